@@ -47,8 +47,8 @@ from .tariff_server import KEY, supplier
 class Planners:
     """What plans for the agents; by default the scripts of the demo, which need no model."""
 
-    chat: Planner = field(default_factory=scripts.chat)
-    diagnostics: Planner = field(default_factory=scripts.diagnostics)
+    chat: Planner | str = field(default_factory=scripts.chat)
+    diagnostics: Planner | str = field(default_factory=scripts.diagnostics)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

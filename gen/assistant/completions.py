@@ -30,14 +30,14 @@ SITE_REPORT: CompletionSpec[SiteReportResult] = CompletionSpec(
 
 
 async def complete_site_report(
-    planner: Planner, message: str, *, instructions: str = ""
+    planner: Planner | str, message: str, *, instructions: str = ""
 ) -> SiteReportResult:
     """The state of a site in short, for somebody who was away."""
     return await complete(SITE_REPORT, planner, message, instructions=instructions)
 
 
 def stream_site_report(
-    planner: Planner, message: str, *, instructions: str = ""
+    planner: Planner | str, message: str, *, instructions: str = ""
 ) -> AsyncIterator[str | SiteReportResult]:
     """Yield the text as it comes, and at last what `complete_site_report` returns."""
     return stream_completion(SITE_REPORT, planner, message, instructions=instructions)

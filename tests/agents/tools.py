@@ -114,7 +114,7 @@ def texts(given: PlanInput) -> str:
 
 def agent(
     id_: str,
-    planner: Planner,
+    planner: Planner | str | None,
     *toolsets: StaticToolset | ToolsetRegistration,
     policy: RunPolicy | None = None,
     transfers: tuple[str, ...] = (),
@@ -213,7 +213,7 @@ Drive = Callable[[Runtime, RunHandle], Awaitable[None]]
 
 
 async def ran(
-    planner: Planner,
+    planner: Planner | str | None,
     policy: RunPolicy | None = None,
     *,
     drive: Drive | None = None,

@@ -30,8 +30,9 @@ from .erasing import Erased, Retention, drop_left, erase, forgetting
 from .host import AgentHost
 from .joined import AgentLoops
 from .output import RunOutput, without_tokens
+from .planner.planner import Planner
 from .planner.retrying import PlannerRetry
-from .registered_agents import AgentRegistration, AgentSpec, register_agent
+from .registered_agents import AgentRegistration, AgentSpec, register_agent, require_planner
 from .runs import Runs
 from .sessions.memory import MemorySessionStore
 from .sessions.sessions import SessionStore
@@ -122,9 +123,8 @@ class Agents:
         agent = register_agent(
             registration, directory, assembly.options, assembly.caller, assembly.registry.managers
         )
-        check = getattr(agent.planner, "check_native", None)  # see `NativeCheck`
-        if check is not None and agent.static.native:
-            check(agent.static.native, agent.specs)
+        if agent.planner is not None and not isinstance(agent.planner, str):
+            agent.check_native(agent.planner)
         assembly.registry.add_prepared(new)
         self._host.agents[id_] = agent
 
@@ -175,6 +175,35 @@ class Agents:
         self._require_agent(agent)
         registered = self._host.agents[agent]
         registered.policy = policy or registered.spec.policy
+
+    def override_planner(self, agent: str, planner: Planner | str) -> None:
+        """Set what plans for an agent from now on: a planner, or the name of one.
+
+        Raises:
+            RegistrationError: the agent is not registered, or it is no planner and names none.
+        """
+        self._require_agent(agent)
+        require_planner(agent, planner)
+        self._host.agents[agent].planner = planner
+
+    def has_planner(self, agent: str) -> bool:
+        """Return whether an agent has a planner, or the name of one.
+
+        Raises:
+            RegistrationError: the agent is not registered.
+        """
+        self._require_agent(agent)
+        return self._host.agents[agent].planner is not None
+
+    def ready_planners(self) -> None:
+        """Make the planners that have only a name yet, so that what is wrong with one shows before a run.
+
+        Raises:
+            RegistrationError: an agent has no planner, or one that cannot have its native tools.
+            ToolgenError: a model cannot be asked: a package or a key is missing.
+        """
+        for agent in self._host.agents.values():
+            agent.ready_planner()
 
     async def list_runs(self, *, state: RunState | None = None, limit: int = 100) -> tuple[RunOutput, ...]:
         """Return runs, the newest first, without the tokens of suspended calls."""

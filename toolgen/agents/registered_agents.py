@@ -28,6 +28,7 @@ from toolgen.contract.errors import ToolgenError
 from toolgen.contract.names import FORMAT
 from toolgen.contract.policy import RunPolicy
 
+from .planner.named import check_name, named_planner
 from .planner.planner import Planner
 from .run_facts import RunOptions
 
@@ -62,7 +63,8 @@ class AgentRegistration:
     """An agent, what plans for it, and what executes its tools. Made by the generated `register`."""
 
     spec: AgentSpec
-    planner: Planner
+    planner: Planner | str | None = None
+    """A planner, or the name of one: `demo`, `openai:gpt-5`. None where `override_planner` gives it."""
     toolsets: Sequence[ToolsetRegistration | StaticToolset] = ()
     """Those of the design; the executor of a toolset is the same for all agents of a runtime."""
     dynamic: Sequence[DynamicToolset] = ()
@@ -76,7 +78,8 @@ class RegisteredAgent:
     """A registered agent."""
 
     spec: AgentSpec
-    planner: Planner
+    planner: Planner | str | None
+    """The name of a planner becomes the planner when it is first needed."""
     toolsets: Toolsets
     static: Snapshot
     """The tools of its design."""
@@ -88,6 +91,35 @@ class RegisteredAgent:
     def specs(self) -> tuple[ToolSpec[Any, Any], ...]:
         """The specs of the agent's tools, by their wire names."""
         return self.static.specs
+
+    def ready_planner(self) -> Planner:
+        """Return what plans for the agent, which is made of its name at the first use.
+
+        Raises:
+            RegistrationError: there is none, or it cannot have a native tool of the agent.
+            ToolgenError: as `named_planner`.
+        """
+        if self.planner is None:
+            name = self.spec.id.rpartition(".")[2]
+            raise RegistrationError(
+                f"agent {self.spec.id!r} has no planner",
+                hint=f'write {name} = "openai:gpt-5" under [tool.toolgen.agents], or register(…, planner=…)',
+            )
+        if isinstance(self.planner, str):
+            planner = named_planner(self.planner)
+            self.check_native(planner)
+            self.planner = planner
+        return self.planner
+
+    def check_native(self, planner: Planner) -> None:
+        """Raise for native tools of the agent that a planner cannot pass on.
+
+        Raises:
+            RegistrationError: as said.
+        """
+        check = getattr(planner, "check_native", None)  # see `NativeCheck`
+        if check is not None and self.static.native:
+            check(self.static.native, self.specs)
 
     async def snapshot(self, caller: CallService, meta: CallMeta, previous: Snapshot | None) -> Snapshot:
         """Return the snapshot of one planning.
@@ -113,7 +145,7 @@ def register_agent(
         RegistrationError: a tool is not there, or two have one wire name, or the planner cannot plan.
     """
     spec = registration.spec
-    _require_planner(spec.id, registration.planner)
+    require_planner(spec.id, registration.planner)
     toolsets = Toolsets(options, managers=managers)
     lists = [
         ToolList(
@@ -148,12 +180,17 @@ def register_agent(
     )
 
 
-def _require_planner(agent: str, planner: object) -> None:
-    """Raise where what plans for an agent is a class, or lacks a method of `Planner`.
+def require_planner(agent: str, planner: object) -> None:
+    """Raise where what plans for an agent is a class, lacks a method of `Planner`, or is no name of one.
 
     Raises:
         RegistrationError: as said.
     """
+    if planner is None:
+        return
+    if isinstance(planner, str):
+        check_name(planner)
+        return
     if isinstance(planner, type):
         name = planner.__name__
         raise RegistrationError(

@@ -6,7 +6,7 @@ import difflib
 import os
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -25,6 +25,7 @@ _EXAMPLES: Final = {
     "runs": 'runs = "runs.db"',
     "functions": 'functions = ["home.rooms"]',
     "catalog_format": "catalog_format = 2",
+    "agents": 'agents = { clerk = "openai:gpt-5" }',
 }
 _LIVE: Final = "is the function of 'runtime', so that tests would run on live data"
 
@@ -53,6 +54,8 @@ class Project:
     """File of the runs of a project without `runtime`, relative to the project's; empty to keep none."""
     functions: tuple[str, ...] = ()
     """Modules of functions that are tools without a design; `module:name` is one function, or an object."""
+    agents: Mapping[str, str] = field(default_factory=dict)
+    """Names of planners by the name of an agent: `demo`, or a model such as `openai:gpt-5`."""
     catalog_format: CatalogFormat = CATALOG_FORMAT
     """Format of the catalogues that are generated."""
 
@@ -112,11 +115,15 @@ def _project(file: Path, table: dict[str, object]) -> Project:
     values: dict[str, str] = {}
     catalog_format: CatalogFormat = CATALOG_FORMAT
     functions: tuple[str, ...] = ()
+    agents: Mapping[str, str] = {}
     for key, value in table.items():
         if key not in _EXAMPLES:
             raise _unknown_key(file, key)
         if key == "catalog_format":
             catalog_format = _catalog_format(file, value)
+            continue
+        if key == "agents":
+            agents = _agents(file, value)
             continue
         if key == "functions":
             functions = _functions(file, value)
@@ -150,7 +157,7 @@ def _project(file: Path, table: dict[str, object]) -> Project:
         raise _setting_error(file, "test_runtime", values["test_runtime"], _LIVE)
     if "runtime" in values:
         _require_without_runtime(file, values, functions)
-    return Project(file=file, catalog_format=catalog_format, functions=functions, **values)
+    return Project(file=file, catalog_format=catalog_format, functions=functions, agents=agents, **values)
 
 
 def with_typescript(project: Project, folder: Path) -> Project:
@@ -204,6 +211,22 @@ def _functions(file: Path, value: object) -> tuple[str, ...]:
     if len(set(names)) < len(names):
         raise _setting_error(file, "functions", value, "has one of them twice", "remove one")
     return names
+
+
+def _agents(file: Path, value: object) -> Mapping[str, str]:
+    """Return the names of planners by agent; `clerk` and `"desk.clerk"` are names of one.
+
+    Raises:
+        ToolgenError: the value is no table of texts.
+    """
+    table = value if isinstance(value, dict) else None
+    if table is not None and all(isinstance(model, str) and model for model in table.values()):
+        return table
+    if table is not None and any(isinstance(model, dict) for model in table.values()):
+        hint = 'write an id with its dot in quotes: "desk.clerk" = "openai:gpt-5"'
+    else:
+        hint = 'write clerk = "openai:gpt-5" below [tool.toolgen.agents]'
+    raise _setting_error(file, "agents", value, "is not a table of models by agent", hint)
 
 
 def _catalog_format(file: Path, value: object) -> CatalogFormat:

@@ -29,6 +29,7 @@ from toolgen.runtime import CallMeta, Runtime, Snapshot, ToolSpec, UnknownToolEr
 
 from .config import Project
 from .load import load_module
+from .models import set_models
 from .python_errors import cause_of, user_code_errors
 from .sources import stale_code
 
@@ -68,6 +69,7 @@ async def project_runtime(project: Project, *, is_strict: bool = False) -> Async
                 f"{project.runtime!r} gave a runtime that is open already",
                 hint="yield it as it was made: each command opens it in its own way, and closes it",
             )
+        set_models(project, runtime)
         yield runtime
 
 

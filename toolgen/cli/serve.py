@@ -15,6 +15,7 @@ from toolgen.shapes.naming import title
 
 from .config import Project
 from .mcp import design_name
+from .models import ready_planners
 from .runtime import project_runtime
 from .terminal import user_name
 
@@ -54,7 +55,9 @@ async def serve_project(project: Project, command: SurfaceCommand) -> int:
         )
     async with AsyncExitStack() as stack:
         runtime = await stack.enter_async_context(project_runtime(project))
-        if not command.is_worker:
+        if command.is_worker:
+            ready_planners(runtime)
+        else:
             runtime.runs.be_client()
         await stack.enter_async_context(runtime)
         name, version = design_name(project)

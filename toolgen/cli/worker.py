@@ -16,6 +16,7 @@ from toolgen.runs import DRAIN_S, DrainingEngine, Engine, QueueEngine, WorkerRol
 
 from .config import Project, host_and_port
 from .health import WorkerState, serve_health
+from .models import ready_planners
 from .runtime import durable_engine, project_runtime
 
 _CHECK_EVERY_S: Final = 5.0
@@ -106,6 +107,7 @@ async def run_worker(project: Project, options: WorkerOptions) -> int:
             url = await stack.enter_async_context(serve_health(host, port, lambda: worker.state))
             log.info("health: %s/live and %s/ready", url, url)
         runtime = await stack.enter_async_context(project_runtime(project, is_strict=options.is_strict))
+        ready_planners(runtime)
         engine = durable_engine(runtime)
         _assign(engine, options)
         await stack.enter_async_context(runtime)

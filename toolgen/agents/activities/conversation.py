@@ -261,11 +261,13 @@ async def _before(
     runs = await transcripts.of_session(session_id, after=after)
     others = _others(runs, plan_input)
     seen = visible_history(others, summary, history)
-    summarize = getattr(agent.planner, "summarize", None)
-    if not seen.to_summarize or summarize is None or plan_input.step > 0 or is_again:
+    if not seen.to_summarize or plan_input.step > 0 or is_again:
         return seen.messages, runs
     note_messages(seen.to_condense, plan_input.tools, None)
     try:
+        summarize = getattr(agent.ready_planner(), "summarize", None)
+        if summarize is None:
+            return seen.messages, runs
         with Contained():
             text = await summarize(pair_results(seen.to_condense), plan_input, history)
     except Exception as error:  # the turn can do without; the next one tries again

@@ -38,6 +38,7 @@ from ..planner.planner import (
     FinalResult,
     HandOver,
     PlanInput,
+    Planner,
     PlanResult,
     assistant_message_of,
 )
@@ -184,7 +185,8 @@ class Planning:
         if isinstance(left, Stop):
             return left.result
         try:
-            plan = agent.planner.plan_start if left.step == 0 else agent.planner.plan_resume
+            planner = _ready_planner(agent)
+            plan = planner.plan_start if left.step == 0 else planner.plan_resume
             with Contained():
                 result = checked_plan(await plan(left))
         except Exception as error:
@@ -270,6 +272,18 @@ class Planning:
             return _problem(f"{result.agent} cannot take over; {others} can")
         child = self._host.hand_over_run(result.agent, result.message, plan_input.run_id, facts)
         return {"kind": "hand_over", "agent": result.agent, "input": child["input"], "usage": []}
+
+
+def _ready_planner(agent: RegisteredAgent) -> Planner:
+    """Return what plans for an agent.
+
+    Raises:
+        PlannerError: there is none, or its model cannot be asked; the message has what to do.
+    """
+    try:
+        return agent.ready_planner()
+    except ToolgenError as error:
+        raise PlannerError("; ".join(filter(None, (error.message, error.hint)))) from error
 
 
 def _log_failure(error: Exception, info: ActivityInfo, attempt: int) -> str:

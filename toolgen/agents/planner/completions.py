@@ -17,6 +17,7 @@ from toolgen.contract.limits import DEFAULT_LIMITS, Limits
 
 from ..loop.planning import Attempts
 from .messages import UserMessage
+from .named import named_planner
 from .plan_faults import faults
 from .planner import FinalResponse, FinalResult, PlanInput, Planner, PlanResult, assistant_message_of
 from .retrying import PlannerRetry, PlannerUnavailableError
@@ -43,7 +44,7 @@ _RETRY: Final = PlannerRetry()
 
 async def complete(
     spec: CompletionSpec[R],
-    planner: Planner,
+    planner: Planner | str,
     message: str,
     *,
     instructions: str = "",
@@ -54,17 +55,20 @@ async def complete(
 
     A planner that is unavailable is asked again, as in runs.
 
+    The planner may be the name of one, such as `openai:gpt-5`.
+
     Raises:
         CompletionError: the second answer does not fit either.
+        ToolgenError: no planner has the name, or its model cannot be asked.
         Exception: what the planner raises.
     """
-    patient = _Patient(planner, retry)
+    patient = _Patient(named_planner(planner), retry)
     return await _completed(spec, patient, message, instructions, _Reports(lambda _: None), limits)
 
 
 async def stream_completion(
     spec: CompletionSpec[R],
-    planner: Planner,
+    planner: Planner | str,
     message: str,
     *,
     instructions: str = "",
@@ -81,7 +85,14 @@ async def stream_completion(
     """
     pieces: asyncio.Queue[str | None] = asyncio.Queue()
     working = asyncio.ensure_future(
-        _completed(spec, _Patient(planner, retry), message, instructions, _Reports(pieces.put_nowait), limits)
+        _completed(
+            spec,
+            _Patient(named_planner(planner), retry),
+            message,
+            instructions,
+            _Reports(pieces.put_nowait),
+            limits,
+        )
     )
 
     def ended(task: asyncio.Future[R]) -> None:

@@ -154,6 +154,8 @@ def _register_text(has_executors: bool) -> str:
     executes = " and what executes its tools" if has_executors else ""
     return (
         f"Register the agent with what plans for it{executes}.\n\n"
+        "`planner` is a planner, or the name of one: `demo`, or a model such as `openai:gpt-5`. By default "
+        "it is the one that the settings of the project name for the agent.\n\n"
         "`dynamic` are toolsets of the host, asked for their tools before each planning.\n\n"
         "Raises:\n    RegistrationError: it is registered already, or something does not fit."
     )

@@ -60,7 +60,7 @@ AGENT = AgentSpec(
 def register(
     runtime: Runtime,
     *,
-    planner: Planner,
+    planner: Planner | str | None = None,
     devices: devices_toolset.DevicesExecutor | RawExecutor,
     documents: documents_toolset.DocumentsExecutor | RawExecutor,
     account: account_toolset.AccountExecutor | RawExecutor,
@@ -69,6 +69,8 @@ def register(
     dynamic: Sequence[DynamicToolset] = (),
 ) -> None:
     """Register the agent with what plans for it and what executes its tools.
+
+    `planner` is a planner, or the name of one: `demo`, or a model such as `openai:gpt-5`. By default it is the one that the settings of the project name for the agent.
 
     `dynamic` are toolsets of the host, asked for their tools before each planning.
 

@@ -42,26 +42,28 @@ TITLE: CompletionSpec[TitleResult] = CompletionSpec(
 
 
 async def complete_daily_report(
-    planner: Planner, message: str, *, instructions: str = ""
+    planner: Planner | str, message: str, *, instructions: str = ""
 ) -> DailyReportResult:
     """Summarize what happened in a day."""
     return await complete(DAILY_REPORT, planner, message, instructions=instructions)
 
 
 def stream_daily_report(
-    planner: Planner, message: str, *, instructions: str = ""
+    planner: Planner | str, message: str, *, instructions: str = ""
 ) -> AsyncIterator[str | DailyReportResult]:
     """Yield the text as it comes, and at last what `complete_daily_report` returns."""
     return stream_completion(DAILY_REPORT, planner, message, instructions=instructions)
 
 
-async def complete_title(planner: Planner, message: str, *, instructions: str = "") -> TitleResult:
+async def complete_title(
+    planner: Planner | str, message: str, *, instructions: str = ""
+) -> TitleResult:
     """Name a conversation."""
     return await complete(TITLE, planner, message, instructions=instructions)
 
 
 def stream_title(
-    planner: Planner, message: str, *, instructions: str = ""
+    planner: Planner | str, message: str, *, instructions: str = ""
 ) -> AsyncIterator[str | TitleResult]:
     """Yield the text as it comes, and at last what `complete_title` returns."""
     return stream_completion(TITLE, planner, message, instructions=instructions)

@@ -1,0 +1,104 @@
+"""The planner `demo`: what it calls, what it asks first, and that it says what it matched."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from examples.home.app import Planners, assistant
+from examples.home.database import connect
+from gen.assistant import completions
+from gen.assistant.agents import chat
+from toolgen.agents import RunOutput
+from toolgen.runtime import Runtime
+
+
+@pytest.fixture
+async def home(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Runtime]:
+    path = tmp_path_factory.mktemp("home") / "home.db"
+    database = connect(path)
+    async with assistant(database, path, Planners(chat="demo", diagnostics="demo")) as runtime:
+        yield runtime
+    database.close()
+
+
+async def said(home: Runtime, message: str, session: str = "s-mira") -> RunOutput:
+    return await chat.client(home).run(message, session_id=session)
+
+
+async def test_a_tool_that_only_reads_is_called_and_its_result_said(home: Runtime) -> None:
+    handle = await chat.client(home).start("Which lights at the harbour are offline?", session_id="s-mira")
+    pieces = [event.text async for event in handle.events() if event.type == "assistant_reply"]
+    output = await handle.output()
+    assert (output.status, output.awaiting) == ("completed", ())
+    assert output.text.startswith("list_devices returned")
+    assert "name Ceiling lamp" in output.text
+    told = "".join(pieces)
+    assert "Demo model (it matches words; it is no language model)" in told
+    assert "'lights', 'offline' match list_devices" in told
+    assert 'site_id "harbour" (from your message)' in told
+
+
+async def test_everything_else_is_asked_for_first(home: Runtime) -> None:
+    handle = await chat.client(home).start("Set the state of device h09", session_id="s-mira")
+    (asked,) = (await handle.settled()).awaiting
+    assert (asked.kind, asked.answer_schema) == ("confirmation", {"type": "boolean"})
+    assert asked.question.endswith(
+        'which may change something. Shall I call it with device_id "h09" (from your message); '
+        'command {"kind": "dim", "level": 40} (from the tool\'s example)?'
+    )
+    assert not [event for event in await home.runs.events(handle.run_id) if event.type == "tool_start"]
+    await handle.answer(asked, True)
+    assert (await handle.result()).text.startswith("set_state returned")
+
+
+async def test_a_no_calls_nothing(home: Runtime) -> None:
+    handle = await chat.client(home).start("Set the state of device h09", session_id="s-mira")
+    (asked,) = (await handle.settled()).awaiting
+    await handle.answer(asked, False)
+    assert (await handle.result()).text == "set_state was not called: you answered 'false'."
+
+
+async def test_what_is_missing_is_asked_for_by_its_name(home: Runtime) -> None:
+    handle = await chat.client(home).start("Draw the readings of a device", session_id="s-mira")
+    (asked,) = (await handle.settled()).awaiting
+    assert asked.question.endswith(
+        "match draw_readings, which needs 'device_id' (Device to draw.). What is it?"
+    )
+    await handle.answer(asked, "h15")
+    output = await handle.result()
+    assert output.status == "completed"
+    assert "Beside it: image." in output.text
+
+
+async def test_a_tool_that_asks_by_itself_is_asked_for_once(home: Runtime) -> None:
+    handle = await chat.client(home).start("Reset h09 to factory settings", session_id="s-mira")
+    (asked,) = (await handle.settled()).awaiting
+    assert asked.kind == "confirmation"
+    assert asked.arguments
+    await home.waits.answer(asked.token, {"approved": True})
+    assert (await handle.result()).text.startswith("factory_reset returned")
+
+
+async def test_words_that_match_nothing_get_the_tools(home: Runtime) -> None:
+    text = (await said(home, "Hello!")).text
+    assert (
+        "no word of 'Hello!' matches a tool. These are the tools:\n- list_devices: List the devices" in text
+    )
+
+
+async def test_a_name_with_arguments_is_called_as_it_stands(home: Runtime) -> None:
+    assert "Balcony" not in (await said(home, 'list_devices {"site_id": "cabin", "limit": 1}')).text
+    failed = await said(home, 'list_devices {"site_id": "cabin", "limit": 1000}', "s-other")
+    assert failed.text.startswith("list_devices did not succeed (error): ")
+
+
+async def test_equal_messages_get_equal_answers(home: Runtime) -> None:
+    answers = [(await said(home, "What prices does the tariff solar have?", f"s-{n}")).text for n in range(2)]
+    assert answers[0] == answers[1]
+
+
+async def test_a_completion_has_the_shape_of_its_design() -> None:
+    report = await completions.complete_site_report("demo", "How is the harbour?")
+    assert "Demo model" in report.headline

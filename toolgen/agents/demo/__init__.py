@@ -1,0 +1,1 @@
+"""The planner `demo`: it matches words, asks no model, works offline, and says what it did."""

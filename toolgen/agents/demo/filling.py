@@ -1,0 +1,262 @@
+"""Arguments of a tool from the words of a message and from the example of its author. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from toolgen.calls.specs import ToolSpec
+from toolgen.contract.json_value import Json
+
+from .matching import stem, words_of
+
+_MESSAGE: Final = "your message"
+_EXAMPLE: Final = "the tool's example"
+_NUMBER: Final = re.compile(r"(?<![\w.-])-?\d+(?:\.\d+)?(?![\w-])")
+_MOMENT: Final = re.compile(r"\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})?)?")
+_QUOTED: Final = re.compile(r'"([^"]+)"|“([^”]+)”|(?<!\w)\'([^\']+)\'(?!\w)')
+_VALUE: Final = r"(?:\"([^\"]*)\"|'([^']*)'|([^\s,;]+))"
+_TRUE: Final = frozenset(("true", "yes", "y", "on", "ok", "1"))
+_FALSE: Final = frozenset(("false", "no", "n", "off", "0"))
+_NONE: Final = object()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filled:
+    """Arguments of a call, and where each is from."""
+
+    arguments: dict[str, Json] = field(default_factory=dict)
+    sources: dict[str, str] = field(default_factory=dict)
+    """`your message`, or `the tool's example`, by argument."""
+    missing: tuple[str, ...] = ()
+    """Required arguments that neither has."""
+
+
+def filled(spec: ToolSpec[Any, Any], message: str, matched: Sequence[str]) -> Filled:
+    """Return the arguments that a message and the example of a tool give.
+
+    What is optional is taken from the message alone. `matched` are the words that led to the tool.
+    """
+    schema: Any = spec.payload.schema
+    properties: Mapping[str, Any] = schema.get("properties") or {}
+    required = [name for name in schema.get("required", ()) if name in properties]
+    example = _object(spec.example or "")
+    text = _Text(message, matched, spec)
+    written = text.document()
+    draft = Filled()
+    order = sorted(properties, key=lambda name: name not in required)
+    for name in order:
+        value: Any = written[name] if name in written else text.named(name, properties[name])
+        if value is not _NONE:
+            _take(draft, name, value, _MESSAGE)
+    for name in order:
+        if name not in draft.arguments:
+            value = text.unnamed(name, properties[name], example.get(name), is_required=name in required)
+            if value is not _NONE:
+                _take(draft, name, value, _MESSAGE)
+    for name in required:
+        if name not in draft.arguments and name in example:
+            _take(draft, name, example[name], _EXAMPLE)
+    ordered = [name for name in properties if name in draft.arguments]
+    return Filled(
+        arguments={name: draft.arguments[name] for name in ordered},
+        sources={name: draft.sources[name] for name in ordered},
+        missing=tuple(name for name in required if name not in draft.arguments),
+    )
+
+
+def converted(text: str, property_: Any) -> Json:
+    """Return a text as a value of a property's type; the text itself where it is none."""
+    value = _converted(text.strip(), property_ if isinstance(property_, Mapping) else {})
+    return text.strip() if value is _NONE else value
+
+
+def is_yes(text: str) -> bool:
+    """Return whether an answer of a person agrees."""
+    return text.strip().strip('".!').lower() in _TRUE
+
+
+def _take(draft: Filled, name: str, value: Json, source: str) -> None:
+    draft.arguments[name] = value
+    draft.sources[name] = source
+
+
+def _object(text: str) -> dict[str, Any]:
+    try:
+        document = json.loads(text) if text else {}
+    except ValueError:
+        return {}
+    return document if isinstance(document, dict) else {}
+
+
+class _Text:
+    """A message, of which each value is taken once."""
+
+    def __init__(self, message: str, matched: Sequence[str], spec: ToolSpec[Any, Any]) -> None:
+        self._left = message
+        self._matched = {stem(word) for word in [*matched, *words_of(spec.name.replace("_", " "))]}
+
+    def document(self) -> dict[str, Any]:
+        """Return the JSON object in the message; an empty one where there is none."""
+        start = self._left.find("{")
+        if start < 0:
+            return {}
+        try:
+            document, end = json.JSONDecoder().raw_decode(self._left, start)
+        except ValueError:
+            return {}
+        self._left = f"{self._left[:start]} {self._left[end:]}"
+        return document if isinstance(document, dict) else {}
+
+    def named(self, name: str, property_: Any) -> Any:
+        """Return the value behind the name of an argument: `limit=5`, `limit 5`, `site harbour`."""
+        spoken = name.replace("_", "[ _]")
+        for pattern in (rf"\b{spoken}\s*[=:]\s*{_VALUE}", rf"\b{spoken}\s+(?:is\s+|of\s+)?{_VALUE}"):
+            if (value := self._behind(pattern, property_, name)) is not _NONE:
+                return value
+        short = re.sub(r"[_ ]?(id|name|key)$", "", name)
+        if short and short != name:
+            return self._behind(rf"\b{short.replace('_', '[ _]')}\s+{_VALUE}", property_, name)
+        return _NONE
+
+    def unnamed(self, name: str, property_: Any, example: Any, *, is_required: bool) -> Any:
+        """Return the value that fits the type of an argument; what could be anything is for required ones."""
+        schema: Mapping[str, Any] = property_ if isinstance(property_, Mapping) else {}
+        if "enum" in schema:
+            return self._choice(schema["enum"])
+        if schema.get("type") == "boolean":
+            return self._flag(name)
+        if isinstance(example, str) and self._cut(rf"(?<!\w){re.escape(example)}(?!\w)"):
+            return example
+        if not is_required:
+            return _NONE
+        match schema.get("type"), schema.get("format", ""):
+            case (("integer" | "number"), _):
+                return self._first(_NUMBER, schema)
+            case "string", ("date" | "date-time"):
+                return self._first(_MOMENT, schema)
+            case "string", _:
+                return self._words(name, schema, example)
+            case _:
+                return _NONE
+
+    def _behind(self, pattern: str, property_: Any, name: str) -> Any:
+        schema: Mapping[str, Any] = property_ if isinstance(property_, Mapping) else {}
+        for hit in re.finditer(pattern, self._left, re.IGNORECASE):
+            text = next((part for part in hit.groups() if part is not None), "")
+            is_bare = hit.groups()[-1] is not None
+            if is_bare:
+                text = text.rstrip(".?!")
+            is_marked = "=" in hit[0] or ":" in hit[0] or not is_bare
+            if is_bare and not is_marked and not (re.search(r"\d", text) or name.endswith(("_id", "_name"))):
+                continue  # `text of`, `state are`: half a sentence
+            if is_bare and not is_marked and not list(words_of(text)):
+                continue
+            value = _converted(text, schema)
+            if value is not _NONE:
+                self._left = f"{self._left[: hit.start()]} {self._left[hit.end() :]}"
+                return value
+        return _NONE
+
+    def _choice(self, values: Sequence[Any]) -> Any:
+        roots = {stem(word) for word in words_of(self._left)}
+        for value in values:
+            if isinstance(value, str) and stem(value) in roots:
+                return value
+        return _NONE
+
+    def _flag(self, name: str) -> Any:
+        spoken = name.removeprefix("is_").replace("_", "[ _]")
+        hit = re.search(rf"(\b(?:not|no|without|off)\s+)?\b{spoken}\b", self._left, re.IGNORECASE)
+        return _NONE if hit is None else hit[1] is None
+
+    def _first(self, pattern: re.Pattern[str], schema: Mapping[str, Any]) -> Any:
+        if (hit := pattern.search(self._left)) is None:
+            return _NONE
+        self._left = f"{self._left[: hit.start()]} {self._left[hit.end() :]}"
+        return _converted(hit[0], schema)
+
+    def _words(self, name: str, schema: Mapping[str, Any], example: Any) -> Any:
+        """Return what is quoted; a token in the shape of the example; or what the message has left."""
+        if hit := _QUOTED.search(self._left):
+            self._left = f"{self._left[: hit.start()]} {self._left[hit.end() :]}"
+            return next(part for part in hit.groups() if part is not None)
+        if isinstance(example, str) and re.search(r"\d", example):
+            for token in re.findall(r"[\w-]+", self._left):
+                if _shape(token) == _shape(example) and self._cut(rf"(?<!\w){re.escape(token)}(?!\w)"):
+                    return token
+        if name.endswith("id") and (token := re.search(r"\b[^\W\d_][\w-]*\d[\w-]*", self._left)):
+            return token[0]
+        if name.endswith("id") or schema.get("pattern") or schema.get("format"):
+            return _NONE
+        before, colon, after = self._left.partition(": ")
+        if colon and after.strip():
+            self._left = before
+            return after.strip()
+        return self._rest()
+
+    def _rest(self) -> Any:
+        """Return the message from its first to its last word that did not lead to the tool."""
+        rest = [
+            hit
+            for hit in re.finditer(r"[^\W_]+", self._left)
+            if list(words_of(hit[0])) and stem(hit[0]) not in self._matched
+        ]
+        if not rest:
+            return _NONE
+        text = self._left[rest[0].start() : rest[-1].end()]
+        self._left = self._left[: rest[0].start()]
+        return text
+
+    def _cut(self, pattern: str) -> bool:
+        """Take the first match out of the message; return whether there was one."""
+        hit = re.search(pattern, self._left, re.IGNORECASE)
+        if hit is not None:
+            self._left = f"{self._left[: hit.start()]} {self._left[hit.end() :]}"
+        return hit is not None
+
+
+def _shape(token: str) -> str:
+    return re.sub(r"[^\W\d_]+", "a", re.sub(r"\d+", "0", token))
+
+
+def _converted(text: str, schema: Mapping[str, Any]) -> Any:
+    """Return a text as a value of a schema's type; `_NONE` where it is none."""
+    values = schema.get("enum")
+    if values is not None:
+        return next((value for value in values if str(value).lower() == text.lower()), _NONE)
+    match schema.get("type"):
+        case "string":
+            return text
+        case "boolean":
+            return True if text.lower() in _TRUE else False if text.lower() in _FALSE else _NONE
+        case "integer" | "number" as kind:
+            if not _NUMBER.fullmatch(text):
+                return _NONE
+            return int(text) if text.lstrip("-").isdecimal() else _NONE if kind == "integer" else float(text)
+        case "array":
+            document = _parsed(text)
+            if isinstance(document, list):
+                return document
+            items = [_converted(part.strip(), schema.get("items") or {}) for part in text.split(",")]
+            return _NONE if _NONE in items else items
+        case _:
+            return _parsed(text)
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return _NONE
+
+
+def shown(arguments: Mapping[str, Json], sources: Mapping[str, str]) -> Iterator[str]:
+    """Yield each argument as text, with where it is from."""
+    for name, value in arguments.items():
+        source = sources.get(name, "")
+        text = json.dumps(value, ensure_ascii=False)
+        yield f"{name} {text}" + (f" (from {source})" if source else "")

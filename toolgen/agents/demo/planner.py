@@ -1,0 +1,181 @@
+"""The planner `demo`: it picks a tool by words, calls what only reads, and asks before anything else.
+
+It keeps nothing: what it has asked stands in its own message of the conversation, so that another process
+goes on with its runs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from toolgen.calls.specs import ToolSpec
+
+from ..planner.messages import AssistantMessage, PlannedCall, ToolMessage, UserMessage
+from ..planner.planner import (
+    Await,
+    CallTools,
+    FinalResponse,
+    FinalResult,
+    HandOver,
+    PlanInput,
+    PlanResult,
+)
+from .filling import Filled, converted, filled, is_yes, shown
+from .matching import Match, best_match
+from .telling import result_text, typed_result
+
+_WRITER: Final = "demo"
+_WHO: Final = "Demo model (it matches words; it is no language model)"
+_MOST_TOOLS: Final = 12
+_PIECE: Final = re.compile(r"\S+\s*|\s+")
+
+
+class DemoPlanner:
+    """Plans without a model: the words of a message pick a tool, the message and its example fill it."""
+
+    async def plan_start(self, plan_input: PlanInput) -> PlanResult:
+        """Return the call of the tool that the message is for, a question about it, or what can be asked."""
+        return self._plan(plan_input)
+
+    async def plan_resume(self, plan_input: PlanInput) -> PlanResult:
+        """Return the newest results in words, or the call that a person agreed to."""
+        return self._plan(plan_input)
+
+    def _plan(self, plan_input: PlanInput) -> PlanResult:
+        newest = plan_input.messages[-1] if plan_input.messages else UserMessage(text="")
+        if isinstance(newest, ToolMessage):
+            return _final("\n\n".join(map(result_text, newest.answers)), plan_input)
+        if plan_input.closing:
+            why = plan_input.closing.replace("_", " ")
+            return _final(f"{_WHO}: the run ends here ({why}).", plan_input)
+        text = newest.text
+        before = plan_input.messages[-2] if len(plan_input.messages) > 1 else None
+        if isinstance(before, AssistantMessage) and (asked := _asked(before)) is not None:
+            if isinstance(newest, UserMessage) and newest.source == "runtime":
+                return _final(f"{_WHO}: {asked['tool']} was not called: {text}", plan_input)
+            if (spec := _spec(asked["tool"], plan_input.tools)) is not None:
+                return _answered(spec, asked, text, plan_input)
+        if isinstance(newest, UserMessage) and newest.source == "runtime":
+            return _final(f"{_WHO}: {text}", plan_input)
+        return _begin(text, plan_input)
+
+
+def _begin(text: str, plan_input: PlanInput) -> PlanResult:
+    """Return the plan for a new message; one that an agent has handed over is not handed on."""
+    newest = plan_input.messages[-1] if plan_input.messages else None
+    is_from_agent = isinstance(newest, UserMessage) and newest.source == "agent"
+    match = best_match(text, plan_input.tools, {} if is_from_agent else plan_input.transfers)
+    if match is None:
+        return _final(_offers(text, plan_input), plan_input)
+    spec = _spec(match.name, plan_input.tools)
+    if spec is None:
+        return HandOver(agent=match.name, message=text)
+    return _next(spec, filled(spec, text, match.words), match, plan_input)
+
+
+def _answered(
+    spec: ToolSpec[Any, Any], asked: Mapping[str, Any], text: str, plan_input: PlanInput
+) -> PlanResult:
+    """Return the plan after a person's answer: the missing argument, or whether to call."""
+    arguments, sources = dict(asked["arguments"]), dict(asked["sources"])
+    match = Match(name=spec.name, words=tuple(asked["words"]), score=0.0)
+    if not asked["field"]:
+        if is_yes(text):
+            return _call(spec, arguments)
+        return _final(f"{spec.name} was not called: you answered {text.strip()!r}.", plan_input)
+    properties: Any = spec.payload.schema.get("properties")
+    field: str = asked["field"]
+    arguments[field] = converted(text, properties.get(field))
+    sources[field] = "your answer"
+    missing = tuple(name for name in asked["missing"] if name != field)
+    return _next(spec, Filled(arguments=arguments, sources=sources, missing=missing), match, plan_input)
+
+
+def _next(spec: ToolSpec[Any, Any], draft: Filled, match: Match, plan_input: PlanInput) -> PlanResult:
+    """Return the call, where it is complete and only reads; else what has to be asked first."""
+    matched = f"{_WHO}: {_matched(match)} {spec.name}"
+    listed = "; ".join(shown(draft.arguments, draft.sources)) or "without arguments"
+    if draft.missing:
+        field = draft.missing[0]
+        properties: Any = spec.payload.schema.get("properties")
+        about = str((properties.get(field) or {}).get("description", "")).strip()
+        question = f"{matched}, which needs {field!r}{f' ({about})' if about else ''}. What is it?"
+        native = _native(spec, draft, match, field)
+        return Await(kind="clarification", question=question, missing_fields=(field,), native=native)
+    if spec.hints["read_only"] or spec.confirm is not None:  # a confirmation of its own asks by itself
+        return _announced_call(spec, draft, f"{matched}; I call it with {listed}.", plan_input)
+    question = f"{matched}, which may change something. Shall I call it with {listed}?"
+    native = _native(spec, draft, match, "")
+    return Await(kind="confirmation", question=question, schema={"type": "boolean"}, native=native)
+
+
+def _matched(match: Match) -> str:
+    words = ", ".join(map(repr, match.words))
+    return f"{words} {'matches' if len(match.words) == 1 else 'match'}"
+
+
+def _announced_call(spec: ToolSpec[Any, Any], draft: Filled, text: str, plan_input: PlanInput) -> PlanResult:
+    _stream(text, plan_input)
+    return CallTools(calls=(PlannedCall.of(spec.name, draft.arguments),), text=text)
+
+
+def _call(spec: ToolSpec[Any, Any], arguments: Mapping[str, Any]) -> PlanResult:
+    return CallTools(calls=(PlannedCall.of(spec.name, arguments),))
+
+
+def _native(spec: ToolSpec[Any, Any], draft: Filled, match: Match, field: str) -> dict[str, Any]:
+    """Return what the planner has asked, as the conversation keeps it: `field`, or whether to call ("")."""
+    return {
+        "writer": _WRITER,
+        "tool": spec.name,
+        "arguments": draft.arguments,
+        "sources": draft.sources,
+        "missing": list(draft.missing),
+        "words": list(match.words),
+        "field": field,
+    }
+
+
+def _asked(message: AssistantMessage) -> Mapping[str, Any] | None:
+    native: Any = message.native
+    return native if isinstance(native, Mapping) and native.get("writer") == _WRITER else None
+
+
+def _spec(name: str, tools: Iterable[ToolSpec[Any, Any]]) -> ToolSpec[Any, Any] | None:
+    return next((spec for spec in tools if spec.name == name), None)
+
+
+def _offers(text: str, plan_input: PlanInput) -> str:
+    """Return what can be asked, where the words of a message match nothing."""
+    if not plan_input.tools:
+        return f"{_WHO}: I have no tools here, so I can only repeat what you said: {text}"
+    lines = [f"{_WHO}: no word of {text.strip()!r} matches a tool. These are the tools:"]
+    for spec in plan_input.tools[:_MOST_TOOLS]:
+        lines.append(f"- {spec.name}: {spec.description.partition(chr(10))[0].strip() or spec.title}")
+    if len(plan_input.tools) > _MOST_TOOLS:
+        lines.append(f"- and {len(plan_input.tools) - _MOST_TOOLS} more")
+    example = next((spec for spec in plan_input.tools if spec.example), plan_input.tools[0])
+    called = f"{example.name} {example.example or '{}'}"
+    lines.append(f"Say what one of them does, or its name with arguments: {called}")
+    return "\n".join(lines)
+
+
+def _final(text: str, plan_input: PlanInput) -> PlanResult:
+    """Return the plan that ends the run with a text, or with a result of its schema."""
+    if plan_input.result_schema is not None:
+        answers = [
+            answer
+            for message in plan_input.messages
+            if isinstance(message, ToolMessage)
+            for answer in message.answers
+        ]
+        return FinalResult(result=typed_result(plan_input.result_schema, answers, text), text=text)
+    _stream(text, plan_input)
+    return FinalResponse(text=text)
+
+
+def _stream(text: str, plan_input: PlanInput) -> None:
+    for piece in _PIECE.findall(text):
+        plan_input.reports.text(piece)

@@ -1,0 +1,136 @@
+"""Results of tools in words, and typed results of a run. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from toolgen.contract.json_value import Json
+
+from ..planner.messages import ToolAnswer
+
+_MOST_ITEMS: Final = 5
+_MOST_CHARACTERS: Final = 300
+
+
+def result_text(answer: ToolAnswer) -> str:
+    """Return what a call gave, in words."""
+    document = parsed(answer.text)
+    if answer.status != "ok":
+        error = document.get("error") if isinstance(document, dict) else None
+        return f"{answer.name} did not succeed ({answer.status}): {error or _cut(answer.text)}"
+    lines = [f"{answer.name} returned {_value(document)}"]
+    if answer.bounds is not None and answer.bounds.truncated:
+        total = "more" if answer.bounds.total is None else f"{answer.bounds.total} in all"
+        lines.append(f"It is a part: {answer.bounds.returned} of {total}.")
+    if answer.content:
+        lines.append(f"Beside it: {', '.join(str(block.get('type')) for block in answer.content)}.")
+    if answer.reminder:
+        lines.append(f"The tool adds: {_cut(answer.reminder)}")
+    return "\n".join(lines)
+
+
+def typed_result(schema: Mapping[str, Any], answers: Sequence[ToolAnswer], text: str) -> Json:
+    """Return a value of a schema: what results have under the same names, `text` for other texts."""
+    values: dict[str, Any] = {}
+    for answer in answers:
+        if answer.status == "ok" and isinstance(document := parsed(answer.text), dict):
+            values |= document
+    made: Json = _made(schema, schema.get("$defs") or {}, values, text, 0)
+    return made
+
+
+def parsed(text: str) -> Any:
+    """Return the value of a JSON text; the text where it is none."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _value(value: Any) -> str:
+    match value:
+        case dict() if value:
+            return "\n".join(["", *_members(value)]) if _is_deep(value) else f"{'; '.join(_flat(value))}."
+        case list():
+            return "\n".join([f"{len(value)} items:", *_items(value)])
+        case None | {}:
+            return "nothing."
+        case str():
+            return _cut(value)
+        case _:
+            return _short(value)
+
+
+def _members(value: Mapping[str, Any]) -> Iterator[str]:
+    for name, part in value.items():
+        if isinstance(part, list) and part:
+            yield f"{_spoken(name)}, {len(part)}:"
+            yield from _items(part)
+        else:
+            yield f"{_spoken(name)}: {_short(part)}"
+
+
+def _items(values: Sequence[Any]) -> Iterator[str]:
+    for item in values[:_MOST_ITEMS]:
+        yield f"- {'; '.join(_flat(item)) if isinstance(item, dict) else _short(item)}"
+    if len(values) > _MOST_ITEMS:
+        yield f"- and {len(values) - _MOST_ITEMS} more"
+
+
+def _flat(value: Mapping[str, Any]) -> Iterator[str]:
+    return (f"{_spoken(name)} {_short(part)}" for name, part in value.items())
+
+
+def _is_deep(value: Mapping[str, Any]) -> bool:
+    return any(isinstance(part, list | dict) and part for part in value.values())
+
+
+def _spoken(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _short(value: Any) -> str:
+    return _cut(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _MOST_CHARACTERS else f"{text[:_MOST_CHARACTERS]}…"
+
+
+def _made(schema: Any, defs: Mapping[str, Any], values: Mapping[str, Any], text: str, depth: int) -> Any:
+    """Return a value of a schema: its first one where it names some, an empty one of its type else."""
+    if not isinstance(schema, Mapping) or depth > 16:
+        return None
+    if isinstance(ref := schema.get("$ref"), str):
+        return _made(defs.get(ref.rpartition("/")[2]), defs, values, text, depth + 1)
+    for key in ("const", "default"):
+        if key in schema:
+            return schema[key]
+    for key in ("enum", "examples"):
+        if schema.get(key):
+            return schema[key][0]
+    for key in ("oneOf", "anyOf", "allOf"):
+        if schema.get(key):
+            return _made(schema[key][0], defs, values, text, depth + 1)
+    match schema.get("type"):
+        case "object":
+            properties = schema.get("properties") or {}
+            names = [name for name in properties if name in values or name in schema.get("required", ())]
+            return {
+                name: values[name]
+                if name in values
+                else _made(properties[name], defs, values, text, depth + 1)
+                for name in names
+            }
+        case "array":
+            return []
+        case "integer" | "number":
+            return 0
+        case "boolean":
+            return False
+        case "string":
+            return text
+        case _:
+            return None

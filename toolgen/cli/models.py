@@ -1,0 +1,63 @@
+"""The models of agents that `[tool.toolgen.agents]` of a project names."""
+
+from __future__ import annotations
+
+import difflib
+
+from toolgen.agents import Agents, agents_of
+from toolgen.contract.errors import ToolgenError
+from toolgen.runtime import Runtime
+
+from .config import Project
+
+
+def set_models(project: Project, runtime: Runtime) -> None:
+    """Give the agents of a runtime the planners that the settings name for them.
+
+    Raises:
+        ToolgenError: no agent, or more than one, has a name; its code has a planner already; or what is
+            named is no planner.
+    """
+    if not project.agents:
+        return
+    agents = agents_of(runtime)
+    for name, planner in project.agents.items():
+        agent = agent_named(agents, name, f"{project.file}: [tool.toolgen.agents] names")
+        if agents.has_planner(agent):
+            raise ToolgenError(
+                f"{project.file}: [tool.toolgen.agents] names a model for {name!r}, whose code has a planner",
+                hint=f"remove one: the line here, or planner=… of the agent {agent}",
+            )
+        agents.override_planner(agent, planner)
+
+
+def agent_named(agents: Agents, name: str, who: str) -> str:
+    """Return the id of the agent that a name means: its id, or the end of it where one agent has that.
+
+    Raises:
+        ToolgenError: none has it, or several; the message begins with `who`.
+    """
+    ids = agents.list()
+    matching = [id_ for id_ in ids if name in (id_, id_.rpartition(".")[2])]
+    if name in matching or len(matching) == 1:
+        return name if name in matching else matching[0]
+    if matching:
+        raise ToolgenError(
+            f"{who} {name!r}, which {' and '.join(matching)} have", hint=f'write "{matching[0]}"'
+        )
+    near = difflib.get_close_matches(name, [*ids, *(id_.rpartition(".")[2] for id_ in ids)], n=1)
+    listed = f"registered are {', '.join(ids) or 'no agents'}"
+    raise ToolgenError(
+        f"{who} {name!r}, and no agent of the runtime is called so",
+        hint=f"did you mean {near[0]!r}? {listed}" if near else listed,
+    )
+
+
+def ready_planners(runtime: Runtime) -> None:
+    """Make the planners of all agents, so that what is wrong with one shows before a run.
+
+    Raises:
+        ToolgenError: an agent has none, or its model cannot be asked: a package or a key is missing.
+    """
+    if isinstance(agents := runtime.assembly.joined, Agents):
+        agents.ready_planners()
