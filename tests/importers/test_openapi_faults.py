@@ -104,3 +104,12 @@ def test_two_flows_of_a_scheme_are_two_schemes_of_which_one_is_needed() -> None:
     assert 'Security(login, scopes=["read"]), Security(login_client_credentials, scopes=["read"])' in text
     assert 'login = OAuth2Security("login", "Login.", AuthorizationCodeFlow(' in text
     assert 'login_client_credentials = OAuth2Security("login_client_credentials", ' in text
+
+
+def test_schemas_that_join_each_other_twice_at_each_level_end_soon() -> None:
+    schemas: dict[str, object] = {"S30": OBJECT}
+    for n in range(30):
+        schemas[f"S{n}"] = {"allOf": [{"$ref": f"#/components/schemas/S{n + 1}"}] * 2}
+    files = operation(body({"$ref": "#/components/schemas/S0"}), schemas=schemas)
+    [finding] = files.findings
+    assert finding.message == "allOf joins more than 1,000 schemas here"

@@ -76,21 +76,25 @@ class Components:
         """Return what the schema at an address says of an object."""
         if address not in self._facts:
             self._facts[address] = Facts()
-            self._collect(self.api.find(address), address, self._facts[address], 0)
+            self._collect(self.api.find(address), address, self._facts[address], {address}, 0)
         return self._facts[address]
 
     def facts_of(self, schema: object, place: str) -> Facts:
         """Return what a schema at a place says of an object."""
         facts = Facts()
-        self._collect(schema, place, facts, 0)
+        self._collect(schema, place, facts, {place}, 0)
         return facts
 
-    def _collect(self, schema: object, place: str, facts: Facts, depth: int) -> None:
+    def _collect(self, schema: object, place: str, facts: Facts, seen: set[str], depth: int) -> None:
+        """Add what a schema says to the facts; what was `seen` is in them already, however many lead to it."""
         if not isinstance(schema, dict) or depth > _DEEPEST:
             return
         if isinstance(reference := schema.get("$ref"), str):
             address = self.api.address(reference, joined(place, "$ref"))
-            self._collect(self.api.find(address, place), address, facts, depth + 1)
+            target = self.api.find(address, place)
+            if address not in seen:
+                seen.add(address)
+                self._collect(target, address, facts, seen, depth + 1)
             if self.api.is_3_0:
                 return
         for name, part in mapping(schema.get("properties")).items():
@@ -106,7 +110,7 @@ class Components:
             facts.is_nullable |= any(_is_null(branch) for branch in branches)
             facts.branches += sum(1 for branch in branches if not _is_null(branch))
         for n, part in enumerate(listed(schema.get("allOf"))):
-            self._collect(part, joined(place, "allOf", n), facts, depth + 1)
+            self._collect(part, joined(place, "allOf", n), facts, seen, depth + 1)
 
     def kind(self, address: str) -> Kind:
         """Return what becomes of a schema: a type, a union or schema of its own, or a part of who uses it."""

@@ -68,7 +68,7 @@ class API:
             hint = "save what it names beside the document, or bundle all files into one document"
             raise UnreadableError(place, message, hint)
         path = posixpath.normpath(posixpath.join(posixpath.dirname(file), unquote(url)))
-        if path.startswith(("../", "/")) or path == "..":
+        if path.startswith(("../", "/")) or path == ".." or "\0" in path:
             message = f"the reference {reference!r} leads out of the document's folder"
             raise UnreadableError(place, message, "put the file below the folder of the document")
         return f"{path}#{pointer}"

@@ -23,6 +23,8 @@ _NO_KEYWORDS: Final = frozenset(["discriminator", "example", "externalDocs", "nu
 """What OpenAPI adds; nothing of it is checked of a value, but `nullable`, which is translated."""
 _DEEPEST: Final = 90
 """Schemas inside each other, with those that are written out in place of a reference."""
+_MOST_JOINED: Final = 1_000
+"""References of `allOf` that are written out in one schema; real documents have up to some dozens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,7 @@ class Translator:
         self._inlines = inlines
         """Whether the objects that `allOf` joins are written out, rather than referred to."""
         self._open: list[str] = []
+        self._joined_parts = 0
 
     def translated(self, schema: object, place: str, hidden: frozenset[str] = frozenset()) -> object:
         """Return the schema that stands at the place; `hidden` are properties that are not in this direction.
@@ -105,6 +108,9 @@ class Translator:
         address = self._components.canonical(self._api.address(part["$ref"], joined(place, "$ref")))
         if address in self._open:
             return self.translated(part, place, hidden)
+        self._joined_parts += 1
+        if self._joined_parts > _MOST_JOINED:
+            raise UnreadableError(place, f"allOf joins more than {_MOST_JOINED:,} schemas here")
         self._open.append(address)
         try:
             return self.translated(self._api.find(address, place), address, hidden)
