@@ -160,7 +160,7 @@ def test_formats_of_strings_are_formats_where_the_source_says_so() -> None:
 
 
 @pytest.mark.parametrize(
-    ("format_", "default"), [("date", "2026-01-31"), ("email", "nobody"), ("uri", "/path"), ("uuid", "1")]
+    ("format_", "default"), [("date", "2026-02-31"), ("email", "nobody"), ("uri", "/path"), ("uuid", "1")]
 )
 def test_a_default_that_the_type_cannot_hold_is_left_out_and_said(format_: str, default: str) -> None:
     found = written({"x": {**STRING, "format": format_, "default": default}}, typed=True)

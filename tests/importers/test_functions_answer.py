@@ -241,3 +241,89 @@ def test_a_function_that_takes_the_context_keeps_its_executor(project: ProjectFo
     assert "tool 'stream' at /ctx: the parameter 'ctx' takes the context of the call" in said
     done = project.run("call", "shift", '{"points": [], "tags": []}')
     assert "its toolsets need code: rooms.rooms (an executor)" in done.err
+
+
+def test_a_type_that_refers_to_itself_leaves_the_other_attributes_as_they_are(project: ProjectFolder) -> None:
+    text = '''\
+import datetime as dt
+from dataclasses import dataclass
+
+
+@dataclass
+class Item:
+    name: str
+    parts: tuple[str, int] = ("x", 1)
+    parent: "Item | None" = None
+
+
+@dataclass
+class Place:
+    room: str
+
+
+Pair = tuple[int, int]
+
+
+def keep(item: Item, place: Place, day: dt.date, tags: list[str] = ["a"], pair: Pair = (1, 2)) -> Item:
+    """Keep it."""
+    assert isinstance(item, Item) and isinstance(place, Place) and isinstance(day, dt.date)
+    assert pair == (1, 2) and tags == ["a"]
+    return Item(place.room, parent=item)
+'''
+    said = imported(project, "app.rooms", "rooms", text)
+    assert "import-own-fault" not in said
+    assert not list(project.path.glob("app/*_schemas"))
+    design = (project.path / "app/rooms_design.py").read_text()
+    assert 'Attribute("day", Date, None, required=True)' in design
+    assert 'Attribute("tags", ArrayOf(String), None, default=["a"])' in design
+    assert "default=[1, 2]" in design
+    assert '"Place": {' not in design, "no definition stands where nothing refers to it"
+    arguments = {"item": {"name": "a", "parent": {"name": "b"}}, "place": {"room": "r"}, "day": "2026-01-02"}
+    kept = answer(project, "keep", arguments)
+    assert kept["parent"]["parent"]["name"] == "b"  # type: ignore[index]  # an object
+
+
+def test_bytes_are_base64_in_both_directions(project: ProjectFolder) -> None:
+    text = '''\
+from dataclasses import dataclass
+
+
+@dataclass
+class Blob:
+    data: bytes
+
+
+def join(blob: Blob, more: list[bytes], last: bytes = b"") -> bytes:
+    """Join them."""
+    return blob.data + b"".join(more) + last
+'''
+    imported(project, "app.rooms", "rooms", text)
+    arguments = {"blob": {"data": "/w=="}, "more": ["YQ=="], "last": "Yg=="}
+    assert answer(project, "join", arguments) == {"result": "/2Fi"}
+
+
+def test_a_default_is_written_as_the_value_that_it_is_in_python(project: ProjectFolder) -> None:
+    text = '''\
+import datetime as dt
+
+
+def wait(
+    since: dt.date = dt.date(2026, 1, 2),
+    lasts: dt.timedelta = dt.timedelta(hours=1),
+    at: dt.datetime | None = dt.datetime(2026, 1, 2, tzinfo=dt.UTC),
+    data: bytes = b"datetime.",
+) -> str:
+    """Wait."""
+    return f"{since} {lasts} {at} {data!r}"
+'''
+    imported(project, "app.rooms", "rooms", text)
+    design = (project.path / "app/rooms_design.py").read_text()
+    for default in (
+        "dt.date(2026, 1, 2)",
+        "dt.timedelta(seconds=3600)",
+        "dt.datetime(2026, 1, 2, 0, 0, tzinfo=dt.UTC)",
+        'b"datetime."',
+    ):
+        assert f"default={default}" in design
+    done = {"result": "2026-01-02 1:00:00 2026-01-02 00:00:00+00:00 b'datetime.'"}
+    assert answer(project, "wait", {}) == done

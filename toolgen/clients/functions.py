@@ -219,6 +219,8 @@ class _Method:
         if adapter is None or value is None:
             return value
         try:
+            if _holds_bytes(plain := _ANY.dump_python(value, by_alias=True, exclude_unset=True)):
+                return adapter.validate_python(plain)  # JSON has no bytes, and pydantic takes texts for them
             return adapter.validate_json(_ANY.dump_json(value, by_alias=True, exclude_unset=True))
         except ValidationError as error:
             first = error.errors(include_url=False, include_context=False)[0]["msg"]
@@ -300,6 +302,16 @@ def _bare(type_: Any) -> Any:
 
 def _branches(type_: Any) -> tuple[Any, ...]:
     return get_args(type_) if get_origin(type_) in (Union, UnionType) else ()
+
+
+def _holds_bytes(value: object) -> bool:
+    match value:
+        case dict():
+            return any(map(_holds_bytes, value.values()))
+        case list() | tuple() | set():
+            return any(map(_holds_bytes, value))
+        case _:
+            return isinstance(value, bytes)
 
 
 def _plain(value: Any, reader: Reader[Any]) -> Any:

@@ -233,7 +233,7 @@ class _Writer:
         default, examples = node.get("default", MISSING), node.get("examples")
         if default is not MISSING and not required:
             if self._holds(node, default):
-                yield Named("default", literal(python_value(node, integral(default, node))))
+                yield Named("default", literal(self._value(node, integral(default, node))))
             else:
                 self._losses.append(f"default of {key!r} is left out: it would be no string in Python")
         if required:
@@ -243,12 +243,15 @@ class _Writer:
             yield Named("title", Text(encodable(title)))
         fitting = [each for each in examples if self._holds(node, each)] if isinstance(examples, list) else ()
         if fitting:
-            yield Named("examples", literal(tuple(python_value(node, each) for each in fitting)))
+            yield Named("examples", literal(tuple(self._value(node, each) for each in fitting)))
         if node.get("deprecated") is True:
             yield Named("deprecated", literal(True))
 
     def _holds(self, node: Node, value: Any) -> bool:
         return holds_limited(node, value) and (not self._shape.formats_are_types or holds(node, value))
+
+    def _value(self, node: Node, value: Any) -> object:
+        return python_value(node, value, formats_are_types=self._shape.formats_are_types)
 
     def _type(self, node: Node, place: str) -> tuple[Part, tuple[Named, ...]]:
         """Return the type of a node, and the constraints that it carries."""

@@ -133,7 +133,7 @@ def pattern(value: str) -> str:
 
 
 def literal(value: object) -> Value:
-    """Return the expression of a value that a design can hold: JSON, a date, a decimal, a tuple of them."""
+    """Return the expression of a value that a design can hold: JSON, bytes, a date, a decimal, a tuple."""
     return Value(value, _expression(value))
 
 
@@ -147,6 +147,8 @@ def _expression(value: object) -> str:
             return f"({', '.join(map(_expression, value))}{',' if len(value) == 1 else ''})"
         case dict():
             return f"{{{', '.join(f'{string(key)}: {_expression(held)}' for key, held in value.items())}}}"
+        case bytes():
+            return repr(value)
         case Decimal():
             return f"decimal.Decimal({string(decimal_text(value))})"
         case dt.datetime():

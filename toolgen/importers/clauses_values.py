@@ -13,7 +13,7 @@ from toolgen.dsl.evaluation.types.spelling import SCALARS
 from toolgen.shapes.constraints import LIMITS, constraints_in
 from toolgen.shapes.design.annotations import annotated_type, is_annotated
 from toolgen.shapes.design.validator import Validator
-from toolgen.shapes.fields import ScalarType, StringType
+from toolgen.shapes.fields import ScalarKind, ScalarType, StringType
 from toolgen.shapes.foreign.nodes import Node, nodes_in, without_null
 from toolgen.shapes.lexical import STRING_FORMATS
 
@@ -21,6 +21,7 @@ from .clauses_built import NotExpressibleError
 from .clauses_layout import Named, Part, literal
 
 TYPED_FORMATS: Final = {
+    "byte": "Bytes",
     "date-time": "DateTime",
     "date": "Date",
     "duration": "Duration",
@@ -28,6 +29,14 @@ TYPED_FORMATS: Final = {
     "uri": "Url",
 }
 """Words by the format that means them."""
+
+_KINDS: Final[dict[str, ScalarKind]] = {
+    "byte": "bytes",
+    "date-time": "datetime",
+    "date": "date",
+    "duration": "duration",
+}
+"""Types whose values are no texts in Python, by their format."""
 
 
 def holds(node: Node, value: Any) -> bool:
@@ -40,6 +49,8 @@ def holds(node: Node, value: Any) -> bool:
         return True
     if len(formats) > 1 or not isinstance(value, str):
         return False
+    if type_ := _type_of_format(node):
+        return not Validator(type_, {}).issues(value)
     (format_,) = formats
     if format_ in STRING_FORMATS:
         return not Validator(StringType(format=format_), {}).issues(value)
@@ -72,9 +83,16 @@ def limited_type(node: Node) -> ScalarType | None:
     return annotated_type(rest[0]) if len(rest) == 1 and is_annotated(rest[0]) else None
 
 
-def python_value(node: Node, value: Json) -> object:
+def _type_of_format(node: Node) -> ScalarType | None:
+    """Return the type of a node that is a text of such a format, null beside it or not."""
+    rest = without_null(node)
+    kind = _KINDS.get(rest[0].get("format", "")) if len(rest) == 1 else None
+    return ScalarType(kind=kind) if kind else None
+
+
+def python_value(node: Node, value: Json, *, formats_are_types: bool) -> object:
     """Return a default or an example as a value of the Python type of its node."""
-    type_ = limited_type(node)
+    type_ = limited_type(node) or (_type_of_format(node) if formats_are_types else None)
     return value if type_ is None or not isinstance(value, str) else Validator(type_, {}).parse(value)
 
 

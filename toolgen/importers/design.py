@@ -35,6 +35,7 @@ from .clauses_built import NotExpressibleError, check_service, check_tool
 from .clauses_layout import MODULES, Call, Named, Part, Text, Value, call, flat, literal, parts_in
 from .codes import finding_at
 from .contradictions import refused_values
+from .design_attributes import Attributes
 from .design_functions import BoundTools
 from .design_objects import required_defaults, root_schema_clause, to_clauses, values_in
 from .design_types import CLAUSE_NAMES, Names, TypeTable, identifier
@@ -220,6 +221,8 @@ class _Module:
             types = [(type_.name, type_.text) for type_ in written.types]
             schemas = check_tool(self._toolset, call("Tool", literal(name), Text("T."), clause), types)
         except NotExpressibleError:
+            if tool.function:
+                return self._in_attributes(tool, class_name, word, source_schema, pointer)
             self._find_lost_notes(tool, source_schema, reading.schema, pointer)
             return call(word, self._schema(foreign, reading.schema, name, side))
         self._types.add(written)
@@ -231,11 +234,23 @@ class _Module:
         self._find_lost_notes(tool, source_schema, schemas[side == "result"], pointer)
         return clause if written.parts else None
 
+    def _in_attributes(
+        self, tool: ImportedTool, class_name: str, word: str, source_schema: object, pointer: str
+    ) -> Part:
+        """Return `Args` or `Return` of a function, some of whose attributes have a schema as type."""
+        clause = call(word, *Attributes(self._toolset, class_name, self._types).of(source_schema))
+        types = [(type_.name, type_.text) for type_ in self._types.types]
+        schemas = check_tool(self._toolset, call("Tool", literal("tool"), Text("T."), clause), types)
+        self._find_lost_notes(tool, source_schema, schemas[word == "Return"], pointer)
+        return clause
+
     def _find_lost_notes(
         self, tool: ImportedTool, source_schema: object, written: object, pointer: str
     ) -> None:
         """Report what the source's schema says beside its rules, and what was written does not."""
         lost = [pointer + place for place in lost_notes(source_schema, written, tool.name)]
+        if tool.formats_are_types:
+            lost = [place for place in lost if not place.endswith("/format")]
         reported = {finding.place.pointer for finding in self._findings} if lost else set()
         if unknown := [place.removeprefix(pointer) for place in lost if place not in reported]:
             message = f"says what the design does not carry: {', '.join(unknown)}"

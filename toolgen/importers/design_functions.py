@@ -6,12 +6,12 @@ A tool and its method share one type of the arguments and one of the result, so 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from toolgen.shapes import naming
 
 from .clauses import NamedType
-from .clauses_layout import Call, Named, Part, Text, call, literal
+from .clauses_layout import Call, Part, Text, call, literal
 from .design_types import Names
 from .tool import ImportedTool
 
@@ -36,10 +36,9 @@ class BoundTools:
         for clause in clauses:
             assert isinstance(clause, Call), "Args or Return"
             word, last = _SIDES[clause.clause]
-            schema = tool.arguments if clause.clause == "Args" else tool.result
-            if schema is None:
+            if clause.clause == "Return" and tool.result is None:
                 continue  # of a function without a result
-            shared = self._shared(naming.class_name(name, last), clause, schema)
+            shared = self._shared(naming.class_name(name, last), clause)
             children.append(call(word, shared))
             yield call(clause.clause, shared)
         if tool.function != f"{self._module}:{name}":
@@ -51,13 +50,11 @@ class BoundTools:
         """Return what the service has beside its toolset."""
         return (call("Functions", literal(self._module)), *self._methods) if self._methods else ()
 
-    def _shared(self, wanted: str, clause: Call, schema: Any) -> Part:
+    def _shared(self, wanted: str, clause: Call) -> Part:
         """Return the name of the type that stands in a clause, which is made where it has none."""
         parts = clause.parts
         if len(parts) == 1 and isinstance(parts[0], str):
             return parts[0]
-        if len(parts) == 1 and isinstance(parts[0], Call) and parts[0].clause == "JSONSchema":
-            parts = tuple(_attributes(schema))
         name, number = wanted, 1
         while not self._names.are_free([name]):
             number += 1
@@ -66,15 +63,3 @@ class BoundTools:
         text = call("Type", literal(name), literal(None), *parts)
         self.types.append(NamedType(name=name, text=text, claims=(name,)))
         return name
-
-
-def _attributes(schema: Any) -> Iterator[Call]:
-    """Yield the attributes of an object that clauses do not express, each with its own schema."""
-    definitions = {"$defs": schema["$defs"]} if "$defs" in schema else {}
-    for key, property_ in schema["properties"].items():
-        own = {word: value for word, value in property_.items() if word not in ("description", "default")}
-        held = definitions if "$ref" in repr(own) else {}
-        facts = [Named("required", literal(True))] if key in schema.get("required", ()) else []
-        described = property_.get("description")
-        text = Text(described) if described else literal(None)
-        yield call("Attribute", literal(key), call("JSONSchema", literal({**own, **held})), text, *facts)

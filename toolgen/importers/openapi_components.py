@@ -86,7 +86,7 @@ class Components:
         return facts
 
     def _collect(self, schema: object, place: str, facts: Facts, seen: set[str], depth: int) -> None:
-        """Add what a schema says to the facts; what was `seen` is in them already, however many lead to it."""
+        """Add what a schema says to the facts; what was `seen` is in them already."""
         if not isinstance(schema, dict) or depth > _DEEPEST:
             return
         if isinstance(reference := schema.get("$ref"), str):

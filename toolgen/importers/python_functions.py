@@ -16,6 +16,7 @@ from toolgen.shapes.fields import MISSING
 from toolgen.shapes.python.annotations import readable
 from toolgen.shapes.python.functions import Function, Parameter, read_function
 from toolgen.shapes.python.schema import limited_text, with_limit_sentences
+from toolgen.shapes.values import bytes_text
 
 from . import codes
 from .boundary import each
@@ -35,6 +36,13 @@ class _UntitledSchema(GenerateJsonSchema):
 
     def get_title_from_name(self, name: str) -> str:
         return ""
+
+    def bytes_schema(self, schema: Any) -> JsonSchemaValue:
+        """Return base64, as bytes are of a design and of a function that is registered."""
+        return {**super().bytes_schema(schema), "format": "byte"}
+
+    def encode_default(self, dft: Any) -> Any:
+        return bytes_text(dft) if isinstance(dft, bytes) else super().encode_default(dft)
 
     def date_schema(self, schema: Any) -> JsonSchemaValue:
         return limited_text(schema) or super().date_schema(schema)

@@ -1,0 +1,102 @@
+"""The arguments or the result of a function, attribute by attribute, where clauses do not express the whole.
+
+A method takes and returns attributes, so a schema cannot stand for all of them: what clauses express is
+written so, and each other attribute has the type `JSONSchema` with the definitions that it needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from toolgen.schema_reader import read
+
+from .clauses_built import NotExpressibleError, check_tool
+from .clauses_layout import Call, Named, Part, Text, call, literal
+from .design_objects import to_clauses
+from .design_types import TypeTable
+
+_DEFINITIONS: Final = "#/$defs/"
+
+
+class Attributes:
+    """Writes the attributes of one side of a tool, and their types into the table."""
+
+    def __init__(self, toolset: str, class_name: str, types: TypeTable) -> None:
+        self._toolset = toolset
+        self._class_name = class_name
+        self._types = types
+
+    def of(self, schema: Any) -> Iterator[Part | Named]:
+        """Yield the attributes of an object, in order."""
+        definitions: dict[str, Any] = schema.get("$defs", {})
+        object_ = schema
+        while "properties" not in object_ and str(object_.get("$ref")).startswith(_DEFINITIONS):
+            object_ = definitions[object_["$ref"].removeprefix(_DEFINITIONS)]
+        required = object_.get("required", ())
+        for key, property_ in object_.get("properties", {}).items():
+            used = _used(property_, definitions)
+            yield self._attribute(key, property_, {"$defs": used} if used else {}, key in required)
+        if object_.get("additionalProperties"):
+            yield Named("open", literal(True))
+
+    def _attribute(self, key: str, property_: Any, held: dict[str, Any], is_required: bool) -> Part:
+        facts: dict[str, Any] = {"required": [key]} if is_required else {}
+        alone = {
+            "type": "object",
+            "properties": {key: property_},
+            **facts,
+            "additionalProperties": False,
+            **held,
+        }
+        reading = read(alone, name=self._class_name, arguments=True)
+        try:
+            if reading.foreign is None:
+                raise NotExpressibleError("it cannot be read")
+            written = to_clauses(reading.foreign, self._class_name, self._types, formats_are_types=True)
+            [part] = written.parts
+            if not isinstance(part, Call) or part.clause != "Attribute":
+                raise NotExpressibleError("it is no attribute")
+            self._check(part, [(type_.name, type_.text) for type_ in written.types])
+        except NotExpressibleError:
+            return self._opaque(key, property_, held, is_required)
+        self._types.add(written)
+        return part
+
+    def _opaque(self, key: str, property_: Any, held: dict[str, Any], is_required: bool) -> Call:
+        """Return an attribute whose type is its schema."""
+        own = {word: value for word, value in property_.items() if word not in ("description", "default")}
+        text = Text(property_["description"]) if property_.get("description") else literal(None)
+        parts = (literal(key), call("JSONSchema", literal({**own, **held})), text)
+        if is_required:
+            return call("Attribute", *parts, Named("required", literal(True)))
+        if property_.get("default") is not None:
+            attribute = call("Attribute", *parts, Named("default", literal(property_["default"])))
+            try:
+                self._check(attribute, [])
+            except NotExpressibleError:
+                pass  # the function has it
+            else:
+                return attribute
+        return call("Attribute", *parts)
+
+    def _check(self, attribute: Call, types: list[tuple[str, Call]]) -> None:
+        tool = call("Tool", literal("tool"), Text("T."), call("Args", attribute))
+        check_tool(self._toolset, tool, types)
+
+
+def _used(schema: Any, definitions: dict[str, Any]) -> dict[str, Any]:
+    """Return the definitions that a schema refers to, directly or by others, in their order."""
+    used: set[str] = set()
+    waiting = [schema]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, dict):
+            name = str(node.get("$ref")).removeprefix(_DEFINITIONS)
+            if name in definitions and name not in used:
+                used.add(name)
+                waiting.append(definitions[name])
+            waiting += node.values()
+        elif isinstance(node, list):
+            waiting += node
+    return {name: held for name, held in definitions.items() if name in used}
