@@ -34,7 +34,7 @@ from .credentials import is_asked_for, read_credential
 from .runtime import (
     ELSEWHERE_S,
     NOT_OVER,
-    collect_unimplemented,
+    collect_method_faults,
     durable_engine,
     not_over_elsewhere,
     open_engine,
@@ -93,7 +93,7 @@ async def answer_call(project: Project, name: str, answer: AnswerOptions, sessio
             print("nothing was answered; --deny denies the call", file=sys.stderr)
             return 1
         async with hiding_waiting(runtime, suspended.id):
-            with collect_unimplemented() as unimplemented, redirect_stdout(sys.stderr):
+            with collect_method_faults() as faults, redirect_stdout(sys.stderr):
                 await runtime.runs.start(run_id)
                 if engine.is_worker:
                     await engine.settled(run_id)  # a stalled one gets no answer
@@ -102,7 +102,7 @@ async def answer_call(project: Project, name: str, answer: AnswerOptions, sessio
                 result = await _deliver(runtime, suspended, answer, session, is_here=engine.is_worker)
             specs = specs_of(runtime, result.tool)
             shown = shown_document(result, specs[0] if specs else None)
-        _show(result, shown, unimplemented, run_id)
+        _show(result, shown, faults, run_id)
         if _is_stored_only(result):
             print(not_over_elsewhere(engine), file=sys.stderr)
         if result.status == "unknown":
@@ -147,9 +147,9 @@ async def _deliver(
     )
 
 
-def _show(result: ToolResult, shown: bytes, unimplemented: Sequence[str], run_id: str) -> None:
+def _show(result: ToolResult, shown: bytes, faults: Sequence[str], run_id: str) -> None:
     """Print the redacted JSON of the model to stdout, and further information to stderr."""
-    for line in unimplemented:
+    for line in faults:
         print(line, file=sys.stderr)
     for asked in result.suspensions:
         print(waiting_text(asked), file=sys.stderr)

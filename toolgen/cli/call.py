@@ -31,7 +31,7 @@ from toolgen.shapes.constraints import LIMITS
 from toolgen.shapes.sensitive import redacted
 
 from .config import Project
-from .runtime import DURABLE_HINT, collect_unimplemented, opened_for, project_runtime, require_meta, specs_of
+from .runtime import DURABLE_HINT, collect_method_faults, opened_for, project_runtime, require_meta, specs_of
 from .terminal import show_document
 
 LEFT_WORK: Final = "the agent has answered, and has left work that goes on:"
@@ -46,7 +46,7 @@ async def call_tool(project: Project, tool: str, data: bytes, meta: CallMeta, *,
     async with project_runtime(project) as runtime:
         runtime.runs.be_client()
         traced = Trace() if trace else None
-        with collect_unimplemented() as unimplemented:
+        with collect_method_faults() as faults:
             async with opened_for(runtime, tool) as within:
                 specs = specs_of(runtime, tool, within)
                 require_meta(specs, meta)
@@ -55,7 +55,7 @@ async def call_tool(project: Project, tool: str, data: bytes, meta: CallMeta, *,
                         _ = spec.payload.type, spec.result.type  # built before, as a running server has them
                 async with _progress_shown(runtime):
                     result = await runtime.call(tool, data, meta, trace=traced, within=within)
-        _show(runtime, result, specs, data, traced, unimplemented)
+        _show(runtime, result, specs, data, traced, faults)
     return 0 if result.status in ("ok", "pending", "suspended") else 1
 
 
@@ -65,7 +65,7 @@ def _show(
     specs: Sequence[ToolSpec[Any, Any]],
     data: bytes,
     traced: Trace | None,
-    unimplemented: Iterable[str],
+    faults: Iterable[str],
 ) -> None:
     """Print what the model would see, and to stderr what else a person may know of the call."""
     spec = specs[0] if specs else None
@@ -75,7 +75,7 @@ def _show(
                 print(scrubbed(printable(line)), file=sys.stderr)
     elif facts := "; ".join(_bounds_and_artifacts(result)):
         print(printable(facts), file=sys.stderr)
-    for line in unimplemented:
+    for line in faults:
         print(line, file=sys.stderr)
     for asked in result.suspensions:
         print(_waiting_text_of(runtime, asked), file=sys.stderr)

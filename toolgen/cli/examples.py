@@ -29,7 +29,7 @@ from .outcome import FoundError, print_outcome, print_output, render_diagnostics
 from .problem_codes import EXAMPLE_FAILED, EXAMPLE_NOT_RUN
 from .runtime import (
     collect_logged_causes,
-    collect_unimplemented,
+    collect_method_faults,
     open_test_runtime,
     project_runtime,
     require_meta,
@@ -197,7 +197,7 @@ async def _problem(runtime: Runtime, case: _Case, meta: CallMeta, *, is_live: bo
     """
     expected = case.example.result
     with (
-        collect_unimplemented() as unimplemented,
+        collect_method_faults() as faults,
         collect_logged_causes() as causes,
         redirect_stdout(sys.stderr),
     ):
@@ -208,8 +208,8 @@ async def _problem(runtime: Runtime, case: _Case, meta: CallMeta, *, is_live: bo
         waits = f"waits: {result.suspension.kind}" if result.suspension else "waits"
         compared = "it has no result to compare; leave the result out of the example"
         return "" if expected is None else f"{waits}, {compared}"
-    if unimplemented:
-        return "\n".join(unimplemented)
+    if faults:
+        return "\n".join(faults)
     if result.status != "ok":
         return "\n".join([f"failed: {_pretty(_shown(result, case))}", *causes])
     if expected is None:

@@ -27,7 +27,7 @@ from .config import Project
 from .runtime import (
     ELSEWHERE_S,
     NOT_OVER,
-    collect_unimplemented,
+    collect_method_faults,
     not_over_elsewhere,
     open_engine,
     specs_of,
@@ -148,10 +148,10 @@ async def resume_run(project: Project, run_id: str) -> int:
     """
     async with open_engine(project) as (runtime, engine):
         await engine.status(run_id)
-        with collect_unimplemented() as unimplemented, redirect_stdout(sys.stderr):
+        with collect_method_faults() as faults, redirect_stdout(sys.stderr):
             await runtime.runs.start(run_id)
             status = runtime.runs.status_of(await _wait_for_status(engine, run_id, engine.settled))
-        for line in unimplemented:
+        for line in faults:
             print(line, file=sys.stderr)
         await _show_line(runtime, engine, status)
         is_unknown = await _show_unknown(engine, run_id)

@@ -17,12 +17,15 @@ from contextlib import (
     contextmanager,
     redirect_stdout,
 )
+from dataclasses import replace
 from functools import reduce
 from typing import Any, Final
 
-from toolgen.calls.steps.failures import Unimplemented
+from toolgen.calls.steps.failures import METHOD_FAULT, MethodFault
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.names import CALL_META_NAMES
+from toolgen.contract.printable import printable
+from toolgen.contract.secrets import scrubbed
 from toolgen.findings import shown
 from toolgen.runs import Engine
 from toolgen.runtime import CallMeta, Runtime, Snapshot, ToolSpec, UnknownToolError
@@ -234,16 +237,16 @@ def collect_logged_causes() -> Iterator[list[str]]:
 
 
 @contextmanager
-def collect_unimplemented() -> Iterator[list[str]]:
-    """Collect a line for each unimplemented method that is called, instead of its log record."""
+def collect_method_faults() -> Iterator[list[str]]:
+    """Collect a line for each method that is a stub or returned what does not fit, not its log record."""
     lines: list[str] = []
 
     def collect(record: logging.LogRecord) -> bool:
-        missing: object = getattr(record, "unimplemented", None)
-        if not isinstance(missing, Unimplemented):
+        fault: object = getattr(record, "method_fault", None)
+        if not isinstance(fault, MethodFault):
             return True
-        file = shown(missing.file, os.getcwd())
-        lines.append(f"{file}:{missing.line}: {missing.method} is not implemented (tool {missing.tool})")
+        line = METHOD_FAULT % replace(fault, file=shown(fault.file, os.getcwd())).values()
+        lines.append(scrubbed(printable(line)))
         return False
 
     with _log_filter(collect):

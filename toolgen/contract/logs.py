@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import traceback
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from types import TracebackType
 from typing import Final
 
@@ -40,11 +40,19 @@ def _redact(record: logging.LogRecord) -> bool:
 
 
 def log_failure(
-    log: logging.Logger, error: BaseException, message: str, *arguments: object, correlation_id: str = ""
+    log: logging.Logger,
+    error: BaseException,
+    message: str,
+    *arguments: object,
+    correlation_id: str = "",
+    extra: Mapping[str, object] | None = None,
 ) -> str:
-    """Log an exception under a correlation id, which may be told to anybody, and return it."""
+    """Log an exception under a correlation id, which may be told to anybody, and return it.
+
+    `extra` are attributes of the record.
+    """
     correlation_id = correlation_id or uuid.uuid4().hex[:12]
-    log.error(message + " [%s]", *arguments, correlation_id, exc_info=error, stacklevel=2)
+    log.error(message + " [%s]", *arguments, correlation_id, exc_info=error, stacklevel=2, extra=extra)
     return correlation_id
 
 

@@ -196,7 +196,7 @@ def _failure(frame: Frame, error: BaseException) -> ToolError:
         frame.once.give_up()
     is_of_result = isinstance(error, MalformedResultError) and not isinstance(error, MalformedReportError)
     if is_of_result and frame.context.has_begun:
-        return unreadable_result(frame.spec, error)
+        return unreadable_result(frame.spec, error, frame.tool.execute)
     if isinstance(error, NotBegunError) and frame.context.has_begun:  # of a call that the executor made
         return ToolError(error.message, retry_hint=error.retry_hint)
     return tool_error_of(frame.spec, as_task_exception(error))

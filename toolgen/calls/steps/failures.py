@@ -6,6 +6,7 @@ The place of a method that is still a stub goes to the log, and not to models.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from types import CodeType
 from typing import TYPE_CHECKING, Any, Final, get_args
 
 from toolgen.contract.logs import log_failure, logger
@@ -50,6 +51,9 @@ _UNDECLARED: Final = (
     "%s raised the error %s, which its design does not declare: the model gets its message alone, without "
     'code and details; add Error("%s", …) to the tool, or to the method that it is bound to'
 )
+
+METHOD_FAULT: Final = "%s:%d: %s %s (tool %s)"
+"""The log record of a method's fault."""
 
 log = logger("toolgen.runtime")
 
@@ -266,12 +270,17 @@ def internal_error(spec: ToolSpec[Any, Any], error: BaseException) -> ToolError:
     return ToolError(message, retry_hint=hint, correlation_id=correlation_id)
 
 
-def unreadable_result(spec: ToolSpec[Any, Any], error: BaseException) -> ToolError:
+def unreadable_result(spec: ToolSpec[Any, Any], error: BaseException, execute: object = None) -> ToolError:
     """Log the error of a result that cannot be read, and return the `ToolError` of a call that has run.
 
-    Only a tool that may be called again hints at that.
+    The record names the tool's own method, where `execute` is it. Only a tool that may be called again hints
+    at that.
     """
-    correlation_id = log_failure(log, error, "the result of tool %s cannot be read", spec.id)
+    if fault := _returning(spec, execute, error):
+        extra = {"method_fault": fault}
+        correlation_id = log_failure(log, error, METHOD_FAULT, *fault.values(), extra=extra)
+    else:
+        correlation_id = log_failure(log, error, "the result of tool %s cannot be read", spec.id)
     message = f"{spec.name} ran; its result could not be read (reference {correlation_id})"
     return ToolError(message, retry_hint=_malformed_hint(spec, message), correlation_id=correlation_id)
 
@@ -323,8 +332,8 @@ def _arguments_text(data: Arguments, limit: int) -> str | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unimplemented:
-    """The method of a tool that is still a stub; a log record has it as `unimplemented`."""
+class MethodFault:
+    """What is wrong with the method of a tool; a log record has it as `method_fault`."""
 
     tool: str
     """Its id."""
@@ -332,9 +341,33 @@ class Unimplemented:
     """Its name with that of its class: `People.greet`."""
     file: str
     line: int
+    problem: str
+    """A clause about the method: `is not implemented`."""
+
+    @classmethod
+    def of(cls, spec: ToolSpec[Any, Any], code: CodeType, problem: str) -> MethodFault:
+        return cls(
+            tool=spec.id,
+            method=code.co_qualname,
+            file=code.co_filename,
+            line=code.co_firstlineno,
+            problem=problem,
+        )
+
+    def values(self) -> tuple[str, int, str, str, str]:
+        """Return the values of `METHOD_FAULT`."""
+        return self.file, self.line, self.method, self.problem, self.tool
 
 
-def _find_unimplemented(spec: ToolSpec[Any, Any], error: BaseException) -> Unimplemented | None:
+def _returning(spec: ToolSpec[Any, Any], execute: object, error: BaseException) -> MethodFault | None:
+    """Return the tool's own method that returned what its contract does not allow."""
+    code: object = getattr(execute, "__code__", None)
+    if not isinstance(error, MalformedResultError) or not isinstance(code, CodeType):
+        return None
+    return MethodFault.of(spec, code, f"returned what does not fit: {error}")
+
+
+def _find_unimplemented(spec: ToolSpec[Any, Any], error: BaseException) -> MethodFault | None:
     """Return the tool's own method if it raised `NotImplementedError`; what it calls does not count."""
     trace = error.__traceback__
     if not isinstance(error, NotImplementedError) or trace is None:
@@ -344,20 +377,11 @@ def _find_unimplemented(spec: ToolSpec[Any, Any], error: BaseException) -> Unimp
     code = trace.tb_frame.f_code
     if code.co_name != spec.method:
         return None
-    return Unimplemented(
-        tool=spec.id, method=code.co_qualname, file=code.co_filename, line=code.co_firstlineno
-    )
+    return MethodFault.of(spec, code, "is not implemented")
 
 
-def unavailable(spec: ToolSpec[Any, Any], stub: Unimplemented) -> ToolError:
+def unavailable(spec: ToolSpec[Any, Any], stub: MethodFault) -> ToolError:
     """Log where the unimplemented method stands and return a `ToolError` without the place."""
-    log.error(
-        "%s:%d: %s is not implemented (tool %s)",
-        stub.file,
-        stub.line,
-        stub.method,
-        stub.tool,
-        extra={"unimplemented": stub},
-    )
+    log.error(METHOD_FAULT, *stub.values(), extra={"method_fault": stub})
     message = f"{spec.name} is not implemented"
     return ToolError(message, retry_hint=RetryHint(reason="tool_unavailable", tool=spec.id, message=message))
