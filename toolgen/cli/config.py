@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import sys
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -145,6 +146,14 @@ def _project(file: Path, table: dict[str, object]) -> Project:
             hint=f"say under which name it is imported: {_EXAMPLES['package']}",
         )
     values.setdefault("package", ".".join(out.parts))
+    if (top := values["package"].partition(".")[0]) in sys.stdlib_module_names:
+        raise _setting_error(
+            file,
+            "out" if top == out.parts[0] else "package",
+            values.get("out", "gen"),
+            f"hides Python's own module {top!r}",
+            f"choose another name, such as my_{top}",
+        )
     for key in ("design", "package"):
         if key in values and not _is_dotted(values[key]):
             module = ".".join(PurePosixPath(values[key].removesuffix(".py")).parts)

@@ -52,6 +52,10 @@ def load_module(project: Project, name: str, key: str) -> ModuleType:
     with user_code_errors(f"the module {name!r} does not import"):
         try:
             return importlib.import_module(name)
+        except (SyntaxError, ValueError) as error:
+            if "null bytes" in str(error) and (file := _not_utf8(project, name)):
+                raise ToolgenError(f"{file} is not UTF-8", hint="save it as UTF-8") from error
+            raise
         except ImportError as error:
             if key != "design" and f"{error.name}.".startswith(f"{project.package}."):
                 problem = f"{error.msg}, which is code of the design {project.design!r}"
@@ -64,6 +68,15 @@ def load_module(project: Project, name: str, key: str) -> ModuleType:
             if name.endswith(".py"):
                 hint = f'write {key} = "{name.removesuffix(".py")}" in [tool.toolgen]: a module, not a file'
             raise ToolgenError(f"there is no module {error.name!r} in {directory}", hint=hint) from error
+
+
+def _not_utf8(project: Project, name: str) -> str:
+    """Return the file of a module if it has null bytes, as UTF-16 has; Python names no file then."""
+    for place in (f"{name.replace('.', '/')}.py", f"{name.replace('.', '/')}/__init__.py"):
+        file = project.directory / place
+        if file.is_file() and b"\0" in file.read_bytes():
+            return str(project.display_path(place))
+    return ""
 
 
 def _a(noun: str) -> str:

@@ -95,7 +95,7 @@ def _of_syntax(error: SyntaxError) -> str:
 def _of_call(message: str, source: Source | None) -> str:
     """Return what is wrong with the arguments of a clause; `message` is Python's."""
     if message.endswith("object is not callable"):
-        return "a comma may be missing before the '('"
+        return _of_called_value(source)
     if message.startswith("Can't instantiate abstract class"):
         return "if it executes tools, toolgen gen adds a stub of each method that it lacks"
     match = _CALL.match(message)
@@ -111,6 +111,18 @@ def _of_call(message: str, source: Source | None) -> str:
         for first, second in _adjacent_texts(source):
             return f"a comma may be missing between {first} and {second}"
     return f"write {_usage(name, value)}"
+
+
+def _of_called_value(source: Source | None) -> str:
+    """Return the hint of a value that is called: brackets behind a name, or a comma that is missing."""
+    if source is not None:
+        _, line, column = source.place
+        match [token.string for token in _tokens(source.file, (line, column), source.end)]:
+            case [name, "(", ")"] if name.isidentifier():
+                return f"write {name}, without brackets: it is a value, not a function"
+            case _:
+                pass
+    return "a comma may be missing before the '('"
 
 
 def _of_keyword(keyword: str, name: str, value: object) -> str:

@@ -303,6 +303,8 @@ class _Builder:
         methods = self._operations.get(service)
         if methods is None:
             hint = suggestion(service, self._operations, f'add Service("{service}", "…")')
+            if service in self._operations.get(bind_to.method, ()):
+                hint = f'the service comes first: write BindTo("{bind_to.method}", "{service}")'
             self._report.add(codes.UNKNOWN_SERVICE, bind_to.source, tool=tool.name, name=service, hint=hint)
             return None
         operation = methods.get(bind_to.method)

@@ -58,7 +58,10 @@ class Renames:
         return None if attribute in self._to_result.values() else attribute
 
     def _check(self, field: str, attribute: str, fields: set[str], attributes: set[str]) -> None:
-        if field not in fields:
+        if field not in fields and field in attributes and attribute in fields:
+            fault = f"has {field!r} before {attribute!r}, the other way round"
+            self._refuse(fault, f"the field of the method comes first: rename={{{attribute!r}: {field!r}}}")
+        elif field not in fields:
             fault = f"names {field!r}, which neither payload nor result of the method has"
             self._refuse(fault, suggestion(field, sorted(fields), "remove it"))
         elif attribute not in attributes:

@@ -22,7 +22,7 @@ from ...clause import Clause
 from ...composites import Enum, MapOf, Type
 from ...datatypes import DataType, ScalarClause
 from ...services import Design
-from ...structure import Attributes, MCPToolset, Method, Tool, Toolset
+from ...structure import Attributes, MCPToolset, Method, Payload, Result, Tool, Toolset
 from ..mcp import locked_toolset
 from ..report import Report, source_text
 from ..types.spelling import clause_text
@@ -310,6 +310,8 @@ def _class_name(clause: type[Clause]) -> str:
 
 
 def _type_hint(value: object) -> str:
+    if value is decimal.Decimal:  # an import that hides the word
+        return "write Decimal of toolgen.dsl; for values, import decimal and write decimal.Decimal"
     if isinstance(value, type) and issubclass(value, Clause):
         return f"write {value.__name__}(…)"
     if isinstance(value, (list, tuple)) and len(value) == 1 and isinstance(value[0], DataType):
@@ -337,6 +339,8 @@ def _where(child: Clause, parent: type[Clause]) -> str:
     if isinstance(child, (Attribute, Required)) and parent in (Tool, Method):
         objects = (each.__name__ for each in _held(parent) if issubclass(each, Attributes))
         return f"write {' or '.join(f'{name}({clause_text(child)}(…))' for name in objects)}"
+    if parent is Tool and isinstance(child, (Payload, Result)):
+        return f"write {'Args' if isinstance(child, Payload) else 'Return'}(…), which a Tool has in its place"
     if isinstance(child, Toolset):
         return "list it in the service that owns it"
     if isinstance(child, DataType) and not isinstance(child, (Type, Enum)):
