@@ -70,6 +70,11 @@ def test_the_nearest_file_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         ('design = "d"\nout = "../x"', "is not a folder inside the project"),
         ('design = "d"\nout = "."', "is not a folder inside the project"),
         ('design = "d"\nout = "my-gen"', "out 'my-gen' has no import path\n  hint: say under which name"),
+        (
+            'design = "d"\nout = "json"',
+            "out 'json' hides Python's own module 'json'\n  hint: choose another name",
+        ),
+        ('design = "d"\npackage = "email.gen"', "package 'email.gen' hides Python's own module 'email'"),
         ('design = "d"\nstubs = "gen/executors"', "into each other"),
         ('design = "d"\nruntime = "app.main.make"', "is not module:callable"),
         ('design = "d"\ntest_runtime = "app.main.make"', "test_runtime 'app.main.make' is not module:call"),

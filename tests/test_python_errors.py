@@ -94,6 +94,20 @@ CASES = {
         "'minimum' belongs to Attribute, Date, DateTime, Decimal, Duration, Float, Int; write the type "
         "without arguments",
     ),
+    "brackets behind a type": (
+        DESIGN.replace('"name", String,', '"name", String()(),'),
+        (12, 31),
+        "TypeError: 'StringClause' object is not callable",
+        "a comma may be missing before the '('",
+    ),
+    "brackets behind a name of a type": (
+        DESIGN.replace("people = Toolset(", "Name = String()\npeople = Toolset(").replace(
+            '"name", String,', '"name", Name(),'
+        ),
+        (13, 31),
+        "TypeError: 'StringClause' object is not callable",
+        "write Name, without brackets: it is a value, not a function",
+    ),
     "a missing comma before a bracket": (
         DESIGN.replace(
             'required=True)),\n        Inject("session_id"),', "required=True))\n        (Inject,),"
@@ -270,3 +284,10 @@ def test_the_source_of_an_import_is_the_authors_code_too(project: ProjectFolder)
     (record,) = findings_in(done.out)
     assert (record["file"], record["line"]) == ("tools.py", 1)
     assert record["message"] == "NameError: name 'Texd' is not defined"
+
+
+def test_a_design_that_is_no_utf_8_is_named(project: ProjectFolder) -> None:
+    project.write("app/design.py", "").write_bytes(DESIGN.encode("utf-16"))
+    done = project.run("gen")
+    assert (done.code, done.out) == (2, "")
+    assert done.err == "error: app/design.py is not UTF-8\n  hint: save it as UTF-8\n"

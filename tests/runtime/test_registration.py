@@ -12,6 +12,7 @@ from gen.assistant.toolsets import devices
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import (
     CallMeta,
+    ConfirmSpec,
     FormatError,
     RegistrationError,
     Runtime,
@@ -21,6 +22,7 @@ from toolgen.runtime import (
     in_thread,
 )
 from toolgen.runtime.testing import RecordingExecutor
+from toolgen.waiting import WaitOptions
 
 
 def registration(executor: object, **changes: Any) -> ToolsetRegistration:
@@ -217,3 +219,21 @@ def test_one_value_in_the_place_of_a_list_is_refused(option: str) -> None:
     with pytest.raises(RegistrationError) as caught:
         Runtime(**options)
     assert str(caught.value) == f"{option}= is Keys, not a list\n  hint: give a list: {option}=[Keys(…)]"
+
+
+def confirmed() -> ToolsetRegistration:
+    spec = dataclasses.replace(devices.SPECS[0], confirm=ConfirmSpec(hint="Really?"))
+    return dataclasses.replace(registration(RecordingExecutor({})), specs=[spec])
+
+
+def test_a_tool_that_nobody_is_asked_about_is_said_at_once(caplog: pytest.LogCaptureFixture) -> None:
+    Runtime().tools.register(confirmed())
+    (line,) = caplog.messages
+    assert line.startswith("list_devices: asks before it runs, and no engine of this runtime keeps")
+    assert 'Runtime(engine=InProcessEngine("runs.db"))' in line
+
+
+def test_a_runtime_that_asks_nobody_is_not_warned(caplog: pytest.LogCaptureFixture) -> None:
+    Runtime(waiting=WaitOptions(is_interactive=False)).tools.register(confirmed())
+    Runtime(engine=InProcessEngine()).tools.register(confirmed())
+    assert caplog.messages == []

@@ -147,13 +147,9 @@ def _project(file: Path, table: dict[str, object]) -> Project:
         )
     values.setdefault("package", ".".join(out.parts))
     if (top := values["package"].partition(".")[0]) in sys.stdlib_module_names:
-        raise _setting_error(
-            file,
-            "out" if top == out.parts[0] else "package",
-            values.get("out", "gen"),
-            f"hides Python's own module {top!r}",
-            f"choose another name, such as my_{top}",
-        )
+        key = "out" if top == out.parts[0] else "package"
+        problem, hint = f"hides Python's own module {top!r}", f"choose another name, such as my_{top}"
+        raise _setting_error(file, key, values[key], problem, hint)
     for key in ("design", "package"):
         if key in values and not _is_dotted(values[key]):
             module = ".".join(PurePosixPath(values[key].removesuffix(".py")).parts)

@@ -97,7 +97,7 @@ class Assembly:
         """
         if self.loops is not None:
             raise RegistrationError(
-                f"a {type(self.joined).__name__} stands on this runtime already",
+                f"this runtime has {type(self.joined).__name__} already",
                 hint="make it once, before agents are registered",
             )
         waits.require_idle()

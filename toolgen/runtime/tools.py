@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, final
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Final, final
 
 from toolgen.calls.errors import UnknownToolError
 from toolgen.calls.specs import ToolSpec
 from toolgen.calls.toolsets.dynamic import DynamicToolset, OnError, ReadonlyContext, StaticToolset
 from toolgen.calls.toolsets.registration import ToolsetRegistration
+from toolgen.contract.logs import logger
 
 from .assembly import Assembly
 
@@ -15,6 +17,14 @@ if TYPE_CHECKING:
     from toolgen.calls.toolsets.snapshot import Snapshot
     from toolgen.capabilities import StateStore
     from toolgen.capabilities.disabling import DisabledTool, DisabledTools
+
+_NOBODY_TO_ASK: Final = (
+    "%s: asks before it runs, and no engine of this runtime keeps the question, so each call is denied; "
+    'give it one: Runtime(engine=InProcessEngine("runs.db")), or say that nobody is asked: '
+    "Runtime(waiting=WaitOptions(is_interactive=False))"
+)
+
+log = logger("toolgen.runtime")
 
 
 @final
@@ -28,12 +38,22 @@ class Tools:
     def register(self, registration: ToolsetRegistration | StaticToolset) -> None:
         """Add a toolset; all of it or, when something does not fit, nothing.
 
+        A warning goes to the log where a tool asks before it runs, and no engine keeps the question.
+
         Raises:
             FormatError: it was generated in another format.
             RegistrationError: it is registered already, a method or a capability is missing, or nobody
                 fills an injected field.
         """
         self._assembly.registry.register(registration)
+        services = self._assembly.services
+        if services.suspender is None and services.is_interactive:
+            if isinstance(registration, StaticToolset):
+                specs: Iterable[ToolSpec[Any, Any]] = (tool.spec for tool in registration.bound)
+            else:
+                specs = registration.specs
+            if asking := [spec.name for spec in specs if spec.confirm is not None]:
+                log.warning(_NOBODY_TO_ASK, ", ".join(asking))
 
     def add_toolset(
         self,

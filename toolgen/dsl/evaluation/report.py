@@ -6,6 +6,7 @@ import difflib
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Final
 
 from toolgen.expr.codes import IDENTIFIER_CLASH, Rule
@@ -17,6 +18,8 @@ MOST_DIGITS: Final = sys.int_info.default_max_str_digits
 _LONGEST_VALUE = 60
 _MOST_USERS = 3
 _MOST_NAMES = 8
+_MOST_ALIKE = 5
+"""Findings of one code at one place; more are one, of a helper or a loop that makes many clauses."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,9 +66,11 @@ class Report:
         self._users.setdefault(id(source), {})[owner] = place
 
     def diagnostics(self) -> tuple[Finding, ...]:
-        """Return everything that was found, by file, line and column."""
+        """Return everything that was found, by file, line and column; many of one place are one."""
         entries = sorted(self._findings.values(), key=lambda entries: (*entries[0].place, entries[1].code))
-        return tuple(self._with_users(finding, source) for source, finding in entries)
+        findings = (self._with_users(finding, source) for source, finding in entries)
+        of_places = groupby(findings, key=lambda finding: (finding.place, finding.code))
+        return tuple(finding for _, alike in of_places for finding in _merged(list(alike)))
 
     def _with_users(self, finding: Finding, source: Source) -> Finding:
         """Return the diagnostic with the users of its clause: those that it names, or the first ones."""
@@ -77,6 +82,16 @@ class Report:
             for owner in (named or list(elsewhere))[:_MOST_USERS]
         ]
         return replace(finding, related=finding.related or tuple(related))
+
+
+def _merged(alike: list[Finding]) -> list[Finding]:
+    """Return findings of one code at one place; one in the place of many, with the places of its users."""
+    if len(alike) <= _MOST_ALIKE:
+        return alike
+    first, more = alike[0], len(alike) - 1
+    related = dict.fromkeys(place for finding in alike for place in finding.related)
+    message = f"{first.message}; {more} more that are made here have the same mistake"
+    return [replace(first, message=message, related=tuple(related)[:_MOST_NAMES])]
 
 
 def source_text(value: object) -> str:
