@@ -84,7 +84,7 @@ def test_what_an_example_raised_is_told_with_its_place(greeter: ProjectFolder) -
 def test_a_result_of_another_class_is_told(greeter: ProjectFolder) -> None:
     greeter.write("executors/hall/people.py", EXECUTOR.replace("people.GreetResult(text=", "dict(text="))
     out = greeter.run("test", "--session", "s-9").out
-    assert "MalformedResultError: expected GreetResult, got dict\n" in out
+    assert "people.py:6: People.greet returned what does not fit: expected GreetResult, got dict" in out
 
 
 def test_examples_that_hold(greeter: ProjectFolder) -> None:

@@ -94,19 +94,11 @@ CASES = {
         "'minimum' belongs to Attribute, Date, DateTime, Decimal, Duration, Float, Int; write the type "
         "without arguments",
     ),
-    "brackets behind a type": (
-        DESIGN.replace('"name", String,', '"name", String()(),'),
-        (12, 31),
-        "TypeError: 'StringClause' object is not callable",
-        "a comma may be missing before the '('",
-    ),
-    "brackets behind a name of a type": (
-        DESIGN.replace("people = Toolset(", "Name = String()\npeople = Toolset(").replace(
-            '"name", String,', '"name", Name(),'
-        ),
-        (13, 31),
-        "TypeError: 'StringClause' object is not callable",
-        "write Name, without brackets: it is a value, not a function",
+    "brackets behind a value": (
+        DESIGN.replace('meet.", people', 'meet.", people()'),
+        (19, 86),
+        "TypeError: 'Toolset' object is not callable",
+        "write people, without brackets: it is a value, not a function",
     ),
     "a missing comma before a bracket": (
         DESIGN.replace(

@@ -12,6 +12,7 @@ from toolgen.agents import (
     AgentRegistration,
     AgentSpec,
     AgentTool,
+    FinalResponse,
     Message,
     PlanInput,
     ScriptedPlanner,
@@ -32,6 +33,15 @@ from toolgen.runtime import (
 
 NOBODY = ScriptedPlanner([])
 ADD = calling(("add", {"a": 1, "b": 1}))
+
+
+class SyncPlanner:
+    """A planner that was written without `async`."""
+
+    def plan_start(self, given: PlanInput) -> FinalResponse:
+        return FinalResponse(text="")
+
+    plan_resume = plan_start
 
 
 def test_agents_share_a_toolset_and_its_executor() -> None:
@@ -64,6 +74,7 @@ def test_what_is_wrong_registers_nothing() -> None:
     missing = AgentTool(id="x.tools.nothing", name="nothing")
     twice = AgentTool(id="x.tools.boom", name="add")
     for wrong, message in [
+        (replace(fine, planner=SyncPlanner()), "SyncPlanner.plan_start, of the planner of agent 'x.two'"),  # type: ignore[arg-type]  # what is refused
         (replace(fine, planner=ScriptedPlanner), "the planner of agent 'x.two' is the class ScriptedPlanner"),  # type: ignore[arg-type]  # what is refused
         (replace(fine, planner=first_answer), "of function, has no method plan_start"),  # type: ignore[arg-type]  # what is refused
         (agent("x.one", NOBODY), "agent 'x.one' is registered already"),

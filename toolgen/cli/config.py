@@ -146,10 +146,7 @@ def _project(file: Path, table: dict[str, object]) -> Project:
             hint=f"say under which name it is imported: {_EXAMPLES['package']}",
         )
     values.setdefault("package", ".".join(out.parts))
-    if (top := values["package"].partition(".")[0]) in sys.stdlib_module_names:
-        key = "out" if top == out.parts[0] else "package"
-        problem, hint = f"hides Python's own module {top!r}", f"choose another name, such as my_{top}"
-        raise _setting_error(file, key, values[key], problem, hint)
+    _require_free_name(file, values, out)
     for key in ("design", "package"):
         if key in values and not _is_dotted(values[key]):
             module = ".".join(PurePosixPath(values[key].removesuffix(".py")).parts)
@@ -163,6 +160,18 @@ def _project(file: Path, table: dict[str, object]) -> Project:
     if "runtime" in values:
         _require_without_runtime(file, values, functions)
     return Project(file=file, catalog_format=catalog_format, functions=functions, agents=agents, **values)
+
+
+def _require_free_name(file: Path, values: Mapping[str, str], out: PurePosixPath) -> None:
+    """Raise where the generated code hides a module of Python.
+
+    Raises:
+        ToolgenError: as said.
+    """
+    if (top := values["package"].partition(".")[0]) in sys.stdlib_module_names:
+        key = "out" if top == out.parts[0] else "package"
+        problem, hint = f"hides Python's own module {top!r}", f"choose another name, such as my_{top}"
+        raise _setting_error(file, key, values[key], problem, hint)
 
 
 def with_typescript(project: Project, folder: Path) -> Project:
