@@ -12,6 +12,7 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 from examples.home import database
 from examples.home.app import Planners, assistant
 from examples.home.conversation import conversation
+from examples.home.scripts import LAMP, LIGHTS
 from gen.assistant import completions
 from gen.assistant.agents import chat, diagnostics
 from toolgen.agents import FinalResult, LLMPlanner, ScriptedPlanner, agents_of
@@ -30,6 +31,16 @@ async def test_a_person_approves_and_a_child_answers(tmp_path: Path) -> None:
     assert "Mira is asked: Reset h10 to factory settings? Its settings are lost." in text
     assert "assistant.diagnostics begins" in text
     assert "s-mira" not in text.replace("Mira", "")
+
+
+async def test_a_session_of_nobody_is_told_why_there_is_no_answer(tmp_path: Path) -> None:
+    with closing(database.connect(tmp_path / "home.db")) as connection:
+        async with assistant(connection, tmp_path / "home.db") as runtime:
+            client = agents_of(runtime).client(chat.AGENT_ID)
+            lights = await client.run(LIGHTS, session_id="nobody")
+            lamp = await client.run(LAMP, session_id="nobody-else")
+    assert (lights.status, lamp.status) == ("completed", "waiting")
+    assert lights.text == "I cannot say which lights answer: The user has no sites."
 
 
 async def test_the_same_conversation_is_led_by_a_model(tmp_path: Path) -> None:

@@ -57,12 +57,16 @@ def diagnostics() -> ScriptedPlanner:
 
 def _lights(given: PlanInput) -> str:
     (found,) = _results(given)
+    if why := _why_not(found):
+        return f"I cannot say which lights answer: {why}"
     names = ", ".join(f"{device['name']} ({device['room']})" for device in found["devices"])
     return f"{found['returned']} of the lights does not answer: {names}."
 
 
 def _finding(given: PlanInput) -> FinalResult:
     readings, manual = _results(given)
+    if why := _why_not(readings) or _why_not(manual):
+        return FinalResult(result={"cause": f"I cannot say: {why}", "certainty": "unclear", "advice": []})
     hit = manual["hits"][0]
     return FinalResult(
         result={
