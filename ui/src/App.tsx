@@ -1,18 +1,20 @@
 /** The frame of the page: places at the left, one of them shown; keys, colours, and whether the server answers. */
 
-import { lazy, Suspense, useEffect, useRef, useState } from "react";
+import { useEffect, useRef, useState, type ReactNode } from "react";
 import { addressOf, go, useAddress } from "./address";
 import { catalogue, Problem, surface } from "./api/client";
-import { useLoaded } from "./api/use";
+import { useLoaded, wordsOf } from "./api/use";
 import { useKeys } from "./keys";
+import { Boundary, later } from "./kit/later";
 import { Banner, Skeleton } from "./kit/small";
 import { texts } from "./texts";
 import { ToolsPlace } from "./tools/ToolsPlace";
 
-const AgentsPlace = lazy(() => import("./agents/AgentsPlace"));
-const WaitsPlace = lazy(() => import("./waits/WaitsPlace"));
-const RunsPlace = lazy(() => import("./runs/RunsPlace"));
-const MapPlace = lazy(() => import("./map/MapPlace"));
+const inMain = (shown: ReactNode) => <main id="main" className="main wide">{shown}</main>;
+const AgentsPlace = later(texts.places.agents, () => import("./agents/AgentsPlace"), inMain);
+const WaitsPlace = later(texts.places.waits, () => import("./waits/WaitsPlace"), inMain);
+const RunsPlace = later(texts.places.runs, () => import("./runs/RunsPlace"), inMain);
+const MapPlace = later(texts.places.map, () => import("./map/MapPlace"), inMain);
 
 const PLACES = ["tools", "agents", "waits", "runs", "map"] as const;
 const KEYS: readonly (readonly [string, string])[] = [
@@ -52,16 +54,16 @@ export function App() {
         <button type="button" className="plain" aria-label={texts.help} onClick={() => { help.current?.showModal(); }}>?</button>
       </nav>
       {failed !== undefined && !(failed instanceof Problem && failed.is("not-kept")) && (
-        <div className="over"><Banner tone="bad">{failed instanceof Problem ? (failed.status === 401 ? texts.refusedToken : failed.message) : texts.gone} <button type="button" onClick={() => { loaded.again(); waits.again(); }}>Try again</button></Banner></div>
+        <div className="over"><Banner tone="bad">{wordsOf(failed)} <button type="button" onClick={() => { loaded.again(); waits.again(); }}>Try again</button></Banner></div>
       )}
-      {loaded.value === undefined ? <><aside className="side"><Skeleton what="the catalogue" rows={12} /></aside><main className="main" /></> : (
-        <Suspense fallback={<main className="main"><Skeleton what={texts.places[place]} /></main>}>
+      {loaded.value === undefined ? <><aside className="side"><Skeleton what="the catalogue" rows={12} /></aside><main id="main" className="main" /></> : (
+        <Boundary at={location.hash}>
           {place === "tools" && <ToolsPlace catalogue={loaded.value} address={address} />}
           {place === "agents" && <AgentsPlace agents={agents.value ?? []} catalogue={loaded.value} address={address} />}
           {place === "waits" && <WaitsPlace catalogue={loaded.value} address={address} waits={waits} />}
           {place === "runs" && <RunsPlace address={address} />}
           {place === "map" && <MapPlace agents={agents.value ?? []} catalogue={loaded.value} />}
-        </Suspense>
+        </Boundary>
       )}
       <dialog ref={help} aria-label={texts.help}>
         <h2>{texts.help}</h2>

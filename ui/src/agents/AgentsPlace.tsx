@@ -1,7 +1,7 @@
 /** Agents and their sessions; a conversation beside the timeline of its run. */
 
 import { addressOf, type Address } from "../address";
-import { surface, type Agent, type Catalogue } from "../api/client";
+import { Problem, surface, type Agent, type Catalogue } from "../api/client";
 import { useLoaded } from "../api/use";
 import { Dot } from "../kit/small";
 import { texts } from "../texts";
@@ -21,8 +21,9 @@ export default function AgentsPlace({ agents, catalogue, address }: { agents: re
           <a key={one.id} className="list-item" href={addressOf("agents", [one.id])} aria-current={one.id === agent ? "page" : undefined}><span>{one.id}</span></a>
         ))}
         <div className="list-heading">Sessions</div>
-        {sessions.error !== undefined && <p className="pad muted">{sessions.error.message}</p>}
+        {sessions.error instanceof Problem && <p className="pad muted">{sessions.error.message}</p>}
         <nav className="list" aria-label="Sessions">
+          {agent !== "" && <a className="list-item" href={addressOf("agents", [agent])} aria-current={session === "" ? "page" : undefined}><span>{texts.newSession}</span></a>}
           {own.map((one) => (
             <a key={one.id} className="list-item" href={addressOf("agents", [agent, one.id])} aria-current={one.id === session ? "page" : undefined}>
               <span>{one.id}</span><Dot tone={one.ended_at === undefined ? "good" : ""} says={one.ended_at === undefined ? "open" : "ended"} />
@@ -31,7 +32,7 @@ export default function AgentsPlace({ agents, catalogue, address }: { agents: re
           {sessions.value !== undefined && own.length === 0 && <p className="pad muted">None with this agent: say something.</p>}
         </nav>
       </aside>
-      <main className="main" tabIndex={-1}>
+      <main id="main" className="main" tabIndex={-1}>
         {agent === "" ? <p className="muted">{texts.noAgents}</p> : <Conversation key={`${agent} ${session}`} agent={agent} session={session} catalogue={catalogue} again={sessions.again} />}
       </main>
     </>

@@ -3,19 +3,23 @@
 import { Fragment, useEffect, useRef, useState } from "react";
 import { addressOf, go } from "../address";
 import { surface, type Catalogue, type Run, type ToolAnswer, type Turn, type Wait } from "../api/client";
-import { useLoaded } from "../api/use";
+import { useLoaded, wordsOf, wordsOfThrown } from "../api/use";
+import { useKept } from "../kit/kept";
 import { Banner, Tag } from "../kit/small";
 import { pretty, ValueTable, type Json } from "../kit/values";
 import { TimelineView } from "../runs/TimelineView";
 import { OutcomeTag } from "../results/ResultPanel";
 import { ArtifactView } from "../views/ArtifactView";
+import type { Timeline } from "../runs/timeline";
 import { useRun } from "../runs/useRun";
+import { texts } from "../texts";
 import { WaitPanel } from "../waits/WaitPanel";
 
 export function Conversation({ agent, session, catalogue, again }: { agent: string; session: string; catalogue: Catalogue; again: () => void }) {
   const [started, setStarted] = useState("");
   const [said, setSaid] = useState("");
-  const [text, setText] = useState("");
+  const [text, setText] = useKept(`message ${agent} ${session}`, "");
+  const [named, setNamed] = useKept(`session ${agent}`, "");
   const [failed, setFailed] = useState("");
   const messages = useLoaded(`messages ${session}`, async () => (session === "" ? [] : (await surface.sessions.messages(session)).turns));
   const turns = messages.value ?? [];
@@ -31,16 +35,17 @@ export function Conversation({ agent, session, catalogue, again }: { agent: stri
     setText("");
     setSaid(message);
     try {
-      const begun: Run = session === "" ? await surface.runs.start({ agent, message }) : await surface.sessions.send(session, message, turns.length === 0 ? { agent } : {});
+      const begun: Run = session === "" ? await surface.runs.start({ agent, message, ...(named !== "" && { session: named }) }) : await surface.sessions.send(session, message, turns.length === 0 ? { agent } : {});
       setStarted(begun.id);
       again();
       if (session === "" && begun.session_id !== undefined) go(addressOf("agents", [agent, begun.session_id]), true);
     } catch (error) {
-      setFailed(error instanceof Error ? error.message : String(error));
+      setFailed(wordsOfThrown(error));
       setText(message); // nothing that was typed is lost
       setSaid("");
     }
   };
+  const ended = isLive ? "" : endOf(timeline);
   const isTold = turns.some((turn) => turn.run_id === run);
   const open = (waits.value?.waits ?? []).filter((wait: Wait) => run !== "" && wait.run_id.startsWith(run));
   return (
@@ -54,7 +59,15 @@ export function Conversation({ agent, session, catalogue, again }: { agent: stri
           {isLive && timeline.saying === "" && <p className="muted small" role="status">{timeline.lines.at(-1)?.what ?? "starting"}…</p>}
         </div>
         {open.map((wait) => <WaitPanel key={wait.id} wait={wait} catalogue={catalogue} isOpen again={waits.again} />)}
-        {(failed || broken || messages.error !== undefined) && <Banner tone="bad">{failed || broken || messages.error?.message}</Banner>}
+        {ended !== "" && <Banner tone="bad">{ended}</Banner>}
+        {(failed || broken || messages.error !== undefined) && <Banner tone="bad">{failed || broken || (messages.error !== undefined && wordsOf(messages.error))}</Banner>}
+        {session === "" && (
+          <div className="field">
+            <label className="label" htmlFor="session">{texts.call.as} <span className="muted small">{texts.optional}</span></label>
+            <p className="help">{texts.newSessionHelp}</p>
+            <input id="session" value={named} onChange={(event) => { setNamed(event.target.value); }} />
+          </div>
+        )}
         <form className="row" onSubmit={(event) => { event.preventDefault(); void send(); }}>
           <input className="grow" aria-label={`Message ${agent}`} placeholder={`Message ${agent}`} value={text} onChange={(event) => { setText(event.target.value); }} />
           <button className="primary" disabled={text.trim() === ""}>Send</button>
@@ -67,6 +80,11 @@ export function Conversation({ agent, session, catalogue, again }: { agent: stri
       </section>
     </div>
   );
+}
+
+/** How a run ended that did not complete; "" for any other. */
+function endOf({ status, lines }: Timeline): string {
+  return status === "failed" || status === "canceled" ? texts.runEnded(status, lines.at(-1)?.detail ?? "") : "";
 }
 
 function Said({ turn }: { turn: Turn }) {

@@ -1,12 +1,25 @@
 /** Answers of the server in components: kept by key while they are fetched again. */
 
 import { useCallback, useEffect, useState } from "react";
+import { texts } from "../texts";
+import { Problem } from "./client";
 
 export interface Loaded<Value> {
   /** The newest value; undefined until the first one is there. */
   readonly value: Value | undefined;
   readonly error: Error | undefined;
   readonly again: () => void;
+}
+
+/** Why something failed, for a person: the words of the server, or that there is none. */
+export function wordsOf(error: Error): string {
+  if (error instanceof Problem) return error.status === 401 ? texts.refusedToken : error.message;
+  return error instanceof TypeError ? texts.gone : error.message; // as `fetch` has it
+}
+
+/** The same of whatever was thrown. */
+export function wordsOfThrown(thrown: unknown): string {
+  return wordsOf(thrown instanceof Error ? thrown : new Error(String(thrown)));
 }
 
 const kept = new Map<string, unknown>();

@@ -12,7 +12,7 @@ export default function MapPlace({ agents, catalogue }: { agents: readonly Agent
   const services = [...new Set(catalogue.tools.flatMap((tool) => (tool.bind_to === undefined ? [] : [tool.bind_to.service])))];
   const ids = new Map(catalogue.tools.map((tool) => [tool.name, tool.id]));
   return (
-    <main className="main wide" tabIndex={-1}>
+    <main id="main" className="main wide" tabIndex={-1}>
       <h1>{catalogue.catalog.design}</h1>
       <p className="muted">{agents.length} agents use {catalogue.tools.length} tools of {toolsets.size} toolsets, bound to {services.length} services.</p>
       <div className="columns">

@@ -2,8 +2,8 @@
 
 import { useState } from "react";
 import { addressOf, go, type Address } from "../address";
-import { surface, type Run } from "../api/client";
-import { useLoaded } from "../api/use";
+import { Problem, surface, type Run } from "../api/client";
+import { useLoaded, wordsOf, wordsOfThrown } from "../api/use";
 import { ArtifactView } from "../views/ArtifactView";
 import { Banner, Dot, Skeleton, Tag, type Tone } from "../kit/small";
 import { ValueTable } from "../kit/values";
@@ -26,18 +26,18 @@ export default function RunsPlace({ address }: { address: Address }) {
             {Object.keys(STATES).map((name) => <option key={name}>{name}</option>)}
           </select>
         </div>
-        {runs.error !== undefined && <p className="pad muted">{runs.error.message}</p>}
+        {runs.error instanceof Problem && <p className="pad muted">{runs.error.message}</p>}
         {runs.value === undefined && runs.error === undefined && <Skeleton what="runs" />}
         {runs.value?.runs.length === 0 && <p className="pad muted">No runs yet: talk to an agent, or call a tool that asks first.</p>}
         <nav className="list" aria-label="Runs">
           {(runs.value?.runs ?? []).map((run) => (
             <a key={run.id} className="list-item" href={addressOf("runs", [run.id], address.query)} aria-current={run.id === id ? "page" : undefined}>
-              <span title={run.id}>{run.message ?? run.tool ?? run.agent ?? run.id}</span><Dot tone={STATES[run.state]} says={run.state} />
+              <span title={run.id}>{run.parent_run_id === undefined ? (run.message ?? run.tool ?? run.agent ?? run.id) : `↳ ${run.agent ?? run.id}`}</span><Dot tone={STATES[run.state]} says={run.state} />
             </a>
           ))}
         </nav>
       </aside>
-      <main className="main" tabIndex={-1}>{id === "" ? <p className="muted">Choose a run.</p> : <RunPage key={id} id={id} />}</main>
+      <main id="main" className="main" tabIndex={-1}>{id === "" ? <p className="muted">Choose a run.</p> : <RunPage key={id} id={id} />}</main>
     </>
   );
 }
@@ -47,14 +47,14 @@ function RunPage({ id }: { id: string }) {
   const { timeline, isLive, broken } = useRun(id, run.again);
   const [failed, setFailed] = useState("");
   const act = (ask: () => Promise<unknown>) => {
-    ask().then(() => { setFailed(""); run.again(); }).catch((error: unknown) => { setFailed(error instanceof Error ? error.message : String(error)); });
+    ask().then(() => { setFailed(""); run.again(); }).catch((error: unknown) => { setFailed(wordsOfThrown(error)); });
   };
   const value = run.value;
   return (
     <>
       <div className="row"><h1>{value?.agent ?? value?.tool ?? "Run"}</h1><code className="muted">{id}</code>{value !== undefined && <Tag tone={STATES[value.state]}>{value.state}</Tag>}{isLive && <Tag tone="planning">live</Tag>}</div>
       <p className="muted">{timeline.calls} calls · {timeline.tokens.toLocaleString("en")} tokens{value?.session_id !== undefined && <> · session <code>{value.session_id}</code></>}</p>
-      {(broken || failed || run.error !== undefined) && <Banner tone="bad">{broken || failed || run.error?.message}</Banner>}
+      {(broken || failed || run.error !== undefined) && <Banner tone="bad">{broken || failed || (run.error !== undefined && wordsOf(run.error))}</Banner>}
       {(value?.unknown ?? []).map((call) => <Resolve key={call} call={call} resolve={(body) => { act(() => surface.runs.resolve(id, body)); }} />)}
       {(value?.waits ?? []).map((wait) => <Banner key={wait.id} tone="waiting">{wait.question ?? wait.kind} <a href={addressOf("waits", [wait.id])}>Answer it</a></Banner>)}
       <div className="split">

@@ -2,6 +2,7 @@
 
 import { useEffect, useRef, useState } from "react";
 import { surface, type RuntimeEvent } from "../api/client";
+import { wordsOfThrown } from "../api/use";
 import { added, EMPTY, type Timeline } from "./timeline";
 
 const PAUSES: ReadonlySet<RuntimeEvent["type"]> = new Set(["tool_end", "await_confirmation", "await_input", "await_clarification", "run_completed", "run_stream_end"]);
@@ -29,7 +30,7 @@ export function useRun(id: string, ended?: () => void): Followed {
       }
       show(false, "");
     };
-    follow().catch((error: unknown) => { show(false, error instanceof Error ? error.message : String(error)); });
+    follow().catch((error: unknown) => { show(false, wordsOfThrown(error)); });
     return () => { stop.abort(); };
   }, [id]);
   return followed.id === id ? followed : NOTHING;

@@ -1,35 +1,39 @@
 /** Call a tool: arguments left, result right. Form and JSON are two views of one document. */
 
-import { lazy, Suspense, useEffect, useRef, useState } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import { Problem, surface, type AnyCall, type Catalogue, type Issue, type Tool, type TypedSchema } from "../api/client";
 import { useKeys } from "../keys";
+import { later } from "../kit/later";
 import { Banner, Skeleton } from "../kit/small";
 import { Segmented } from "../kit/segmented";
 import { isObject, pretty, type Json, type JsonObject } from "../kit/values";
+import { wordsOf } from "../api/use";
 import { whole, widgets } from "../forms/schema";
 import { ResultPanel } from "../results/ResultPanel";
 import { texts } from "../texts";
-import { draftOf, keepDraft, remember } from "./history";
+import { draftOf, historyOf, keepDraft, remember } from "./history";
 import { SameCall } from "./CodeTab";
 
-const DocumentForm = lazy(() => import("../forms/DocumentForm"));
-const JSONEditor = lazy(() => import("../forms/JSONEditor"));
+const DocumentForm = later(texts.call.form, () => import("../forms/DocumentForm"));
+const JSONEditor = later(texts.call.json, () => import("../forms/JSONEditor"));
 
 interface State {
-  readonly call?: AnyCall;
-  readonly tookMs?: number;
+  readonly call?: AnyCall | undefined;
+  readonly tookMs?: number | undefined;
   readonly issues: readonly Issue[];
   readonly failed?: string;
   readonly busy: boolean;
 }
 
-export function CallTab({ tool, payload, catalogue }: { tool: Tool; payload: TypedSchema; catalogue: Catalogue }) {
+/** `chosen` is the id of the call whose result is shown, of those that this tab of the browser has made. */
+export function CallTab({ tool, payload, catalogue, chosen, choose }: { tool: Tool; payload: TypedSchema; catalogue: Catalogue; chosen: string; choose: (call: string) => void }) {
   const kept = draftOf(tool.id);
   const [document, setDocument] = useState<JsonObject>(kept?.document ?? {});
   const [text, setText] = useState<string | null>(kept?.text ?? null);
   const [session, setSession] = useState(kept?.session ?? "");
   const [round, setRound] = useState(0); // a new form for a document that came from elsewhere
-  const [state, setState] = useState<State>({ issues: [], busy: false });
+  const made = useMemo(() => (chosen === "" ? undefined : historyOf(tool.id).find((one) => one.call.id === chosen)), [tool.id, chosen]);
+  const [state, setState] = useState<State>({ call: made?.call, tookMs: made?.tookMs, issues: [], busy: false });
   const running = useRef(0);
   useEffect(() => { keepDraft(tool.id, { document, text, session }); }, [tool.id, document, text, session]);
 
@@ -44,15 +48,16 @@ export function CallTab({ tool, payload, catalogue }: { tool: Tool; payload: Typ
     if (wrong !== "") return;
     const own = ++running.current;
     const began = performance.now();
-    setState({ ...state, issues: [], busy: true });
+    setState({ issues: [], busy: true });
     let next: State;
     try {
       const made = await surface.call(tool.id, given, { trace: true, session: session === "" ? undefined : session });
       const tookMs = performance.now() - began;
       remember(tool.id, { at: Date.now(), arguments: given, call: made, tookMs });
+      choose(made.id);
       next = { call: made, tookMs, issues: made.outcome === "error" ? (made.error.issues ?? []) : [], busy: false };
     } catch (error) {
-      next = { ...state, issues: error instanceof Problem ? error.issues : [], failed: error instanceof Problem ? error.message : texts.gone, busy: false };
+      next = { issues: error instanceof Problem ? error.issues : [], failed: error instanceof Problem ? wordsOf(error) : texts.notSent, busy: false };
     }
     if (own === running.current) setState(next);
   };
@@ -69,11 +74,9 @@ export function CallTab({ tool, payload, catalogue }: { tool: Tool; payload: Typ
           <Segmented label="View of the arguments" choices={[texts.call.form, texts.call.json]} chosen={isForm ? 0 : 1}
             choose={(index) => { if (index === 1) setText(text ?? pretty(document)); else if (wrong === "") { setText(null); setRound(round + 1); } }} />
         </div>
-        <Suspense fallback={<Skeleton what={texts.call.form} />}>
-          {isForm
-            ? <DocumentForm key={round} name={tool.title ?? tool.name} schema={whole(payload, catalogue)} hints={widgets(payload)} document={document} issues={state.issues} change={setDocument} />
-            : <JSONEditor label={texts.call.arguments} text={text} issues={state.issues} change={(next) => { setText(next); if (whyNot(next) === "") setDocument(JSON.parse(next) as JsonObject); }} run={() => { void call(document); }} />}
-        </Suspense>
+        {isForm
+          ? <DocumentForm key={round} name={tool.title ?? tool.name} schema={whole(payload, catalogue)} hints={widgets(payload)} document={document} issues={state.issues} change={setDocument} />
+          : <JSONEditor label={texts.call.arguments} text={text} issues={state.issues} change={(next) => { setText(next); if (whyNot(next) === "") setDocument(JSON.parse(next) as JsonObject); }} run={() => { void call(document); }} />}
         {wrong !== "" && <p className="issue" role="alert">{wrong}</p>}
         {unplaced.map((issue) => <p key={`${issue.path} ${issue.constraint}`} className="issue"><code>{issue.path}</code> {issue.message}</p>)}
         <div className="field">
@@ -96,7 +99,12 @@ export function CallTab({ tool, payload, catalogue }: { tool: Tool; payload: Typ
         {state.busy && <Skeleton what={texts.call.running(tool.title ?? tool.name)} />}
         {!state.busy && state.call === undefined && state.failed === undefined && <p className="muted">{texts.call.nothingYet}</p>}
         {!state.busy && state.call !== undefined && (
-          <ResultPanel call={state.call} tookMs={state.tookMs ?? 0} next={following === undefined ? undefined : () => { replace(following); void call(following); }} />
+          <>
+            {made !== undefined && state.call.id === made.call.id && JSON.stringify(made.arguments) !== JSON.stringify(document) && (
+              <p className="muted small">{texts.call.madeWith(new Date(made.at).toLocaleTimeString())} <code>{JSON.stringify(made.arguments)}</code> <button type="button" onClick={() => { replace(made.arguments); }}>{texts.call.takeThem}</button></p>
+            )}
+            <ResultPanel call={state.call} tookMs={state.tookMs ?? 0} next={following === undefined ? undefined : () => { replace(following); void call(following); }} />
+          </>
         )}
         <SameCall tool={tool} document={document} session={session} />
       </section>

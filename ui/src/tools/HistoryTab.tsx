@@ -1,3 +1,4 @@
+import { addressOf } from "../address";
 import type { Tool } from "../api/client";
 import { OutcomeTag } from "../results/ResultPanel";
 import { historyOf } from "./history";
@@ -11,7 +12,7 @@ export function HistoryTab({ tool }: { tool: Tool }) {
       <thead><tr><th scope="col">at</th><th scope="col">outcome</th><th scope="col">ms</th><th scope="col">arguments</th></tr></thead>
       <tbody>{made.map((one) => (
         <tr key={`${one.at} ${one.call.id}`}>
-          <td>{new Date(one.at).toLocaleTimeString()}</td><td><OutcomeTag outcome={one.call.outcome} /></td>
+          <td><a href={addressOf("tools", [tool.id], { tab: "call", call: one.call.id })}>{new Date(one.at).toLocaleTimeString()}</a></td><td><OutcomeTag outcome={one.call.outcome} /></td>
           <td className="number">{Math.round(one.tookMs)}</td><td><code>{JSON.stringify(one.arguments)}</code></td>
         </tr>
       ))}</tbody>

@@ -1,6 +1,6 @@
 /** One tool: what it does, and the tabs to call it and to read it. */
 
-import { addressOf, go, type Address } from "../address";
+import { addressOf, go, parseAddress, type Address } from "../address";
 import type { Catalogue, Tool } from "../api/client";
 import { Banner, Tag } from "../kit/small";
 import { Tabs } from "../kit/tabs";
@@ -33,7 +33,7 @@ export function ToolPage({ tool, catalogue, address }: { tool: Tool; catalogue: 
         <Banner tone="waiting">{tool.deprecated.reason} {tool.deprecated.replacement !== undefined && <a href={addressOf("tools", [tool.deprecated.replacement])}>{tool.deprecated.replacement}</a>}</Banner>
       )}
       <Tabs<Tab> label={tool.title ?? tool.name} shown={shown} show={show} tabs={TABS.map((name) => [name, titles[name]])}>
-        {shown === "call" && (tool.payload === undefined ? <p className="muted">Its provider runs it: it cannot be called here.</p> : <CallTab tool={tool} payload={tool.payload} catalogue={catalogue} />)}
+        {shown === "call" && (tool.payload === undefined ? <p className="muted">Its provider runs it: it cannot be called here.</p> : <CallTab tool={tool} payload={tool.payload} catalogue={catalogue} chosen={address.query["call"] ?? ""} choose={(call) => { go(addressOf("tools", [tool.id], { ...parseAddress(location.hash).query, call }), true); }} />)}
         {shown === "schema" && <SchemaTab tool={tool} catalogue={catalogue} />}
         {shown === "examples" && <Examples tool={tool} />}
         {shown === "history" && <HistoryTab tool={tool} />}

@@ -21,7 +21,7 @@ export function ToolsPlace({ catalogue, address }: { catalogue: Catalogue; addre
   const tags = useMemo(() => [...new Set(catalogue.tools.flatMap((one) => one.tags ?? []))].sort(), [catalogue]);
   const step = (by: number) => {
     const next = tools[Math.max(0, Math.min(tools.length - 1, tools.findIndex((one) => one.id === id) + by))];
-    if (next !== undefined) go(addressOf("tools", [next.id], { ...address.query, tab: undefined }));
+    if (next !== undefined) go(addressOf("tools", [next.id], { ...address.query, tab: undefined, call: undefined }));
   };
   useKeys({ "/": () => { field.current?.focus(); }, j: () => { step(1); }, k: () => { step(-1); } });
   const filter = (change: Record<string, string>) => { go(addressOf("tools", address.parts, { ...address.query, ...change }), true); };
@@ -32,7 +32,7 @@ export function ToolsPlace({ catalogue, address }: { catalogue: Catalogue; addre
           <input ref={field} type="search" value={q} aria-label={texts.search(catalogue.tools.length)} placeholder={`${texts.search(catalogue.tools.length)}   /`}
             onChange={(event) => { filter({ q: event.target.value }); }}
             onKeyDown={(event) => {
-              if (event.key === "Enter" && tools[0] !== undefined) go(addressOf("tools", [tools[0].id], address.query));
+              if (event.key === "Enter" && tools[0] !== undefined) go(addressOf("tools", [tools[0].id], { ...address.query, call: undefined }));
               if (event.key === "Escape") { filter({ q: "" }); event.currentTarget.blur(); }
             }} />
           {tags.length > 0 && (
@@ -47,7 +47,7 @@ export function ToolsPlace({ catalogue, address }: { catalogue: Catalogue; addre
         <List<Row> label={texts.places.tools} rows={rows} selected={rows.findIndex((row) => "tool" in row && row.tool.id === id)}
           draw={(row) => "heading" in row ? <div className="list-heading">{row.heading}</div> : <Item row={row} selected={row.tool.id === id} query={address.query} />} />
       </aside>
-      <main className="main" tabIndex={-1}>
+      <main id="main" className="main" tabIndex={-1}>
         {tool !== undefined ? <ToolPage key={tool.id} tool={tool} catalogue={catalogue} address={address} /> : (
           <div className="start">
             <h1>{catalogue.catalog.design}</h1>
@@ -62,7 +62,7 @@ export function ToolsPlace({ catalogue, address }: { catalogue: Catalogue; addre
 function Item({ row, selected, query }: { row: Row & { readonly tool: Catalogue["tools"][number] }; selected: boolean; query: Address["query"] }) {
   const [word, tone] = behaviour(row.tool)[0] ?? ["", ""];
   return (
-    <a className="list-item" href={addressOf("tools", [row.tool.id], { ...query, tab: undefined })} aria-current={selected ? "page" : undefined}>
+    <a className="list-item" href={addressOf("tools", [row.tool.id], { ...query, tab: undefined, call: undefined })} aria-current={selected ? "page" : undefined}>
       <span title={row.tool.id}>{row.tool.title ?? row.tool.name}</span>
       <Dot tone={tone === "good" ? "" : tone} says={word} />
     </a>

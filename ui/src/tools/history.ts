@@ -1,44 +1,29 @@
 /** Calls made from this page, newest first, and what was typed: kept for the tab of the browser. */
 
 import type { AnyCall } from "../api/client";
+import { keep, kept } from "../kit/kept";
 import type { JsonObject } from "../kit/values";
 
 export interface Made { readonly at: number; readonly arguments: JsonObject; readonly call: AnyCall; readonly tookMs: number }
 
 const MOST = 20;
-const MOST_CHARACTERS = 200_000;
 
 export function historyOf(tool: string): readonly Made[] {
-  return (read(`calls ${tool}`) ?? []) as readonly Made[];
+  return (kept(`calls ${tool}`) ?? []) as readonly Made[];
 }
 
+/** Keep a call as the newest one, and as many of those before it as there is room for. */
 export function remember(tool: string, made: Made): void {
-  write(`calls ${tool}`, [made, ...historyOf(tool)].slice(0, MOST));
+  const calls = [made, ...historyOf(tool)].slice(0, MOST);
+  while (calls.length > 0 && !keep(`calls ${tool}`, calls)) calls.pop();
 }
 
 export interface Draft { readonly document: JsonObject; readonly text: string | null; readonly session: string }
 
 export function draftOf(tool: string): Draft | null {
-  return read(`draft ${tool}`) as Draft | null;
+  return kept(`draft ${tool}`) as Draft | null;
 }
 
 export function keepDraft(tool: string, draft: Draft): void {
-  write(`draft ${tool}`, draft);
-}
-
-function read(key: string): unknown {
-  try {
-    return JSON.parse(sessionStorage.getItem(`toolgen ${key}`) ?? "null");
-  } catch {
-    return null; // kept by another version of the page
-  }
-}
-
-function write(key: string, value: unknown): void {
-  const text = JSON.stringify(value);
-  try {
-    if (text.length <= MOST_CHARACTERS) sessionStorage.setItem(`toolgen ${key}`, text);
-  } catch {
-    // A browser that keeps nothing: the page works, and forgets at a reload.
-  }
+  keep(`draft ${tool}`, draft);
 }

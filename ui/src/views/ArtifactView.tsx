@@ -1,15 +1,17 @@
 /** An artifact by the view that its author named; what cannot be shown so is JSON with a download. */
 
-import { lazy, Suspense, useEffect, useState } from "react";
+import { useEffect, useState } from "react";
 import { surface, type Artifact } from "../api/client";
+import { wordsOfThrown } from "../api/use";
+import { later } from "../kit/later";
 import { Banner, Skeleton } from "../kit/small";
 import { isObject, Tree, ValueTable, type Json } from "../kit/values";
 import { texts } from "../texts";
 import { ImageView } from "./ImageView";
 import { rowsOf } from "./chart";
 
-const ChartView = lazy(() => import("./ChartView"));
-const MarkdownView = lazy(() => import("./MarkdownView"));
+const ChartView = later("The chart", () => import("./ChartView"));
+const MarkdownView = later("The text", () => import("./MarkdownView"));
 const MOST_BYTES = 5_000_000; // of JSON that is fetched to be drawn
 
 export function ArtifactView({ artifact }: { artifact: Artifact }) {
@@ -37,13 +39,13 @@ function Content({ artifact }: { artifact: Artifact }) {
     surface.artifacts.fetch(uri).then(async (answer) => {
       const text = await answer.text();
       if (!stale) setDocument(artifact.media_type.includes("json") ? (JSON.parse(text) as Json) : text);
-    }).catch((error: unknown) => { if (!stale) setFailed(String(error instanceof Error ? error.message : error)); });
+    }).catch((error: unknown) => { if (!stale) setFailed(wordsOfThrown(error)); });
     return () => { stale = true; };
   }, [isFetched, uri, artifact.media_type]);
   if (failed !== "") return <Banner tone="bad">{failed}</Banner>;
   if (isImage) return <ImageView artifact={artifact} />;
   if (document === undefined) return isFetched ? <Skeleton what={artifact.kind} /> : <p className="muted">Too large to draw here: download it.</p>;
-  return <Suspense fallback={<Skeleton what={artifact.kind} />}><Drawn view={artifact.view ?? ""} document={document} artifact={artifact} /></Suspense>;
+  return <Drawn view={artifact.view ?? ""} document={document} artifact={artifact} />;
 }
 
 function Drawn({ view, document, artifact }: { view: string; document: Json; artifact: Artifact }) {

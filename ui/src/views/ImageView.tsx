@@ -2,6 +2,7 @@
 
 import { useEffect, useState } from "react";
 import { surface, type Artifact } from "../api/client";
+import { wordsOfThrown } from "../api/use";
 import { Banner } from "../kit/small";
 import { isObject, type Json } from "../kit/values";
 
@@ -48,7 +49,7 @@ export function ImageView({ artifact, document }: { artifact: Artifact; document
     if (inline !== null || artifact.uri === undefined) show(inline);
     else {
       surface.artifacts.fetch(artifact.uri).then(async (answer) => { show(new Blob([await answer.arrayBuffer()], { type: artifact.media_type })); })
-        .catch((error: unknown) => { if (!stale) setFailed(String(error instanceof Error ? error.message : error)); });
+        .catch((error: unknown) => { if (!stale) setFailed(wordsOfThrown(error)); });
     }
     return () => { stale = true; if (made !== "") URL.revokeObjectURL(made); };
   }, [artifact, document]);

@@ -1,20 +1,23 @@
 /** One wait, and its answer: the most careful thing on the page. */
 
-import { lazy, Suspense, useState } from "react";
+import { useState } from "react";
 import { Problem, surface, type Answered, type Catalogue, type Issue, type Wait } from "../api/client";
 import { addressOf } from "../address";
+import { wordsOfThrown } from "../api/use";
+import { useKept } from "../kit/kept";
+import { later } from "../kit/later";
 import { until, useNow } from "../kit/time";
-import { Banner, Skeleton, Tag } from "../kit/small";
+import { Banner, Tag } from "../kit/small";
 import { isObject, pretty, type JsonObject } from "../kit/values";
 import { ResultPanel } from "../results/ResultPanel";
 import { behaviour } from "../tools/search";
 
-const DocumentForm = lazy(() => import("../forms/DocumentForm"));
+const DocumentForm = later("The form", () => import("../forms/DocumentForm"));
 
 export function WaitPanel({ wait, catalogue, isOpen, again }: { wait: Wait; catalogue: Catalogue; isOpen: boolean; again: () => void }) {
   const tool = catalogue.tools.find((one) => one.id === wait.tool || one.name === wait.tool);
-  const [document, setDocument] = useState<JsonObject>({});
-  const [reason, setReason] = useState("");
+  const [document, setDocument] = useKept<JsonObject>(`answer ${wait.id}`, {});
+  const [reason, setReason] = useKept(`reason ${wait.id}`, "");
   const [issues, setIssues] = useState<readonly Issue[]>([]);
   const [failed, setFailed] = useState("");
   const [answered, setAnswered] = useState<{ what: string; at: Date; answer: Answered }>();
@@ -30,10 +33,12 @@ export function WaitPanel({ wait, catalogue, isOpen, again }: { wait: Wait; cata
     try {
       setAnswered({ what, at: new Date(), answer: await ask() });
       setIssues([]);
+      setDocument({});
+      setReason("");
       again();
     } catch (error) {
       if (error instanceof Problem) setIssues(error.issues);
-      setFailed(error instanceof Error ? error.message : String(error));
+      setFailed(wordsOfThrown(error));
     }
     setBusy(false);
   };
@@ -52,9 +57,7 @@ export function WaitPanel({ wait, catalogue, isOpen, again }: { wait: Wait; cata
         {wait.arguments !== undefined && <><h3>{isApproval ? "What you approve is what runs" : "Arguments"}</h3><pre>{pretty(wait.arguments)}</pre></>}
         {wait.preview !== undefined && <><h3>What it shows you</h3><p>{wait.preview}</p></>}
         {mayAnswer && schema !== undefined && (
-          <Suspense fallback={<Skeleton what="the form" />}>
-            <DocumentForm name="Answer" schema={schema} hints={{}} document={document} issues={isApproval ? below("/payload", issues) : issues} change={setDocument} />
-          </Suspense>
+          <DocumentForm name="Answer" schema={schema} hints={{}} document={document} issues={isApproval ? below("/payload", issues) : issues} change={setDocument} />
         )}
         {mayAnswer && isApproval && (
           <div className="field">

@@ -2,7 +2,7 @@
 
 import { addressOf, type Address } from "../address";
 import { surface, type Catalogue, type Wait } from "../api/client";
-import { useLoaded, type Loaded } from "../api/use";
+import { useLoaded, wordsOf, type Loaded } from "../api/use";
 import { until, useNow } from "../kit/time";
 import { Banner, Skeleton } from "../kit/small";
 import { WaitPanel } from "./WaitPanel";
@@ -31,10 +31,10 @@ export default function WaitsPlace({ catalogue, address, waits }: { catalogue: C
           </a>
         ))}
       </aside>
-      <main className="main" tabIndex={-1}>
+      <main id="main" className="main" tabIndex={-1}>
         <h1>Waiting for {GROUPS[chosen === undefined ? shown : groupOf(chosen)].toLowerCase()}</h1>
         <p className="muted">Each shows exactly what will run. Answers are kept with who gave them.</p>
-        {waits.error !== undefined && waits.value === undefined && <Banner>{waits.error.message}</Banner>}
+        {waits.error !== undefined && waits.value === undefined && <Banner>{wordsOf(waits.error)}</Banner>}
         {waits.value === undefined && waits.error === undefined && <Skeleton what="what waits" />}
         {waits.value !== undefined && listed.length === 0 && <p className="muted">Nothing waits. A tool with Confirm(…) asks here before it runs.</p>}
         {listed.length > 0 && <WaitTable waits={listed} chosen={id} />}
@@ -65,6 +65,6 @@ function WaitTable({ waits, chosen }: { waits: readonly Wait[]; chosen: string |
 function One({ id, listed, catalogue, again }: { id: string; listed: Wait | undefined; catalogue: Catalogue; again: () => void }) {
   const loaded = useLoaded(`wait ${id}`, () => surface.waits.get(id));
   const wait = loaded.value ?? listed;
-  if (wait === undefined) return loaded.error === undefined ? <Skeleton what="the wait" /> : <Banner tone="waiting">{loaded.error.message}</Banner>;
+  if (wait === undefined) return loaded.error === undefined ? <Skeleton what="the wait" /> : <Banner tone="waiting">{wordsOf(loaded.error)}</Banner>;
   return <WaitPanel key={id} wait={wait} catalogue={catalogue} isOpen={listed !== undefined} again={() => { loaded.again(); again(); }} />;
 }

@@ -1,0 +1,100 @@
+"""The explorer where something is missing: the server, the page before a reload, or the end of a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from playwright.async_api import expect
+
+from .browser import SESSION, TIMEOUT_MS, exploring_home
+
+FACTORY_RESET = "#/tools/assistant.maintenance.factory_reset"
+LIST_DEVICES = "#/tools/assistant.devices.list_devices"
+LIGHTS = "Which lights at the harbour do not answer?"
+
+
+async def test_a_place_that_cannot_be_fetched_comes_with_the_server(tmp_path: Path) -> None:
+    async with exploring_home(tmp_path) as shown:
+        page = shown.page
+        await shown.open(LIST_DEVICES)
+        await page.get_by_label("Site id").fill("harbour")
+        await page.context.set_offline(True)
+        await page.get_by_role("button", name="Call", exact=True).click()
+        await expect(page.get_by_text("The server did not answer.")).to_be_visible()
+        await page.get_by_role("link", name="Map").click()
+        await expect(page.get_by_text("Map cannot be shown: the server does not answer.")).to_be_visible()
+        banner = page.get_by_text("What you typed is kept; the page tries again.")
+        await expect(banner).to_have_count(1)
+        await page.get_by_role("link", name="Tools").click()
+        await expect(page.get_by_role("searchbox")).to_be_visible()
+        await page.get_by_role("searchbox").click(trial=True)  # no banner lies over it
+        await page.get_by_role("link", name="Map").click()
+        await page.context.set_offline(False)
+        await expect(page.get_by_role("region", name="Toolsets")).to_be_visible()
+        await expect(banner).to_have_count(0, timeout=TIMEOUT_MS)
+        await shown.open(LIST_DEVICES)
+        await expect(page.get_by_label("Site id")).to_have_value("harbour")
+
+
+async def test_a_reload_loses_nothing_that_was_typed(tmp_path: Path) -> None:
+    async with exploring_home(tmp_path) as shown:
+        page = shown.page
+        await shown.open("#/agents/assistant.chat")
+        message, named = (
+            page.get_by_label("Message assistant.chat"),
+            page.get_by_role("textbox", name="Session"),
+        )
+        await message.fill(LIGHTS)
+        await named.fill(SESSION)
+        await page.reload()
+        await expect(message).to_have_value(LIGHTS)
+        await page.get_by_role("link", name="Map").click()
+        await page.go_back()
+        await expect(message).to_have_value(LIGHTS)
+        await message.press("Enter")
+        await expect(page.get_by_role("log").get_by_text("1 of the lights")).to_be_visible()
+        await page.get_by_role("link", name="New session").click()
+        await expect(message).to_have_value("")
+
+        await shown.open(FACTORY_RESET)
+        await page.get_by_label("Device id").fill("h01")
+        await named.fill(SESSION)
+        await page.get_by_role("button", name="Factory reset", exact=True).click()
+        await page.get_by_role("link", name="Answer it under Waits").click()
+        await page.get_by_label("Reason").fill("agreed by phone")
+        keep_on = page.get_by_role("radiogroup", name="Keep on").get_by_role("radio", name="true")
+        await keep_on.check()
+        await page.reload()
+        await expect(page.get_by_label("Reason")).to_have_value("agreed by phone")
+        await expect(keep_on).to_be_checked()
+
+
+async def test_the_call_that_is_shown_is_in_the_address(tmp_path: Path) -> None:
+    async with exploring_home(tmp_path) as shown:
+        page = shown.page
+        await shown.open(LIST_DEVICES)
+        await page.get_by_label("Session").fill(SESSION)
+        result = page.get_by_role("region", name="Result")
+        for site in ("harbour", "cabin"):
+            await page.get_by_label("Site id").fill(site)
+            await page.keyboard.press("Control+Enter")
+            await expect(result.get_by_text(f'"site_id":"{site}"')).to_be_visible()
+            await expect(result.locator(".tag").first).to_have_text("ok")
+        await page.reload()
+        await expect(result.locator(".tag").first).to_have_text("ok")
+        await page.get_by_role("tab", name="History").click()
+        await page.get_by_role("table").get_by_role("link").last.click()
+        await expect(result.locator(".tag").first).to_have_text("ok")
+        await page.get_by_role("button", name="Use these arguments").click()
+        await expect(page.get_by_label("Site id")).to_have_value("harbour")
+        await page.go_back()
+        await expect(page.get_by_role("tab", name="History")).to_have_attribute("aria-selected", "true")
+
+
+async def test_a_conversation_says_that_its_run_failed(tmp_path: Path) -> None:
+    async with exploring_home(tmp_path) as shown:
+        await shown.open("#/agents/assistant.chat")
+        await shown.page.get_by_label("Message assistant.chat").fill("Nothing that the script knows.")
+        await shown.page.keyboard.press("Enter")
+        conversation = shown.page.get_by_role("region", name="Conversation")
+        await expect(conversation.get_by_role("alert")).to_contain_text("The run failed: ")
