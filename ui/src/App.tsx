@@ -26,6 +26,7 @@ const EVERY_MS = 5_000;
 
 export function App() {
   const address = useAddress();
+  const place = PLACES.find((one) => one === address.place) ?? "tools";
   const loaded = useLoaded("catalogue", catalogue);
   const agents = useLoaded("agents", () => surface.agents());
   const waits = useLoaded("waits", () => surface.waits.list(), EVERY_MS);
@@ -34,10 +35,10 @@ export function App() {
     "?": () => { help.current?.showModal(); },
     ...Object.fromEntries(PLACES.map((place) => [`g ${place[0] ?? ""}`, () => { go(addressOf(place)); }])),
   });
+  useKeys(place === "tools" ? {} : { j: () => { step(1); }, k: () => { step(-1); }, "/": searchTools });
   useEffect(() => { document.title = `${address.parts[0] ?? address.place} · toolgen`; }, [address.parts, address.place]);
   const failed = loaded.error ?? waits.error;
   const waiting = waits.value?.waits.length ?? 0;
-  const place = PLACES.find((one) => one === address.place) ?? "tools";
   return (
     <div className="app">
       <a className="skip" href="#main" onClick={(event) => { event.preventDefault(); document.querySelector<HTMLElement>("main")?.focus(); }}>Skip to the content</a>
@@ -72,6 +73,19 @@ export function App() {
       </dialog>
     </div>
   );
+}
+
+/** Follow the link beside the current one, of those that a place lists. */
+function step(by: number): void {
+  const links = [...document.querySelectorAll<HTMLAnchorElement>(".side .list a, main td:first-child > a")];
+  const at = links.findIndex((link) => link.closest("[aria-current]") !== null);
+  links[Math.max(0, Math.min(links.length - 1, at + by))]?.click();
+}
+
+/** Show the tools, and the field that searches them. */
+function searchTools(): void {
+  window.addEventListener("hashchange", () => { requestAnimationFrame(() => { document.querySelector<HTMLElement>("[type=search]")?.focus(); }); }, { once: true });
+  go(addressOf("tools"));
 }
 
 /** Light, dark, or as the system has it. */

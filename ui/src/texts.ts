@@ -11,6 +11,7 @@ export const texts = {
   notSent: "The server did not answer. What you typed is kept: try again when it is back.",
   notFetched: (what: string) => `${what} cannot be shown: the server does not answer. The page tries again.`,
   notDrawn: (why: string) => `This cannot be shown: ${why}. The rest of the page goes on.`,
+  noAgent: (id: string) => `There is no agent ${id} here.`,
   newSession: "New session",
   newSessionHelp: "Of the conversation, for what the server fills in by it; without one it gets a session of its own.",
   runEnded: (status: string, why: string) => `The run ${status === "failed" ? "failed" : "was canceled"}${why && `: ${why}`}.`,

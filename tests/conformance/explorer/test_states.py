@@ -98,3 +98,19 @@ async def test_a_conversation_says_that_its_run_failed(tmp_path: Path) -> None:
         await shown.page.keyboard.press("Enter")
         conversation = shown.page.get_by_role("region", name="Conversation")
         await expect(conversation.get_by_role("alert")).to_contain_text("The run failed: ")
+
+
+async def test_keys_move_in_every_list_and_search_from_every_place(tmp_path: Path) -> None:
+    async with exploring_home(tmp_path) as shown:
+        page = shown.page
+        await shown.open("#/agents/assistant.chat/s-of-nobody")  # which its first message begins
+        await page.get_by_label("Message assistant.chat").fill(LIGHTS)
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_role("log").get_by_text("I cannot say which lights")).to_be_visible()
+        await expect(page.get_by_role("alert")).to_have_count(0)
+        await shown.open("#/runs")
+        await expect(page.get_by_role("link", name=LIGHTS)).to_be_visible()
+        await page.keyboard.press("j")
+        await expect(page.get_by_role("heading", level=1)).to_have_text("assistant.chat")
+        await page.keyboard.press("/")
+        await expect(page.get_by_role("searchbox")).to_be_focused()

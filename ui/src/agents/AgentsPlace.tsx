@@ -33,7 +33,7 @@ export default function AgentsPlace({ agents, catalogue, address }: { agents: re
         </nav>
       </aside>
       <main id="main" className="main" tabIndex={-1}>
-        {agent === "" ? <p className="muted">{texts.noAgents}</p> : <Conversation key={`${agent} ${session}`} agent={agent} session={session} catalogue={catalogue} again={sessions.again} />}
+        {agent === "" ? <p className="muted">{texts.noAgents}</p> : agents.length > 0 && !agents.some((one) => one.id === agent) ? <p className="muted">{texts.noAgent(agent)}</p> : <Conversation key={`${agent} ${session}`} agent={agent} session={session} catalogue={catalogue} again={sessions.again} />}
       </main>
     </>
   );

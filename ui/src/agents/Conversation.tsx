@@ -2,7 +2,7 @@
 
 import { Fragment, useEffect, useRef, useState } from "react";
 import { addressOf, go } from "../address";
-import { surface, type Catalogue, type Run, type ToolAnswer, type Turn, type Wait } from "../api/client";
+import { Problem, surface, type Catalogue, type Run, type ToolAnswer, type Turn, type Wait } from "../api/client";
 import { useLoaded, wordsOf, wordsOfThrown } from "../api/use";
 import { useKept } from "../kit/kept";
 import { Banner, Tag } from "../kit/small";
@@ -21,7 +21,7 @@ export function Conversation({ agent, session, catalogue, again }: { agent: stri
   const [text, setText] = useKept(`message ${agent} ${session}`, "");
   const [named, setNamed] = useKept(`session ${agent}`, "");
   const [failed, setFailed] = useState("");
-  const messages = useLoaded(`messages ${session}`, async () => (session === "" ? [] : (await surface.sessions.messages(session)).turns));
+  const messages = useLoaded(`messages ${session}`, () => saidIn(session));
   const turns = messages.value ?? [];
   const run = started || (turns.at(-1)?.run_id ?? "");
   const waits = useLoaded("waits", () => surface.waits.list());
@@ -80,6 +80,17 @@ export function Conversation({ agent, session, catalogue, again }: { agent: stri
       </section>
     </div>
   );
+}
+
+/** The turns of a session; none of one that its first message begins. */
+async function saidIn(session: string): Promise<readonly Turn[]> {
+  if (session === "") return [];
+  try {
+    return (await surface.sessions.messages(session)).turns;
+  } catch (error) {
+    if (error instanceof Problem && error.is("not-found")) return [];
+    throw error;
+  }
 }
 
 /** How a run ended that did not complete; "" for any other. */
