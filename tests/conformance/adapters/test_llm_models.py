@@ -26,7 +26,6 @@ from toolgen.agents import (
 )
 from toolgen.agents.llm.failures import ProviderError
 from toolgen.agents.planner.planner import Summarizer
-from toolgen.contract.errors import ToolgenError
 from toolgen.runtime import ArtifactRef, Deprecation
 
 SCHEMA = {"type": "object", "properties": {"count": {"type": "integer"}}, "required": ["count"]}
@@ -193,19 +192,6 @@ def test_it_is_a_planner_that_summarizes() -> None:
     assert plans is planner
     summarizes: Summarizer = planner
     assert summarizes is planner
-
-
-@pytest.mark.parametrize("name", ["gpt-5", "nobody:model", "openai-chat:gpt-4o"])
-def test_a_name_without_a_model_or_a_key(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
-    with pytest.raises(ToolgenError, match="is no model to ask"):
-        LLMPlanner(name)
-
-
-def test_a_provider_without_its_sdk() -> None:
-    with pytest.raises(ToolgenError, match=r"pip install 'pydantic-ai-slim\[groq\]'"):
-        LLMPlanner("groq:llama-3.3-70b-versatile")
 
 
 @pytest.mark.parametrize(

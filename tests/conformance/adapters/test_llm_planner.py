@@ -291,7 +291,7 @@ async def test_refused_credentials_end_the_run(model: Model, provider: Provider,
     provider.answers(Refused(status=status, message=f"Incorrect API key provided: {KEY}"))
     with pytest.raises(NonRetryableError) as caught:
         await LLMPlanner(model).plan_start(given())
-    assert str(caught.value).endswith(f"the provider refused the credentials (HTTP {status})")
+    assert f"the provider refused the credentials (HTTP {status}); set a valid key in " in str(caught.value)
     assert KEY in provider.keys[0]
     assert caught.value.__cause__ is None
     assert caught.value.__suppress_context__

@@ -78,7 +78,10 @@ async def test_a_model_repairs_a_call_and_answers(model: Model, provider: Provid
 
 @pytest.mark.parametrize(
     ("status", "why"),
-    [(401, "the provider refused the credentials"), (404, "the provider has no such model")],
+    [
+        (401, "the provider refused the credentials (HTTP 401); set a valid key in "),
+        (404, "the provider has no such model (HTTP 404); correct its name"),
+    ],
 )
 async def test_a_refusal_fails_the_run_at_once_and_is_one_line_of_the_log(
     any_model: Model, provider: Provider, caplog: pytest.LogCaptureFixture, status: int, why: str
@@ -87,13 +90,12 @@ async def test_a_refusal_fails_the_run_at_once_and_is_one_line_of_the_log(
     caplog.set_level(logging.INFO, logger="toolgen")
     async with runtime(any_model, Listing()) as host:
         output = await agents_of(host).client(AGENT).run("Hello", session_id="s")
-    assert output.error == f"the planner failed: {any_model.model_name}: {why} (HTTP {status})"
+    assert output.error.startswith(f"the planner failed: {any_model.model_name}: {why}")
+    assert "\n" not in output.error
     assert len(provider.sent) == 1
     (line,) = [record for record in caplog.records if record.name.startswith("toolgen")]
     assert line.exc_info is None
-    assert line.getMessage().endswith(
-        f"plan:0 failed: PlannerError: {any_model.model_name}: {why} (HTTP {status})"
-    )
+    assert f"plan:0 failed: PlannerError: {any_model.model_name}: {why}" in line.getMessage()
 
 
 @pytest.mark.parametrize("status", [429, 500, 503, 529])

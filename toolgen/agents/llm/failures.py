@@ -44,6 +44,12 @@ _PASSING_ERRORS: Final = (
     ModelUnavailableError,
 )
 """Errors without such a status for which the same is true."""
+_KEYS: Final = {
+    "openai": "OPENAI_API_KEY",
+    "anthropic": "ANTHROPIC_API_KEY",
+    "google": "GOOGLE_API_KEY",
+}
+"""Variables of the environment that have the keys of providers."""
 _MOST_BROKEN: Final = 3
 """Requests for one answer that may be paid for and then break off."""
 
@@ -57,11 +63,12 @@ def interrupted_error(model: str, why: str) -> ProviderError:
     return ProviderError(f"{model}: the answer broke off: {why}", most_attempts=_MOST_BROKEN)
 
 
-def planner_error(error: Exception, model: str, *, has_begun: bool = False) -> Exception:
+def planner_error(error: Exception, model: str, *, system: str = "", has_begun: bool = False) -> Exception:
     """Return what a planner raises for an error of pydantic-ai; what is none of its errors as it is.
 
-    `has_begun`: something of the answer was there.
+    `system` is pydantic-ai's name of the provider; `has_begun`: something of the answer was there.
     """
+    key = _KEYS.get(system, "the variable of the provider")
     match error:
         case FallbackExceptionGroup():
             errors = [
@@ -70,13 +77,15 @@ def planner_error(error: Exception, model: str, *, has_begun: bool = False) -> E
             passing = [inner for inner in errors if not isinstance(inner, PlannerError)]
             return (passing or errors or [error])[0]
         case ModelAuthenticationError():
-            return PlannerError(f"{model}: the provider refused the credentials{_status(error)}")
+            return PlannerError(
+                f"{model}: the provider refused the credentials{_status(error)}; set a valid key in {key}"
+            )
         case ModelQuotaExceededError():
             return PlannerError(f"{model}: the quota or the credit of the account is used up{_status(error)}")
         case ModelContextWindowExceededError():
             return PlannerError(f"{model}: the conversation is longer than the model takes{_status(error)}")
         case ModelNotFoundError():
-            return PlannerError(f"{model}: the provider has no such model{_status(error)}")
+            return PlannerError(f"{model}: the provider has no such model{_status(error)}; correct its name")
         case ModelRequestRejectedError():
             return PlannerError(
                 f"{model}: the provider refused the request{_status(error)}: {_provider_message(error)}"

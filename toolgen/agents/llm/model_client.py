@@ -9,23 +9,19 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from pydantic_ai.exceptions import UserError
 from pydantic_ai.messages import ModelMessage, ModelResponse, PartStartEvent, repair_messages
-from pydantic_ai.models import Model, ModelRequestParameters, infer_model
+from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.models.fallback import FallbackModel
 from pydantic_ai.models.instrumented import InstrumentedModel
 from pydantic_ai.models.wrapper import WrapperModel
 from pydantic_ai.settings import ModelSettings
 
-from toolgen.contract.errors import ToolgenError
-
 from ..planner.chats import NO_CHATS, Chat, Chats
 from ..planner.planner import PlanInput
-from .declared_tools import dialect_of, with_declared_tools
+from .declared_tools import dialect_of
 from .failures import interrupted_error, planner_error
-from .finish_reasons import FinishReason, StreamMonitor, finish_reason_of, monitor_stream, monitored_model
+from .finish_reasons import FinishReason, StreamMonitor, finish_reason_of, monitor_stream
 from .streaming import StreamReporter
-from .verbatim import with_verbatim_tools
 from .wrappers import inner_models, unwrapped
 
 _PROVIDERS: Final = {
@@ -48,21 +44,6 @@ _MOST_SEGMENTS: Final = 10
 """Pieces in which a provider may give one answer (Anthropic's `pause_turn`)."""
 _MOST_UNSTREAMED: Final = 21_333
 """Tokens of an answer that Anthropic's SDK takes without a stream: those of ten minutes."""
-
-
-def find_model(model: Model | str) -> Model:
-    """Return the pydantic-ai model of this name, prepared for monitoring, and for tools as they are declared.
-
-    Raises:
-        ToolgenError: there is none, it lacks a key, or the SDK of its provider is not installed.
-    """
-    try:
-        return monitored_model(with_verbatim_tools(with_declared_tools(infer_model(model))))
-    except ImportError as error:
-        hint = f"pip install 'pydantic-ai-slim[{str(model).partition(':')[0]}]'"
-        raise ToolgenError(f"the provider of {model} has an SDK, and it is missing", hint=hint) from error
-    except (UserError, ValueError) as error:
-        raise ToolgenError(f"{model} is no model to ask: {error}") from error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,7 +144,7 @@ class ModelClient:
                     telling.report_event(PartStartEvent(index=index, part=part))
             return answer, closings
         except Exception as error:
-            meant = planner_error(error, self.model.model_name, has_begun=has_begun)
+            meant = planner_error(error, self.model.model_name, system=self.model.system, has_begun=has_begun)
             if meant is error:
                 raise
             raise meant from None  # the provider's own error may hold what no log should show

@@ -48,7 +48,8 @@ class LLMPlanner:
             ToolgenError: pydantic-ai or the SDK of the provider is missing, or the name names no model.
         """
         with extra("llm"):
-            from .model_client import ModelClient, find_model
+            from .model_client import ModelClient
+            from .models import find_model
         self._asking = ModelClient(
             find_model(model),
             settings,

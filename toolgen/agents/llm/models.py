@@ -1,0 +1,85 @@
+"""Models by name: of a provider, or at the URL of a server; what is wrong with a name, with its fix."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable
+from typing import Any, Final, get_args
+from urllib.parse import urlsplit
+
+from pydantic_ai.exceptions import UserError
+from pydantic_ai.models import KnownModelName, Model, infer_model
+from pydantic_ai.providers import Provider, infer_provider_class
+
+from toolgen.contract.errors import ToolgenError
+from toolgen.ports.loopback import is_loopback
+
+from ..planner.named import ModelName
+from .declared_tools import with_declared_tools
+from .finish_reasons import monitored_model
+from .verbatim import with_verbatim_tools
+
+_VARIABLE: Final = re.compile(r"`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)`")
+_NO_KEY: Final = "none"
+"""What servers without keys are sent, for the SDKs send one."""
+_TEST: Final = "test"
+"""Name of pydantic-ai's own model for tests."""
+
+
+def find_model(model: Model | str) -> Model:
+    """Return the pydantic-ai model of this name, prepared for monitoring, and for tools as they are declared.
+
+    Raises:
+        ToolgenError: there is none, it lacks a key, or the SDK of its provider is not installed.
+    """
+    found = _named(model) if isinstance(model, str) else model
+    return monitored_model(with_verbatim_tools(with_declared_tools(found)))
+
+
+def _named(name: str) -> Model:
+    if name == _TEST:
+        return infer_model(name)
+    parts = ModelName.parse(name)
+    try:
+        if parts.url:
+            return infer_model(f"{parts.provider}:{parts.model}", lambda wire: _at_url(wire, parts.url))
+        _require_provider(parts)
+        return infer_model(name)
+    except ImportError as error:
+        hint = f"pip install 'pydantic-ai-slim[{parts.provider.partition('-')[0]}]'"
+        message = f"the package for models of {parts.provider} is not installed"
+        raise ToolgenError(message, hint=hint) from error
+    except (UserError, ValueError) as error:
+        if variable := _VARIABLE.search(str(error)):
+            raise ToolgenError(f"{name} has no key", hint=f"set {variable[1]} in the environment") from error
+        raise ToolgenError(f"{name} cannot be asked: {error}", hint="correct the name") from error
+
+
+def _require_provider(name: ModelName) -> None:
+    """Raise where nobody is called like the provider of a model.
+
+    Raises:
+        ToolgenError: as said; the hint has a name that is close.
+        ImportError: its package is not installed.
+    """
+    try:
+        infer_provider_class(name.provider)
+    except ValueError as error:
+        names: Any = getattr(KnownModelName, "__value__", KnownModelName)
+        providers = sorted({known.partition(":")[0] for known in get_args(names)} - {_TEST})
+        near = difflib.get_close_matches(name.provider, providers, n=1)
+        fix = f"did you mean {near[0]}:{name.model}?" if near else f"write one of {', '.join(providers)}"
+        raise ToolgenError(f"no provider of models is called {name.provider!r}", hint=fix) from error
+
+
+def _at_url(provider: str, url: str) -> Provider[Any]:
+    """Return the provider at a URL; the key of the environment goes to this machine, or by TLS, alone."""
+    parsed = urlsplit(url)
+    make: Callable[..., Provider[Any]] = infer_provider_class(provider)
+    if parsed.scheme == "https" or is_loopback(parsed.hostname or ""):
+        try:
+            return make(base_url=url)
+        except UserError:  # it has no key, and may need none
+            pass
+    return make(base_url=url, api_key=_NO_KEY)
