@@ -6,7 +6,7 @@ import pytest
 
 from tests.agents.tools import agent
 from toolgen.agents import ScriptedPlanner, agents_of
-from toolgen.agents.planner.named import ModelName
+from toolgen.agents.planner.model_names import ModelName
 from toolgen.calls.errors import RegistrationError
 from toolgen.contract.errors import ToolgenError
 from toolgen.runtime import Runtime

@@ -12,6 +12,7 @@ from .checking import CheckedSessions, HeldSession, Released
 from .client import AgentClient, RunHandle
 from .conversations import Sessions
 from .erasing import Erased
+from .instructions import InstructionsFunction
 from .output import Awaiting, RunArtifact, RunOutput
 from .planner.completions import CompletionError, CompletionSpec, complete, stream_completion
 from .planner.messages import (
@@ -89,6 +90,7 @@ __all__ = [
     "HandOver",
     "HeldSession",
     "History",
+    "InstructionsFunction",
     "InterruptsNotAllowedError",
     "LLMPlanner",
     "MemorySessionStore",

@@ -27,6 +27,7 @@ from toolgen.waiting.wait_registry import WaitRegistry, is_call
 
 from .activities.conversation import Conversations
 from .event_forwarding import LAST, EventForwarder
+from .instructions import instructions_for
 from .loop.documents import LOOP, ChildRun, RunFacts, RunInput, StepCall
 from .loop.events import last_events
 from .loop.loop import agent_loop
@@ -153,6 +154,14 @@ class AgentHost:
         if listed is not None and (not self.is_shared or listed.step == step is not None):
             return listed.snapshot
         return await self.snapshot(self.agent(facts["agent"]), self.meta(run_id, facts), step)
+
+    async def instructions(self, agent: RegisteredAgent, run_id: str, facts: RunFacts) -> str:
+        """Return what an agent is told of its task in a planning; raises as `instructions_for`."""
+        text, function = agent.spec.instructions, agent.instructions
+        if not text and function is None:
+            return ""
+        state = self._options.capabilities.get("state")
+        return await instructions_for(agent.spec.id, text, function, state, self.meta(run_id, facts))
 
     def within_time(self, tool: RegisteredTool, timeout: float | None) -> RegisteredTool:
         """Return the tool with the time limit of the run's policy, if its design gives none."""

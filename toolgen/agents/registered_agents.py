@@ -30,6 +30,7 @@ from toolgen.contract.errors import ToolgenError
 from toolgen.contract.names import FORMAT
 from toolgen.contract.policy import RunPolicy
 
+from .instructions import InstructionsFunction
 from .planner.named import check_name, named_planner
 from .planner.planner import Planner
 from .run_facts import RunOptions
@@ -57,6 +58,8 @@ class AgentSpec:
     """Tools in the order in which they are advertised."""
     transfers: Sequence[str] = ()
     """Ids of the agents that it may hand the conversation to."""
+    instructions: str = ""
+    """What a model is told of its task, with values of the state, `{user:name}`; else its description."""
     policy: RunPolicy = field(default_factory=RunPolicy)
 
 
@@ -69,6 +72,8 @@ class AgentRegistration:
     """A planner, or the name of one: `demo`, `openai:gpt-5`. None where `override_planner` gives it."""
     toolsets: Sequence[ToolsetRegistration | StaticToolset] = ()
     """Those of the design; the executor of a toolset is the same for all agents of a runtime."""
+    instructions: InstructionsFunction | None = None
+    """Returns further instructions for each planning, below those of the spec."""
     dynamic: Sequence[DynamicToolset] = ()
     """Toolsets of the host, resolved for each planning, after those of the design."""
     format: int = FORMAT
@@ -80,6 +85,7 @@ class RegisteredAgent:
     """A registered agent."""
 
     spec: AgentSpec
+    instructions: InstructionsFunction | None
     planner: Planner | str | None
     """The name of a planner becomes the planner when it is first needed."""
     toolsets: Toolsets
@@ -170,6 +176,7 @@ def register_agent(
         toolsets.add(toolset, on_error_of(toolset))
     return RegisteredAgent(
         spec=spec,
+        instructions=registration.instructions,
         planner=registration.planner,
         toolsets=toolsets,
         static=Snapshot(caller, lists, ()),

@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 
 from toolgen.contract.names import OnMissingFields
 
-from .behaviour import Confirm
+from .behaviour import Confirm, Instructions
 from .clause import Clause, Names, Span
 from .structure import MCPToolset, Return, Toolset
 
@@ -93,7 +93,7 @@ class RunPolicy(Clause):
     history: History | None = None
 
 
-AgentChild: TypeAlias = Use | Export | Transfer | RunPolicy
+AgentChild: TypeAlias = Use | Export | Transfer | Instructions | RunPolicy
 
 
 class Agent(Clause):

@@ -94,7 +94,7 @@ class Needs(Names):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Instructions(Clause):
-    """Instructions for the model, shown with the tool, or with all tools of the toolset.
+    """Instructions for the model, shown with the tool, with all tools of the toolset, or by the agent.
 
     Example: `Instructions("Look for a device before you switch it.")`
     """

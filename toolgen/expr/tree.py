@@ -230,6 +230,8 @@ class Agent:
     exports: tuple[Export, ...] = ()
     transfers: tuple[str, ...] = ()
     """Ids of the agents that this one may hand the conversation to."""
+    instructions: str = ""
+    """What its model is told, with the keys of values of the state in braces."""
     policy: RunPolicy = field(default_factory=RunPolicy)
 
 

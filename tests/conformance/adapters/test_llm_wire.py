@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -29,7 +30,7 @@ PNG = b"\x89PNG\r\n\x1a\n"
 async def sent(model: Model, provider: Provider, given: PlanInput, instructions: str = "") -> dict[str, Any]:
     """Return the body of the request that one planning makes."""
     provider.answers(Said(text="Ok."))
-    await LLMPlanner(model, instructions=instructions).plan_resume(given)
+    await LLMPlanner(model).plan_resume(replace(given, agent_instructions=instructions))
     return provider.sent[-1]
 
 

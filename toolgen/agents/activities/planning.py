@@ -134,6 +134,7 @@ class Planning:
             messages=(),
             tools=_advertised(snapshot, argument),
             native=_native(snapshot, argument),
+            agent_instructions=await host.instructions(agent, info.run_id, facts),
             instructions=snapshot.instructions,
             retry_hints=_hints(argument["hints"]),
             restrict_to_tool=argument["restrict_to_tool"],

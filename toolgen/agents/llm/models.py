@@ -15,7 +15,7 @@ from pydantic_ai.providers import Provider, infer_provider_class
 from toolgen.contract.errors import ToolgenError
 from toolgen.ports.loopback import is_loopback
 
-from ..planner.named import ModelName
+from ..planner.model_names import ModelName
 from .declared_tools import with_declared_tools
 from .finish_reasons import monitored_model
 from .verbatim import with_verbatim_tools
@@ -33,8 +33,8 @@ def find_model(model: Model | str) -> Model:
     Raises:
         ToolgenError: there is none, it lacks a key, or the SDK of its provider is not installed.
     """
-    found = _named(model) if isinstance(model, str) else model
-    return monitored_model(with_verbatim_tools(with_declared_tools(found)))
+    chosen = _named(model) if isinstance(model, str) else model
+    return monitored_model(with_verbatim_tools(with_declared_tools(chosen)))
 
 
 def _named(name: str) -> Model:
@@ -67,7 +67,7 @@ def _require_provider(name: ModelName) -> None:
         infer_provider_class(name.provider)
     except ValueError as error:
         names: Any = getattr(KnownModelName, "__value__", KnownModelName)
-        providers = sorted({known.partition(":")[0] for known in get_args(names)} - {_TEST})
+        providers = sorted({each.partition(":")[0] for each in get_args(names)} - {_TEST})
         near = difflib.get_close_matches(name.provider, providers, n=1)
         fix = f"did you mean {near[0]}:{name.model}?" if near else f"write one of {', '.join(providers)}"
         raise ToolgenError(f"no provider of models is called {name.provider!r}", hint=fix) from error

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 class LLMPlanner:
     """Plans by asking a model.
 
-    `model` is a model of pydantic-ai, or a name such as `openai:gpt-5`. `instructions` say what the agent is
-    for; the description of the agent by default. `settings` are those of pydantic-ai, such as
+    `model` is a model of pydantic-ai, or a name such as `openai:gpt-5`. It is told the instructions of the
+    agent, and its description where it has none. `settings` are those of pydantic-ai, such as
     `{"temperature": 0, "cache": True}`; the provider's SDK makes no attempts of its own unless `max_retries`
     stands in them. `stream=False` asks for whole answers.
 
@@ -36,7 +36,6 @@ class LLMPlanner:
         self,
         model: Model | str,
         *,
-        instructions: str = "",
         settings: ModelSettings | None = None,
         stream: bool = True,
         require_finish_reason: bool = True,
@@ -57,7 +56,6 @@ class LLMPlanner:
             require_finish_reason=require_finish_reason,
             strict=strict,
         )
-        self._instructions = instructions
 
     async def plan_start(self, plan_input: PlanInput) -> PlanResult:
         """Return what the model wants to do first.
@@ -91,4 +89,4 @@ class LLMPlanner:
     async def _plan(self, plan_input: PlanInput) -> PlanResult:
         from .planning import request_plan
 
-        return await request_plan(self._asking, self._instructions or plan_input.description, plan_input)
+        return await request_plan(self._asking, plan_input)

@@ -51,14 +51,14 @@ _REMINDERS: Final[Mapping[FinishReason, str]] = {
 """What a model is told when it is asked again, by how its answer ended; of a filter it is told nothing."""
 
 
-async def request_plan(asking: ModelClient, instructions: str, plan_input: PlanInput) -> PlanResult:
+async def request_plan(asking: ModelClient, plan_input: PlanInput) -> PlanResult:
     """Ask the model for a plan; an unusable answer is requested once more.
 
     Raises:
         PlannerError: the provider will not answer this, however often it is asked.
         ProviderError: it does not answer now, or says nothing.
     """
-    offered = request_options(plan_input, instructions, asking.model, asking.dialect)
+    offered = request_options(plan_input, asking.model, asking.dialect)
     messages = transcript(plan_input.messages, asking.model, offered.projections)
     reminders = "\n".join(_reminders(plan_input, offered))
     answer = await _request_reply(asking, messages, reminders, offered, plan_input)

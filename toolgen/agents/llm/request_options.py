@@ -56,7 +56,7 @@ class RequestOptions:
         return frozenset({*self.transfers, *([self.final] if self.final else [])})
 
 
-def request_options(plan_input: PlanInput, instructions: str, model: Model, dialect: str) -> RequestOptions:
+def request_options(plan_input: PlanInput, model: Model, dialect: str) -> RequestOptions:
     """Build the request options of a planning; equal inputs give equal text, for prompt caches.
 
     Raises:
@@ -89,7 +89,7 @@ def request_options(plan_input: PlanInput, instructions: str, model: Model, dial
         output_mode="tool" if output else "text",
         output_tools=output,
         allow_text_output=not output,
-        instruction_parts=_instructions(instructions, plan_input),
+        instruction_parts=_instructions(plan_input),
     )
     only = [
         projection.name
@@ -111,10 +111,10 @@ def _entry(name: str, description: str, schema: dict[str, Any]) -> dict[str, Any
     return {"name": name, "description": description.strip(), "payload": {"schema": schema}}
 
 
-def _instructions(instructions: str, plan_input: PlanInput) -> list[InstructionPart]:
-    """Return the instructions: first the agent's, which never change, then those of the toolsets."""
+def _instructions(plan_input: PlanInput) -> list[InstructionPart]:
+    """Return the instructions: first the agent's, which seldom change, then those of the toolsets."""
     parts = [
-        InstructionPart(content=instructions),
+        InstructionPart(content=plan_input.agent_instructions or plan_input.description),
         InstructionPart(content=plan_input.instructions, dynamic=True),
     ]
     return [part for part in parts if part.content]

@@ -125,6 +125,8 @@ class PlanInput:
     tools: tuple[ToolSpec[Any, Any], ...]
     """Those that may be called now, by their wire names, in a stable order."""
     native: tuple[NativeTool, ...] = ()
+    agent_instructions: str = ""
+    """What the agent is told of its task, with the values of the state; "" where its design says nothing."""
     instructions: str = ""
     """What the toolsets and tools say to the model; the same tools give the same text."""
     retry_hints: tuple[RetryHint, ...] = ()

@@ -18,7 +18,7 @@ from ..text import docstring, quote, strings
 from .specs import confirmed
 
 _AGENTS: Final = "toolgen.agents"
-_PARAMETERS: Final = ("runtime", "planner", "dynamic", "agents_of")
+_PARAMETERS: Final = ("runtime", "planner", "instructions", "dynamic", "agents_of")
 _FUNCTIONS: Final = ("register", "client", "agents_of")
 
 
@@ -109,7 +109,14 @@ def _imports() -> Imports:
     imports.name("typing", "Final")
     for name in ("DynamicToolset", "Runtime"):
         imports.name(RUNTIME, name)
-    for name in ("AgentClient", "AgentRegistration", "AgentSpec", "Planner", "agents_of"):
+    for name in (
+        "AgentClient",
+        "AgentRegistration",
+        "AgentSpec",
+        "InstructionsFunction",
+        "Planner",
+        "agents_of",
+    ):
         imports.name(_AGENTS, name)
     return imports
 
@@ -123,6 +130,8 @@ def _facts(agent: Agent, imports: Imports) -> Iterator[str]:
         yield f"tools=({', '.join(tools)},)"
     if agent.transfers:
         yield f"transfers={strings(agent.transfers)}"
+    if agent.instructions:
+        yield f"instructions={quote(agent.instructions)}"
     if non_default_limits(agent.policy):
         yield f"policy={_limits(agent.policy, imports)}"
 
@@ -154,8 +163,9 @@ def _register_text(has_executors: bool) -> str:
     executes = " and what executes its tools" if has_executors else ""
     return (
         f"Register the agent with what plans for it{executes}.\n\n"
-        "`planner` is a planner, or the name of one: `demo`, or a model such as `openai:gpt-5`. By default "
-        "it is the one that the settings of the project name for the agent.\n\n"
+        "`planner` is a planner, or the name of one: `demo`, or a model such as `openai:gpt-5`. By default\n"
+        "it is the one that the settings of the project name for the agent. `instructions` returns what the\n"
+        "model is told before each planning, beside the text of the design.\n\n"
         "`dynamic` are toolsets of the host, asked for their tools before each planning.\n\n"
         "Raises:\n    RegistrationError: it is registered already, or something does not fit."
     )

@@ -13,6 +13,7 @@ from toolgen.agents import (
     AgentSpec,
     AgentTool,
     History,
+    InstructionsFunction,
     Planner,
     RunPolicy,
     agents_of,
@@ -66,11 +67,14 @@ def register(
     account: account_toolset.AccountExecutor | RawExecutor,
     maintenance: maintenance_toolset.MaintenanceExecutor | RawExecutor,
     tariffs: tariffs_toolset.TariffsExecutor | RawExecutor | None = None,
+    instructions: InstructionsFunction | None = None,
     dynamic: Sequence[DynamicToolset] = (),
 ) -> None:
     """Register the agent with what plans for it and what executes its tools.
 
-    `planner` is a planner, or the name of one: `demo`, or a model such as `openai:gpt-5`. By default it is the one that the settings of the project name for the agent.
+    `planner` is a planner, or the name of one: `demo`, or a model such as `openai:gpt-5`. By default
+    it is the one that the settings of the project name for the agent. `instructions` returns what the
+    model is told before each planning, beside the text of the design.
 
     `dynamic` are toolsets of the host, asked for their tools before each planning.
 
@@ -89,6 +93,7 @@ def register(
                 tariffs_toolset.registration(tariffs),
                 checks.registration(),
             ),
+            instructions=instructions,
             dynamic=dynamic,
         )
     )

@@ -13,6 +13,7 @@ from toolgen.agents import (
     AgentSpec,
     AgentTool,
     History,
+    InstructionsFunction,
     Planner,
     RunPolicy,
     agents_of,
@@ -49,6 +50,7 @@ AGENT = AgentSpec(
         AgentTool(id="assistant.notes.note", name="chat_my_note"),
     ),
     transfers=("assistant.diagnostics",),
+    instructions="You help {user:name} with the home.\n\nSay {{no}} where you do not know.",
     policy=RunPolicy(
         max_tool_calls=8,
         time_budget=120.0,
@@ -66,11 +68,14 @@ def register(
     assistant_devices: assistant_devices_toolset.DevicesExecutor | RawExecutor,
     garage_devices: garage_devices_toolset.DevicesExecutor | RawExecutor,
     notes: notes_toolset.NotesExecutor | RawExecutor,
+    instructions: InstructionsFunction | None = None,
     dynamic: Sequence[DynamicToolset] = (),
 ) -> None:
     """Register the agent with what plans for it and what executes its tools.
 
-    `planner` is a planner, or the name of one: `demo`, or a model such as `openai:gpt-5`. By default it is the one that the settings of the project name for the agent.
+    `planner` is a planner, or the name of one: `demo`, or a model such as `openai:gpt-5`. By default
+    it is the one that the settings of the project name for the agent. `instructions` returns what the
+    model is told before each planning, beside the text of the design.
 
     `dynamic` are toolsets of the host, asked for their tools before each planning.
 
@@ -93,6 +98,7 @@ def register(
                 checks.registration(),
                 notes_toolset.registration(notes),
             ),
+            instructions=instructions,
             dynamic=dynamic,
         )
     )

@@ -12,6 +12,7 @@ from toolgen.agents import (
     AgentRegistration,
     AgentSpec,
     AgentTool,
+    InstructionsFunction,
     Planner,
     agents_of,
 )
@@ -36,11 +37,14 @@ def register(
     *,
     planner: Planner | str | None = None,
     memory: memory_toolset.MemoryExecutor | RawExecutor,
+    instructions: InstructionsFunction | None = None,
     dynamic: Sequence[DynamicToolset] = (),
 ) -> None:
     """Register the agent with what plans for it and what executes its tools.
 
-    `planner` is a planner, or the name of one: `demo`, or a model such as `openai:gpt-5`. By default it is the one that the settings of the project name for the agent.
+    `planner` is a planner, or the name of one: `demo`, or a model such as `openai:gpt-5`. By default
+    it is the one that the settings of the project name for the agent. `instructions` returns what the
+    model is told before each planning, beside the text of the design.
 
     `dynamic` are toolsets of the host, asked for their tools before each planning.
 
@@ -52,6 +56,7 @@ def register(
             spec=AGENT,
             planner=planner,
             toolsets=(memory_toolset.registration(memory),),
+            instructions=instructions,
             dynamic=dynamic,
         )
     )

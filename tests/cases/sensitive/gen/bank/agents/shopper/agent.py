@@ -7,7 +7,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from toolgen.agents import AgentClient, AgentRegistration, AgentSpec, Planner, agents_of
+from toolgen.agents import (
+    AgentClient,
+    AgentRegistration,
+    AgentSpec,
+    InstructionsFunction,
+    Planner,
+    agents_of,
+)
 from toolgen.runtime import DynamicToolset, Runtime
 
 AGENT_ID: Final = "bank.shopper"
@@ -22,11 +29,14 @@ def register(
     runtime: Runtime,
     *,
     planner: Planner | str | None = None,
+    instructions: InstructionsFunction | None = None,
     dynamic: Sequence[DynamicToolset] = (),
 ) -> None:
     """Register the agent with what plans for it.
 
-    `planner` is a planner, or the name of one: `demo`, or a model such as `openai:gpt-5`. By default it is the one that the settings of the project name for the agent.
+    `planner` is a planner, or the name of one: `demo`, or a model such as `openai:gpt-5`. By default
+    it is the one that the settings of the project name for the agent. `instructions` returns what the
+    model is told before each planning, beside the text of the design.
 
     `dynamic` are toolsets of the host, asked for their tools before each planning.
 
@@ -37,6 +47,7 @@ def register(
         AgentRegistration(
             spec=AGENT,
             planner=planner,
+            instructions=instructions,
             dynamic=dynamic,
         )
     )

@@ -1,0 +1,64 @@
+"""The instructions of an agent for one planning: its text with values of the state, and a function's."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Final, TypeAlias
+
+from pydantic_core import to_json
+
+from toolgen.calls.call import CallMeta
+from toolgen.calls.capability import ReadableState
+from toolgen.calls.steps.boundary import Contained
+from toolgen.calls.toolsets.dynamic import ReadonlyContext
+from toolgen.contract.json_value import Json
+
+from .planner.plan_faults import PlannerError
+
+InstructionsFunction: TypeAlias = Callable[[ReadonlyContext], "str | Awaitable[str]"]
+"""Returns instructions for a planning; it may be asynchronous."""
+
+_VALUE: Final = re.compile(r"\{\{|\}\}|\{((?:(?:app|user|session|temp):)?[A-Za-z_]\w*)(\?)?\}")
+"""A value of the state, `{user:name}`, or `{user:name?}` where it may be absent; or doubled braces."""
+
+
+async def instructions_for(
+    agent: str, text: str, function: InstructionsFunction | None, state: object, meta: CallMeta
+) -> str:
+    """Return the text with its values, and below it what the function returns.
+
+    `state` is the state capability of the host, which is read where the instructions may need it.
+
+    Raises:
+        PlannerError: a value is absent, or the function returns no text.
+        Exception: what the function or the capability raises.
+    """
+    values: Mapping[str, Json] = {}
+    if isinstance(state, ReadableState) and (function is not None or _VALUE.search(text)):
+        values = await state.read(meta)
+    parts = [_VALUE.sub(lambda match: _value(agent, match, values), text)]
+    if function is not None:
+        with Contained():
+            made = function(ReadonlyContext(meta=meta, state=values))
+            made = await made if inspect.isawaitable(made) else made
+        if not isinstance(made, str):
+            raise PlannerError(f"the instructions of agent {agent!r} are {type(made).__name__}, and no text")
+        parts.append(made)
+    return "\n\n".join(part for part in parts if part)
+
+
+def _value(agent: str, match: re.Match[str], values: Mapping[str, Json]) -> str:
+    key = match[1]
+    if key is None:
+        return match[0][0]
+    value = values.get(key.removeprefix("session:"))
+    if value is None and not match[2]:
+        raise PlannerError(
+            f"the instructions of agent {agent!r} need {key!r} of the state, which is not set; "
+            f"set it before, or write {{{key}?}} where it may be absent"
+        )
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else to_json(value).decode()
