@@ -48,6 +48,12 @@ async def test_unknown_properties_are_dropped_at_each_level() -> None:
     assert await read(answer(200, answered)) == Book(id="1", title="Dune", author=author)
 
 
+@pytest.mark.parametrize("body", [b"some text", b"[1]", b'{"id": 1}', b""])
+async def test_a_method_without_a_result_takes_whatever_is_answered(body: bytes) -> None:
+    nothing = operation(HTTP(verb="GET", path="/books", responses=(Response("2XX"),)), result=Nothing)
+    assert await read(answer(200, body, Content_Type="text/plain"), nothing) == Nothing()
+
+
 async def test_open_objects_keep_what_they_may_hold() -> None:
     book = await read(answer(200, body(facts={"pages": 1, "weight": 2})))
     assert book.facts.model_extra == {"weight": 2}

@@ -34,6 +34,9 @@ class AnswerPlan(Generic[R]):
         self._http = http
         self._responses = {response.status: response for response in http.responses}
         self._reader = Reader(result)
+        is_open = getattr(result, "model_config", {}).get("extra") == "allow"
+        self._is_nothing = getattr(result, "model_fields", None) == {} and not is_open
+        """Whether the method has no result, whatever an answer holds."""
         self._errors = {spec.name: spec for spec in errors}
         detailed = {spec.name: type_ for spec, type_ in errors.items() if type_ is not None}
         self._details = {name: Reader(type_) for name, type_ in detailed.items()}
@@ -79,6 +82,8 @@ class AnswerPlan(Generic[R]):
             MisfitError: the body is nothing that its media says.
             PageError: the next page is somewhere else.
         """
+        if self._is_nothing:
+            return b"{}"
         paging = self._http.paging
         is_plain = response.media == "json" and not (response.body or response.headers)
         if is_plain and paging is None:
