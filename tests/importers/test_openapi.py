@@ -394,11 +394,36 @@ def test_servers_are_accepted_or_others(tmp_path: Path, options: ServerOptions, 
     assert "accepted=False" not in text
 
 
+def test_a_server_of_one_operation_is_named_with_it_and_without_its_password() -> None:
+    files = operation({"servers": [{"url": "http://ann:secret@books.example"}]})
+    [finding] = files.findings
+    assert (finding.code, finding.tool) == ("import-no-server", "x")
+    assert finding.message.endswith("'http://…@books.example'")
+
+
+def test_an_option_that_fits_no_operation_is_warned_of(tmp_path: Path) -> None:
+    selection = Selection(
+        tags=("Read books", "Raed books"), only=("get*", "getBok"), exclude=("x*",), renamed={"putBok": "put"}
+    )
+    files = yaml_files(tmp_path, LIBRARY, OpenAPIOptions(selection=selection))
+    assert files.imported == 1
+    assert [(finding.message, finding.hint) for finding in files.findings if finding.is_warning] == [
+        ("--tag 'Raed books' fits no operation", "the nearest tag is Read books"),
+        ("--only 'getBok' fits no operation", "the nearest id is getBook"),
+        (
+            "--exclude 'x*' fits no operation",
+            "ids of the document: delete_books_id, getBook, get_book, putBook, put_book",
+        ),
+        ("--rename 'putBok' fits no operation", "the nearest id is putBook"),
+    ]
+
+
 def test_a_document_without_an_absolute_server_asks_for_one(tmp_path: Path) -> None:
     text = LIBRARY.replace("https://{city}.books.example/v1/", "/v1")
     files = yaml_files(tmp_path, text)
     assert (files.imported, files.files) == (0, {})
     assert {finding.code for finding in files.findings} == {"import-no-server"}
+    assert files.findings[0].message.endswith("absolute address it answers, but '/v1'")
     options = OpenAPIOptions(servers=ServerOptions(url="https://books.example"))
     assert 'Server("https://books.example/v1")' in design(yaml_files(tmp_path, text, options))
 

@@ -71,6 +71,11 @@ ASSUMED: Final = Code(
     "of OAuth 2 without a browser. Correct the design if something else is meant.",
     "warning",
 )
+NO_MATCH: Final = Code(
+    "import-no-match",
+    "A tag, an id or a pattern that an option names fits no operation of the document. Correct the option.",
+    "warning",
+)
 NO_SERVER: Final = Code(
     "import-no-server",
     "An OpenAPI document names no server, or one that is relative to where the document was found, so that "

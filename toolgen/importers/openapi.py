@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Final
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.findings import Code, Finding
@@ -39,6 +40,9 @@ from .text import Document
 from .tool import ImportedTool
 
 _DEPRECATED = "The API marks this operation as deprecated."
+
+_USER: Final = re.compile(r"//[^/@]*@")
+"""The user and password of an address, which no message repeats."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,10 +209,12 @@ class _Importer:
 
     def _drafts(self) -> Iterator[_Draft]:
         selection = self._options.selection
-        for operation in operations_of(self._api):
-            if isinstance(operation, Finding):
-                self._findings.append(operation)
-            elif selection.takes(operation) and not self._is_broken(operation):
+        operations = list(operations_of(self._api))
+        self._findings += [each for each in operations if isinstance(each, Finding)]
+        readable = [each for each in operations if isinstance(each, Operation)]
+        self._findings += selection.unmatched(readable)
+        for operation in readable:
+            if selection.takes(operation) and not self._is_broken(operation):
                 with apart(self._findings, operation.pointer, operation.id):
                     try:
                         yield self._draft(operation)
@@ -256,7 +262,11 @@ class _Importer:
         servers = server_clauses(written, self._options.servers, self._api.base)
         if not servers:
             message = "the document does not say at which absolute address it answers"
-            self._find(codes.NO_SERVER, "/servers", message, "say it: --server https://…")
+            urls = [str(each["url"]) for each in listed(written) if isinstance(each, dict) and "url" in each]
+            said = ", ".join(repr(_USER.sub("//…@", url)) for url in urls)
+            place, tool = (operation.pointer, operation.id) if operation.servers else ("/servers", "")
+            message = f"{message}, but {said}" if said else message
+            self._find(codes.NO_SERVER, place, message, "say it: --server https://…", tool=tool)
             return None
         return servers
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import fnmatch
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -20,6 +21,8 @@ from .records import a_kind
 _VERBS: Final = ("get", "head", "options", "put", "delete", "post", "patch")
 _NO_VERBS: Final = ("trace", "query")
 """Methods that no client sends."""
+_MOST_SHOWN: Final = 10
+"""Tags or ids in a hint."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +47,19 @@ class Selection:
         if self.only and not _fits(names, self.only):
             return False
         return not _fits(names, self.exclude)
+
+    def unmatched(self, operations: Sequence[Operation]) -> Iterator[Finding]:
+        """Yield a finding for each tag, id and pattern that fits none of all operations of a document."""
+        tags = {tag for operation in operations for tag in operation.tags}
+        names = {name for operation in operations for name in (operation.id, operation.name)}
+        for option, given in (("tag", self.tags), ("only", self.only), ("exclude", self.exclude)):
+            known = tags if option == "tag" else names
+            for wanted in given:
+                if wanted not in known and (option == "tag" or not _fits(tuple(names), (wanted,))):
+                    yield _no_match(f"--{option}", wanted, known)
+        for wanted in self.renamed:
+            if wanted not in names:
+                yield _no_match("--rename", wanted, names)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,6 +162,14 @@ def described(operation: Operation) -> tuple[str, str]:
     """Return title and description of an operation."""
     summary, description = text(operation.value.get("summary")), text(operation.value.get("description"))
     return (summary.rstrip(".") if description else ""), description or summary
+
+
+def _no_match(option: str, wanted: str, known: Set[str]) -> Finding:
+    near = difflib.get_close_matches(wanted, sorted(known), n=1, cutoff=0.5)
+    what = "tag" if option == "--tag" else "id"
+    some = ", ".join(sorted(known)[:_MOST_SHOWN]) or "none"
+    hint = f"the nearest {what} is {near[0]}" if near else f"{what}s of the document: {some}"
+    return finding_at(codes.NO_MATCH, "/paths", f"{option} {wanted!r} fits no operation", hint=hint)
 
 
 def _fits(names: tuple[str, ...], patterns: tuple[str, ...]) -> bool:
