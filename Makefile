@@ -5,6 +5,7 @@ SHELL := /bin/bash
 PYTHON ?= $(shell for name in python3 python3.13 python3.12 python3.11; do \
 	"$$name" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$name" && break; done)
 BIN := .venv/bin
+INSTALL := $(BIN)/uv --quiet pip install --python $(BIN)/python --no-deps
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 unexport PYTHONDONTWRITEBYTECODE # without compiled files, each process of a test compiles what it imports
 
@@ -106,11 +107,14 @@ clean: ## remove what make has made
 	rm -rf .venv .peers ui/node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis dist
 	find . -name __pycache__ -prune -exec rm -r {} +
 
+# Pip brings uv, which installs the rest in an eighth of the time.
 .venv/ready: requirements-dev.lock pyproject.toml
 	@test -n "$(PYTHON)" || { echo "toolgen needs Python 3.11 or newer with venv and pip (on Debian: apt-get install python3-venv)" >&2; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --no-deps --require-hashes --requirement requirements-dev.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	sed -n '/^uv==/,/[^\\]$$/p' requirements-dev.lock >.venv/uv.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --no-deps --require-hashes --requirement .venv/uv.txt
+	$(INSTALL) --require-hashes --requirement requirements-dev.lock
+	$(INSTALL) --no-build-isolation --editable .
 	@touch $@
 
 # Servers and documents that others wrote, and packages that do not go with the others: no script of a package runs.
@@ -128,6 +132,5 @@ ui/node_modules/ready: ui/package.json ui/package-lock.json .venv/ready
 	cp tests/peers/package.json tests/peers/package-lock.json .peers/
 	$(NPM) ci --prefer-offline --prefix .peers --ignore-scripts --no-audit --no-fund --loglevel error
 	find .peers/node_modules/@octokit/openapi/generated -type f ! -name api.github.com.json -delete # 330 MB
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --no-deps --require-hashes --only-binary :all: \
-		--target .peers/python --requirement tests/peers/requirements.txt
+	$(INSTALL) --require-hashes --only-binary :all: --target .peers/python --requirement tests/peers/requirements.txt
 	@touch $@
