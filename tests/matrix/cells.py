@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from itertools import product
 from typing import Final, Literal, get_args
@@ -50,3 +51,8 @@ CELLS: Final = tuple(
     Cell(door=door, kind=kind, outcome=outcome, store=store)
     for door, kind, outcome, store in product(get_args(DoorName), get_args(Kind), OUTCOMES, get_args(Store))
 )
+
+
+def facts(cell: Cell) -> tuple[Hashable, ...]:
+    """Return what of a cell is always tried once: each outcome at each door, and each kind at each."""
+    return (cell.door, cell.outcome), (cell.door, cell.kind)

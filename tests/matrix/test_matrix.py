@@ -1,27 +1,22 @@
 """The cells of the matrix whose doors are toolgen's own, with runs in memory; no cell is left out.
 
-`make test` runs each outcome and each kind of tool at each door, `make conformance` the rest.
+`make test` runs each outcome and each kind of tool at each door, `make conformance` a part of the rest,
+and `make lab` all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from pathlib import Path
 
 import pytest
 
 from tests.selection import covering
 
-from .cells import CELLS, FRAMEWORKS, Cell
+from .cells import CELLS, FRAMEWORKS, Cell, facts
 from .checking import check
 from .doors import COMMANDS, OWN
 from .impossible import IMPOSSIBLE, Impossible, possible
 from .world import World
-
-
-def facts(cell: Cell) -> tuple[Hashable, ...]:
-    """Return what `make test` tries once of a cell: each outcome at each door, and each kind at each."""
-    return (cell.door, cell.outcome), (cell.door, cell.kind)
 
 
 @pytest.mark.parametrize("cell", covering(possible(OWN, "memory"), facts), ids=str)

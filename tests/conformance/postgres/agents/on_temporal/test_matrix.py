@@ -8,19 +8,17 @@ from typing import Final, cast
 import pytest
 
 from tests.agents import tools
-from tests.matrix.cells import Cell
+from tests.matrix.cells import Cell, facts
 from tests.matrix.checking import check
 from tests.matrix.doors import OWN
 from tests.matrix.impossible import possible
 from tests.matrix.world import World
-from tests.selection import volume
+from tests.selection import covering
 from toolgen.runs import Engine
 
 DOORS: Final = ("direct", "run", "child run", "detached work")
 KINDS: Final = ("dynamic", "agent's tool")
-EVERY: Final = [cell for cell in possible(DOORS, "memory") if cell.kind in KINDS]
-CELLS: Final = EVERY[:: volume(2, lab=1)]
-"""In `make lab` all; else every other one, which is each outcome at each door."""
+CELLS: Final = [cell for cell in possible(DOORS, "memory") if cell.kind in KINDS]
 
 
 class OnTemporal(World):
@@ -30,11 +28,8 @@ class OnTemporal(World):
         return cast("Engine", tools.new_engine())
 
 
-@pytest.mark.volume
-@pytest.mark.parametrize("cell", CELLS, ids=lambda cell: f"{cell.door}, {cell.kind}, {cell.outcome}")
+@pytest.mark.parametrize(
+    "cell", covering(CELLS, facts), ids=lambda cell: f"{cell.door}, {cell.kind}, {cell.outcome}"
+)
 async def test_cell(cell: Cell, tmp_path: Path) -> None:
     await check(OnTemporal(cell, tmp_path), OWN[cell.door])
-
-
-def test_each_outcome_is_tried_at_each_door() -> None:
-    assert {(cell.door, cell.outcome) for cell in CELLS} == {(cell.door, cell.outcome) for cell in EVERY}
