@@ -29,11 +29,25 @@ gc.set_threshold(50_000, 20, 20)
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--lab", action="store_true", help="try as many inputs as `make lab` does")
+    parser.addoption("--every", type=int, default=1, help="run each so-manieth exhaustive value of a test")
+    parser.addoption("--seed", type=int, default=0, help="where --every and strides over large inputs begin")
     parser.addoption("--part", help="run one part of the files: 0/2 or 1/2 (python -m tests.parts)")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     selection.IS_LAB = config.getoption("lab")
+    selection.SEED = config.getoption("seed")
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    return f"seed: {selection.SEED}"
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    left = selection.left_out(items, config.getoption("every"))
+    if left:
+        config.hook.pytest_deselected(items=[item for item in items if item in left])
+        items[:] = [item for item in items if item not in left]
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -1,21 +1,41 @@
-"""What `make test` leaves to `make conformance`, and how many inputs a test of volume tries."""
+"""What `make test` leaves to `make conformance`, and what that leaves to `make lab`."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import product
-from typing import Any, TypeGuard
+from typing import Any, TypeGuard, TypeVar
 
 import pytest
 from _pytest.mark.structures import ParameterSet
 
+T = TypeVar("T")
+
 IS_LAB = False
 """Whether this is a part of `make lab`; set from the option `--lab` before tests are collected."""
+SEED = 0
+"""Where `stride` begins; set from the option `--seed`."""
 
 
 def volume(short: int, *, lab: int) -> int:
     """Return how many inputs a test marked `volume` tries: `short`, or in `make lab` so many."""
     return lab if IS_LAB else short
+
+
+def stride(values: Sequence[T], every: int) -> Sequence[T]:
+    """Return each so-manieth value, beginning where `SEED` says; in `make lab` all."""
+    return values if IS_LAB else values[SEED % min(every, len(values) or 1) :: every]
+
+
+def left_out(items: Iterable[pytest.Item], every: int) -> set[pytest.Item]:
+    """Return what a run of each so-manieth `exhaustive` value leaves out, of each test apart."""
+    of_test = defaultdict[str, list[pytest.Item]](list)
+    for item in items:
+        values = getattr(item, "callspec", None)
+        if values is not None and any(mark.name == "exhaustive" for mark in values.marks):
+            of_test[item.nodeid.partition("[")[0]].append(item)
+    return {item for those in of_test.values() for item in set(those) - set(stride(those, every))}
 
 
 def first(values: Iterable[Any], count: int = 1) -> list[Any]:

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.selection import stride
+
 ROOT = Path(__file__).resolve().parents[2]
 
 DIGEST = """
@@ -21,7 +23,8 @@ print(hashlib.sha256(repr(trees).encode()).hexdigest())
 """
 
 
-@pytest.mark.parametrize("seed", ["0", "4711"])
+@pytest.mark.volume
+@pytest.mark.parametrize("seed", stride(["0", "4711"], 2))
 def test_output_depends_neither_on_hash_seed_nor_on_the_working_directory(seed: str, tmp_path: Path) -> None:
     assert _digest(seed, tmp_path) == _digest("2", ROOT)
 

