@@ -11,12 +11,13 @@ import zipfile
 from pathlib import Path
 
 import pytest
+import uv
 
 from tests.conftest import ProjectFolder
 from tests.test_call_command import EXECUTOR, MAIN
 
 ROOT = Path(__file__).parents[2]
-PIP = "-m pip --quiet --disable-pip-version-check".split()
+UV = (uv.find_uv_bin(), "--quiet")
 
 CALL = """\
 import asyncio, importlib.util
@@ -43,8 +44,8 @@ def run(folder: Path, *command: str | Path) -> str:
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
-    build = "wheel --no-deps --no-build-isolation --wheel-dir".split()
-    run(ROOT, sys.executable, *PIP, *build, folder, ".")
+    build = "build --wheel --no-build-isolation --out-dir".split()
+    run(ROOT, *UV, *build, folder, "--python", sys.executable)
     return next(folder.glob("toolgen-*.whl"))
 
 
@@ -69,8 +70,8 @@ def test_it_runs_with_pydantic_alone_and_generates_with_the_extra(
     project.write("constraints.txt", "\n".join(pins))
     run(project.path, sys.executable, "-m", "venv", "--without-pip", "venv")
     python = project.path / "venv/bin/python"
-    of_venv: list[str | Path] = [sys.executable, *PIP, "--python", python]
-    install = [*of_venv, *"install --no-compile --constraint constraints.txt".split()]
+    options: list[str | Path] = ["--python", python, "--constraint", "constraints.txt"]
+    install = [*UV, "pip", "install", *options]
 
     run(project.path, *install, wheel)
     assert run(project.path, python, "use.py") == '{"text":"Good day, Ada of s-9! ☀"}\n'
