@@ -1,4 +1,4 @@
-"""The commands on a runtime whose engine is on Temporal, each in a process of its own."""
+"""The commands on a runtime whose engine is on Temporal, each once in a process of its own."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_workers_of_two_roles_execute_what_commands_answer_cancel_and_erase(
         wait_until_settled(runs, "r-2", "r-3", "r-4")
         waiting = runs.run("approve").out
         assert all(text in waiting for text in ("disk?", "jo?", "tape?")), waiting
-        listed = toolgen(runs, "runs", "list").out
+        listed = runs.run("runs", "list").out
         assert ("r-2  waiting  x.agent  session s-2" in listed, "Wipe disk?" in listed) == (True, True), (
             listed
         )
@@ -114,8 +114,8 @@ def test_workers_of_two_roles_execute_what_commands_answer_cancel_and_erase(
         assert did(runs)[-1] == "wiped disk"
         assert persons(runs, "r-2") == ["jo"]
 
-        assert toolgen(runs, "tools", "disable", "wipe", "--reason", "the tape is full").code == 0
-        done = toolgen(runs, "approve", ids["tape?"], "--yes")
+        assert runs.run("tools", "disable", "wipe", "--reason", "the tape is full").code == 0
+        done = runs.run("approve", ids["tape?"], "--yes")
         assert (done.code, done.out) == (1, '{"error":"wipe is disabled: the tape is full"}\n'), done.err
         assert did(runs)[-1] == "wiped disk"
 
@@ -179,7 +179,7 @@ def test_a_call_of_a_killed_worker_is_settled(runs: ProjectFolder) -> None:
     with working(runs) as worker:
         start(runs, "r-1:s-1:wipe disk")
         wait_until_settled(runs, "r-1")
-        id_ = toolgen(runs, "approve").out.split()[0]
+        id_ = runs.run("approve").out.split()[0]
         with subprocess.Popen(
             [sys.executable, "-m", "toolgen", "approve", id_, "--yes", "--by", "jo"],
             cwd=runs.path,
@@ -196,7 +196,7 @@ def test_a_call_of_a_killed_worker_is_settled(runs: ProjectFolder) -> None:
                 assert "outcome unknown: " in toolgen(runs, "runs", "list", "--state", "unknown").out
                 done = toolgen(runs, "runs", "resolve", "r-1", "call_wipe", "--not-run", "--by", "jo")
                 assert done.code == 0, done.err
-                assert toolgen(runs, "runs", "list", "--state", "unknown").out == ""
+                assert runs.run("runs", "list", "--state", "unknown").out == ""
                 assert "outcome_unknown: its process ended while it was executed" in second.log
                 assert "Traceback" not in second.log
     assert did(runs) == []
