@@ -113,7 +113,7 @@ def _objects(one: DataType, other: DataType, opened: frozenset[str]) -> dict[str
     }
 
 
-TYPES = volume(50, lab=150)
+TYPES = volume(20, lab=150)
 seen: Counter[str] = Counter()
 
 

@@ -18,7 +18,7 @@ from toolgen.shapes.foreign.model import SchemaModel, exact_adapter
 from toolgen.shapes.python.validator import CONFIG, Exactness
 from toolgen.shapes.union_guard import discriminate_unions, within_budget
 
-SETS, DOCUMENTS = volume(12, lab=40), 60
+SETS, DOCUMENTS = volume(4, lab=40), 60
 LEAVES: dict[str, Any] = {
     "int": 5,
     "str": "text",

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from tests.golden import design, formatted
+from tests.selection import volume
 from tests.test_stub_edits import (
     MODULE,
     PACKAGE,
@@ -22,7 +23,7 @@ from toolgen.codegen import stub
 from toolgen.codegen.stubs.stubs import read_stub
 
 DRAWING = settings(
-    max_examples=400,
+    max_examples=volume(100, lab=400),
     deadline=None,
     derandomize=True,
     database=None,
@@ -164,6 +165,7 @@ def files(draw: st.DrawFn) -> bytes:
     return data.encode(encoding, "ignore")
 
 
+@pytest.mark.volume
 @DRAWING
 @given(files())
 def test_no_byte_is_lost_and_the_result_imports(data: bytes) -> None:
@@ -201,6 +203,7 @@ def edits(draw: st.DrawFn) -> bytes:
 
 
 @pytest.mark.filterwarnings("ignore:.*escape sequence")  # of what the edits make of docstrings
+@pytest.mark.volume
 @DRAWING
 @given(edits())
 def test_an_edited_stub_loses_nothing(data: bytes) -> None:

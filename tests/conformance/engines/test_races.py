@@ -18,7 +18,7 @@ from toolgen.runs import Receipt, WaitOverError
 from . import clerk
 from .processes import FORKS, TemporalWorkers, ends
 
-RACES = volume(8, lab=30)
+RACES = volume(4, lab=30)
 STEPS = [{"wait": ["answer:wait:0"], "about": "?"}, {"calls": [call("after")]}]
 
 

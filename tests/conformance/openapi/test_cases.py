@@ -23,7 +23,7 @@ from .documents import PEERS
 from .examples import MISSING, Sample
 from .imported import Imported, arguments, generate, loaded
 
-CASES = volume(15, lab=300)
+CASES = volume(6, lab=300)
 """Of each kind for an operation."""
 
 

@@ -23,8 +23,8 @@ from .examples import MISSING, Examples, NoExampleError, Sample
 from .imported import Imported, generate, loaded
 from .prism import Judged, free_port, mocked
 
-STRIDE = {"github": volume(12, lab=1), "openai": volume(6, lab=1), "anthropic": volume(3, lab=1)}
-FEWEST = {"github": volume(90, lab=1_190), "openai": volume(35, lab=235), "anthropic": volume(25, lab=75)}
+STRIDE = {"github": volume(24, lab=1), "openai": volume(12, lab=1), "anthropic": volume(6, lab=1)}
+FEWEST = {"github": volume(45, lab=1_190), "openai": volume(17, lab=235), "anthropic": volume(12, lab=75)}
 """The fewest requests that fit; the rest has no example, or one that its own document refuses."""
 
 
