@@ -24,6 +24,7 @@ from toolgen.adapters.postgres import (
     Postgres,
     PostgresArtifactStore,
     PostgresCredentialStore,
+    PostgresReports,
     PostgresSessionStore,
     PostgresStateStore,
 )
@@ -80,7 +81,12 @@ async def member(place: Place, *, is_worker: bool) -> AsyncIterator[Runtime]:
             place.path,
             devices=SlowDevices(DeviceStore(database), place.path.with_name("held")),
             backend=Backend(
-                engine=TemporalEngine(place.temporal, worker=is_worker, limits=_LIMITS),
+                engine=TemporalEngine(
+                    place.temporal,
+                    worker=is_worker,
+                    reports=PostgresReports(stored, secret=_SECRET),
+                    limits=_LIMITS,
+                ),
                 states=PostgresStateStore(stored),
                 sessions=PostgresSessionStore(stored),
                 artifacts=PostgresArtifactStore(stored),

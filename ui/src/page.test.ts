@@ -87,6 +87,15 @@ describe("timeline", () => {
     expect(twice.lines).toHaveLength(1);
     expect(twice.lines[0]).toMatchObject({ what: "ping", tone: "good", durationS: 1 });
   });
+  it("takes a piece once, and none that comes after the whole", () => {
+    const piece = (time: number, text: string) => ({ type: "assistant_reply", seq: 0, time, text, is_partial: true });
+    const fold = (...events: object[]) => events.reduce<typeof EMPTY>((line, event) => added(line, event as RuntimeEvent), EMPTY);
+    const [one, two] = [piece(1, "It "), piece(2, "is.")];
+    expect(fold(one, two, one, two).saying).toBe("It is.");
+    const whole = { type: "assistant_reply", seq: 4, time: 3, text: "It is." };
+    expect(fold(one, whole, two)).toMatchObject({ saying: "", seq: 4 });
+    expect(fold(one, { type: "plan_retry", seq: 5, time: 4, reason: "cut" }, piece(5, "It")).saying).toBe("It");
+  });
   it("says durations in two units at most", () => { expect([0.0295, 59, 601_200].map(duration)).toEqual(["30 ms", "59 s", "6 d 23 h"]); });
 });
 

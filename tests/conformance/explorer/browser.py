@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from playwright.async_api import Page, async_playwright
+from playwright.async_api import Page, async_playwright, expect
 
 from examples.home.app import assistant
 from examples.home.database import connect
@@ -57,15 +57,24 @@ def chromium() -> str:
 @asynccontextmanager
 async def exploring(runtime: Runtime, *, width: int = 1400, sessions: str = "s-") -> AsyncIterator[Explorer]:
     """Serve a runtime, and yield its explorer in a browser that has the token."""
+    async with listening(runtime, sessions=sessions) as client:
+        token = client.headers["authorization"].removeprefix("Bearer ")
+        async with browsing(str(client.base_url), token, width=width) as shown:
+            yield shown
+
+
+@asynccontextmanager
+async def browsing(url: str, token: str, *, width: int = 1400) -> AsyncIterator[Explorer]:
+    """Yield the explorer that a server shows, in a browser that has the token."""
     path = chromium()
+    expect.set_options(timeout=TIMEOUT_MS)
     async with (
-        listening(runtime, sessions=sessions) as client,
         async_playwright() as playwright,
         await playwright.chromium.launch(executable_path=path, args=["--no-sandbox"]) as browser,
     ):
         page = await browser.new_page(viewport={"width": width, "height": 900})
         page.set_default_timeout(TIMEOUT_MS)
-        shown = Explorer(page, str(client.base_url).rstrip("/"))
+        shown = Explorer(page, url.rstrip("/"))
         page.on("pageerror", lambda error: shown.faults.append(str(error)))
         page.on("dialog", lambda dialog: shown.faults.append(dialog.message))
         page.on(
@@ -78,7 +87,6 @@ async def exploring(runtime: Runtime, *, width: int = 1400, sessions: str = "s-"
                 None if sent.url.startswith((shown.url, "data:", "blob:")) else shown.faults.append(sent.url)
             ),
         )
-        token = client.headers["authorization"].removeprefix("Bearer ")
         await page.goto(f"{shown.url}/?token={token}")
         await page.get_by_role("navigation", name="Places").wait_for()
         yield shown

@@ -28,18 +28,22 @@ export interface Timeline {
   /** Number of the last event that has one. */
   readonly seq: number;
   readonly begunAt: number | null;
+  /** By kind of event and call, the time of the newest: a piece that is not newer was there, or comes too late. */
+  readonly heard: Readonly<Record<string, number>>;
 }
 
-export const EMPTY: Timeline = { lines: [], saying: "", tokens: 0, calls: 0, status: "running", seq: 0, begunAt: null };
+export const EMPTY: Timeline = { lines: [], saying: "", tokens: 0, calls: 0, status: "running", seq: 0, begunAt: null, heard: {} };
 
-/** Add one event; one whose number was there before changes nothing. */
+/** Add one event; one that was there before changes nothing: a resumed stream may say pieces again. */
 export function added(timeline: Timeline, given: RuntimeEvent): Timeline {
   const event = given as unknown as JsonObject; // fields are read as far as they are there
   const seq = numberOf(event["seq"]);
   if (seq > 0 && seq <= timeline.seq) return timeline;
   const time = numberOf(event["time"]);
+  const kind = `${textOf(event["type"])} ${textOf(event["tool_call_id"])}`;
+  if (seq === 0 && time > 0 && time <= (timeline.heard[kind] ?? 0)) return timeline;
   const begunAt = timeline.begunAt ?? time;
-  const next: Timeline = { ...timeline, begunAt, seq: seq || timeline.seq };
+  const next: Timeline = { ...timeline, begunAt, seq: seq || timeline.seq, heard: { ...timeline.heard, [kind]: time } };
   const line = (what: string, tone: Tone, more: Partial<Line> = {}): Timeline => ({
     ...next,
     lines: [...next.lines, { key: `${textOf(event["seq"])} ${next.lines.length}`, at: time - begunAt, what, detail: "", tone, durationS: null, isChild: false, child: "", wait: "", events: [event], ...more }],
@@ -48,7 +52,7 @@ export function added(timeline: Timeline, given: RuntimeEvent): Timeline {
   switch (event["type"]) {
     case "run_started": return line("started", "planning", { detail: textOf(event["agent"]) });
     case "planner_thought": return line("planned", "planning", { detail: textOf(event["text"]) });
-    case "plan_retry": return line("planning again", "waiting", { detail: textOf(event["reason"]) });
+    case "plan_retry": return { ...line("planning again", "waiting", { detail: textOf(event["reason"]) }), saying: "" };
     case "usage": return { ...next, tokens: next.tokens + numberOf(event["input_tokens"]) + numberOf(event["output_tokens"]) };
     case "tool_start": return { ...line(nameOf(event), "planning", { key: call || textOf(event["seq"]), detail: textOf(event["text"]), isChild: textOf(event["parent_tool_call_id"]) !== "" }), calls: next.calls + 1 };
     case "tool_update": case "tool_output_delta": return changed(next, call, event, { detail: textOf(event["message"]) || textOf(event["text"]) });
