@@ -211,6 +211,10 @@ class ResolveError(ToolgenError):
     """The resolution was rejected; the message says why, and nothing has changed."""
 
 
+class UnfitResultError(ResolveError):
+    """The result does not fit the tool."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resolution:
     """The outcome of a call, as a person found it out."""

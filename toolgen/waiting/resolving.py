@@ -31,7 +31,7 @@ from toolgen.events.redaction import public_result, without_secrets
 from toolgen.runs import Engine, RunContext, UnknownRunError
 
 from .loop import Outcome, call_of, is_unknown_end
-from .once_call import BY_ITSELF, Resolution, ResolveError
+from .once_call import BY_ITSELF, Resolution, ResolveError, UnfitResultError
 from .resuming import WaitingTools
 from .wait_registry import WaitRegistry
 
@@ -200,7 +200,7 @@ def found_out(
     try:
         return encode_result(spec, spec.result.decode_lenient(to_json(resolution.result), limits), meta)
     except (ToolValidationError, MalformedResultError) as error:
-        raise ResolveError(f"this is no result of {name}: {error}") from None
+        raise UnfitResultError(f"this is no result of {name}: {error}") from None
 
 
 def _resolved_id(run_id: str, tool_call_id: str) -> str:

@@ -62,7 +62,7 @@ export function App() {
           {place === "tools" && <ToolsPlace catalogue={loaded.value} address={address} />}
           {place === "agents" && <AgentsPlace agents={agents.value ?? []} catalogue={loaded.value} address={address} />}
           {place === "waits" && <WaitsPlace catalogue={loaded.value} address={address} waits={waits} />}
-          {place === "runs" && <RunsPlace address={address} />}
+          {place === "runs" && <RunsPlace catalogue={loaded.value} address={address} />}
           {place === "map" && <MapPlace agents={agents.value ?? []} catalogue={loaded.value} />}
         </Boundary>
       )}

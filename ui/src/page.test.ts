@@ -96,6 +96,10 @@ describe("timeline", () => {
     expect(fold(one, whole, two)).toMatchObject({ saying: "", seq: 4 });
     expect(fold(one, { type: "plan_retry", seq: 5, time: 4, reason: "cut" }, piece(5, "It")).saying).toBe("It");
   });
+  it("puts an event without a time behind the one before", () => {
+    const events = [{ type: "run_started", seq: 1, time: 5 }, { type: "plan_retry", seq: 2, time: 7 }, { type: "run_completed", seq: 3, status: "canceled" }];
+    expect(events.reduce<typeof EMPTY>((line, event) => added(line, event as RuntimeEvent), EMPTY).lines.map((line) => line.at)).toEqual([0, 2, 2]);
+  });
   it("says durations in two units at most", () => { expect([0.0295, 59, 601_200].map(duration)).toEqual(["30 ms", "59 s", "6 d 23 h"]); });
 });
 

@@ -187,13 +187,19 @@ async def test_a_call_of_unknown_outcome_is_resolved(tmp_path: Path) -> None:
         known = await ended(one, run["id"])
         [call] = known["unknown"]
         assert known["state"] == "canceled"
+        await ended(one, (await one.post("/runs", agent=AGENT, message="hello")).json()["id"])
+        [listed] = (await one.get("/runs", state="unknown"))["runs"]
+        assert (listed["id"], listed["unknown"]) == (run["id"], [call])
+        assert (await one.get("/runs", state="unknown", limit=1))["runs"] == []  # the newest has none
+        assert (await one.get("/runs", state="unknown", caller="bob"))["runs"] == []
         path = f"/runs/{run['id']}/resolve"
         assert problem(await one.post(path, outcome="maybe")) == (400, "malformed-request")
         misfit = await one.post(path, tool_call_id=call, outcome="result", result=7)
-        assert problem(misfit) == (409, "conflict")
+        assert problem(misfit) == (422, "answer-refused")
         found = (await one.post(path, tool_call_id=call, outcome="result", result="held")).json()
         assert (found["outcome"], found["result"]) == ("ok", "held")
         assert "unknown" not in await one.get(f"/runs/{run['id']}")
+        assert (await one.get("/runs", state="unknown"))["runs"] == []
         again = await one.post(path, tool_call_id=call, outcome="failed", message="no")
         assert problem(again) == (409, "conflict")
 

@@ -33,6 +33,9 @@ _PAGED: Final = {
 }
 _SESSION: Final = {"session": ("Of this session alone.", _TEXT)}
 _STATE: Final = {"state": ("In this state alone.", _TEXT)}
+_RUN_STATE: Final = {
+    "state": ("In this state alone; `unknown` is what has a call of unknown outcome.", _TEXT)
+}
 _KEY: Final = ("Idempotency-Key", "Names the request, so that it is done once, however often it is sent.")
 _LAST: Final = ("Last-Event-ID", "The id of the event that was seen last.")
 
@@ -138,7 +141,7 @@ def _of_runs() -> dict[str, Any]:
     resolved = "Store what became of a call whose outcome was unknown."
     return {
         "/runs": {
-            "get": _reads("runs", "Runs, newest first.", "RunPage", query=_STATE | _SESSION | _PAGED),
+            "get": _reads("runs", "Runs, newest first.", "RunPage", query=_RUN_STATE | _SESSION | _PAGED),
             "post": _writes(
                 "start", "Start a run of an agent.", "Run", status=201, headers=(_KEY,), body=started
             ),

@@ -214,13 +214,13 @@ class Run(TypedDict):
     stop: NotRequired[str]
     error: NotRequired[str]
     waits: NotRequired[list[Wait]]
-    """What it waits for, with the runs below it. Not in lists, as are `artifacts` and `unknown`."""
+    """What it waits for, with the runs below it. Not in lists, as are `artifacts`."""
     pending: NotRequired[list[Wait]]
     """Work that goes on after it."""
     artifacts: NotRequired[list[ArtifactRecord]]
     children: NotRequired[list[str]]
     unknown: NotRequired[list[str]]
-    """Ids of its calls whose outcome nobody knows."""
+    """Ids of its calls whose outcome nobody knows; of lists in that of `state=unknown` alone."""
     usage: NotRequired[Usage]
     tool_calls: NotRequired[int]
 

@@ -13,9 +13,10 @@ from starlette.requests import Request
 from toolgen.agents import Agents
 from toolgen.agents.output import artifacts_so_far
 from toolgen.agents.planner.portable import portable_text
-from toolgen.runs import RunState, RunStatus, UnknownRunError
+from toolgen.runs import Engine, RunState, RunStatus, UnknownRunError
 from toolgen.runtime import RegistrationError, Resolution, Runtime, ToolgenError
 from toolgen.waiting.errors import SuspensionError
+from toolgen.waiting.once_call import UnfitResultError
 from toolgen.waiting.resolving import unknown_ends
 
 from .bodies import choice_of, idempotency_key, limit_of, require_known, text_of
@@ -28,7 +29,8 @@ from .run_views import run_record
 from .wait_views import OpenWaits, require_own, session_of
 from .waits import engine_of
 
-_STATES: Final = get_args(RunState)
+_UNKNOWN: Final = "unknown"
+_STATES: Final = (*get_args(RunState), _UNKNOWN)
 _OUTCOMES: Final = ("result", "failed", "not_run")
 
 
@@ -62,9 +64,13 @@ class Runs:
         }
 
     async def list(self, request: Request, caller: Caller) -> RunPage:
-        """Return runs that the caller may see, the newest first."""
+        """Return runs that the caller may see, the newest first; `unknown` are those with an unknown outcome.
+
+        A page of these is what a page of all runs has of them, for each log has to be read.
+        """
         query = request.query_params
-        state, session = choice_of(request, "state", _STATES), query.get("session") or None
+        asked, session = choice_of(request, "state", _STATES), query.get("session") or None
+        state = None if asked == _UNKNOWN else asked
         if session:
             await caller.require(session)
 
@@ -77,7 +83,10 @@ class Runs:
         page, after = await fetched(
             fetch, is_own, query.get("after", ""), limit_of(request), lambda status: status.run_id
         )
-        runs = [run_record(self._runtime, status) for status in page]
+        engine = engine_of(self._runtime)
+        unknown = [await _unknown(engine, status.run_id) if asked == _UNKNOWN else [] for status in page]
+        listed = [pair for pair in zip(page, unknown, strict=True) if asked != _UNKNOWN or pair[1]]
+        runs = [run_record(self._runtime, status, unknown=calls) for status, calls in listed]
         return {"runs": runs, "next": after} if after else {"runs": runs}
 
     async def start(self, request: Request, caller: Caller, body: dict[str, Any]) -> Run:
@@ -134,7 +143,7 @@ class Runs:
         status, engine = await self.status(caller, run_id), engine_of(self._runtime)
         open_waits = OpenWaits(self._runtime, engine, caller)
         below = [] if status.is_over else await open_waits.below(status)
-        unknown = [str(end["tool_call_id"]) for end in await unknown_ends(engine, run_id)]
+        unknown = await _unknown(engine, run_id)
         artifacts = await artifacts_so_far(engine, status)
         return run_record(
             self._runtime,
@@ -175,9 +184,16 @@ class Runs:
             result = await self._runtime.runs.resolve(run_id, call_id, resolution, by=caller.id)
         except UnknownRunError:
             raise
+        except UnfitResultError as error:
+            raise Problem("answer-refused", error.message, hint=error.hint) from None
         except ToolgenError as error:
             raise Problem("conflict", error.message, hint=error.hint) from None
         return await self._calls.record(caller, result.tool_call_id or run_id, result, b"{}", None)
+
+
+async def _unknown(engine: Engine, run_id: str) -> list[str]:
+    """Return the ids of the calls of a run whose outcome nobody knows."""
+    return [str(end["tool_call_id"]) for end in await unknown_ends(engine, run_id)]
 
 
 def _digest(caller: Caller, session: str, key: str) -> str:

@@ -259,9 +259,9 @@ export class Runs<Agent extends string = string> {
     this.#door = door;
   }
 
-  /** Return a page of the runs, the newest first. */
+  /** Return a page of the runs, the newest first; `unknown` leaves of it those with a call of unknown outcome. */
   async list(
-    options: PageOptions & { state?: Run["state"]; session?: string } = {},
+    options: PageOptions & { state?: Run["state"] | "unknown"; session?: string } = {},
   ): Promise<{ runs: Run<Agent>[]; next?: string }> {
     return (await this.#door.json("GET", "/runs", paged(options))) as { runs: Run<Agent>[]; next?: string };
   }

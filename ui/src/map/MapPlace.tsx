@@ -1,25 +1,37 @@
-/** The design as a picture: services, toolsets with their tools, agents, and who uses what. */
+/** The design as a picture: services, toolsets with their tools, agents, and who uses what; the lines say what the lists do. */
 
+import { useRef, useState } from "react";
 import { addressOf } from "../address";
 import type { Agent, Catalogue, Tool } from "../api/client";
 import { Dot } from "../kit/small";
 import { texts } from "../texts";
 import { behaviour } from "../tools/search";
+import { Lines, type Link } from "./Lines";
 
 export default function MapPlace({ agents, catalogue }: { agents: readonly Agent[]; catalogue: Catalogue }) {
   const toolsets = new Map<string, Tool[]>();
   for (const tool of catalogue.tools) toolsets.set(`${tool.service}.${tool.toolset}`, [...(toolsets.get(`${tool.service}.${tool.toolset}`) ?? []), tool]);
   const services = [...new Set(catalogue.tools.flatMap((tool) => (tool.bind_to === undefined ? [] : [tool.bind_to.service])))];
   const ids = new Map(catalogue.tools.map((tool) => [tool.name, tool.id]));
+  const links: Link[] = [
+    ...agents.flatMap((agent) => used(agent.tools.map((name) => ids.get(name) ?? name)).map(([toolset]): Link => ({ from: `agent ${agent.id}`, to: `toolset ${toolset}`, kind: "uses" }))),
+    ...unique(catalogue.tools.flatMap((tool): Link[] => (tool.agent === undefined ? [] : [{ from: `agent ${tool.agent}`, to: `toolset ${tool.service}.${tool.toolset}`, kind: "answers" }]))),
+    ...unique(catalogue.tools.flatMap((tool): Link[] => (tool.bind_to === undefined ? [] : [{ from: `toolset ${tool.service}.${tool.toolset}`, to: `service ${tool.bind_to.service}`, kind: "bound" }]))),
+  ];
+  const frame = useRef<HTMLDivElement>(null);
+  const [lit, light] = useState("");
+  const node = (id: string) => ({ "data-node": id, onPointerEnter: () => { light(id); }, onPointerLeave: () => { light(""); }, onFocus: () => { light(id); }, onBlur: () => { light(""); } });
   return (
     <main id="main" className="main wide" tabIndex={-1}>
       <h1>{catalogue.catalog.design}</h1>
       <p className="muted">{agents.length} agents use {catalogue.tools.length} tools of {toolsets.size} toolsets, bound to {services.length} services.</p>
-      <div className="columns">
+      <p className="muted small legend">{texts.map}</p>
+      <div className="columns map" ref={frame}>
+        <Lines links={links} frame={frame} lit={lit} />
         <section aria-label="Agents"><h3>Agents</h3>
           {agents.length === 0 && <p className="muted">{texts.noAgents}</p>}
           {agents.map((agent) => (
-            <div key={agent.id} className="panel">
+            <div key={agent.id} className="panel" {...node(`agent ${agent.id}`)}>
               <a href={addressOf("agents", [agent.id])}><strong>{agent.id}</strong></a>
               <ul className="small">
                 {used(agent.tools.map((name) => ids.get(name) ?? name)).map(([toolset, count]) => <li key={toolset}>uses {count} of <code>{toolset}</code></li>)}
@@ -30,7 +42,7 @@ export default function MapPlace({ agents, catalogue }: { agents: readonly Agent
         </section>
         <section aria-label="Toolsets"><h3>Toolsets</h3>
           {[...toolsets].map(([id, tools]) => (
-            <div key={id} className="panel">
+            <div key={id} className="panel" {...node(`toolset ${id}`)}>
               <strong>{id}</strong>
               {tools.map((tool) => {
                 const [word, tone] = behaviour(tool)[0] ?? ["", ""];
@@ -42,7 +54,7 @@ export default function MapPlace({ agents, catalogue }: { agents: readonly Agent
         <section aria-label="Services"><h3>Services</h3>
           {services.length === 0 && <p className="muted">No tool is bound to a service.</p>}
           {services.map((service) => (
-            <div key={service} className="panel"><strong>{service}</strong>
+            <div key={service} className="panel" {...node(`service ${service}`)}><strong>{service}</strong>
               <ul className="small">{catalogue.tools.filter((tool) => tool.bind_to?.service === service).map((tool) => <li key={tool.id}><code>{tool.bind_to?.method}</code> for <a href={addressOf("tools", [tool.id])}>{tool.name}</a></li>)}</ul>
             </div>
           ))}
@@ -50,6 +62,10 @@ export default function MapPlace({ agents, catalogue }: { agents: readonly Agent
       </div>
     </main>
   );
+}
+
+function unique(links: readonly Link[]): readonly Link[] {
+  return [...new Map(links.map((link) => [`${link.from} ${link.to}`, link])).values()];
 }
 
 function used(ids: readonly string[]): readonly (readonly [string, number])[] {

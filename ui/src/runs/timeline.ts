@@ -42,11 +42,12 @@ export function added(timeline: Timeline, given: RuntimeEvent): Timeline {
   const time = numberOf(event["time"]);
   const kind = `${textOf(event["type"])} ${textOf(event["tool_call_id"])}`;
   if (seq === 0 && time > 0 && time <= (timeline.heard[kind] ?? 0)) return timeline;
-  const begunAt = timeline.begunAt ?? time;
+  const begunAt = timeline.begunAt ?? (time || null);
+  const at = time > 0 && begunAt !== null ? time - begunAt : (timeline.lines.at(-1)?.at ?? 0); // the end of a run that was cut off has no time
   const next: Timeline = { ...timeline, begunAt, seq: seq || timeline.seq, heard: { ...timeline.heard, [kind]: time } };
   const line = (what: string, tone: Tone, more: Partial<Line> = {}): Timeline => ({
     ...next,
-    lines: [...next.lines, { key: `${textOf(event["seq"])} ${next.lines.length}`, at: time - begunAt, what, detail: "", tone, durationS: null, isChild: false, child: "", wait: "", events: [event], ...more }],
+    lines: [...next.lines, { key: `${textOf(event["seq"])} ${next.lines.length}`, at, what, detail: "", tone, durationS: null, isChild: false, child: "", wait: "", events: [event], ...more }],
   });
   const call = textOf(event["tool_call_id"]);
   switch (event["type"]) {

@@ -1,14 +1,17 @@
 /** What waits: for a person, for other work, for a credential; and what may have run. */
 
 import { addressOf, type Address } from "../address";
-import { surface, type Catalogue, type Wait } from "../api/client";
+import { surface, type Catalogue, type Run, type Wait } from "../api/client";
 import { useLoaded, wordsOf, type Loaded } from "../api/use";
 import { until, useNow } from "../kit/time";
 import { Banner, Skeleton } from "../kit/small";
+import { texts } from "../texts";
 import { WaitPanel } from "./WaitPanel";
 
 const GROUPS = { person: "A person", work: "Other work", credential: "A credential" } as const;
 type Group = keyof typeof GROUPS;
+/** How many runs are looked through for calls of unknown outcome. */
+const NEWEST = 100;
 const WORK = new Set(["pending", "external", "pause"]);
 
 export function groupOf(wait: Wait): Group {
@@ -19,6 +22,8 @@ export default function WaitsPlace({ catalogue, address, waits }: { catalogue: C
   const all = waits.value?.waits ?? [];
   const shown = (Object.keys(GROUPS) as Group[]).find((group) => group === address.query["for"]) ?? "person";
   const id = address.parts[0];
+  const isWord = id === undefined && address.query["for"] === "word";
+  const lost = useLoaded("unknown", () => surface.runs.list({ state: "unknown", limit: NEWEST }));
   const chosen = all.find((wait) => wait.id === id);
   const listed = all.filter((wait) => groupOf(wait) === (chosen === undefined ? shown : groupOf(chosen)));
   return (
@@ -26,12 +31,13 @@ export default function WaitsPlace({ catalogue, address, waits }: { catalogue: C
       <aside className="side" aria-label="Waiting for">
         <div className="side-head"><h3>Waiting for</h3></div>
         {(Object.keys(GROUPS) as Group[]).map((group) => (
-          <a key={group} className="list-item" href={addressOf("waits", [], { for: group })} aria-current={group === (chosen === undefined ? shown : groupOf(chosen)) ? "page" : undefined}>
+          <a key={group} className="list-item" href={addressOf("waits", [], { for: group })} aria-current={!isWord && group === (chosen === undefined ? shown : groupOf(chosen)) ? "page" : undefined}>
             <span>{GROUPS[group]}</span><span>{all.filter((wait) => groupOf(wait) === group).length}</span>
           </a>
         ))}
+        <a className="list-item" href={addressOf("waits", [], { for: "word" })} aria-current={isWord ? "page" : undefined}><span>{texts.unknown.group}</span><span>{lost.value?.runs.length ?? ""}</span></a>
       </aside>
-      <main id="main" className="main" tabIndex={-1}>
+      {isWord ? <Lost runs={lost} /> : <main id="main" className="main" tabIndex={-1}>
         <h1>Waiting for {GROUPS[chosen === undefined ? shown : groupOf(chosen)].toLowerCase()}</h1>
         <p className="muted">Each shows exactly what will run. Answers are kept with who gave them.</p>
         {waits.error !== undefined && waits.value === undefined && <Banner>{wordsOf(waits.error)}</Banner>}
@@ -39,8 +45,30 @@ export default function WaitsPlace({ catalogue, address, waits }: { catalogue: C
         {waits.value !== undefined && listed.length === 0 && <p className="muted">Nothing waits. A tool with Confirm(…) asks here before it runs.</p>}
         {listed.length > 0 && <WaitTable waits={listed} chosen={id} />}
         {id !== undefined && <One id={id} listed={chosen} catalogue={catalogue} again={waits.again} />}
-      </main>
+      </main>}
     </>
+  );
+}
+
+/** Runs with a call that may have run, and needs a word. */
+function Lost({ runs }: { runs: Loaded<{ runs: readonly Run[] }> }) {
+  return (
+    <main id="main" className="main" tabIndex={-1}>
+      <h1>{texts.unknown.title}</h1>
+      <p className="muted">{texts.unknown.why} {texts.unknown.newest(NEWEST)}</p>
+      {runs.error !== undefined && <Banner>{wordsOf(runs.error)}</Banner>}
+      {runs.value === undefined && runs.error === undefined && <Skeleton what={texts.unknown.title} />}
+      {runs.value?.runs.length === 0 && <p className="muted">{texts.unknown.none}</p>}
+      {(runs.value?.runs.length ?? 0) > 0 && <table>
+        <thead><tr>{["what", "calls", "session", "state"].map((name) => <th key={name} scope="col">{name}</th>)}</tr></thead>
+        <tbody>{runs.value?.runs.map((run) => (
+          <tr key={run.id}>
+            <td><a href={addressOf("runs", [run.id])}>{run.message ?? run.tool ?? run.agent ?? run.id}</a></td>
+            <td>{run.unknown?.length}</td><td><code>{run.session_id ?? "–"}</code></td><td>{run.state}</td>
+          </tr>
+        ))}</tbody>
+      </table>}
+    </main>
   );
 }
 
