@@ -36,7 +36,7 @@ class Explorer:
     page: Page
     url: str
     faults: list[str] = field(default_factory=list)
-    """Errors of scripts, refusals of the policy, and requests to other machines."""
+    """Errors of scripts, refusals of the policy, requests to other machines, and pages that it went to."""
 
     async def open(self, address: str) -> None:
         """Show the place at an address, such as `#/tools/home.lamp.dim`."""
@@ -76,6 +76,11 @@ async def browsing(url: str, token: str, *, width: int = 1400) -> AsyncIterator[
         page.set_default_timeout(TIMEOUT_MS)
         shown = Explorer(page, url.rstrip("/"))
         page.on("pageerror", lambda error: shown.faults.append(str(error)))
+        page.on("popup", lambda other: shown.faults.append(f"opened {other.url}"))
+        page.on(
+            "framenavigated",
+            lambda frame: None if frame.url.startswith(shown.url) else shown.faults.append(frame.url),
+        )
         page.on("dialog", lambda dialog: shown.faults.append(dialog.message))
         page.on(
             "console",

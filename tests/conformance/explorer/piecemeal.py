@@ -7,7 +7,6 @@ example of a folder, at a port and with a token that are the same after a restar
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, closing, contextmanager
@@ -107,7 +106,7 @@ async def serve(folder: Path, port: int) -> None:
                 port,
                 options,
                 close=lambda: drained(surface, 1.0),
-                on_ready=lambda url: os.write(1, f"serving {url}\n".encode()) and None,
+                on_ready=lambda url: print(f"serving {url}", flush=True),
             )
 
 

@@ -152,7 +152,7 @@ async def test_a_server_that_was_killed_goes_on_with_its_journal_in_the_same_pag
         first.kill()
         await first.wait()
         await expect(shown.page.get_by_text(BROKEN)).to_be_visible()
-        await expect(shown.page.get_by_text("The server does not answer")).to_be_visible()
+        await expect(shown.page.get_by_text("The server does not answer").first).to_be_visible()
         async with serving(tmp_path, urlsplit(url).port or 0):
             await expect(shown.page.get_by_text(BROKEN)).to_have_count(0)
             await whole(shown, tmp_path)
