@@ -42,6 +42,7 @@ FILES := $(BIN)/pytest --numprocesses auto --maxprocesses 8 --max-worker-restart
 EVERY ?= 4
 SEED ?= 0
 SOME := --every $(EVERY) --seed $(SEED)
+EXPLORER := tests/conformance/explorer
 FUZZ_SECONDS ?= 10
 FUZZ_SEED ?= 1
 FUZZ = $(BIN)/python -m tests.fuzz.$(1) --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
@@ -64,7 +65,7 @@ exhaustive: compiled
 
 .PHONY: conformance
 conformance: exhaustive .peers/ready ui/node_modules/ready ## run the exhaustive tests: corpora, random designs, providers, the wheel
-	$(FILES) -m '' $(SOME) --no-loadscope-reorder --override-ini faulthandler_timeout=900 tests/conformance
+	$(FILES) -m '' $(SOME) --no-loadscope-reorder --override-ini faulthandler_timeout=900 --ignore $(EXPLORER) tests/conformance
 
 .PHONY: fuzz
 fuzz: .venv/ready ## decode random documents and kill random runs, for FUZZ_SECONDS (10) each
@@ -73,8 +74,9 @@ fuzz: .venv/ready ## decode random documents and kill random runs, for FUZZ_SECO
 	$(call FUZZ,kills)
 
 .PHONY: lab-short
-lab-short: compiled ## kill processes at some moments of runs, and check what is left
+lab-short: compiled ui/node_modules/ready ## kill processes at some moments of runs, and check what is left; lead the explorer in a browser
 	$(BIN)/python -m tests.lab --short
+	$(FILES) -m '' --override-ini faulthandler_timeout=900 $(EXPLORER)
 
 .PHONY: lab
 lab: FUZZ_SECONDS = 600
@@ -82,7 +84,8 @@ lab: FUZZ_SEED := $(shell date +%Y%m%d)
 lab: fuzz .peers/ready ui/node_modules/ready ## the same with hundreds of kills, many inputs of each test, and FUZZ_SECONDS (600) of each random input; for nightly runs
 	$(FILES) --override-ini faulthandler_timeout=0 tests/soak
 	$(PARTS) --lab -m exhaustive
-	$(FILES) --lab -m 'volume or exhaustive' --no-loadscope-reorder --override-ini faulthandler_timeout=0 tests/conformance
+	$(FILES) --lab -m 'volume or exhaustive' --no-loadscope-reorder --override-ini faulthandler_timeout=0 --ignore $(EXPLORER) tests/conformance
+	$(FILES) --lab -m '' --override-ini faulthandler_timeout=0 $(EXPLORER)
 	$(BIN)/python -m tests.lab --seed $(FUZZ_SEED)
 
 # The page of `toolgen serve`, by the node of the wheel; its built files are in the repository.
