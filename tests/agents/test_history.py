@@ -2,10 +2,27 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from tests.agents.tools import agent
+from toolgen.agents import CallTools, RunPolicy, ScriptedPlanner, agents_of
 from toolgen.agents.planner.history import visible_history
-from toolgen.agents.planner.messages import AssistantMessage, Message, UserMessage
+from toolgen.agents.planner.message_sizes import tokens_of, within_tokens
+from toolgen.agents.planner.messages import (
+    AssistantMessage,
+    Message,
+    PlannedCall,
+    ToolAnswer,
+    ToolMessage,
+    UserMessage,
+)
 from toolgen.agents.sessions.sessions import RunMessages, Summary, Turn
+from toolgen.calls.toolsets.functions import function_toolset
 from toolgen.contract.policy import History
+from toolgen.runtime import Runtime
 
 
 def run(number: int, turn: str = "") -> RunMessages:
@@ -121,3 +138,110 @@ def test_what_is_left_out_for_good_needs_no_summary() -> None:
 
 def test_kept_turns_are_never_summarized() -> None:
     assert visible_history(FIVE, None, History(keep_turns=6, summarize_after=2)).to_summarize == ()
+
+
+def sized(number: int, tokens: int) -> RunMessages:
+    """Return a run whose messages are about so many tokens."""
+    return replace(run(number), messages=(UserMessage(text=f"{number:04}" * tokens),))
+
+
+def test_the_newest_turns_that_have_room_are_kept() -> None:
+    runs = [sized(number, 100) for number in range(1, 6)]
+    assert len(visible_history(runs, None, History(keep_tokens=250)).messages) == 2
+    assert len(visible_history(runs, None, History(keep_tokens=300)).messages) == 3
+    assert len(visible_history(runs, None, History(keep_tokens=99)).messages) == 0
+    assert len(visible_history(runs, None, History(keep_turns=1, keep_tokens=300)).messages) == 1
+    assert len(visible_history(runs, None, History(keep_turns=4, keep_tokens=300)).messages) == 3
+
+
+def test_a_summary_is_due_beyond_its_tokens() -> None:
+    runs = [sized(number, 100) for number in range(1, 6)]
+    policy = History(keep_tokens=200, summarize_at=500)
+    assert visible_history(runs, None, policy).to_summarize == ()
+    seen = visible_history([*runs, sized(6, 1)], None, policy)
+    assert ids(seen.to_summarize) == ["run-1", "run-2", "run-3", "run-4"]
+    after = visible_history([*runs, sized(6, 1)], Summary(text="they talked", through="run-4"), policy)
+    assert after.to_summarize == ()
+    assert len(after.messages) == 3
+
+
+def batch(number: int, characters: int, count: int = 1) -> list[Message]:
+    """Return a batch of calls and their results, each of so many characters."""
+    calls = tuple(PlannedCall(name="read", id=f"{number}_{place}") for place in range(count))
+    answers = tuple(
+        ToolAnswer(id=call.id, name="read", status="ok", text=f"{number}" * characters) for call in calls
+    )
+    return [AssistantMessage(calls=calls), ToolMessage(answers=answers)]
+
+
+def shown(messages: Sequence[Message]) -> list[str]:
+    return [
+        answer.text[:8]
+        for message in messages
+        if isinstance(message, ToolMessage)
+        for answer in message.answers
+    ]
+
+
+def test_old_results_of_a_turn_are_left_out_and_the_newest_stays() -> None:
+    messages: list[Message] = [
+        UserMessage(text="Read all."),
+        *(m for n in range(1, 7) for m in batch(n, 400)),
+    ]
+    assert within_tokens(messages[:5], 450) == tuple(messages[:5])
+    sent = within_tokens(messages, 450)
+    assert shown(sent) == ['{"left_o'] * 4 + ["55555555", "66666666"]
+    assert "an earlier result of 400 characters" in shown_text(sent[2])
+    assert sum(map(tokens_of, sent)) <= 450
+    assert [message for message in sent if not isinstance(message, ToolMessage)] == messages[0:1] + messages[
+        1::2
+    ]
+
+
+def test_the_beginning_stays_the_same_for_several_plannings() -> None:
+    messages: list[Message] = [m for n in range(1, 10) for m in batch(n, 400)]
+    sent = [within_tokens(messages[: 2 * step], 500) for step in range(1, 10)]
+    same = [later[: len(earlier)] == earlier for earlier, later in pairwise(sent)]
+    assert same == [True, True, True, False, True, True, False, True]
+
+
+def test_a_batch_that_is_too_large_alone_is_cut_in_equal_shares() -> None:
+    sent = within_tokens(batch(1, 8_000, count=2), 1_000)
+    assert [len(text) for text in map(shown_text, sent[1:])] == [4_000]
+    assert '"cut":"2000 of 8000 characters are shown"' in full_text(sent[1])
+
+
+def shown_text(message: Message) -> str:
+    """Return what is shown of the results of a batch."""
+    assert isinstance(message, ToolMessage)
+    documents = [json.loads(answer.text) for answer in message.answers]
+    return "".join(document.get("beginning", "") or document["left_out"] for document in documents)
+
+
+def full_text(message: Message) -> str:
+    assert isinstance(message, ToolMessage)
+    return "".join(answer.text for answer in message.answers)
+
+
+async def test_a_run_sends_no_more_than_its_policy_says_and_keeps_everything() -> None:
+    """Without the policy the twelfth planning is sent 480 KB."""
+
+    def read(page: int) -> str:
+        """Read a page."""
+        return f"{page:04}" * 10_000
+
+    pages = function_toolset("x.pages", [read])
+    steps = [CallTools(calls=(PlannedCall.of("read", {"page": page}),)) for page in range(1, 13)]
+    planner = ScriptedPlanner([*steps, "Read."])
+    policy = RunPolicy(history=History(keep_tokens=25_000))
+    async with Runtime() as runtime:
+        agents = agents_of(runtime)
+        agents.register(agent("x.agent", planner, pages, policy=policy))
+        output = await agents.client("x.agent").run("Read all.", session_id="s")
+        (kept,) = await agents.sessions.transcript("s")
+    assert output.text == "Read."
+    assert max(sum(map(tokens_of, given.messages)) for given in planner.inputs) <= 25_000 + 12 * 40
+    newest = planner.inputs[-1].messages[-1]
+    assert isinstance(newest, ToolMessage)
+    assert newest.answers[0].text == f'"{"0012" * 10_000}"'
+    assert sum(len(full_text(each)) for each in kept.messages if isinstance(each, ToolMessage)) > 480_000

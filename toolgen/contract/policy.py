@@ -9,12 +9,16 @@ from .names import OnMissingFields
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class History:
-    """How much of a session a planner sees."""
+    """How much of a session a planner sees. Tokens are estimated: four bytes of UTF-8 are one."""
 
-    keep_turns: int
-    """The newest turns, as they were."""
+    keep_turns: int | None = None
+    """The newest turns, as they were; None for all that `keep_tokens` has room for."""
     summarize_after: int | None = None
     """Number of turns beyond which those before the kept ones are summarized; None leaves them out."""
+    keep_tokens: int | None = None
+    """Size of the newest turns that are kept; within a run, that beyond which old results are left out."""
+    summarize_at: int | None = None
+    """Tokens beyond which the turns before the kept ones are summarized; None leaves them out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

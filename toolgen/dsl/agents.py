@@ -68,12 +68,17 @@ class Transfer(Names):
 class History(Clause):
     """How much of a session the planner sees: the newest turns, and a summary of the others if wanted.
 
-    Example: `History(keep_turns=10, summarize_after=30)`
+    Example: `History(keep_tokens=50_000, summarize_at=100_000)`
     """
 
-    keep_turns: int
+    keep_turns: int | None = None
     _: KW_ONLY
     summarize_after: int | None = None
+    """Number of turns beyond which those before the kept ones are summarized."""
+    keep_tokens: int | None = None
+    """Tokens that are kept of the turns before; within a run, those beyond which old results are left out."""
+    summarize_at: int | None = None
+    """Tokens beyond which the turns before the kept ones are summarized."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

@@ -296,3 +296,12 @@ async def test_settings_go_to_the_provider(model: Model, provider: Provider) -> 
     provider.answers(Said(text="Ok."))
     await LLMPlanner(model, settings={"temperature": 0.5}).plan_start(given())
     assert provider.sent[0]["temperature"] == 0.5
+
+
+async def test_a_cache_point_stands_in_the_request(anthropic_model: Model, provider: Provider) -> None:
+    provider.answers(Said(text="Ok."), Said(text="Ok."))
+    await LLMPlanner(anthropic_model).plan_start(given())
+    await LLMPlanner(anthropic_model, settings={"cache": True}).plan_start(given())
+    without, with_points = map(json.dumps, provider.sent)
+    assert "cache_control" not in without
+    assert '"cache_control": {"type": "ephemeral"' in with_points

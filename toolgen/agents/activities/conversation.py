@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Final
 
 from toolgen.calls.errors import ToolError
 from toolgen.calls.steps.boundary import Contained, name_of
@@ -19,6 +19,7 @@ from toolgen.stores import StoreError
 
 from ..loop.documents import RunFacts
 from ..planner.history import visible_history
+from ..planner.message_sizes import tokens_of
 from ..planner.messages import (
     AssistantMessage,
     Message,
@@ -33,6 +34,9 @@ from ..registered_agents import RegisteredAgent
 from ..sessions.sessions import RunMessages, SessionStore, Summary, Turn, UnknownSessionError
 from ..transcripts import Transcripts, lost_calls_message, unknown_outcome_answer
 from .plan_secrets import note_messages
+
+_FIRST_TURNS: Final = 8
+"""Turns that are read first where a policy counts tokens; twice as many each time it is not enough."""
 
 
 def record_position(step: int) -> int:
@@ -251,10 +255,9 @@ async def _before(
     No turn is read that the policy does not show.
     """
     session_id = plan_input.session_id
-    history = _history(facts)
-    if history is None or history.summarize_after is None:
-        newest = None if history is None else history.keep_turns + 1  # one of them is that of the run itself
-        runs = await transcripts.of_session(session_id, newest=newest)
+    history = policy_of_history(facts)
+    if history is None or (history.summarize_after is None and history.summarize_at is None):
+        runs = await _newest(transcripts, session_id, history)
         return visible_history(_others(runs, plan_input), None, history).messages, runs
     summary = await sessions.summary(session_id)
     after = "" if summary is None else summary.through
@@ -280,7 +283,24 @@ async def _before(
     return visible_history(others, summary, history).messages, runs
 
 
-def _history(facts: RunFacts) -> History | None:
+async def _newest(
+    transcripts: Transcripts, session_id: str, history: History | None
+) -> Sequence[RunMessages]:
+    """Return the runs of the newest turns that a policy may show; one of them is that of the run itself."""
+    if history is None:
+        return await transcripts.of_session(session_id)
+    if history.keep_turns is not None:
+        return await transcripts.of_session(session_id, newest=history.keep_turns + 1)
+    newest, most = _FIRST_TURNS, history.keep_tokens or 0
+    while True:
+        runs = await transcripts.of_session(session_id, newest=newest)
+        size = sum(tokens_of(message) for run in runs[1:] for message in run.messages)
+        if size > most or len({run.turn.id for run in runs}) < newest:
+            return runs
+        newest *= 2
+
+
+def policy_of_history(facts: RunFacts) -> History | None:
     policy: Any = facts["policy"]["history"]
     return History(**policy) if policy else None
 
@@ -288,7 +308,7 @@ def _history(facts: RunFacts) -> History | None:
 def hides_calls(facts: RunFacts) -> bool:
     """Return whether the history policy hides calls of the session, whose ids a run then cannot know."""
     parent = facts["parent"]
-    return bool(parent and parent["tool"]) or _history(facts) is not None
+    return bool(parent and parent["tool"]) or policy_of_history(facts) is not None
 
 
 def _first_message(

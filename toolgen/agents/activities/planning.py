@@ -29,6 +29,7 @@ from toolgen.waiting.answer_schema import checked_schema
 from ..host import AgentHost
 from ..loop.documents import CallsStep, PlanArgument, RetryStep, RunFacts, Step
 from ..loop.limits import is_allowed
+from ..planner.message_sizes import within_tokens
 from ..planner.messages import AssistantMessage, Message, messages_from_json
 from ..planner.plan_faults import PlannerError, checked_plan
 from ..planner.planner import (
@@ -44,7 +45,7 @@ from ..planner.planner import (
 )
 from ..planner.portable import portable_text
 from ..registered_agents import RegisteredAgent
-from .conversation import hides_calls, record_position
+from .conversation import hides_calls, policy_of_history, record_position
 from .missing_tools import require_returned
 from .model_hooks import ModelHooks
 from .plan_secrets import note_messages
@@ -154,7 +155,7 @@ class Planning:
         ):  # what is new is not lost, and a store is there that takes writes
             await host.sessions.write(info.run_id, place, new, heard=argument.get("heard", ()))
         events.ids.reserve(conversation.call_ids)
-        plan_input = replace(plan_input, messages=conversation.messages)
+        plan_input = replace(plan_input, messages=_sent(conversation.messages, facts))
         note_messages(conversation.messages, snapshot.directory.specs, host.returned_by(facts))
         result = await run_or_abandon(self._ask_planner(agent, plan_input))
         step = await self._step(result, plan_input, snapshot, facts, events.ids)
@@ -273,6 +274,14 @@ class Planning:
             return _problem(f"{result.agent} cannot take over; {others} can")
         child = self._host.hand_over_run(result.agent, result.message, plan_input.run_id, facts)
         return {"kind": "hand_over", "agent": result.agent, "input": child["input"], "usage": []}
+
+
+def _sent(messages: tuple[Message, ...], facts: RunFacts) -> tuple[Message, ...]:
+    """Return the messages that the planner is given: where its policy counts tokens, without old results."""
+    history = policy_of_history(facts)
+    if history is None or history.keep_tokens is None:
+        return messages
+    return within_tokens(messages, history.keep_tokens)
 
 
 def _ready_planner(agent: RegisteredAgent) -> Planner:

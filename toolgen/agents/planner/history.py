@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from toolgen.contract.policy import History
 
 from ..sessions.sessions import RunMessages, Summary
+from .message_sizes import tokens_of
 from .messages import Message, UserMessage
 
 
@@ -35,19 +36,22 @@ def visible_history(
     """Return the messages that a history policy shows of these runs.
 
     A turn is the runs of one `Turn.id`. Turns that the summary covers count no more, so that a new one is
-    due only when `summarize_after` further turns are over.
+    due only when `summarize_after` further turns are over, or have more than `summarize_at` tokens.
     """
     if history is None:
         return VisibleHistory(messages=_messages(runs))
-    if history.summarize_after is None:
-        _, newest = _split(runs, history.keep_turns)
+    if history.summarize_after is None and history.summarize_at is None:
+        _, newest = _split(runs, history)
         return VisibleHistory(messages=_messages(newest))
     shown = None if summary is None else _shown(summary)
     before = () if shown is None else (shown,)
     fresh = runs if summary is None else _after(runs, summary.through)
     older: tuple[RunMessages, ...] = ()
-    if len(_turns(fresh)) > history.summarize_after:
-        older, _ = _split(fresh, history.keep_turns)
+    turns, at = history.summarize_after, history.summarize_at
+    if (turns is not None and len(_turns(fresh)) > turns) or (
+        at is not None and sum(map(tokens_of, _messages(fresh))) > at
+    ):
+        older, _ = _split(fresh, history)
     return VisibleHistory(messages=(*before, *_messages(fresh)), to_summarize=older, summary=shown)
 
 
@@ -62,13 +66,31 @@ def _after(runs: Sequence[RunMessages], run_id: str) -> tuple[RunMessages, ...]:
 
 
 def _split(
-    runs: Sequence[RunMessages], newest: int
+    runs: Sequence[RunMessages], history: History
 ) -> tuple[tuple[RunMessages, ...], tuple[RunMessages, ...]]:
-    """Return the runs of the older turns, and those of the newest."""
+    """Return the runs of the older turns, and those of the newest, as many as are shown."""
     turns = _turns(runs)
-    ids = set(turns[max(len(turns) - newest, 0) :])
-    older = tuple([run for run in runs if run.turn.id not in ids])
-    return older, tuple([run for run in runs if run.turn.id in ids])
+    most = len(turns) if history.keep_turns is None else history.keep_turns
+    shown = turns[max(len(turns) - most, 0) :]
+    if history.keep_tokens is not None:
+        shown = shown[len(shown) - _fitting(runs, shown, history.keep_tokens) :]
+    older = tuple([run for run in runs if run.turn.id not in shown])
+    return older, tuple([run for run in runs if run.turn.id in shown])
+
+
+def _fitting(runs: Sequence[RunMessages], turns: Sequence[str], tokens: int) -> int:
+    """Return how many of the newest turns have room in so many tokens."""
+    sizes = dict.fromkeys(turns, 0)
+    for run in runs:
+        if run.turn.id in sizes:
+            sizes[run.turn.id] += sum(map(tokens_of, run.messages))
+    count = 0
+    for size in reversed(sizes.values()):
+        tokens -= size
+        if tokens < 0:
+            break
+        count += 1
+    return count
 
 
 def _turns(runs: Iterable[RunMessages]) -> list[str]:

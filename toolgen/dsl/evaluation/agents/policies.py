@@ -75,12 +75,25 @@ def _check_within(
 
 
 def _history(clause: History, agent: Agent, report: Report) -> CheckedHistory:
-    _check_count("keep_turns", clause.keep_turns, clause, agent, report)
-    after = clause.summarize_after
-    if after is not None and after < clause.keep_turns:
-        fault = f"the newest {clause.keep_turns} turns are kept as they are"
-        _add("summarize_after", after, fault, "write at least keep_turns", clause, agent, report)
-    return CheckedHistory(keep_turns=clause.keep_turns, summarize_after=after)
+    for what in ("keep_turns", "keep_tokens"):
+        _check_count(what, getattr(clause, what), clause, agent, report)
+    for what, most, name in (
+        ("summarize_after", clause.keep_turns, "keep_turns"),
+        ("summarize_at", clause.keep_tokens, "keep_tokens"),
+    ):
+        limit = getattr(clause, what)
+        if limit is not None and clause.keep_turns is None and clause.keep_tokens is None:
+            fault = "nothing says what is kept as it is"
+            _add(what, limit, fault, f"add {name}", clause, agent, report)
+        elif limit is not None and most is not None and limit < most:
+            fault = f"the newest {most} {name.removeprefix('keep_')} are kept as they are"
+            _add(what, limit, fault, f"write at least {name}", clause, agent, report)
+    return CheckedHistory(
+        keep_turns=clause.keep_turns,
+        summarize_after=clause.summarize_after,
+        keep_tokens=clause.keep_tokens,
+        summarize_at=clause.summarize_at,
+    )
 
 
 def _add(
