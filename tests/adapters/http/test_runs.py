@@ -154,6 +154,8 @@ async def test_what_cannot_start_is_a_problem() -> None:
         assert problem(await shop.post("/runs", agent="shop.cook", message="hello")) == (404, "not-found")
         assert problem(await shop.post("/runs", agent=AGENT)) == (400, "malformed-request")
         assert problem(await shop.client.get("/runs/run_1")) == (404, "not-found")
+        endless = await shop.post("/runs", agent=AGENT, message="hello", session=f"ann:{'x' * 1000}")
+        assert problem(endless) == (400, "malformed-request")
         run = (await shop.post("/runs", agent=AGENT, message="ask", session="ann:s1")).json()
         assert problem(await shop.post("/runs", agent=AGENT, message="tea", session="ann:s1")) == (
             409,

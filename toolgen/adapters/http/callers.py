@@ -23,6 +23,8 @@ OwnsSession: TypeAlias = Callable[[str], bool | Awaitable[bool]]
 
 log = logger("toolgen.http")
 
+_LONGEST_ID = 1_000
+"""Characters of the id of a session that a request names: each record of the session has it."""
 _DEFAULT = "default"
 """What the id of the session of requests that name none ends with."""
 
@@ -96,8 +98,10 @@ class Caller:
         """Raise where something belongs to a session of somebody else.
 
         Raises:
-            Problem: as said; it reads as if nothing was there.
+            Problem: as said; it reads as if nothing was there. Or no session has an id that long.
         """
+        if len(session_id) > _LONGEST_ID:
+            raise Problem("malformed-request", f"the id of a session has at most {_LONGEST_ID} characters")
         if not await self.owns(session_id):
             raise Problem("not-found", "there is nothing under this id, or it is not yours")
 
