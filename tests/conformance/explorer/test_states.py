@@ -6,7 +6,9 @@ from pathlib import Path
 
 from playwright.async_api import expect
 
-from .browser import SESSION, TIMEOUT_MS, exploring_home
+from tests.adapters.http.shop import Shop, shop_runtime
+
+from .browser import SESSION, TIMEOUT_MS, exploring, exploring_home
 
 FACTORY_RESET = "#/tools/assistant.maintenance.factory_reset"
 LIST_DEVICES = "#/tools/assistant.devices.list_devices"
@@ -114,3 +116,14 @@ async def test_keys_move_in_every_list_and_search_from_every_place(tmp_path: Pat
         await expect(page.get_by_role("heading", level=1)).to_have_text("assistant.chat")
         await page.keyboard.press("/")
         await expect(page.get_by_role("searchbox")).to_be_focused()
+
+
+async def test_a_runtime_without_agents_says_how_there_would_be_one() -> None:
+    async with shop_runtime(Shop(), engine=None) as runtime, exploring(runtime) as shown:
+        asked: list[str] = []
+        shown.page.on("request", lambda sent: asked.append(sent.url))
+        await shown.open("#/agents")
+        await expect(shown.page.get_by_role("main").get_by_text("No agents yet")).to_be_visible()
+        await expect(shown.page.get_by_text("There is nothing here")).to_have_count(0)
+        await shown.page.wait_for_load_state("networkidle")
+        assert not [url for url in asked if url.endswith("/sessions")]

@@ -10,7 +10,7 @@ import { Conversation } from "./Conversation";
 const EVERY_MS = 10_000;
 
 export default function AgentsPlace({ agents, catalogue, address }: { agents: readonly Agent[]; catalogue: Catalogue; address: Address }) {
-  const sessions = useLoaded("sessions", () => surface.sessions.list(), EVERY_MS);
+  const sessions = useLoaded(`sessions ${String(agents.length > 0)}`, () => sessionsOf(agents), EVERY_MS);
   const [agent = agents[0]?.id ?? "", session = ""] = address.parts;
   const own = (sessions.value?.sessions ?? []).filter((one) => one.agent === agent);
   return (
@@ -20,7 +20,7 @@ export default function AgentsPlace({ agents, catalogue, address }: { agents: re
         {agents.map((one) => (
           <a key={one.id} className="list-item" href={addressOf("agents", [one.id])} aria-current={one.id === agent ? "page" : undefined}><span>{one.id}</span></a>
         ))}
-        <div className="list-heading">Sessions</div>
+        {agents.length > 0 && <div className="list-heading">Sessions</div>}
         {sessions.error instanceof Problem && <p className="pad muted">{sessions.error.message}</p>}
         <nav className="list" aria-label="Sessions">
           {agent !== "" && <a className="list-item" href={addressOf("agents", [agent])} aria-current={session === "" ? "page" : undefined}><span>{texts.newSession}</span></a>}
@@ -29,7 +29,7 @@ export default function AgentsPlace({ agents, catalogue, address }: { agents: re
               <span>{one.id}</span><Dot tone={one.ended_at === undefined ? "good" : ""} says={one.ended_at === undefined ? "open" : "ended"} />
             </a>
           ))}
-          {sessions.value !== undefined && own.length === 0 && <p className="pad muted">None with this agent: say something.</p>}
+          {agents.length > 0 && sessions.value !== undefined && own.length === 0 && <p className="pad muted">None with this agent: say something.</p>}
         </nav>
       </aside>
       <main id="main" className="main" tabIndex={-1}>
@@ -37,4 +37,9 @@ export default function AgentsPlace({ agents, catalogue, address }: { agents: re
       </main>
     </>
   );
+}
+
+/** The newest sessions; a runtime without agents has none, and no path for them. */
+async function sessionsOf(agents: readonly Agent[]): Promise<Awaited<ReturnType<typeof surface.sessions.list>>> {
+  return agents.length === 0 ? { sessions: [] } : surface.sessions.list();
 }
