@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable
-from typing import Any, Final, get_args
+from typing import Any, Final, cast, get_args
 from urllib.parse import urlsplit
 
 from pydantic_ai.exceptions import UserError
@@ -76,7 +76,7 @@ def _require_provider(name: ModelName) -> None:
 def _at_url(provider: str, url: str) -> Provider[Any]:
     """Return the provider at a URL; the key of the environment goes to this machine, or by TLS, alone."""
     parsed = urlsplit(url)
-    make: Callable[..., Provider[Any]] = infer_provider_class(provider)
+    make = cast("Callable[..., Provider[Any]]", infer_provider_class(provider))
     if parsed.scheme == "https" or is_loopback(parsed.hostname or ""):
         try:
             return make(base_url=url)
