@@ -34,7 +34,7 @@ def test_an_api_answers(tmp_path: Path) -> None:
 
 def test_the_rest_can_be_followed(tmp_path: Path) -> None:
     _, rest = IMPORT.read_text("utf-8").split(LISTS)
-    assert followed(rest, tmp_path / "lists", []) == 6
+    assert followed(rest, tmp_path / "lists", []) == 8
 
 
 def followed(document: str, folder: Path, serving: list[subprocess.Popen[str]]) -> int:
