@@ -263,9 +263,9 @@ class _Importer:
         if not servers:
             message = "the document does not say at which absolute address it answers"
             urls = [str(each["url"]) for each in listed(written) if isinstance(each, dict) and "url" in each]
-            said = ", ".join(repr(_USER.sub("//…@", url)) for url in urls)
+            addresses = ", ".join(repr(_USER.sub("//…@", url)) for url in urls)
             place, tool = (operation.pointer, operation.id) if operation.servers else ("/servers", "")
-            message = f"{message}, but {said}" if said else message
+            message = f"{message}, but {addresses}" if addresses else message
             self._find(codes.NO_SERVER, place, message, "say it: --server https://…", tool=tool)
             return None
         return servers

@@ -52,11 +52,11 @@ class Selection:
         """Yield a finding for each tag, id and pattern that fits none of all operations of a document."""
         tags = {tag for operation in operations for tag in operation.tags}
         names = {name for operation in operations for name in (operation.id, operation.name)}
-        for option, given in (("tag", self.tags), ("only", self.only), ("exclude", self.exclude)):
-            known = tags if option == "tag" else names
-            for wanted in given:
-                if wanted not in known and (option == "tag" or not _fits(tuple(names), (wanted,))):
-                    yield _no_match(f"--{option}", wanted, known)
+        for option, patterns in (("tag", self.tags), ("only", self.only), ("exclude", self.exclude)):
+            candidates = tags if option == "tag" else names
+            for wanted in patterns:
+                if wanted not in candidates and (option == "tag" or not _fits(tuple(names), (wanted,))):
+                    yield _no_match(f"--{option}", wanted, candidates)
         for wanted in self.renamed:
             if wanted not in names:
                 yield _no_match("--rename", wanted, names)
@@ -164,10 +164,10 @@ def described(operation: Operation) -> tuple[str, str]:
     return (summary.rstrip(".") if description else ""), description or summary
 
 
-def _no_match(option: str, wanted: str, known: Set[str]) -> Finding:
-    near = difflib.get_close_matches(wanted, sorted(known), n=1, cutoff=0.5)
+def _no_match(option: str, wanted: str, candidates: Set[str]) -> Finding:
+    near = difflib.get_close_matches(wanted, sorted(candidates), n=1, cutoff=0.5)
     what = "tag" if option == "--tag" else "id"
-    some = ", ".join(sorted(known)[:_MOST_SHOWN]) or "none"
+    some = ", ".join(sorted(candidates)[:_MOST_SHOWN]) or "none"
     hint = f"the nearest {what} is {near[0]}" if near else f"{what}s of the document: {some}"
     return finding_at(codes.NO_MATCH, "/paths", f"{option} {wanted!r} fits no operation", hint=hint)
 
