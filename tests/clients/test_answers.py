@@ -84,6 +84,30 @@ async def test_unknown_properties_of_a_foreign_schema_tell_branches_apart_before
     assert "$.who.name is missing" in str(failure)
 
 
+async def test_a_missing_tag_is_that_of_the_branch_whose_keys_an_answer_has() -> None:
+    class Public(ToolModel):
+        view: Literal["public"] = "public"
+        name: str
+
+    class Private(ToolModel):
+        view: Literal["private"] = "private"
+        name: str
+        email: str
+
+    class User(ToolModel):
+        user: Annotated[Public | Private, Field(discriminator="view")]
+
+    users = operation(HTTP(verb="GET", path="/user"), result=User)
+    for sent, read_as in (
+        ({"name": "a"}, Public(name="a")),
+        ({"name": "a", "email": "e", "x": 1}, Private(name="a", email="e")),
+        ({"view": "public", "name": "a", "email": "e"}, Public(name="a")),
+    ):
+        assert (await read(answer(200, json.dumps({"user": sent}).encode()), users)).user == read_as
+    failure = await error(answer(200, b'{"user":{"view":"other","name":"a"}}'), users)
+    assert "$.user does not fit (union_tag_invalid)" in str(failure)
+
+
 async def test_null_of_an_optional_attribute_is_absence() -> None:
     assert await read(answer(200, body(author=None, language=None))) == Book(id="1", title="Dune")
 

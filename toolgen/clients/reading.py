@@ -1,6 +1,7 @@
 """JSON of others as values of generated classes, read tolerantly: what a design does not know is dropped.
 
-Classes of foreign schemas are read as sent first, for unknown keys tell the branches of a union apart.
+A document is read as sent first, for unknown keys tell the branches of a union apart. Where it does not fit,
+closed classes of foreign schemas drop keys too, and a union whose tag is missing is told by its other keys.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any, Final, Generic, TypeVar
 from pydantic import BaseModel
 from pydantic_core import ErrorDetails, SchemaValidator, ValidationError
 
+from toolgen.shapes.core_shapes import CoreShapes
 from toolgen.shapes.foreign.validator import LABEL, UNKNOWN_KEY
 from toolgen.shapes.issues import (
     MOST_ERRORS,
@@ -22,6 +24,7 @@ from toolgen.shapes.issues import (
 )
 from toolgen.shapes.text_guard import count_patterns
 from toolgen.shapes.union_guard import discriminate_unions, mapped, nodes_of, within_budget
+from toolgen.shapes.union_shapes import Shape
 
 T = TypeVar("T")
 
@@ -40,7 +43,7 @@ class Reader(Generic[T]):
         self._type: Any = type_
         self._validate: Callable[..., T] = self._first
         self._drop: Callable[..., T] | None = None
-        """Reads what does not fit as sent, without keys that foreign schemas refuse; None where none does."""
+        """Reads what does not fit as sent; None where nothing would be forgiven."""
         self._keys = frozenset[str]()
         """Keys that the classes have; others are values, and may be sensitive."""
 
@@ -97,12 +100,14 @@ class Reader(Generic[T]):
         core = tolerant(_core_schema(self._type))
         self._validate = _validator(core)
         self._keys = frozenset(_known_keys(core))
-        if any(map(_refuses_keys, nodes_of(core))):
+        if any(_refuses_keys(node) or _tag_of(node) for node in nodes_of(core)):
             self._drop = self._first_drop
         return self._validate(document, **options)
 
     def _first_drop(self, document: bytes, **options: Any) -> T:
-        self._drop = _validator(_without_refusals(tolerant(_core_schema(self._type))))
+        core = _core_schema(self._type)
+        definitions = {node["ref"]: node for node in nodes_of(core) if "ref" in node}
+        self._drop = _validator(tolerant(_forgiving(core, CoreShapes(definitions))))
         return self._drop(document, **options)
 
 
@@ -118,13 +123,37 @@ def _refuses_keys(node: Any) -> bool:
     return bool(node.get("extras_keys_schema", {}).get("custom_error_type") == UNKNOWN_KEY)
 
 
-def _without_refusals(schema: Any) -> Any:
-    """Return a core schema whose classes of foreign schemas drop the properties that they do not know."""
-    made = mapped(schema, _without_refusals)
-    if _refuses_keys(made):
-        del made["extras_keys_schema"]
-        made["extra_behavior"] = "ignore"
-    return made
+def _tag_of(node: Any) -> str:
+    """Return the key that tells the branches of a designed union apart; "" for any other core schema."""
+    tag = node.get("discriminator") if node["type"] == "tagged-union" else None
+    return tag if isinstance(tag, str) else ""
+
+
+def _forgiving(schema: Any, shapes: CoreShapes) -> Any:
+    """Return a core schema that drops keys which foreign classes refuse, and finds missing tags."""
+
+    def forgiven(node: Any) -> Any:
+        made = mapped(node, forgiven)
+        if _refuses_keys(made):
+            del made["extras_keys_schema"]
+            made["extra_behavior"] = "ignore"
+        elif tag := _tag_of(node):
+            by_tag = {value: shapes.of(branch) for value, branch in node["choices"].items()}
+            made["discriminator"] = _tag_finder(tag, by_tag)
+        return made
+
+    return forgiven(schema)
+
+
+def _tag_finder(tag: str, shapes: Mapping[Any, Shape]) -> Callable[[object], object]:
+    """Return what says the tag of a value: its own, else that of the branch which is nearest to its keys."""
+
+    def tag_of(value: object) -> object:
+        if not isinstance(value, dict):
+            return None
+        return value[tag] if tag in value else min(shapes, key=lambda each: shapes[each].misfits(value))
+
+    return tag_of
 
 
 def tolerant(schema: Any) -> Any:

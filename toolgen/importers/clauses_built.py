@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from toolgen import dsl
-from toolgen.shapes.design.schema import object_schema
+from toolgen.shapes.design.schema import object_schema, schemas_of
 
 from .clauses_layout import Call, Items, Named, Part, Text, call, literal
 
@@ -56,15 +56,29 @@ def check_service(service: Call, types: Iterable[tuple[str, Call]] = ()) -> Any:
     return evaluation.design
 
 
-def faults_of(statements: Iterable[tuple[str, Call]], schemas: Mapping[str, Any]) -> list[str]:
-    """Return the messages about a design that is the last of these variables.
+class BuiltDesign:
+    """A design that is the last of some variables, and is not written yet."""
 
-    `schemas` are those that stand in files, by path: the design is not written yet.
-    """
-    named: dict[str, Any] = {}
-    for name, part in statements:
-        named[name] = _built(part, named, schemas)
-    return [each.message for each in dsl.build(named["design"]).diagnostics if not each.is_warning]
+    def __init__(self, statements: Iterable[tuple[str, Call]], schemas: Mapping[str, Any]) -> None:
+        """Build the design; `schemas` are those that stand in files, by path."""
+        self._named: dict[str, Any] = {}
+        for name, part in statements:
+            self._named[name] = _built(part, self._named, schemas)
+        evaluation = dsl.build(self._named["design"])
+        self.design = evaluation.design
+        self.faults = [each.message for each in evaluation.diagnostics if not each.is_warning]
+
+    def schemas(self, types: Iterable[str]) -> dict[str, Any]:
+        """Return the schemas of all objects and unions by name, and of these types, used or not."""
+        parts = [self._named[name] for name in types if name in self._named]
+        named = [part for part in parts if isinstance(part, dsl.Type)]
+        made: dict[str, Any] = {}
+        for design in (dsl.build(dsl.Design("types", "Types.", *named)).design, self.design):
+            if design is not None:
+                held = [each for service in design.services for each in service.objects]
+                objects = {each.name: each for each in (*held, *design.types)}
+                made |= schemas_of(objects, design.unions)
+        return made
 
 
 def faulty_types(statements: Iterable[tuple[str, Call]], schemas: Mapping[str, Any]) -> dict[str, str]:

@@ -12,8 +12,11 @@ from toolgen.schema_reader.merging import types_of
 from toolgen.schema_reader.scalars import kind_of
 
 
-def refused_values(root: Any) -> Iterator[tuple[str, str]]:
-    """Yield JSON Pointer and fault of each choice with values that nobody may send."""
+def refused_values(root: Any, *, takes_nullable: bool = False) -> Iterator[tuple[str, str]]:
+    """Yield JSON Pointer and fault of each choice with values that nobody may send.
+
+    With `takes_nullable`, `nullable` says that null may be sent, as in OpenAPI 3.0.
+    """
     waiting: list[tuple[Any, str]] = [(root, "")]
     while waiting:
         schema, pointer = waiting.pop()
@@ -28,6 +31,7 @@ def refused_values(root: Any) -> Iterator[tuple[str, str]]:
             continue
         kinds = types_of(schema["type"])
         kinds = [*kinds, "integer"] if "number" in kinds else kinds
+        kinds = [*kinds, "null"] if takes_nullable and schema.get("nullable") is True else kinds
         if refused := [value for value in values if kind_of(value) not in kinds]:
             shown = ", ".join(json.dumps(value, ensure_ascii=False) for value in refused)
             yield f"{pointer}/{keyword}", f"holds {shown:.80}, which the type beside it refuses"

@@ -37,14 +37,15 @@ def with_labelled_values(schema: Any, depth: int = 0) -> Any:
             else:
                 changed[key] = made
     whole = {**schema, **changed} if changed else schema
-    return whole if set(LABELS).isdisjoint(whole) else _labelled(whole)
+    return whole if set(LABELS).isdisjoint(whole) else labelled(whole)
 
 
 def _copied(value: Any) -> Any:
     return value.copy() if isinstance(value, list | dict) else value
 
 
-def _labelled(schema: dict[str, Any]) -> dict[str, Any]:
+def labelled(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema with the labels of its own values."""
     values = schema.get("enum")
     is_plain = isinstance(values, list) and not {"oneOf", "const"} & schema.keys()
     if not isinstance(values, list) or not is_plain or len(set(map(identity, values))) < len(values):

@@ -7,7 +7,7 @@ value of a map; that of a definition, which may stand where it is used, anywhere
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
@@ -21,7 +21,7 @@ from .enum_labels import LABELS
 Place: TypeAlias = tuple[str, ...]
 """The name of the last property above a note and the steps below it; empty for a note of a definition."""
 
-_STRUCTURE: Final = (
+STRUCTURE: Final = (
     CONSTRAINTS
     | NAMED
     | frozenset(
@@ -40,7 +40,7 @@ _MOST: Final = 200_000
 
 
 @dataclass(slots=True)
-class _Notes:
+class Notes:
     """What a schema says at each place, and at each end of one, for a definition knows its own end alone."""
 
     values: set[tuple[Place, str, Any]] = field(default_factory=set)
@@ -77,15 +77,22 @@ class _Notes:
         return bool(words) and any(naming.words(each) == words for each in texts if len(each) < _COMPARED)
 
 
+def notes_of(root: Any, start: Any, others: Collection[str]) -> Notes:
+    """Return what a schema says that was written into a root, without that of the definitions of others."""
+    notes = Notes()
+    for place, keyword, value, _ in _notes_in(root, start, others=others, is_written=True):
+        notes.add(place, keyword, value)
+    return notes
+
+
 def lost_notes(schema: Any, written: Any, name: str) -> Iterator[str]:
     """Yield the JSON Pointer of each keyword that a schema has beside its rules and `written` lacks.
 
     A title of the whole that only names the tool is none.
     """
-    notes, words = _Notes(), naming.words(name)
-    for place, keyword, value, _ in _notes_in(written, is_written=True):
-        notes.add(place, keyword, value)
-    for place, keyword, value, pointer in _notes_in(schema):
+    words = naming.words(name)
+    notes = notes_of(written, written, ())
+    for place, keyword, value, pointer in _notes_in(schema, schema):
         is_name = pointer == "/title" and naming.words(_plain(value))[: len(words)] == words
         if not is_name and not notes.hold(place, keyword, value):
             yield pointer
@@ -95,13 +102,15 @@ def _plain(value: object) -> str:
     return " ".join(value.split()) if isinstance(value, str) else ""
 
 
-def _notes_in(root: Any, *, is_written: bool = False) -> Iterator[tuple[Place, str, Any, str]]:
-    """Yield place, keyword, value and JSON Pointer of each note that the root leads to.
+def _notes_in(
+    root: Any, start: Any, *, others: Collection[str] = (), is_written: bool = False
+) -> Iterator[tuple[Place, str, Any, str]]:
+    """Yield place, keyword, value and JSON Pointer of each note that a schema of the root leads to.
 
     What was written has a definition for each schema that stays one, so that its place is where it is used.
     """
     seen: set[int] = set()
-    waiting: list[tuple[Any, Place, str]] = [(root, (), "")]
+    waiting: list[tuple[Any, Place, str]] = [(start, (), "")]
     while waiting and len(seen) < _MOST:
         schema, place, pointer = waiting.pop()
         if not isinstance(schema, dict) or id(schema) in seen:
@@ -111,16 +120,18 @@ def _notes_in(root: Any, *, is_written: bool = False) -> Iterator[tuple[Place, s
         for tokens, value in children(schema):
             if tokens[0] not in ("$defs", "definitions"):
                 below = "/".join((pointer, *map(escaped, tokens)))
-                inner.append((value, _place_of(place, tokens), below))
+                inner.append((value, place_of(place, tokens), below))
         for keyword, value in schema.items():
             if keyword == "$ref" and isinstance(value, str) and value.startswith("#"):
+                if value.removeprefix("#/$defs/") in others:
+                    continue
                 inner.append((_target(root, value), place if is_written else (), value[1:]))
-            elif keyword not in _STRUCTURE:
+            elif keyword not in STRUCTURE:
                 yield place, keyword, value, f"{pointer}/{escaped(keyword)}"
         waiting += reversed(inner)
 
 
-def _place_of(place: Place, tokens: tuple[str, ...]) -> Place:
+def place_of(place: Place, tokens: tuple[str, ...]) -> Place:
     """Return the place of a schema within another one."""
     match tokens[0]:
         case "properties":

@@ -6,7 +6,7 @@ What a call sends where, and what an answer means, stands in the design: the gen
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
@@ -17,7 +17,7 @@ from toolgen.shapes import naming
 
 from . import codes
 from .boundary import apart
-from .clauses_built import NotExpressibleError, faults_of, faulty_types
+from .clauses_built import BuiltDesign, NotExpressibleError, faulty_types
 from .clauses_layout import Call, Named, Text, call, literal
 from .codes import finding_at
 from .design import DesignFiles, fact_clauses
@@ -29,6 +29,7 @@ from .openapi_document import API, UnreadableError, listed, mapping, text
 from .openapi_kept import MISFIT, MISFIT_HINT
 from .openapi_ledger import loosened_unions, lost_parts
 from .openapi_module import Module, ServiceParts
+from .openapi_notes import SchemaLedger, Source
 from .openapi_operations import Operation, Selection, described, operations_of
 from .openapi_requests import RequestParts, request_of
 from .openapi_security import Securities
@@ -139,14 +140,33 @@ class _Importer:
             if not services:
                 break
             statements = self._module.statements(services, self._types, self._securities.clauses)
-            if faults := faults_of(statements, self._types.files):
-                drafts = self._without(drafts, faults)
+            built = BuiltDesign(statements, self._types.files)
+            if built.faults:
+                drafts = self._without(drafts, built.faults)
             else:
                 files = self._module.files(statements, self._types)
+                ledger = SchemaLedger(self._components, built, self._types.names())
+                self._findings += ledger.findings(self._sources(drafts), tuple(self._findings))
         self._findings += loosened_unions(self._components.alternatives.loosened)
         imported = sum(len(each.methods) for each in services) if files else 0
         findings = tuple(dict.fromkeys(self._findings))
         return DesignFiles(files=files, findings=findings, imported=imported)
+
+    def _sources(self, drafts: Iterable[_Draft]) -> Iterator[Source]:
+        """Yield the schemas of the components, and of operations, with the classes that have them."""
+        yield from self._types.sources()
+        for draft in drafts:
+            answers = [cut for cut in draft.answers.cuts() if cut.properties]
+            for cut, sides in ((draft.payload, ["payload"]), *((each, ["result"]) for each in answers)):
+                for schema, place in cut.properties.values():
+                    classes = tuple(naming.class_name(draft.name, side) for side in sides)
+                    yield Source(
+                        schema=schema,
+                        pointer=place,
+                        direction=cut.direction,
+                        name=draft.operation.id,
+                        written=classes,
+                    )
 
     def _services(self, drafts: list[_Draft]) -> list[ServiceParts]:
         """Return the services of operations; their types are written anew."""
@@ -202,7 +222,7 @@ class _Importer:
             half = drafts[: len(drafts) // 2]
             services = self._services(half)
             statements = self._module.statements(services, self._types, self._securities.clauses)
-            own_faults = faults_of(statements, self._types.files) if services else []
+            own_faults = BuiltDesign(statements, self._types.files).faults if services else []
             faults = own_faults or faults
             drafts = half if own_faults else drafts[len(half) :]
         return {drafts[0].name: faults[0]}

@@ -199,6 +199,15 @@ class Components:
                 return name, [() if own is None else (own[name],) for own in owned]
         return "", none
 
+    def tag_values(self, address: str) -> list[str]:
+        """Return the values of the tag of a union, after which the classes of its branches are called."""
+        schema = mapping(self.api.find(address))
+        for word in ("oneOf", "anyOf"):
+            _, values = self.tags(schema, listed(schema.get(word)), joined(address, word))
+            if texts := [value for each in values for value in each]:
+                return texts
+        return []
+
     def _pins(self, branch: object, place: str) -> dict[str, str]:
         """Return the texts that required properties of a branch must be."""
         facts = self.facts_of(branch, place)

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from toolgen.contract.json_pointer import tokens_of
 from toolgen.shapes import naming
 from toolgen.shapes.foreign.nodes import NULL, Node
 from toolgen.shapes.foreign.normal_form import UnsafeError, normal_form
@@ -17,6 +18,7 @@ from .clauses_layout import Part
 from .openapi_components import Components, Direction
 from .openapi_document import UnreadableError, component_name
 from .openapi_schemas import Tag, Translator
+from .pointers import joined
 
 _MARK: Final = "\0"
 """Begins the one property of an object that stands for a type."""
@@ -56,6 +58,16 @@ class Cut:
     def whole(self) -> dict[str, Any]:
         """The schema with what it refers to by name."""
         return {**self.schema, "$defs": self.definitions} if self.definitions else self.schema
+
+    def source(self, pointer: str) -> str:
+        """Return where in the document a place of the whole schema was said."""
+        kind, *rest = [*tokens_of(pointer), ""]
+        if kind == "properties" and rest[0] in self.properties:
+            return joined(self.properties[rest[0]][1], *rest[1:-1])
+        addresses = {name: address for address, name in self.inlined.items()}
+        if kind == "$defs" and rest[0] in addresses:
+            return joined(addresses[rest[0]], *rest[1:-1])
+        return self.place + pointer
 
     def of(self, properties: Mapping[str, object]) -> dict[str, Any]:
         """Return an object of some properties, with what they refer to by name."""
@@ -173,3 +185,19 @@ def without_null(schema: Any) -> Any:
         kinds = [kind for kind in schema["type"] if kind != "null"]
         return {**schema, "type": kinds[0] if len(kinds) == 1 else kinds}
     return schema
+
+
+def notes_of_part(part: object) -> dict[str, object]:
+    """Return what a schema says for readers."""
+    return {
+        key: part[key]
+        for key in ("title", "description", "deprecated")
+        if isinstance(part, dict) and key in part
+    }
+
+
+def without_property(class_: Node, name: str) -> Node:
+    """Return a class without a property."""
+    properties = {key: node for key, node in class_["properties"].items() if key != name}
+    required = [key for key in class_.get("required", ()) if key != name]
+    return {**class_, "properties": properties, "required": required}

@@ -9,7 +9,7 @@ from toolgen.findings import Finding
 
 from . import codes
 from .codes import finding_at
-from .openapi_document import API, UnreadableError, mapping
+from .openapi_document import API, UnreadableError, listed, mapping
 from .openapi_operations import Operation
 from .pointers import joined
 
@@ -52,6 +52,7 @@ def _lost(api: API, operations: Iterable[Operation]) -> Iterator[tuple[str, str]
         for key in ("callbacks", "externalDocs"):
             if operation.value.get(key):
                 yield key, joined(operation.pointer, key)
+        yield from _lost_of_parameters(api, operation)
         for status, response in mapping(operation.value.get("responses")).items():
             place = joined(operation.pointer, "responses", status)
             try:
@@ -61,8 +62,29 @@ def _lost(api: API, operations: Iterable[Operation]) -> Iterator[tuple[str, str]
             yield from (
                 (f"{key} of answers", joined(at, key)) for key in ("headers", "links") if held.get(key)
             )
-            for kind, media in mapping(held.get("content")).items():
+            content = mapping(held.get("content"))
+            has_json = any("json" in kind or "*" in kind for kind in content)
+            for kind, media in content.items():
+                if not has_json and (schema := mapping(media).get("schema")) and not _is_text(schema):
+                    yield "the schemas of answers that are no JSON", joined(at, "content", kind, "schema")
                 if {"example", "examples"} & mapping(media).keys():
                     yield "examples of answers", joined(at, "content", kind)
                 if "itemSchema" in mapping(media):
                     yield "the schemas of items of a stream", joined(at, "content", kind, "itemSchema")
+
+
+def _lost_of_parameters(api: API, operation: Operation) -> Iterator[tuple[str, str]]:
+    holders = (operation.item, operation.item_pointer), (operation.value, operation.pointer)
+    for holder, pointer in holders:
+        for n, parameter in enumerate(listed(holder.get("parameters"))):
+            try:
+                held, at = api.followed(parameter, joined(pointer, "parameters", n))
+            except UnreadableError:
+                continue
+            if held.get("allowReserved") is True:
+                yield "allowReserved of parameters, whose values are escaped", joined(at, "allowReserved")
+
+
+def _is_text(schema: object) -> bool:
+    """Return whether a schema is of any text or bytes, which is what the design says of such an answer."""
+    return isinstance(schema, dict) and set(schema) <= {"type", "format"} and schema.get("type") == "string"

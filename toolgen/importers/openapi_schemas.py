@@ -13,14 +13,19 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from toolgen.schema_reader.keywords import CONSTRAINTS, IN_PLACE, ONE_SCHEMA, SEVERAL
+from toolgen.shapes.foreign.nodes import NULL
 from toolgen.shapes.foreign.schema import MAPS
 
+from .enum_labels import LABELS, labelled
 from .openapi_components import Components, Direction, hides_property
 from .openapi_document import UnreadableError
 from .pointers import joined
 
 _NO_KEYWORDS: Final = frozenset(["discriminator", "example", "externalDocs", "nullable", "xml"])
 """What OpenAPI adds; nothing of it is checked of a value, but `nullable`, which is translated."""
+_LABELS: Final = frozenset(LABELS)
+_NOTES: Final = ("title", "description", "examples", "deprecated")
+"""What a branch beside null says of the whole value; a default that is no server's would be sent."""
 _DEEPEST: Final = 90
 """Schemas inside each other, with those that are written out in place of a reference."""
 _MOST_JOINED: Final = 1_000
@@ -60,6 +65,8 @@ class Translator:
         """
         if not isinstance(schema, dict):
             return schema
+        if not _LABELS.isdisjoint(schema):
+            schema = labelled(schema)
         if len(self._open) > _DEEPEST:
             raise UnreadableError(place, "schemas lead into each other without end")
         if self._direction:
@@ -92,6 +99,8 @@ class Translator:
                 result[key] = value
         if "example" in schema and "examples" not in schema:
             result["examples"] = [schema["example"]]
+        if "anyOf" in result or "oneOf" in result:
+            result = _with_notes_of_branch(result)
         return _from_3_0(schema, result) if self._api.is_3_0 else result
 
     def _map(self, value: Mapping[str, object], place: str, hidden: frozenset[str]) -> dict[str, object]:
@@ -129,6 +138,17 @@ class Translator:
             else:
                 result.append(self.translated(branch, at))
         return result
+
+
+def _with_notes_of_branch(schema: dict[str, object]) -> dict[str, object]:
+    """Return a union of one branch and null that says itself what the branch says for readers."""
+    for word in ("anyOf", "oneOf"):
+        branches = schema.get(word)
+        rest = [each for each in branches if each != NULL] if isinstance(branches, list) else []
+        if len(rest) == 1 and isinstance(branches, list) and len(branches) == 2 and isinstance(rest[0], dict):
+            notes = {key: rest[0][key] for key in _NOTES if key in rest[0]}
+            return {**notes, **schema}
+    return schema
 
 
 def pinned(schema: dict[str, object], tag: Tag) -> dict[str, object]:

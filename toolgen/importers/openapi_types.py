@@ -5,10 +5,10 @@ Types are found first, then put in order and named, and written last, for they r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from toolgen.schema_reader import read
+from toolgen.schema_reader import Reading, read
 from toolgen.schema_reader.keywords import CONSTRAINTS
 from toolgen.shapes import naming
 from toolgen.shapes.foreign.nodes import Classes, Node, target, targets
@@ -21,16 +21,20 @@ from .clauses_schemas import notes
 from .design_objects import with_good_examples
 from .design_types import Names, TypeTable, is_type_name, short_name
 from .openapi_components import Components, Direction
-from .openapi_cuts import Cut, Cutter, TypeKey, mark_of, without_null
-from .openapi_document import UnreadableError, component_name, listed, mapping, text
+from .openapi_cuts import (
+    Cut,
+    Cutter,
+    TypeKey,
+    mark_of,
+    notes_of_part,
+    without_null,
+    without_property,
+)
+from .openapi_document import UnreadableError, component_name, mapping, text
 from .openapi_kept import KeptSchemas
+from .openapi_notes import Source
 from .openapi_texts import shown_text
-from .pointers import joined
 
-_MARK: Final = "\0"
-"""Begins the one property of an object that stands for a type."""
-_MOST_KEPT: Final = 20_000
-"""Values of a schema that stays a schema, with all that it refers to."""
 _PLAIN: Final = frozenset(["type", "properties", "required", "additionalProperties", "allOf", "$ref"])
 _MOST_ROUNDS: Final = 10
 
@@ -148,6 +152,20 @@ class TypeBook:
         }
         return cut
 
+    def sources(self) -> Iterator[Source]:
+        """Yield the components that are types, with the classes that they are."""
+        whole = {key.address for key in self._order if not key.tag}
+        for key in self._order:
+            if not key.tag or key.address not in whole:
+                yield Source(
+                    schema=self._api.find(key.address),
+                    pointer=key.address,
+                    direction=key.direction,
+                    name=component_name(key.address),
+                    written=(self._called[key],),
+                    without=key.tag,
+                )
+
     def _put_in_order(self, roots: list[TypeKey]) -> None:
         """Number the types, each after those that it refers to, as far as there are no cycles."""
         entered: set[TypeKey] = set()
@@ -169,21 +187,10 @@ class TypeBook:
         is_branch = key.tag and any(each.tag != key.tag for each in others)
         name = f"{base}{'Input' if is_input else ''}{'Branch' if is_branch else ''}"
         if self._components.kind(key.address) == "union":
-            schema = mapping(self._api.find(key.address))
-            while any(
-                naming.class_name(name, value) in self._bases for value in self._tag_values(schema, key)
-            ):
+            values = self._components.tag_values(key.address)
+            while any(naming.class_name(name, value) in self._bases for value in values):
                 name = f"{name}Union"
         return self._take(name)
-
-    def _tag_values(self, schema: dict[str, object], key: TypeKey) -> list[str]:
-        """Return the values of the tag of a union, after which the classes of its branches are called."""
-        for word in ("oneOf", "anyOf"):
-            branches = listed(schema.get(word))
-            _, values = self._components.tags(schema, branches, joined(key.address, word))
-            if texts := [value for each in values for value in each]:
-                return texts
-        return []
 
     def _take(self, name: str) -> str:
         name = short_name(name if is_type_name(name) else f"{name}Value")
@@ -282,11 +289,13 @@ class TypeBook:
     def _read_object(self, cut: Cut, name: str) -> tuple[tuple[Node, Classes], list[str]]:
         schema = cut.whole
         reading = read(schema, name=name, arguments=True)
+        if reading.foreign is not None:
+            self._find_problems(reading, cut)
         if reading.foreign is not None and reading.foreign.is_exact:
             return (reading.foreign.root, reading.foreign.classes), []
         properties, required, is_open = self._plain(cut)
         inexact = [key for key, part in properties.items() if not self._is_exact(part, cut, name)]
-        rest = {key: {**_notes(part)} if key in inexact else part for key, part in properties.items()}
+        rest = {key: {**notes_of_part(part)} if key in inexact else part for key, part in properties.items()}
         schema = {**cut.of(rest), "required": required}
         if not is_open:
             schema["additionalProperties"] = False
@@ -294,6 +303,12 @@ class TypeBook:
         if reading.foreign is None or not reading.foreign.is_exact:
             raise NotExpressibleError("types do not say all that the schema says")
         return (reading.foreign.root, reading.foreign.classes), inexact
+
+    def _find_problems(self, reading: Reading, cut: Cut) -> None:
+        """Report what was repaired in a schema that is read, and the defaults that it refuses."""
+        for problem in reading.problems:
+            code = codes.REPAIRED_SCHEMA if problem.is_repair else codes.ODD_SCHEMA
+            self._find(code, cut.source(problem.pointer), problem.message, problem.hint)
 
     def _is_exact(self, part: object, cut: Cut, name: str) -> bool:
         reading = read(cut.of({"x": part}), name=name, arguments=True)
@@ -343,7 +358,7 @@ class TypeBook:
                 raise NotExpressibleError("two properties have one name in Python")
         own = target(root)
         if without and own:
-            classes[own] = _without_property(classes[own], without)
+            classes[own] = without_property(classes[own], without)
         shape = ClauseSource(
             root=root,
             classes=classes,
@@ -380,17 +395,3 @@ class TypeBook:
             return cut.fixed[attribute]
         schema, place = cut.properties.get(attribute, ({}, cut.place))
         return self._schemas.part(schema, place, cut.direction, naming.class_name(owner, attribute))
-
-
-def _notes(part: object) -> dict[str, object]:
-    return {
-        key: part[key]
-        for key in ("title", "description", "deprecated")
-        if isinstance(part, dict) and key in part
-    }
-
-
-def _without_property(class_: Node, name: str) -> Node:
-    properties = {key: node for key, node in class_["properties"].items() if key != name}
-    required = [key for key in class_.get("required", ()) if key != name]
-    return {**class_, "properties": properties, "required": required}

@@ -11,6 +11,7 @@ titles of objects are for people who fill in forms: those of the tool, of types,
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable
 from typing import Final, assert_never
 
 from toolgen.contract.json_value import Json
@@ -64,6 +65,14 @@ def object_schema(root: ObjectType, objects: Objects, *, has_class_titles: bool 
     With `has_class_titles` the title of each object is the name of its class.
     """
     return _Writer(objects, has_class_titles=has_class_titles).root(root)
+
+
+def schemas_of(objects: Objects, unions: Iterable[UnionType] = ()) -> dict[str, Schema]:
+    """Return the schemas of objects and unions by name; they refer to each other in `#/$defs`."""
+    writer = _Writer(objects)
+    for name in objects:
+        writer._ref(name)
+    return {**writer._defs, **{union.name: writer._type(union) for union in unions if union.name}}
 
 
 def noted_formats(root: ObjectType, schema: Schema, objects: Objects) -> tuple[str, ...]:

@@ -1,0 +1,174 @@
+"""The ledger of the schemas of an OpenAPI document: each keyword that no clause carries.
+
+Each component is looked at where it becomes a type, and what becomes none where it is used. What many say is
+one finding for a keyword, with each component once.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from toolgen.contract.json_pointer import tokens_of
+from toolgen.findings import Finding
+from toolgen.schema_reader.keywords import CONSTRAINTS, children
+
+from . import codes
+from .clauses_built import BuiltDesign
+from .codes import finding_at
+from .contradictions import refused_values
+from .ledger import STRUCTURE, Notes, Place, notes_of, place_of
+from .openapi_components import Components, Direction, hides_property
+from .openapi_document import UnreadableError, component_name, mapping
+from .patterns import backtracking_patterns
+from .pointers import joined
+
+_EXTENSIONS: Final = "x-"
+_MAPPING: Final = "discriminator.defaultMapping"
+_MOST_NAMED: Final = 20
+"""Components that a finding names; more would not be read."""
+_HINT: Final = "write it into a description, if a model should read it"
+_READ: Final = STRUCTURE | {"discriminator", "readOnly", "writeOnly"}
+"""Keywords of OpenAPI that say which values pass, in which direction."""
+_OF_WHOLE: Final = ("title", "description", "example", "examples")
+"""What an object says of itself, which one that takes it over by `allOf` does not."""
+_READ_BY_REFERENCES: Final = ("description", "summary")
+"""What OpenAPI 3.0 reads of what stands beside a reference, at least for people."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A schema of the document, and what was written of it."""
+
+    schema: object
+    pointer: str
+    direction: Direction
+    name: str
+    """What the document calls the component or the operation."""
+    written: tuple[str, ...]
+    """Classes of the design that have it."""
+    without: str = ""
+    """A property that the unions have of which it is a branch."""
+
+
+class SchemaLedger:
+    """Compares what a document says with a design."""
+
+    def __init__(self, components: Components, built: BuiltDesign, types: Collection[str]) -> None:
+        self._components = components
+        self._api = components.api
+        self._types = frozenset(types)
+        self._root = {"$defs": built.schemas(types)}
+
+    def findings(self, sources: Iterable[Source], reported: Iterable[Finding]) -> Iterator[Finding]:
+        """Yield what is lost, grouped, and what is odd or takes long; not what is reported."""
+        odd = {each.place.pointer or "" for each in reported if each.code == codes.ODD_SCHEMA.name}
+        missing = {each.place.pointer or "" for each in reported if each.code == codes.LEFT_OUT.name}
+        lost: dict[str, dict[str, list[str]]] = {}
+        seen: set[str] = set()
+        for source in sources:
+            notes = self._written(source.written)
+            for place, keyword, value, pointer in self._notes_in(source) if notes else ():
+                if pointer in seen or notes is None or notes.hold(place, keyword, value):
+                    continue
+                named = missing | odd if keyword in ("example", "examples") else missing
+                if pointer not in odd and named.isdisjoint(_above(pointer)):
+                    seen.add(pointer)
+                    kind = _EXTENSIONS if keyword.startswith("x-") else keyword
+                    lost.setdefault(kind, {}).setdefault(_owner(pointer, source), []).append(pointer)
+            yield from _odd(source)
+        for keyword, owners in lost.items():
+            yield _lost(keyword, owners)
+
+    def _written(self, names: Iterable[str]) -> Notes | None:
+        """Return what classes of the design say; None where none of them is known."""
+        written = [self._root["$defs"][name] for name in names if name in self._root["$defs"]]
+        return notes_of(self._root, {"allOf": written}, self._types) if written else None
+
+    def _notes_in(self, source: Source) -> Iterator[tuple[Place, str, Any, str]]:
+        """Yield place, keyword, value and address of each note of a schema, without those of other types."""
+        waiting: list[tuple[Any, Place, str, bool]] = [(source.schema, (), source.pointer, True)]
+        seen: set[int] = set()
+        joins: set[str] = set()
+        while waiting:
+            schema, place, pointer, is_own = waiting.pop()
+            if not isinstance(schema, dict) or id(schema) in seen:
+                continue
+            seen.add(id(schema))
+            inner: list[tuple[Any, Place, str, bool]] = []
+            reference = schema.get("$ref")
+            if isinstance(reference, str):
+                inner += self._target(reference, place, pointer, is_joined=pointer in joins)
+            has_reference = self._api.is_3_0 and isinstance(reference, str)
+            for keyword, value in schema.items():
+                is_known = keyword in _READ or (not is_own and keyword in _OF_WHOLE)
+                if not is_known and (not has_reference or keyword in _READ_BY_REFERENCES):
+                    yield place, keyword, value, joined(pointer, keyword)
+            if "defaultMapping" in mapping(schema.get("discriminator")):
+                at = joined(pointer, "discriminator", "defaultMapping")
+                yield place, _MAPPING, schema["discriminator"], at
+            if len(schema.get("allOf", ())) > 1 or CONSTRAINTS.intersection(schema) - {"allOf"}:
+                joins.update(joined(pointer, "allOf", n) for n in range(len(schema.get("allOf", ()))))
+            for tokens, value in [] if has_reference else children(schema):
+                is_hidden = tokens[0] == "properties" and (
+                    hides_property(value, source.direction) or (not place and tokens[-1] == source.without)
+                )
+                if tokens[0] not in ("$defs", "definitions") and not is_hidden:
+                    inner.append((value, place_of(place, tokens), joined(pointer, *tokens), True))
+            waiting += reversed(inner)
+
+    def _target(
+        self, reference: str, place: Place, pointer: str, *, is_joined: bool
+    ) -> Iterator[tuple[Any, Place, str, bool]]:
+        """Yield what a reference leads to, where that is no type of its own or is joined by `allOf`."""
+        try:
+            address = self._components.canonical(self._api.address(reference, joined(pointer, "$ref")))
+            held = self._api.find(address)
+        except UnreadableError:
+            return
+        if self._components.kind(address) == "inline":
+            yield held, (), address, True
+        elif is_joined:
+            yield held, place, address, False
+
+
+def _above(pointer: str) -> Iterator[str]:
+    """Yield a place and those above it."""
+    while pointer:
+        yield pointer
+        pointer = pointer.rpartition("/")[0]
+
+
+def _owner(pointer: str, source: Source) -> str:
+    """Return the component in which a place stands; else whose schema it is."""
+    parts = pointer.split("/")
+    is_component = parts[1:3] == ["components", "schemas"] and len(parts) > 3
+    return component_name("/".join(parts[:4])) if is_component else source.name
+
+
+def _lost(keyword: str, owners: Mapping[str, list[str]]) -> Finding:
+    """Return the finding about a keyword that the design does not carry."""
+    places = [pointer for pointers in owners.values() for pointer in pointers]
+    what = repr(keyword)
+    if keyword == _EXTENSIONS:
+        counts = Counter(tokens_of(pointer)[-1] for pointer in places)
+        what = f"the extensions {', '.join(f'{each} ({counts[each]:,})' for each in counts)}"
+    count = f"{len(places):,} place{'' if len(places) == 1 else 's'}"
+    named = ", ".join(list(owners)[:_MOST_NAMED])
+    more = f" and {len(owners) - _MOST_NAMED:,} more" if len(owners) > _MOST_NAMED else ""
+    message = f"the design does not carry {what} of schemas ({count}, in {named}{more})"
+    code = codes.LEFT_OUT if keyword == _MAPPING else codes.NOTE_LEFT_OUT
+    return finding_at(code, places[0], message, hint=_HINT)
+
+
+def _odd(source: Source) -> Iterator[Finding]:
+    """Yield what contradicts itself in a schema, and the patterns that may take long."""
+    for place, fault in refused_values(source.schema, takes_nullable=True):
+        hint = "correct the type or the values; until then they are refused"
+        yield finding_at(codes.ODD_SCHEMA, source.pointer + place, fault, hint=hint)
+    for place, pattern in backtracking_patterns(source.schema):
+        message = f"has the pattern {pattern!r:.120}, which may take long to match"
+        hint = "it is matched within the steps of a document; a plainer one takes fewer"
+        yield finding_at(codes.PATTERN_BACKTRACKS, source.pointer + place, message, hint=hint)
