@@ -327,3 +327,36 @@ def wait(
         assert f"default={default}" in design
     done = {"result": "2026-01-02 1:00:00 2026-01-02 00:00:00+00:00 b'datetime.'"}
     assert answer(project, "wait", {}) == done
+
+
+def test_the_fields_of_a_typed_dict_of_keywords_are_arguments(project: ProjectFolder) -> None:
+    text = '''
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Annotated, NotRequired, TypedDict, Unpack
+
+
+@dataclass
+class Where:
+    floor: int
+
+
+class Wishes(TypedDict):
+    day: date
+    where: NotRequired[Where]
+    length: NotRequired[Annotated[timedelta, "How long."]]
+
+
+def hold(room: str, **wishes: Unpack[Wishes]) -> str:
+    """Hold a room."""
+    return f"{room} {sorted(wishes)} {wishes['day']:%d %B} {wishes.get('where')}"
+'''
+    assert imported(project, "app.rooms", "rooms", text).endswith("\nimported 1 tool\n")
+    design = (project.path / "app/rooms_design.py").read_text("utf-8")
+    assert 'Attribute("day", Date, None, required=True)' in design
+    assert 'Attribute("length", Nullable(Duration), "How long.")' in design
+    arguments = {"room": "blue", "day": "2026-01-02", "where": {"floor": 3}}
+    held = "blue ['day', 'where'] 02 January Where(floor=3)"
+    assert answer(project, "hold", arguments) == {"result": held}
+    project.write("pyproject.toml", '[tool.toolgen]\nfunctions = ["app.rooms"]\n')
+    assert answer(project, "hold", arguments) == held

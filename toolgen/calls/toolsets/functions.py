@@ -330,9 +330,14 @@ def _executor(
         for parameter in read.parameters
         if not parameter.is_positional
     ]
+    optional = frozenset(parameter.name for parameter in read.parameters if parameter.may_be_absent)
 
     def arguments(payload: Any, ctx: ToolContext | SyncToolContext) -> tuple[list[Any], dict[str, Any]]:
         named = {name: getattr(payload, attribute) for name, attribute in by_name} if by_name else {}
+        if optional:
+            named = {
+                name: value for name, value in named.items() if value is not None or name not in optional
+            }
         if read.context:
             named[read.context] = ctx
         args = [getattr(payload, attribute) for attribute in by_place] if by_place else []
@@ -350,6 +355,6 @@ def _executor(
         return function(*args, **named)
 
     if is_async(function):
-        return execute if by_place or read.context or yields else execute_by_name
+        return execute if by_place or read.context or yields or optional else execute_by_name
     # What it wraps decides which context it gets.
     return update_wrapper(execute_in_thread, function, assigned=(), updated=())

@@ -7,7 +7,18 @@ import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any, Final, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    Final,
+    NotRequired,
+    Required,
+    Unpack,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
 
 from pydantic import Field
 from pydantic.fields import FieldInfo
@@ -22,6 +33,9 @@ _VARIADIC: Final[Mapping[object, str]] = {
     inspect.Parameter.VAR_POSITIONAL: "*",
     inspect.Parameter.VAR_KEYWORD: "**",
 }
+_ABSENT: Final = object()
+"""The default of a keyword that a function may not get."""
+_NAMED_KEYWORDS: Final = "give each argument a name, or annotate it with Unpack[…] of a TypedDict"
 _OWNERS: Final = frozenset(["cls", "self"])
 _CONTEXTS: Final = frozenset(["context", "ctx"])
 
@@ -39,6 +53,8 @@ class Parameter:
     """A text in its `Annotated`, else its text in the docstring."""
     is_positional: bool
     """It has no name for the caller (PEP 570)."""
+    may_be_absent: bool = False
+    """None stands for a keyword that is not given: a field of a `TypedDict` that is not required."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +107,7 @@ def read_function(function: Callable[..., object], context_types: tuple[type, ..
         unread = FunctionProblem(parameter="", message=message, hint="pip install 'toolgen[docstrings]'")
         return _function(DocstringTexts(), (), "", {}, (unread,), ())
     try:
-        hints = get_type_hints(_annotated(function), include_extras=True)
+        hints = _hints(function)
     except Exception as error:  # an annotation may be any code
         message = f"its annotations cannot be evaluated: {type(error).__name__}: {error}"
         unread = FunctionProblem(parameter="", message=message, hint="import what they name at run time")
@@ -148,9 +164,38 @@ def _unannotated(names: list[str], hints: Mapping[str, object]) -> Iterator[Func
 def type_hints(function: Callable[..., object]) -> dict[str, Any]:
     """Return the annotations of a function; none where they cannot be evaluated."""
     try:
-        return get_type_hints(_annotated(function), include_extras=True)
+        return _hints(function)
     except Exception:  # an annotation may be any code
         return {}
+
+
+def _hints(function: Callable[..., object]) -> dict[str, Any]:
+    """Return the annotations of a function, and of the fields of a `TypedDict` that it takes as keywords."""
+    hints = get_type_hints(_annotated(function), include_extras=True)
+    fields = _unpacked(hints.get(_keywords_of(function), None))
+    return {**{name: type_ for name, (type_, _) in fields.items()}, **hints}
+
+
+def _keywords_of(function: Callable[..., object]) -> str:
+    """Return the name of the parameter that takes all further keywords; "" for none."""
+    with contextlib.suppress(TypeError, ValueError):  # of a function in C, which says nothing of itself
+        for parameter in inspect.signature(_unbound(function)).parameters.values():
+            if parameter.kind is inspect.Parameter.VAR_KEYWORD:
+                return parameter.name
+    return ""
+
+
+def _unpacked(annotation: Any) -> dict[str, tuple[Any, bool]]:
+    """Return the types of the fields of an unpacked `TypedDict` (PEP 692), and whether each is required."""
+    if get_origin(annotation) is not Unpack or not is_typeddict(get_args(annotation)[0]):
+        return {}
+    (class_,) = get_args(annotation)
+    fields: dict[str, tuple[Any, bool]] = {}
+    for name, type_ in get_type_hints(class_, include_extras=True).items():
+        while get_origin(type_) in (Required, NotRequired):
+            (type_,) = get_args(type_)
+        fields[name] = type_, name in class_.__required_keys__
+    return fields
 
 
 def yielded(function: Callable[..., object], hints: Mapping[str, Any]) -> Yielding | None:
@@ -180,7 +225,14 @@ def _parameters(function: Callable[..., object], hints: Mapping[str, object]) ->
         unbound = unbound.func
     for index, parameter in enumerate(inspect.signature(function).parameters.values()):
         is_owner = index == 0 and parameter.name in _OWNERS and parameter.name not in hints
-        if not is_owner and parameter.name not in bound:
+        fields = _unpacked(hints.get(parameter.name)) if parameter.kind in _VARIADIC else {}
+        for name, (type_, is_required) in fields.items():
+            default = inspect.Parameter.empty if is_required else _ABSENT
+            if name not in bound:
+                yield inspect.Parameter(
+                    name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=type_
+                )
+        if not is_owner and parameter.name not in bound and not fields:
             yield parameter
 
 
@@ -201,7 +253,11 @@ def _misfit(parameter: inspect.Parameter, hints: Mapping[str, object]) -> Functi
     name = parameter.name
     if stars := _VARIADIC.get(parameter.kind):
         message = f"{stars}{name} takes any number of arguments, which no schema names"
-        return FunctionProblem(parameter=name, message=message, hint="give each argument a name")
+        return FunctionProblem(
+            parameter=name,
+            message=message,
+            hint="give each argument a name" if stars == "*" else _NAMED_KEYWORDS,
+        )
     if name not in hints and name in _CONTEXTS:
         message = f"the parameter {name!r} has no annotation"
         return FunctionProblem(parameter=name, message=message, hint=f"write {name}: ToolContext")
@@ -210,12 +266,15 @@ def _misfit(parameter: inspect.Parameter, hints: Mapping[str, object]) -> Functi
 
 def _parameter(parameter: inspect.Parameter, annotation: Any, texts: DocstringTexts) -> Parameter:
     default = MISSING if parameter.default is inspect.Parameter.empty else parameter.default
+    if may_be_absent := default is _ABSENT:
+        default = None
     return Parameter(
         name=parameter.name,
         annotation=annotation | None if default is None and hasattr(annotation, "__or__") else annotation,
         default=default,
         description=_annotated_text(annotation) or texts.parameters.get(parameter.name, ""),
         is_positional=parameter.kind is inspect.Parameter.POSITIONAL_ONLY,
+        may_be_absent=may_be_absent,
     )
 
 
