@@ -61,7 +61,7 @@ class Generated:
 
     def method_codec(self, service: tree.Service, type_: ObjectType) -> Codec[Any]:
         module = ".".join((self.package, *service_module(service.name)))
-        schema = object_schema(type_, service_scope(service, shared_scope(self.design, {})).objects)
+        schema = object_schema(type_, service_scope(service, shared_scope(self.design)).objects)
         return Codec(None, module, type_.name, {type_.name: json.dumps(schema)})
 
 

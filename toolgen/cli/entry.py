@@ -13,9 +13,7 @@ from typing import Final
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.printable import printable_lines
 
-_EXTRA: Final = frozenset(
-    ["datamodel_code_generator", "jinja2", "jsonschema_rs", "ruff", "typer", "watchfiles", "yaml"]
-)
+_EXTRA: Final = frozenset(["jinja2", "jsonschema_rs", "ruff", "typer", "watchfiles", "yaml"])
 _HINT: Final = "pip install 'toolgen[gen]'"
 _HINTS: Final = {"typer": f"{_HINT}, or 'toolgen[cli]' for the commands that generate nothing"}
 _REPORT: Final = "error: this is a bug in toolgen; please report it with the lines above"

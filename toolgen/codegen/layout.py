@@ -20,13 +20,10 @@ from toolgen.shapes.fields import (
 )
 from toolgen.shapes.naming import method_name, module_name
 
-from .foreign import ForeignTypes
-
 Module: TypeAlias = tuple[str, ...]
 
 SHARED: Final[Module] = ("types",)
 
-_NONE: Final[Mapping[Foreign, ForeignTypes]] = {}
 
 MOST_TOOLS: Final = 20
 """Tools of a toolset whose types share one module; above, the first call would pay for all the others."""
@@ -89,8 +86,6 @@ class Scope:
     objects: Objects
     modules: Mapping[str, Module]
     """Where each class, each named enum and each named union stands."""
-    foreign: Mapping[Foreign, ForeignTypes]
-    """The types of every schema that somebody else wrote."""
 
 
 def class_names(objects: Iterable[ObjectType]) -> list[str]:
@@ -102,21 +97,11 @@ def class_names(objects: Iterable[ObjectType]) -> list[str]:
     return list(names)
 
 
-def all_objects(design: Design) -> Iterator[ObjectType]:
-    """Return the objects of every module of the design."""
-    yield from design.types
-    for service in design.services:
-        yield from service.objects
-        yield from service.completion_objects
-        for toolset in service.toolsets:
-            yield from toolset.objects
-
-
-def shared_scope(design: Design, foreign: Mapping[Foreign, ForeignTypes] = _NONE) -> Scope:
+def shared_scope(design: Design) -> Scope:
     names = class_names(design.types)
     names += [enum.name for enum in design.enums if enum.name]
     names += [union.name for union in design.unions if union.name]
-    return Scope(objects=design.shared, modules=dict.fromkeys(names, SHARED), foreign=foreign)
+    return Scope(objects=design.shared, modules=dict.fromkeys(names, SHARED))
 
 
 def service_scope(service: Service, shared: Scope) -> Scope:
@@ -134,11 +119,7 @@ def toolset_scope(toolset: Toolset, shared: Scope) -> Scope:
 def _scope(own: Mapping[Module, tuple[ObjectType, ...]], shared: Scope) -> Scope:
     objects = {object_.name: object_ for members in own.values() for object_ in members}
     modules = {name: module for module, members in own.items() for name in class_names(members)}
-    return Scope(
-        objects={**shared.objects, **objects},
-        modules={**shared.modules, **modules},
-        foreign=shared.foreign,
-    )
+    return Scope(objects={**shared.objects, **objects}, modules={**shared.modules, **modules})
 
 
 def types_modules(toolset: Toolset) -> list[tuple[Module, tuple[Tool, ...], tuple[ObjectType, ...]]]:

@@ -11,13 +11,11 @@ from toolgen.expr.tree import Agent, Design, Service, Toolset
 
 from . import catalog, names
 from .catalog import agent_entries, agent_header, agents_and_completions, completion_facts
-from .foreign import foreign_types
 from .layout import (
     Module,
     Scope,
     agent_package,
     agents_package,
-    all_objects,
     client_module,
     completions_module,
     completions_scope,
@@ -102,8 +100,7 @@ class _DesignContext:
 
 
 def _design_context(design: Design, head: Head) -> _DesignContext:
-    foreign = [(object_.name, object_.foreign) for object_ in all_objects(design) if object_.foreign]
-    shared = shared_scope(design, foreign_types(foreign))
+    shared = shared_scope(design)
     toolsets = [toolset for service in design.services for toolset in service.toolsets]
     scopes = {names.qualified(toolset): toolset_scope(toolset, shared) for toolset in toolsets}
     tools = {

@@ -5,20 +5,17 @@ Modules of services and completions have theirs of here too.
 
 from __future__ import annotations
 
-import ast
-import copy
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import ClassVar, Final, cast
+from typing import ClassVar
 
-from toolgen.contract.json_value import Json
 from toolgen.contract.names import BOUNDS_FIELDS
 from toolgen.contract.tool_facts import Bounded
 from toolgen.expr.tree import Design, Tool, Toolset
 from toolgen.shapes.fields import DataType, EnumType, Field, ObjectType, UnionType
 from toolgen.shapes.naming import field_name, setter_name, title, words
 
-from ..foreign import ForeignClass
+from ..foreign import ForeignSpeller
 from ..imports import Imports
 from ..layout import SHARED, Module, Scope, is_large, parts, relative, types_modules
 from ..spelling import GENERATED, RUNTIME, Speller
@@ -83,7 +80,6 @@ class ClassPrinter:
         self._scope = scope
         self._imports = imports
         self._speller = Speller(imports, self.reference, scope.objects)
-        self._foreign = ForeignPrinter(imports)
         imports.name("__future__", "annotations")
 
     def classes(
@@ -103,10 +99,9 @@ class ClassPrinter:
         """Return the schemas of somebody else that are no class."""
         views = []
         for object_ in objects:
-            alias = self._scope.foreign[object_.foreign].alias if object_.foreign else None
-            if alias is not None:
+            if object_.foreign is not None and object_.name not in object_.foreign.classes:
                 text = object_.description or _role(object_.name, roles or {}).description
-                type_ = self._foreign.expression(alias)
+                type_ = ForeignSpeller(object_.foreign, self._imports).alias()
                 annotation = self._imports.name("typing", "TypeAlias")
                 views.append(
                     AliasView(name=object_.name, annotation=annotation, type=type_, docstring=docstring(text))
@@ -129,24 +124,22 @@ class ClassPrinter:
             if object_.foreign is None:
                 yield self._class(object_, tags.get(object_.name), _role(object_.name, roles))
                 continue
-            for class_ in self._scope.foreign[object_.foreign].classes:
-                is_root = class_.name == object_.name
-                text = object_.description if is_root else ""
-                yield self._foreign_class(class_, text or class_.description, _role(class_.name, roles))
+            speller = ForeignSpeller(object_.foreign, self._imports)
+            for name, class_ in object_.foreign.classes.items():
+                text = object_.description if name == object_.name else ""
+                text = (text or class_.get("description", "")).strip() or _role(name, roles).description
+                yield ClassView(
+                    name=name,
+                    base=self._imports.name(GENERATED, "SchemaModel"),
+                    docstring=docstring(text, 4),
+                    fields=tuple(speller.body(name)),
+                )
 
     def enum(self, enum: EnumType) -> EnumView:
         choice = self._speller.choice(enum.values)
         lines = (f"- `{literal(value)}`: {meaning}" for value, meaning in enum.explained)
         text = "\n".join((enum.description, "", *lines)) if enum.explained else enum.description
         return EnumView(name=enum.name or "", type=choice, docstring=docstring(text))
-
-    def _foreign_class(self, class_: ForeignClass, text: str, role: Role) -> ClassView:
-        return ClassView(
-            name=class_.name,
-            base=self._imports.name(GENERATED, "SchemaModel"),
-            docstring=docstring(text.strip() or role.description, 4),
-            fields=tuple(self._foreign.fields(class_)),
-        )
 
     def _class(self, object_: ObjectType, tag: str | None, role: Role) -> ClassView:
         return ClassView(
@@ -200,44 +193,6 @@ def _tags(types: Iterable[DataType]) -> dict[str, str]:
         if isinstance(part, UnionType) and len(part.branches) > 1
         for _, branch in part.branches
     }
-
-
-_IMPORTED: Final = {
-    "Annotated": "typing",
-    "Literal": "typing",
-    "Union": "typing",
-    "Field": "pydantic",
-    "AnyJson": RUNTIME,
-    "Nullable": GENERATED,
-}
-
-
-class ForeignPrinter(ast.NodeTransformer):
-    """Prints for one module, and collects what it has to import."""
-
-    def __init__(self, imports: Imports) -> None:
-        self._imports = imports
-
-    def fields(self, class_: ForeignClass) -> Iterator[str]:
-        """Return the lines of the class's body."""
-        if not class_.is_open:
-            yield f'model_config = {self._imports.name("pydantic", "ConfigDict")}(extra="forbid")'
-        for field in class_.fields:
-            default = f" = {self.expression(field.default)}" if field.default else ""
-            yield f"{field.name}: {self.expression(field.annotation)}{default}"
-
-    def expression(self, node: ast.expr) -> str:
-        """Return the source of a type or of a default."""
-        return ast.unparse(cast(ast.expr, self.visit(copy.deepcopy(node))))
-
-    def visit_Name(self, node: ast.Name) -> ast.Name:
-        module = _IMPORTED.get(node.id)
-        return ast.Name(id=self._imports.name(module, node.id)) if module else node
-
-    def visit_Constant(self, node: ast.Constant) -> ast.expr:
-        """Return a text with what is not printable escaped, as everywhere in the tree."""
-        value: Json = node.value  # type: ignore[assignment]  # nothing else stands in an annotation
-        return ast.parse(literal(value), mode="eval").body
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
