@@ -18,6 +18,7 @@ from toolgen.catalog import CatalogueError, format_schema, load_catalogue, read_
 from toolgen.catalog.entry import tool_digest
 from toolgen.catalog.reader import format_id
 from toolgen.catalog.shared_types import SharedTypes, with_types
+from toolgen.catalog.texts import SchemaTexts
 from toolgen.codegen import generate
 from toolgen.contract.names import CATALOG_FORMATS, CatalogFormat
 from toolgen.dsl import Agent, Design, Service, Use, build
@@ -81,7 +82,7 @@ def test_a_type_of_several_tools_stands_in_a_file_once() -> None:
         {"id": "s.t.c", "confirmation": {"hint": "?", "payload": {"name": "Device", "schema": one}}},
         {"id": "s.t.d", "errors": [{"name": "gone", "type": "Device", "schema": {**one, "title": 1}}]},
     ]
-    shared = SharedTypes(tools)
+    shared = SharedTypes(tools, SchemaTexts())
     types, short = shared.types(), [shared.without_types(tool) for tool in tools]
     assert types == {"Device": one}
     assert short[0]["payload"]["schema"]["$defs"] == {"Device": {"$ref": "#/types/Device"}}
@@ -91,10 +92,11 @@ def test_a_type_of_several_tools_stands_in_a_file_once() -> None:
     for definition in (True, {"$defs": {"Device": one}}):
         odd = {"$defs": {"Odd": definition, "Device": one}}
         tools = [{"id": f"s.t.{id_}", "payload": {"name": id_, "schema": odd}} for id_ in "xy"]
-        shared = SharedTypes(tools)
+        shared = SharedTypes(tools, SchemaTexts())
         assert [with_types(shared.without_types(tool), shared.types()) for tool in tools] == tools
+        assert shared.types() == {"Odd": definition, "Device": one}
     theirs = {"name": "C", "schema": {"$defs": {"X": {"$ref": "#/types/X"}}, "types": {"X": {}}}}
-    assert SharedTypes([*tools, {"id": "s.t.e", "payload": theirs}]).types() == {}
+    assert SharedTypes([*tools, {"id": "s.t.e", "payload": theirs}], SchemaTexts()).types() == {}
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from toolgen.contract.names import CATALOG_FORMAT, MCP_HINTS, CatalogFormat, Hint
 from toolgen.shapes.foreign.schema import Schema, any_of
@@ -120,7 +120,22 @@ class NativeToolRecord:
     toolset: ToolsetRecord = ToolsetRecord()
 
 
-def tool_entry(of: ToolRecord, format: CatalogFormat = CATALOG_FORMAT) -> dict[str, Json]:
+def canonical(value: Json) -> str:
+    """Return the JSON text that digests count: keys sorted, no spaces, ASCII, numbers as in Python."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+
+
+def _in_one(value: Json) -> Iterable[str]:
+    return (canonical(value),)
+
+
+CanonicalParts: TypeAlias = "Callable[[Json], Iterable[str]]"
+"""Returns the text of `canonical` in parts."""
+
+
+def tool_entry(
+    of: ToolRecord, format: CatalogFormat = CATALOG_FORMAT, parts: CanonicalParts = _in_one
+) -> dict[str, Json]:
     """Return the entry of a tool, its keys in the order in which they are written."""
     facts = of.facts
     hints: dict[str, Json] = {"call": facts.call_hint, "result": facts.result_hint}
@@ -157,6 +172,7 @@ def tool_entry(of: ToolRecord, format: CatalogFormat = CATALOG_FORMAT) -> dict[s
             "meta": dict(facts.meta) or None,
         },
         format,
+        parts,
     )
 
 
@@ -164,11 +180,6 @@ def native_entry(of: NativeToolRecord, format: CatalogFormat = CATALOG_FORMAT) -
     """Return the entry of a tool that the model's provider runs; it has no schemas."""
     facts: dict[str, Json] = {"kind": "native", "provider": of.provider, "config": dict(of.config)}
     return _complete({**_head(of.id, of.kind, of.toolset), **facts}, format)
-
-
-def canonical(value: Json) -> str:
-    """Return the JSON text that digests count: keys sorted, no spaces, ASCII, numbers as in Python."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"))
 
 
 def sha256(*texts: str) -> str:
@@ -179,12 +190,12 @@ def sha256(*texts: str) -> str:
     return f"sha256:{counted.hexdigest()}"
 
 
-def tool_digest(entry: Mapping[str, Json]) -> str:
+def tool_digest(entry: Mapping[str, Json], parts: CanonicalParts = _in_one) -> str:
     """Return the digest of a tool, which changes with each part of its entry that its runtime knows.
 
     What says something of the toolset, and what only a design knows, is not in it.
     """
-    return sha256(canonical(without(entry, (("digest",), *DESIGN_ONLY, *OF_TOOLSET))))
+    return sha256(*parts(without(entry, (("digest",), *DESIGN_ONLY, *OF_TOOLSET))))
 
 
 def without(entry: Mapping[str, Json], paths: Iterable[tuple[str, ...]]) -> dict[str, Json]:
@@ -235,10 +246,12 @@ def _head(id_: str, name: str, toolset: ToolsetRecord) -> dict[str, Json]:
     }
 
 
-def _complete(facts: dict[str, Json], format: CatalogFormat) -> dict[str, Json]:
+def _complete(
+    facts: dict[str, Json], format: CatalogFormat, parts: CanonicalParts = _in_one
+) -> dict[str, Json]:
     """Return the facts that are not empty, with the keys of a format."""
     present = {key: value for key, value in facts.items() if value is not None and value != []}
-    return without(present, SINCE_2) if format == 1 else {**present, "digest": tool_digest(present)}
+    return without(present, SINCE_2) if format == 1 else {**present, "digest": tool_digest(present, parts)}
 
 
 def _icon(of: Icon) -> Json:

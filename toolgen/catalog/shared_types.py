@@ -5,10 +5,12 @@ A schema, or one of its `$defs`, is `{"$ref": "#/types/NAME"}` then: a JSON Poin
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from .texts import SchemaTexts
 
 _POINTER: Final = "#/types/"
 
@@ -30,10 +32,12 @@ class SharedTypes:
     Where one name has several schemas, it is the one that stands there most often.
     """
 
-    def __init__(self, tools: Iterable[Mapping[str, Any]]) -> None:
-        self._written: dict[int, tuple[Any, str]] = {}
-        """Each schema and its text, one for equal texts, by the schema's identity."""
-        self._same: dict[str, str] = {}
+    def __init__(self, tools: Iterable[Mapping[str, Any]], texts: SchemaTexts) -> None:
+        self._written = texts
+        self._whole: dict[int, tuple[Any, str]] = {}
+        """Each schema with `$defs`, and a digest of it, by its identity."""
+        self._has_pointer = False
+        """Whether a schema of somebody else has what a reader would take for a reference."""
         roots: Counter[tuple[str, str]] = Counter()
         schemas: dict[tuple[str, str], Any] = {}
         for part in (part for tool in tools for part in typed_parts(tool)):
@@ -41,25 +45,28 @@ class SharedTypes:
             roots[key] += 1
             schemas[key] = part["schema"]
         counts = Counter(roots)
-        is_ambiguous = any(f'"{_POINTER}' in text for _, text in roots)  # in a schema of somebody else
+        self._inner: set[str] = set()
+        """Names of definitions that have `$defs`: a reader looks at those of a whole schema alone."""
         for root in roots:
             for name, schema in _definitions(schemas[root]).items():
                 key = name, self._text(schema)
                 counts[key] += 1
                 schemas[key] = schema
-                is_ambiguous |= bool(
-                    _definitions(schema)
-                )  # a reader looks at those of the whole schema alone
+                if _definitions(schema):
+                    self._inner.add(name)
         self._texts: dict[str, str] = {}
         self._schemas: dict[str, Any] = {}
         for (name, text), count in counts.most_common():
-            if count > 1 and name not in self._texts and not is_ambiguous:
+            if count > 1 and name not in self._texts and not self._has_pointer:
                 self._texts[name] = text
                 self._schemas[name] = schemas[name, text]
 
     def types(self) -> dict[str, Any]:
         """Return what stands under `types`."""
-        return {name: self._with_references(self._schemas[name]) for name in sorted(self._schemas)}
+        return {
+            name: schema if name in self._inner else self._with_references(schema)
+            for name, schema in sorted(self._schemas.items())
+        }
 
     def without_types(self, tool: Mapping[str, Any]) -> dict[str, Any]:
         """Return the entry with references in the place of the shared schemas."""
@@ -81,10 +88,18 @@ class SharedTypes:
         return {"$ref": _POINTER + name} if is_shared else schema
 
     def _text(self, schema: Any) -> str:
-        if id(schema) not in self._written:
-            text = json.dumps(schema)
-            self._written[id(schema)] = schema, self._same.setdefault(text, text)
-        return self._written[id(schema)][1]
+        """Return a text that is equal for equal schemas."""
+        definitions = _definitions(schema)
+        if not definitions:
+            return self._noticed(self._written.compact(schema))
+        if id(schema) not in self._whole:
+            parts = map(self._noticed, self._written.compact_parts(schema, definitions))
+            self._whole[id(schema)] = schema, self._written.digest(parts)
+        return self._whole[id(schema)][1]
+
+    def _noticed(self, text: str) -> str:
+        self._has_pointer |= f'"{_POINTER}' in text
+        return text
 
 
 def with_types(tool: Mapping[str, Any], types: Mapping[str, Any]) -> dict[str, Any]:

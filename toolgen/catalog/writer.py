@@ -18,6 +18,7 @@ from toolgen.shapes.design.schema import ASSERTED_FORMATS
 from .entry import canonical, sha256
 from .reader import format_id
 from .shared_types import SharedTypes
+from .texts import SchemaTexts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,8 +37,8 @@ class CatalogEntry:
 
     id: str
     value: dict[str, Json]
-    canonical: str
-    """What the digest counts."""
+    canonical: tuple[str, ...]
+    """What the digest counts, in parts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,9 +51,10 @@ class Root:
     """Entries by id."""
 
 
-def catalog_entry(value: dict[str, Json]) -> CatalogEntry:
-    """Return an entry of the catalogue."""
-    return CatalogEntry(id=str(value["id"]), value=value, canonical=canonical(value))
+def catalog_entry(value: dict[str, Json], texts: SchemaTexts | None = None) -> CatalogEntry:
+    """Return an entry of the catalogue; `texts` are those of other entries with the same schemas."""
+    parts = (texts or SchemaTexts()).canonical_parts(value)
+    return CatalogEntry(id=str(value["id"]), value=value, canonical=tuple(parts))
 
 
 def catalogue(
@@ -63,13 +65,15 @@ def catalogue(
     further: Mapping[str, Json] | None = None,
     root: Root | None = None,
     is_reviewed: bool = False,
+    texts: SchemaTexts | None = None,
 ) -> str:
     """Return the text of a catalogue; tools are sorted by id.
 
     `agent` is whose tools they are, `further` what stands after them. Of a tool that is in `root` too stands
-    what differs. What is reviewed is indented.
+    what differs. What is reviewed is indented. `texts` are those of other catalogues with the same schemas.
     """
     ordered = sorted(entries, key=lambda entry: entry.id)
+    texts = texts or SchemaTexts()
     facts: dict[str, Json] = {} if agent is None else {"agent": agent}
     facts |= further or {}
     is_first = head.format == 1
@@ -80,7 +84,7 @@ def catalogue(
     if head.format < 3:
         document["tools"] = [entry.value for entry in ordered]
     elif root is None:
-        shared = SharedTypes(entry.value for entry in ordered)
+        shared = SharedTypes((entry.value for entry in ordered), texts)
         if types := shared.types():
             document["types"] = types
         document["tools"] = [shared.without_types(entry.value) for entry in ordered]
@@ -89,8 +93,8 @@ def catalogue(
         document["tools"] = [_difference(entry.value, root.entries[entry.id].value) for entry in ordered]
     document |= further or {}
     if head.format < 3:
-        return _indented(document, "  ")
-    return _indented(document, " ") if is_reviewed else _in_lines(document)
+        return _indented(document, "  ", texts)
+    return _indented(document, " ", texts) if is_reviewed else _in_lines(document, texts)
 
 
 def _difference(entry: dict[str, Json], root: dict[str, Json]) -> dict[str, Json]:
@@ -115,34 +119,46 @@ def _catalog(head: Head, tools: list[CatalogEntry], facts: Mapping[str, Json]) -
 
 def _canonical_tools(tools: list[CatalogEntry]) -> list[str]:
     """Return the text of all entries in parts, for as a whole it is as large as the catalogue."""
-    parts = [part for entry in tools for part in (",", entry.canonical)]
+    parts = [part for entry in tools for part in (",", *entry.canonical)]
     return ["[", *parts[1:], "]"]
 
 
-def _indented(document: Mapping[str, Json], margin: str) -> str:
+def _indented(document: Mapping[str, Json], margin: str, texts: SchemaTexts) -> str:
     """Return JSON on several lines, but the head on one."""
-    texts = {
-        key: json.dumps(value, ensure_ascii=False) if key == "catalog" else indented(value, margin, margin)
-        for key, value in document.items()
-    }
-    lines = (f'{margin}"{key}": {text}' for key, text in texts.items())
+    lines: list[str] = []
+    for key, value in document.items():
+        match key, value:
+            case "catalog", _:
+                text = json.dumps(value, ensure_ascii=False)
+            case "types", dict():
+                inner = 2 * margin
+                types = (
+                    f"{inner}{compact(name)}: {texts.indented(each, margin, inner)}"
+                    for name, each in value.items()
+                )
+                text = "{\n" + ",\n".join(types) + f"\n{margin}}}"
+            case _:
+                text = indented(value, margin, margin)
+        lines.append(f'{margin}"{key}": {text}')
     return without_surrogates("{\n" + ",\n".join(lines) + "\n}\n")
 
 
-def _in_lines(document: Mapping[str, Json]) -> str:
+def _in_lines(document: Mapping[str, Json], texts: SchemaTexts) -> str:
     """Return JSON with a tool, a type, an agent or a completion a line."""
-    parts = [part for key, value in document.items() for part in (",\n", f'"{key}":', *_lines(key, value))]
+    parts = [
+        part for key, value in document.items() for part in (",\n", f'"{key}":', *_lines(key, value, texts))
+    ]
     return "".join(["{\n", *parts[1:], "\n}\n"])
 
 
-def _lines(key: str, value: Json) -> Iterator[str]:
+def _lines(key: str, value: Json, texts: SchemaTexts) -> Iterator[str]:
     """Yield the parts of a value, which stands on several lines where it holds several things."""
     lines: Iterable[str]
     match value:
         case list() if value:
             lines = map(compact, value)
         case dict() if key == "types":
-            lines = (f"{compact(name)}:{compact(schema)}" for name, schema in value.items())
+            lines = (f"{compact(name)}:{texts.compact(schema)}" for name, schema in value.items())
         case _:
             yield compact(value)
             return

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields, replace
+from typing import Any
 
 from toolgen.catalog.entry import (
     NativeToolRecord,
@@ -14,12 +15,13 @@ from toolgen.catalog.entry import (
     tool_entry,
     type_entry,
 )
-from toolgen.catalog.writer import CatalogEntry, Head, catalog_entry
+from toolgen.catalog.texts import SchemaTexts
+from toolgen.catalog.writer import CatalogEntry, Head, catalog_entry, catalogue
 from toolgen.contract.json_value import Json
 from toolgen.contract.policy import History, RunPolicy
 from toolgen.contract.tool_facts import Artifact, Confirmation, Error
 from toolgen.expr.tree import Agent, Completion, Design, Export, NativeTool, Service, Tool, Toolset, UsedTool
-from toolgen.shapes.design.schema import noted_formats, object_schema
+from toolgen.shapes.design.schema import SchemaParts, noted_formats
 from toolgen.shapes.fields import Objects, ObjectType
 from toolgen.shapes.sensitive import pointers_of, sensitive_places
 
@@ -36,27 +38,54 @@ class CatalogTool:
     """Types by class name that cross the JSON boundary beside payload and result."""
 
 
-def type_record(head: Head, of: ObjectType, objects: Objects, examples: tuple[Json, ...] = ()) -> TypeRecord:
-    """Return what a catalogue says of an object that crosses the JSON boundary."""
-    schema = object_schema(of, objects, has_class_titles=head.format == 1)
-    return TypeRecord(
-        name=of.name,
-        schema=schema,
-        examples=examples,
-        noted_formats=noted_formats(of, schema, objects),
-        sensitive=pointers_of(sensitive_places(of, objects)),
-    )
+class CatalogWriter:
+    """Writes the catalogues of a design; what several tools have is written once."""
+
+    def __init__(self, head: Head) -> None:
+        self.head = head
+        self._texts = SchemaTexts()
+        self._schemas = SchemaParts(has_class_titles=head.format == 1)
+        self._records: dict[tuple[int, int], tuple[ObjectType, Objects, TypeRecord]] = {}
+        """What several tools have, by the identities of an object and of the table of its classes."""
+
+    def catalogue(self, entries: Iterable[CatalogEntry], **facts: Any) -> str:
+        """Return the text of a catalogue, see `toolgen.catalog.writer.catalogue`."""
+        return catalogue(self.head, entries, texts=self._texts, **facts)
+
+    def entry(self, record: ToolRecord) -> CatalogEntry:
+        """Return the entry of a tool."""
+        value = tool_entry(record, self.head.format, self._texts.canonical_parts)
+        return catalog_entry(value, self._texts)
+
+    def type_record(self, of: ObjectType, objects: Objects, examples: tuple[Json, ...] = ()) -> TypeRecord:
+        """Return what a catalogue says of an object that crosses the JSON boundary."""
+        schema = self._schemas.schema(of, objects)
+        return TypeRecord(
+            name=of.name,
+            schema=schema,
+            examples=examples,
+            noted_formats=noted_formats(of, schema, objects),
+            sensitive=pointers_of(sensitive_places(of, objects)),
+        )
+
+    def shared_record(self, of: ObjectType, objects: Objects) -> TypeRecord:
+        """Return the same for each tool that has an object, such as an error."""
+        key = id(of), id(objects)
+        if key not in self._records:
+            self._records[key] = of, objects, self.type_record(of, objects)
+        return self._records[key][2]
 
 
-def catalog_tool(head: Head, toolset: Toolset, tool: Tool, objects: Objects) -> CatalogTool:
-    types = {name: type_record(head, objects[name], objects) for name in tool.classes}
+def catalog_tool(writer: CatalogWriter, toolset: Toolset, tool: Tool, objects: Objects) -> CatalogTool:
+    type_record = writer.type_record
+    types = {name: writer.shared_record(objects[name], objects) for name in tool.classes}
     results = tuple(example.result for example in tool.examples if example.result is not None)
     record = ToolRecord(
         id=tool.id,
         name=names.wire(toolset, tool),
         facts=tool.facts,
-        payload=type_record(head, tool.payload, objects, tuple(example.args for example in tool.examples)),
-        result=type_record(head, tool.result, objects, results),
+        payload=type_record(tool.payload, objects, tuple(example.args for example in tool.examples)),
+        result=type_record(tool.result, objects, results),
         toolset=_toolset(toolset),
         bounded=tool.bounded,
         artifacts=tuple(
@@ -77,37 +106,39 @@ def catalog_tool(head: Head, toolset: Toolset, tool: Tool, objects: Objects) -> 
         injected=tuple(field.name for field in tool.injected),
         binding=(tool.binding.service, tool.binding.method) if tool.binding else None,
     )
-    return CatalogTool(entry=catalog_entry(tool_entry(record, head.format)), record=record, types=types)
+    return CatalogTool(entry=writer.entry(record), record=record, types=types)
 
 
-def agent_tool_entry(head: Head, entry: CatalogTool, used: UsedTool) -> CatalogEntry:
+def agent_tool_entry(writer: CatalogWriter, entry: CatalogTool, used: UsedTool) -> CatalogEntry:
     """Return the entry of a tool as one agent calls it."""
     if used.confirmation in (None, used.tool.confirmation) and used.name == entry.record.name:
         return entry.entry
     record = replace(entry.record, name=used.name)
     if used.confirmation is not None:
         record = replace(record, confirmation=used.confirmation.typed(entry.types.__getitem__))
-    return catalog_entry(tool_entry(record, head.format))
+    return writer.entry(record)
 
 
-def native(head: Head, toolset: Toolset, tool: NativeTool) -> CatalogEntry:
+def native(writer: CatalogWriter, toolset: Toolset, tool: NativeTool) -> CatalogEntry:
     """Return the entry of a tool that the model's provider runs."""
     record = NativeToolRecord(
         id=tool.id, provider=tool.provider, kind=tool.kind, config=tool.config, toolset=_toolset(toolset)
     )
-    return catalog_entry(native_entry(record, head.format))
+    return catalog_entry(native_entry(record, writer.head.format))
 
 
 def _toolset(of: Toolset) -> ToolsetRecord:
     return ToolsetRecord(title=of.title or "", instructions=of.instructions, agent=of.exporter)
 
 
-def agent_entries(head: Head, agent: Agent, tools: Mapping[str, CatalogTool]) -> Iterator[CatalogEntry]:
+def agent_entries(
+    writer: CatalogWriter, agent: Agent, tools: Mapping[str, CatalogTool]
+) -> Iterator[CatalogEntry]:
     """Return the entry of every tool that an agent has; `tools` are those of the design by id."""
     for used in agent.uses:
-        yield from (agent_tool_entry(head, tools[used_tool.tool.id], used_tool) for used_tool in used.tools)
+        yield from (agent_tool_entry(writer, tools[used_tool.tool.id], used_tool) for used_tool in used.tools)
     for toolset in toolsets_of(agent):
-        yield from (native(head, toolset, tool) for tool in toolset.native)
+        yield from (native(writer, toolset, tool) for tool in toolset.native)
 
 
 def agent_header(agent: Agent) -> dict[str, Json]:
@@ -123,21 +154,21 @@ def agent_header(agent: Agent) -> dict[str, Json]:
 
 
 def agents_and_completions(
-    head: Head, design: Design, completion_objects: Mapping[str, Objects]
+    writer: CatalogWriter, design: Design, completion_objects: Mapping[str, Objects]
 ) -> dict[str, Json]:
     """Return the agents and completions of the design; the objects are given by service."""
     agents: list[Json] = [_agent(agent) for service in design.services for agent in service.agents]
     completions: list[Json] = [
-        _completion(head, completion, completion_objects[service.name])
+        _completion(writer, completion, completion_objects[service.name])
         for service in design.services
         for completion in service.completions
     ]
     return _without_empty({"agents": agents, "completions": completions})
 
 
-def completion_facts(head: Head, service: Service, objects: Objects) -> dict[str, Json]:
+def completion_facts(writer: CatalogWriter, service: Service, objects: Objects) -> dict[str, Json]:
     """Return the completions of one service."""
-    return {"completions": [_completion(head, completion, objects) for completion in service.completions]}
+    return {"completions": [_completion(writer, completion, objects) for completion in service.completions]}
 
 
 def non_default_limits(policy: RunPolicy | History) -> dict[str, object]:
@@ -171,12 +202,12 @@ def _export(export: Export) -> Json:
     return _without_empty({"toolset": names.qualified(export.toolset), "prompts": prompts})
 
 
-def _completion(head: Head, completion: Completion, objects: Objects) -> Json:
+def _completion(writer: CatalogWriter, completion: Completion, objects: Objects) -> Json:
     return {
         "id": completion.id,
         "name": completion.name,
         "description": completion.description,
-        "result": type_entry(type_record(head, completion.result, objects), head.format),
+        "result": type_entry(writer.type_record(completion.result, objects), writer.head.format),
     }
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from toolgen.catalog.writer import CatalogEntry, Head, Root, catalogue
+from toolgen.catalog.writer import CatalogEntry, Head, Root
 from toolgen.contract.names import CATALOG, CATALOG_FORMAT, COMPLETION_SCHEMAS, CatalogFormat
 from toolgen.expr.tree import Agent, Design, Service, Toolset
 
 from . import catalog, names
-from .catalog import agent_entries, agent_header, agents_and_completions, completion_facts
+from .catalog import CatalogWriter, agent_entries, agent_header, agents_and_completions, completion_facts
 from .layout import (
     Module,
     Scope,
@@ -57,7 +57,7 @@ def generate(
     head = Head(design=design.name, version=design.version, format=catalog_format)
     return {
         path: content if isinstance(content, str) else render(content, design=module)
-        for path, content in _files(design, head)
+        for path, content in _files(design, CatalogWriter(head))
     }
 
 
@@ -66,8 +66,8 @@ def stub(design: Design, toolset: Toolset, package: str) -> str:
     return render(stub_view(design, toolset, package), design="")
 
 
-def _files(design: Design, head: Head) -> Iterator[tuple[str, View | str]]:
-    whole = _design_context(design, head)
+def _files(design: Design, writer: CatalogWriter) -> Iterator[tuple[str, View | str]]:
+    whole = _design_context(design, writer)
     yield "__init__.py", root_view(design.description)
     yield "py.typed", ""
     yield "types.py", shared_types_view(design, whole.shared)
@@ -76,7 +76,7 @@ def _files(design: Design, head: Head) -> Iterator[tuple[str, View | str]]:
     objects = {service.name: completions_scope(service, whole.shared).objects for service in design.services}
     yield (
         CATALOG,
-        catalogue(head, whole.entries.values(), further=agents_and_completions(head, design, objects)),
+        writer.catalogue(whole.entries.values(), further=agents_and_completions(writer, design, objects)),
     )
 
 
@@ -85,7 +85,7 @@ class _DesignContext:
     """The shared names and modules for the files of one place."""
 
     design: Design
-    head: Head
+    writer: CatalogWriter
     shared: Scope
     services: dict[str, Scope]
     toolsets: dict[str, Scope]
@@ -96,22 +96,24 @@ class _DesignContext:
 
     def catalogue(self, toolset: Toolset) -> str:
         ids = [*(tool.id for tool in toolset.tools), *(tool.id for tool in toolset.native)]
-        return catalogue(self.head, map(self.entries.__getitem__, ids), is_reviewed=True)
+        return self.writer.catalogue(map(self.entries.__getitem__, ids), is_reviewed=True)
 
 
-def _design_context(design: Design, head: Head) -> _DesignContext:
+def _design_context(design: Design, writer: CatalogWriter) -> _DesignContext:
     shared = shared_scope(design)
     toolsets = [toolset for service in design.services for toolset in service.toolsets]
     scopes = {names.qualified(toolset): toolset_scope(toolset, shared) for toolset in toolsets}
     tools = {
-        tool.id: catalog.catalog_tool(head, toolset, tool, scopes[names.qualified(toolset)].objects)
+        tool.id: catalog.catalog_tool(writer, toolset, tool, scopes[names.qualified(toolset)].objects)
         for toolset in toolsets
         for tool in toolset.tools
     }
-    native = {tool.id: catalog.native(head, toolset, tool) for toolset in toolsets for tool in toolset.native}
+    native = {
+        tool.id: catalog.native(writer, toolset, tool) for toolset in toolsets for tool in toolset.native
+    }
     return _DesignContext(
         design=design,
-        head=head,
+        writer=writer,
         shared=shared,
         services={service.name: service_scope(service, shared) for service in design.services},
         toolsets=scopes,
@@ -142,8 +144,8 @@ def _service(service: Service, whole: _DesignContext) -> Iterator[tuple[str, Vie
     if service.completions:
         scope = completions_scope(service, whole.shared)
         yield _path(completions_module(service.name)), completions_view(service, scope)
-        facts = completion_facts(whole.head, service, scope.objects)
-        yield _path(folder, COMPLETION_SCHEMAS), catalogue(whole.head, [], further=facts, is_reviewed=True)
+        facts = completion_facts(whole.writer, service, scope.objects)
+        yield _path(folder, COMPLETION_SCHEMAS), whole.writer.catalogue([], further=facts, is_reviewed=True)
 
 
 def _agent(agent: Agent, whole: _DesignContext) -> Iterator[tuple[str, View | str]]:
@@ -151,9 +153,9 @@ def _agent(agent: Agent, whole: _DesignContext) -> Iterator[tuple[str, View | st
     yield _path(folder, "__init__.py"), agent_package_view(agent)
     yield _path(folder, "agent.py"), agent_view(whole.design, agent)
     yield _path(folder, "specs.py"), agent_specs_view(agent)
-    entries = agent_entries(whole.head, agent, whole.tools)
+    entries = agent_entries(whole.writer, agent, whole.tools)
     root = Root(path=f"{'../' * len(folder)}{CATALOG}", entries=whole.entries)
-    yield _path(folder, CATALOG), catalogue(whole.head, entries, agent=agent_header(agent), root=root)
+    yield _path(folder, CATALOG), whole.writer.catalogue(entries, agent=agent_header(agent), root=root)
     if agent.exports:
         text = f"The toolsets that {agent.id} implements."
         yield _path((*folder, "exports"), "__init__.py"), package_view(text)

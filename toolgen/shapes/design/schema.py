@@ -64,7 +64,7 @@ def object_schema(root: ObjectType, objects: Objects, *, has_class_titles: bool 
 
     With `has_class_titles` the title of each object is the name of its class.
     """
-    return _Writer(objects, has_class_titles=has_class_titles).root(root)
+    return SchemaParts(has_class_titles=has_class_titles).schema(root, objects)
 
 
 def schemas_of(objects: Objects, unions: Iterable[UnionType] = ()) -> dict[str, Schema]:
@@ -90,27 +90,63 @@ def noted_formats(root: ObjectType, schema: Schema, objects: Objects) -> tuple[s
 
 def type_schema(type_: DataType, objects: Objects) -> Schema:
     """Return the schema of any type, with `$defs` for all it refers to."""
-    return _Writer(objects).complete(type_)
+    writer = _Writer(objects, has_class_titles=False)
+    return SchemaParts().complete(writer.type(type_), writer.references, objects)
+
+
+_Reference = tuple[str, str | None]
+"""An object in `$defs` by its name, with the tag that it has as the branch of a union."""
+
+
+class SchemaParts:
+    """The schemas of objects that stand in `$defs`, each written once for all schemas that refer to it.
+
+    Nobody may change what is in it.
+    """
+
+    def __init__(self, *, has_class_titles: bool = False) -> None:
+        self._has_class_titles = has_class_titles
+        self._parts: dict[tuple[int, str | None], tuple[ObjectType, Schema, list[_Reference]]] = {}
+        """Objects by identity, with their schemas and what these refer to."""
+
+    def schema(self, root: ObjectType, objects: Objects) -> Schema:
+        """Return the schema of the root with `$defs` for all it refers to, in order of first use."""
+        if root.foreign:
+            return root.foreign.schema
+        writer = _Writer(objects, has_class_titles=self._has_class_titles)
+        return self.complete(writer.object(root), writer.references, objects)
+
+    def complete(self, schema: Schema, references: Iterable[_Reference], objects: Objects) -> Schema:
+        """Return a schema with `$defs` for its references and for theirs."""
+        defs: dict[str, Json] = {}
+        waiting = [*references][::-1]
+        while waiting:
+            name, tag = waiting.pop()
+            if name not in defs:
+                defs[name], inner = self._part(objects[name], tag, objects)
+                waiting += reversed(inner)
+        return {**schema, "$defs": defs} if defs else schema
+
+    def _part(
+        self, object_: ObjectType, tag: str | None, objects: Objects
+    ) -> tuple[Schema, list[_Reference]]:
+        key = id(object_), tag
+        if key not in self._parts:
+            writer = _Writer(objects, has_class_titles=self._has_class_titles)
+            schema = writer.named(object_, tag)
+            self._parts[key] = object_, schema, list(writer.references)
+        return self._parts[key][1:]
 
 
 class _Writer:
     """Writes one schema; collects the objects that belong into its `$defs`."""
 
-    def __init__(self, objects: Objects, *, has_class_titles: bool = False) -> None:
+    def __init__(self, objects: Objects, *, has_class_titles: bool) -> None:
+        self.references: dict[_Reference, None] = {}
         self._objects = objects
         self._has_class_titles = has_class_titles
-        self._defs: dict[str, Schema] = {}
 
-    def root(self, root: ObjectType) -> Schema:
-        return root.foreign.schema if root.foreign else self._with_defs(self._object(root))
-
-    def complete(self, type_: DataType) -> Schema:
-        return self._with_defs(self._type(type_))
-
-    def _with_defs(self, schema: Schema) -> Schema:
-        return {**schema, "$defs": dict(self._defs)} if self._defs else schema
-
-    def _object(self, object_: ObjectType, tag: str | None = None) -> Schema:
+    def object(self, object_: ObjectType, tag: str | None = None) -> Schema:
         title = object_.name if self._has_class_titles else object_.title or type_title(object_.name)
         schema: Schema = {"type": "object", "title": title}
         if object_.description:
@@ -128,17 +164,17 @@ class _Writer:
             schema["examples"] = list(object_.examples)
         return schema
 
-    def _named(self, object_: ObjectType, tag: str | None) -> Schema:
+    def named(self, object_: ObjectType, tag: str | None) -> Schema:
         if object_.foreign is not None:
             return embedded(object_.foreign.schema, f"#/$defs/{object_.name}")
-        return self._object(object_, tag)
+        return self.object(object_, tag)
 
     def _tag(self, field: Field) -> Schema:
         schema = self._property(field)
         return {**schema, "default": schema["const"]}
 
     def _property(self, field: Field) -> Schema:
-        schema = self._type(field.type)
+        schema = self.type(field.type)
         if stated := limits_sentence(field.type):
             del schema["description"]
         schema["title"] = field.title
@@ -152,7 +188,7 @@ class _Writer:
             schema["deprecated"] = True
         return schema
 
-    def _type(self, type_: DataType) -> Schema:
+    def type(self, type_: DataType) -> Schema:
         match type_:
             case StringType():
                 return _string(type_)
@@ -164,11 +200,11 @@ class _Writer:
                 stated = {"description": stated} if (stated := limits_sentence(type_)) else {}
                 return {**_SCALARS[type_.kind], **_limits(type_), **stated}
             case ArrayType():
-                return {"type": "array", "items": self._type(type_.items), **_limits(type_)}
+                return {"type": "array", "items": self.type(type_.items), **_limits(type_)}
             case MapType():
                 return self._map(type_)
             case NullableType():
-                return _nullable(self._type(type_.inner))
+                return _nullable(self.type(type_.inner))
             case UnionType(branches=((_, only),)):
                 return self._ref(only.name, type_.tag)
             case UnionType():
@@ -176,12 +212,12 @@ class _Writer:
                 return {"type": "object", "oneOf": branches}
             case RefType():
                 object_ = self._objects[type_.name]
-                return self._object(object_) if object_.inline else self._ref(type_.name)
+                return self.object(object_) if object_.inline else self._ref(type_.name)
             case _:
                 assert_never(type_)
 
     def _map(self, type_: MapType) -> Schema:
-        schema: Schema = {"type": "object", "additionalProperties": self._type(type_.values)}
+        schema: Schema = {"type": "object", "additionalProperties": self.type(type_.values)}
         if type_.keys != StringType():
             keys = _string(type_.keys)
             del keys["type"]
@@ -189,9 +225,7 @@ class _Writer:
         return {**schema, **_limits(type_)}
 
     def _ref(self, name: str, tag: str | None = None) -> Schema:
-        if name not in self._defs:
-            self._defs[name] = {}  # holds the place, and ends a recursion
-            self._defs[name] = self._named(self._objects[name], tag)
+        self.references[name, tag] = None
         return {"$ref": f"#/$defs/{name}"}
 
 

@@ -1,0 +1,49 @@
+"""What many tools of a catalogue have is written once: a further tool costs what is its own."""
+
+from __future__ import annotations
+
+from tests.work import lines_run
+from toolgen.catalog.entry import canonical
+from toolgen.catalog.shared_types import SharedTypes
+from toolgen.catalog.texts import SchemaTexts
+from toolgen.contract.json_value import Json
+from toolgen.dsl import Args, ArrayOf, Attribute, Design, Service, String, Tool, Toolset, Type, build
+from toolgen.expr.tree import Toolset as BuiltToolset
+from toolgen.shapes.design.schema import SchemaParts
+from toolgen.shapes.fields import ObjectType
+
+ROOM = Type("Room", None, *(Attribute(f"a{n}", String, "One of many.") for n in range(60)))
+HOUSE = Type("House", None, Attribute("rooms", ArrayOf(ROOM), None))
+
+
+def _built() -> tuple[BuiltToolset, dict[str, ObjectType]]:
+    tools = [Tool(name, "T.", Args(Attribute("house", HOUSE, None))) for name in ("buy", "sell")]
+    design = build(Design("d", "D.", Service("s", "S.", Toolset("t", "T.", *tools)))).design
+    assert design is not None
+    toolset = design.services[0].toolsets[0]
+    return toolset, {**design.shared, **{each.name: each for each in toolset.objects}}
+
+
+def test_the_schema_of_a_type_is_written_once_for_all_tools() -> None:
+    toolset, objects = _built()
+    buy, sell = (tool.payload for tool in toolset.tools)
+    parts = SchemaParts()
+    assert lines_run(lambda: parts.schema(buy, objects)) > 600
+    assert lines_run(lambda: parts.schema(sell, objects)) < 150
+    assert parts.schema(sell, objects) == SchemaParts().schema(sell, objects)
+
+
+def test_the_texts_of_a_schema_are_written_once_for_all_tools() -> None:
+    toolset, objects = _built()
+    parts, texts = SchemaParts(), SchemaTexts()
+    entries: list[dict[str, Json]] = [
+        {"id": tool.id, "payload": {"name": tool.name, "schema": parts.schema(tool.payload, objects)}}
+        for tool in toolset.tools
+    ]
+    written = [list(texts.canonical_parts(entry)) for entry in entries]
+    assert ["".join(each) for each in written] == [canonical(entry) for entry in entries]
+    long = [[part for part in each if len(part) > 2_000] for each in written]
+    assert long[0][0] is long[1][0]
+    room = SharedTypes(entries, texts).types()["Room"]
+    assert texts.indented(room, " ", "  ") is texts.indented(room, " ", "  ")
+    assert texts.compact(room) is texts.compact(room)

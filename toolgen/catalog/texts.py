@@ -1,0 +1,87 @@
+"""The JSON texts of schemas in catalogues: what many tools have is written once, and its text is shared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from json.encoder import encode_basestring_ascii
+from typing import Any, Final
+
+from toolgen.contract.json_value import Json, compact, indented
+
+from .entry import canonical, sha256
+
+_TYPED: Final = frozenset("payload result artifacts errors confirmation long_running ack progress".split())
+"""Keys of an entry below which a `schema` stands."""
+
+
+class SchemaTexts:
+    """Texts by the identity of what they say; nobody may change that meanwhile."""
+
+    def __init__(self) -> None:
+        self._written: dict[tuple[int, str], tuple[Any, str]] = {}
+
+    def compact(self, schema: Json) -> str:
+        """Return `json_value.compact` of a schema."""
+        return self._once(schema, "", compact)
+
+    def compact_parts(self, schema: dict[str, Json], definitions: dict[str, Json]) -> Iterator[str]:
+        """Yield texts that are equal for equal schemas, whose `$defs` are the definitions."""
+        yield compact({**schema, "$defs": list(definitions)})
+        yield from map(self.compact, definitions.values())
+
+    def digest(self, parts: Iterable[str]) -> str:
+        """Return the digest of a text in parts."""
+        return sha256(*parts)
+
+    def indented(self, schema: Json, step: str, margin: str) -> str:
+        """Return `json_value.indented` of a schema."""
+        return self._once(schema, f"{step},{margin}", lambda value: indented(value, step, margin))
+
+    def canonical_parts(self, entry: Json) -> Iterator[str]:
+        """Yield the parts of `entry.canonical` of an entry, or of something in it."""
+        if isinstance(entry, list):
+            return (yield from self._list(map(self.canonical_parts, entry)))
+        if not isinstance(entry, dict):
+            return (yield canonical(entry))
+        yield from self._object((key, self._member(key, entry[key])) for key in sorted(entry))
+
+    def _member(self, key: str, value: Json) -> Iterable[str]:
+        if key == "schema":
+            return self._schema(value)
+        return self.canonical_parts(value) if key in _TYPED else (canonical(value),)
+
+    def _schema(self, schema: Json) -> Iterable[str]:
+        if not isinstance(schema, dict) or not isinstance(schema.get("$defs"), dict):
+            return (self._canonical(schema),)
+        return self._object(
+            (key, self._definitions(schema[key]) if key == "$defs" else (canonical(schema[key]),))
+            for key in sorted(schema)
+        )
+
+    def _definitions(self, definitions: Any) -> Iterator[str]:
+        return self._object((name, (self._canonical(definitions[name]),)) for name in sorted(definitions))
+
+    def _canonical(self, schema: Json) -> str:
+        return self._once(schema, "canonical", canonical)
+
+    def _object(self, members: Iterable[tuple[str, Iterable[str]]]) -> Iterator[str]:
+        before = "{"
+        for key, parts in members:
+            yield f"{before}{encode_basestring_ascii(key)}:"
+            yield from parts
+            before = ","
+        yield "}" if before == "," else "{}"
+
+    def _list(self, members: Iterable[Iterable[str]]) -> Iterator[str]:
+        before = "["
+        for parts in members:
+            yield before
+            yield from parts
+            before = ","
+        yield "]" if before == "," else "[]"
+
+    def _once(self, value: Json, style: str, write: Callable[[Json], str]) -> str:
+        key = id(value), style
+        if key not in self._written:
+            self._written[key] = value, write(value)
+        return self._written[key][1]
