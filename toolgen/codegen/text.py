@@ -13,6 +13,8 @@ _QUOTES = {r"\'": "'", '"': r"\""}
 def quote(text: str) -> str:
     """Return a string literal, in the quotes that need fewer escapes; what is not printable is escaped."""
     body = _escaped(text)
+    if '"' not in body and "\\" not in body:
+        return f'"{body}"'
     if text.count('"') > text.count("'"):
         return f"'{body}'"
     return '"' + re.sub(r'\\.|"', lambda match: _QUOTES.get(match[0], match[0]), body) + '"'

@@ -160,17 +160,24 @@ def _expression(value: object) -> str:
 
 def _pieces(value: str) -> list[str]:
     """Return the string cut behind spaces and line feeds."""
-    if len(string(value)) <= _LONGEST_PIECE:
+    if not _is_long(value):
         return [value]
     pieces = [""]
     for chunk in re.findall(r"\n+|[^ \n]+ *| +", value):
         grown = pieces[-1] + chunk
         is_new_line = pieces[-1].endswith("\n") and chunk[0] != "\n"
-        if pieces[-1] and (is_new_line or len(string(grown)) > _LONGEST_PIECE):
+        if pieces[-1] and (is_new_line or _is_long(grown)):
             pieces.append(chunk)
         else:
             pieces[-1] = grown
     return pieces
+
+
+def _is_long(text: str) -> bool:
+    """Return whether a string is longer than a piece, with its quotes; a character takes ten at most."""
+    if len(text) + 2 > _LONGEST_PIECE:
+        return True
+    return 10 * len(text) + 2 > _LONGEST_PIECE and len(string(text)) > _LONGEST_PIECE
 
 
 def _escaped(char: str, quote: str) -> str:

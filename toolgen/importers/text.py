@@ -177,10 +177,12 @@ def _drop_unsupported(document: Document) -> Document:
         better: list[tuple[str | int, Json]] = []
         deeper: list[tuple[object, Place]] = []
         for key, value in entries:
+            if not isinstance(value, (dict, list)) and _is_supported(value):
+                continue
             inner = place if container is root else below(place, key)
             if isinstance(value, (dict, list)) and inner.length <= LONGEST_POINTER:
                 deeper.append((value, inner))
-            elif not _is_supported(value):
+            else:
                 better.append((key, _supported_value(value, inner, findings)))
         waiting.extend(reversed(deeper))
         for key, value in better:
@@ -192,10 +194,9 @@ def _drop_unsupported(document: Document) -> Document:
 
 
 def _is_supported(value: object) -> bool:
+    """Return whether a later stage supports a value that holds no others."""
     if isinstance(value, str):
         return value != TOO_DEEP and _is_text(value)
-    if isinstance(value, (dict, list)):
-        return False
     return not isinstance(value, float) or math.isfinite(value)
 
 

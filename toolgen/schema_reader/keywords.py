@@ -74,6 +74,8 @@ def children(schema: Schema) -> Iterator[tuple[tuple[str, ...], Any]]:
 
 def in_place(schema: Schema) -> Iterator[Any]:
     """Yield the subschemas that look at the same value, whether they are schemas or not."""
+    if schema.keys().isdisjoint(IN_PLACE):
+        return
     for key, value in schema.items():
         if key in IN_PLACE:
             yield from (child for _, child in children({key: value}))

@@ -16,6 +16,12 @@ from .problems import Problem
 MOST_IN_PLACE: Final = 10_000
 """Schemas that look at one value, when references are written out; the public corpora have 24."""
 _ANCHOR: Final = re.compile(r"[A-Za-z_][-A-Za-z0-9._]*")
+_POINTER: Final = re.compile(r"#(?:/[A-Za-z0-9_$.-]+)*")
+_RESOLVED: Final = frozenset("$schema $id $vocabulary patternProperties".split()).union(
+    "$anchor $dynamicAnchor $recursiveAnchor $dynamicRef $recursiveRef".split()
+)
+"""Keywords of what a validator resolves, and of patterns that it compiles itself."""
+_LARGE: Final = 2**31
 _METASCHEMA: Final = "https://json-schema.org/draft/2020-12/"
 
 
@@ -31,6 +37,7 @@ class SchemaIndex:
         self.targets: dict[int, Subschema | None] = {}
         """What the `$ref` of a schema refers to; None where only the whole contract can tell."""
         self.problems: list[Problem] = []
+        self._following: dict[int, tuple[int, ...]] = {}
         self._base = base
         self._anchors: dict[str, Schema] = {}
         self._embedded: set[int] = set()
@@ -42,6 +49,29 @@ class SchemaIndex:
     def has_resources(self) -> bool:
         """Whether schemas inside have an `$id` of their own, which may build on that of the root."""
         return bool(self._embedded)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether a validator can be built of the document, if its metaschema accepts it.
+
+        Each reference is a pointer to a schema then, and nothing else is there that a validator resolves,
+        compiles or counts with.
+        """
+        return all(
+            schema.keys().isdisjoint(_RESOLVED)
+            and not any(
+                type(value) is float or (type(value) is int and value > _LARGE) for value in schema.values()
+            )
+            and (
+                "$ref" not in schema
+                or (at in self.targets and self._is_plain(schema["$ref"], self.targets[at]))
+            )
+            for at, (_, schema) in self.places.items()
+        )
+
+    @staticmethod
+    def _is_plain(reference: str, target: Subschema | None) -> bool:
+        return target is not None and _POINTER.fullmatch(reference) is not None
 
     def is_embedded(self, schema: Schema) -> bool:
         """Return whether references of a schema start from an `$id` inside the document."""
@@ -112,14 +142,14 @@ class SchemaIndex:
         problems: list[Problem] = []
         done: set[int] = set()
         for start in self.places:
-            if start not in done:
+            if start not in done and self._next(start):
                 problems += self._cycles_from(start, done)
         return problems
 
     def _cycles_from(self, start: int, done: set[int]) -> list[Problem]:
         problems: list[Problem] = []
         path = {start}
-        stack = [(start, self._next(start))]
+        stack = [(start, [*self._next(start)])]
         while stack:
             at, following = stack[-1]
             if not following:
@@ -137,7 +167,7 @@ class SchemaIndex:
                 )
             elif then not in done:
                 path.add(then)
-                stack.append((then, self._next(then)))
+                stack.append((then, [*self._next(then)]))
         return problems
 
     def multiplied(self) -> list[Problem]:
@@ -146,26 +176,28 @@ class SchemaIndex:
         The innermost one: what uses it is no smaller.
         """
         sizes: dict[int, int] = {}
-        waiting = [(at, False) for at in reversed(self.places)]
+        waiting = [(at, False) for at in reversed(self.places) if self._next(at)]
         while waiting:
             at, is_counted = waiting.pop()
             if at in sizes:
                 continue
             following = self._next(at)
             if not is_counted:
-                waiting += [(at, True), *((then, False) for then in following)]
+                waiting += [(at, True), *((then, False) for then in following if self._next(then))]
                 continue
-            sizes[at] = 1 + sum(sizes[then] for then in following)
+            sizes[at] = 1 + sum(sizes.get(then, 1) for then in following)
             if sizes[at] > MOST_IN_PLACE:
                 message = f"has references that multiply out to more than {MOST_IN_PLACE} schemas"
                 hint = "refer to each schema once, or leave out alternatives that say the same"
                 return [Problem(pointer=self.places[at][0], message=message, hint=hint)]
         return []
 
-    def _next(self, at: int) -> list[int]:
-        schema = self.places[at][1]
-        after = [*map(id, in_place(schema)), id(self.targets.get(at))]
-        return [step for step in after if step in self.places]
+    def _next(self, at: int) -> tuple[int, ...]:
+        """Return the schemas that look at the same value as one."""
+        if at not in self._following:
+            after = [*map(id, in_place(self.places[at][1])), id(self.targets.get(at))]
+            self._following[at] = tuple(step for step in after if step in self.places)
+        return self._following[at]
 
     def _report(self, pointer: str, message: str, hint: str) -> None:
         self.problems.append(Problem(pointer=pointer, message=message, hint=hint))

@@ -30,9 +30,18 @@ _BUILTINS = frozenset(name for name in dir(builtins) if name[0].isupper() and no
 """Pydantic would find these where an annotation names a class that stands further down."""
 
 
+_MOST_NAMES: Final = 16_384
+"""Names that are made once, however often they stand in a design."""
+
+
 def words(name: str) -> list[str]:
     """Return the words of a name: `listDevices`, `list-devices` and `list_devices` give the same."""
-    return [word.lower() for word in _WORD.findall(_readable(name))]
+    return list(_words(name))
+
+
+@lru_cache(_MOST_NAMES)
+def _words(name: str) -> tuple[str, ...]:
+    return tuple(word.lower() for word in _WORD.findall(_readable(name)))
 
 
 def snake(name: str) -> str:
@@ -51,6 +60,7 @@ def class_name(*names: str) -> str:
     return f"T{joined}" if joined[0].isdigit() else joined
 
 
+@lru_cache(_MOST_NAMES)
 def field_name(key: str) -> str:
     """Return the attribute of a JSON key; a trailing underscore avoids keywords and pydantic's names."""
     name = key if TOOL_NAME.fullmatch(key) else "_".join(words(key))
@@ -106,7 +116,7 @@ def completion_functions(completion: str) -> tuple[str, str]:
     return f"complete_{completion}", f"stream_{completion}"
 
 
-@lru_cache(4_096)
+@lru_cache(_MOST_NAMES)
 def _capitalized(name: str) -> str:
     """Return the words of a name as one, with the capitals inside them kept (`HTTPServer` stays)."""
     if not name.isascii():

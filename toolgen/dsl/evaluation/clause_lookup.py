@@ -43,14 +43,25 @@ def single_clause(parent: Clause, children: Iterable[object], kind: type[_W], re
 
 def walk(clause: Clause, seen: set[int]) -> Iterator[Clause]:
     """Yield the clause and every clause in it once, outer before inner."""
-    if id(clause) in seen:
-        return
-    seen.add(id(clause))
-    yield clause
+    waiting = [clause]
+    while waiting:
+        clause = waiting.pop()
+        if id(clause) in seen:
+            continue
+        seen.add(id(clause))
+        yield clause
+        waiting += reversed(_held(clause))
+
+
+def _held(clause: Clause) -> list[Clause]:
+    """Return the clauses that stand directly in one."""
     facts = {} if isinstance(clause, Enum) else vars(clause)
+    clauses: list[Clause] = []
     for name in _HOLDING:
         value = facts.get(name)
-        held = value if isinstance(value, tuple) else value.values() if isinstance(value, dict) else (value,)
-        for inner in held:
-            if isinstance(inner, Clause):
-                yield from walk(inner, seen)
+        if isinstance(value, Clause):
+            clauses.append(value)
+        elif isinstance(value, tuple | dict):
+            parts = value.values() if isinstance(value, dict) else value
+            clauses += [inner for inner in parts if isinstance(inner, Clause)]
+    return clauses

@@ -23,6 +23,9 @@ from .modules import Module
 _DEEPEST: Final = 50
 """pydantic needs about fourteen frames for a level, and Python has a thousand for everything."""
 
+_HOLDING: Final = (ArrayType, MapType, NullableType, UnionType, RefType)
+"""Types with others below them."""
+
 
 class _Step(NamedTuple):
     """A type on the way down, and the field that leads to it."""
@@ -69,7 +72,8 @@ def _below(root: str, objects: Objects) -> Iterator[_Step]:
 
 def _fields(name: str, level: int, objects: Objects) -> Iterator[_Step]:
     for field in reversed(objects[name].fields):
-        yield _Step(type=field.type, level=level + 1, owner=name, field=field)
+        if isinstance(field.type, _HOLDING):
+            yield _Step(type=field.type, level=level + 1, owner=name, field=field)
 
 
 def _inner(type_: DataType) -> tuple[DataType, ...]:
