@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable
-from typing import Final, assert_never
+from typing import Any, Final, assert_never
 
 from toolgen.contract.json_value import Json
 
@@ -69,10 +69,9 @@ def object_schema(root: ObjectType, objects: Objects, *, has_class_titles: bool 
 
 def schemas_of(objects: Objects, unions: Iterable[UnionType] = ()) -> dict[str, Schema]:
     """Return the schemas of objects and unions by name; they refer to each other in `#/$defs`."""
-    writer = _Writer(objects)
-    for name in objects:
-        writer._ref(name)
-    return {**writer._defs, **{union.name: writer._type(union) for union in unions if union.name}}
+    whole: Any = SchemaParts().complete({}, [(name, None) for name in objects], objects)
+    writer = _Writer(objects, has_class_titles=False)
+    return {**whole.get("$defs", {}), **{union.name: writer.type(union) for union in unions if union.name}}
 
 
 def noted_formats(root: ObjectType, schema: Schema, objects: Objects) -> tuple[str, ...]:
