@@ -18,7 +18,7 @@ from tests.golden import write
 MODULES = Path(__file__).parents[2] / ".peers/node_modules"
 _ERROR = re.compile(r"^(?P<file>[^ (]+)\((?P<line>\d+),\d+\): error (?P<text>.*)$", re.MULTILINE)
 
-_OPTIONS: dict[str, Any] = {
+OPTIONS: dict[str, Any] = {
     "strict": True,
     **dict.fromkeys(
         (
@@ -56,7 +56,7 @@ def project(folder: Path, texts: Mapping[str, str], **options: Any) -> Path:
             pytest.fail(missing)
         pytest.skip(missing)
     write(folder, texts)
-    settings = {"compilerOptions": {**_OPTIONS, **options}, "include": ["**/*.ts"]}
+    settings = {"compilerOptions": {**OPTIONS, **options}, "include": ["**/*.ts"]}
     write(
         folder,
         {

@@ -19,9 +19,9 @@ def home() -> dict[str, str]:
     return generate_language("typescript", design, module="examples.home.design")
 
 
-def blocks(kind: str) -> list[str]:
-    """Return the blocks of the document whose fence says this."""
-    return re.findall(rf"^```{kind}\n(.*?)^```$", DOC, re.MULTILINE | re.DOTALL)
+def blocks(kind: str, document: str = DOC) -> list[str]:
+    """Return the blocks of a document whose fence says this."""
+    return re.findall(rf"^```{kind}\n(.*?)^```$", document, re.MULTILINE | re.DOTALL)
 
 
 def test_the_generated_code_is_that_of_the_example() -> None:

@@ -1,11 +1,10 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { alone, errorsOf, formats, formOf, settled } from "../../toolgen/templates/typescript/forms";
 import { addressOf, parseAddress } from "./address";
 import type { Issue, RuntimeEvent, Tool } from "./api/client";
-import { errorTree } from "./forms/DocumentForm";
-import { isFree } from "./forms/fields";
 import { placeOf } from "./forms/JSONEditor";
-import { limitWords, typeWords, whole } from "./forms/schema";
+import { limitWords, typeWords } from "./forms/schema";
 import { branchOf } from "./forms/validator";
 import { duration } from "./kit/time";
 import { order } from "./kit/values";
@@ -42,13 +41,16 @@ describe("search", () => {
 describe("schemas", () => {
   const types = { Device: { type: "object", title: "Device", properties: { id: { type: "string" } } } };
   it("stand alone with the types of their catalogue", () => {
-    const schema = whole({ schema: { $ref: "#/types/Device" } }, { types });
+    const schema = alone({ $ref: "#/types/Device" }, types);
     expect(schema["title"]).toBe("Device");
-    expect(typeWords({ type: "array", items: { $ref: "#/types/Device" } }, schema)).toBe("list of Device");
+    const list = alone({ type: "array", items: { $ref: "#/$defs/Device" }, $defs: { Device: { $ref: "#/types/Device" } } }, types);
+    expect(typeWords(list, list)).toBe("list of Device");
   });
   it("say their limits", () => { expect(limitWords({ minimum: 1, maximum: 100 })).toEqual(["at least 1", "at most 100"]); });
   it("are free where a form has nothing to show", () => {
-    expect([{}, { type: "object", additionalProperties: {} }, { type: "array" }, { type: "string" }, { enum: [1] }].map(isFree)).toEqual([true, true, true, false, false]);
+    const properties = { a: {}, b: { type: "object", additionalProperties: {} }, c: { type: "array" }, d: { type: "string" }, e: { enum: [1] } };
+    const { uiSchema } = formOf({ schema: { type: "object", properties } });
+    expect(Object.keys(properties).filter((name) => name in uiSchema)).toEqual(["a", "b", "c"]);
   });
   it("choose no branch before a person does, and the one that a document belongs to", () => {
     const options = ["dim", "heat"].map((kind) => ({ type: "object" as const, properties: { kind: { const: kind }, level: { type: "integer" as const } }, required: ["kind", "level"] }));
@@ -58,10 +60,42 @@ describe("schemas", () => {
   });
 });
 
+describe("forms", () => {
+  const card = { type: "object", title: "Card", properties: { kind: { const: "card" }, number: { type: "string" } }, required: ["kind", "number"] };
+  const cash = { type: "object", title: "Cash", properties: { kind: { const: "cash" }, coins: { type: "integer" } }, required: ["kind"] };
+  const schema = {
+    type: "object", required: ["pay", "name"], $defs: { Card: card },
+    properties: { name: { type: "string", format: "email" }, limit: { type: "integer", default: 20 }, from: { type: "string", format: "date-time" }, pay: { type: "object", oneOf: [{ $ref: "#/$defs/Card" }, cash] } },
+  };
+  const form = formOf({ schema, sensitive: ["/pay/number"], noted_formats: ["/properties/name/format"] });
+  it("say what a schema does not", () => {
+    expect(form.schema).toMatchObject({ properties: { name: { type: "string" }, pay: { oneOf: [{ title: "–", not: {} }, {}, {}] } } });
+    expect(form.schema["properties"]).toMatchObject({ name: { type: "string" }, limit: { type: "integer" } });
+    expect(JSON.stringify(form.schema)).not.toMatch(/email|"default"/);
+    expect(form.uiSchema).toMatchObject({
+      from: { "ui:widget": "text" }, limit: { "ui:help": "Without it: 20" },
+      pay: { oneOf: [{}, { kind: { "ui:widget": "hidden" }, number: { "ui:widget": "password" } }, {}] },
+    });
+    expect(JSON.stringify(form.uischema)).toContain('"scope":"#/properties/pay/oneOf/1/properties/number","options":{"format":"password"}');
+  });
+  it("read documents of others as the server does", () => {
+    const given = { name: "n", limit: null, pay: { kind: "card", number: "7" } };
+    expect(settled(form.schema, given)).toEqual({ name: "n", pay: given.pay });
+    expect(settled(form.schema, { name: null, pay: given.pay })).toEqual({ name: null, pay: given.pay });
+    expect(settled(form.schema, { name: "n", pay: { ...given.pay, kind: "cash" } }, given)).toEqual({ name: "n", pay: { kind: "cash" } });
+    const same = { name: "n", pay: given.pay };
+    expect(settled(form.schema, same)).toBe(same);
+  });
+  it("check formats as the server does", () => {
+    const instants = ["2026-02-28T00:00:00Z", "2026-02-30T00:00:00Z", "2026-02-28T00:00:00", "2026-02-28 00:00:00Z", "0000-01-01T00:00:00Z", "2024-02-29T00:00:00+01:00"];
+    expect(instants.map((text) => formats["date-time"]?.(text))).toEqual([true, false, false, false, false, true]);
+  });
+});
+
 describe("issues", () => {
   it("stand at their fields and at their lines", () => {
     const issue: Issue = { path: "$.a[1]", pointer: "/a/1", constraint: "invalid_range", message: "must be at most 1" };
-    expect(errorTree([issue])).toEqual({ a: { 1: { __errors: ["must be at most 1"] } } });
+    expect(errorsOf([issue])).toEqual({ a: { 1: { __errors: ["must be at most 1"] } } });
     const text = '{\n "b": 0,\n "a": [1, 22]\n}';
     const place = placeOf(text, "/a/1");
     expect(text.slice(place.from, place.to)).toBe("22");

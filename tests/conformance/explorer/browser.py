@@ -55,9 +55,12 @@ def chromium() -> str:
 
 
 @asynccontextmanager
-async def exploring(runtime: Runtime, *, width: int = 1400, sessions: str = "s-") -> AsyncIterator[Explorer]:
-    """Serve a runtime, and yield its explorer in a browser that has the token."""
-    async with listening(runtime, sessions=sessions) as client:
+async def exploring(runtime: Runtime, *, width: int = 1400, session_id: str = "") -> AsyncIterator[Explorer]:
+    """Serve a runtime, and yield its explorer in a browser that has the token.
+
+    What names no session is in `session_id`, or in one of the token's own.
+    """
+    async with listening(runtime, sessions="s-", session_id=session_id) as client:
         token = client.headers["authorization"].removeprefix("Bearer ")
         async with browsing(str(client.base_url), token, width=width) as shown:
             yield shown
@@ -99,7 +102,7 @@ async def browsing(url: str, token: str, *, width: int = 1400) -> AsyncIterator[
 
 
 @asynccontextmanager
-async def exploring_home(folder: Path, *, width: int = 1400) -> AsyncIterator[Explorer]:
+async def exploring_home(folder: Path, *, width: int = 1400, session_id: str = "") -> AsyncIterator[Explorer]:
     """Yield the explorer of the example, over a database of its own."""
     path = folder / "home.db"
     with closing(connect(path)) as database, supplier() as address:
@@ -113,5 +116,5 @@ async def exploring_home(folder: Path, *, width: int = 1400) -> AsyncIterator[Ex
             artifacts=SqliteArtifactStore(folder / "artifacts.db"),
             tariffs=BoundTariffsExecutor(tariff_service=client),
         )
-        async with runtime, exploring(runtime, width=width) as shown:
+        async with runtime, exploring(runtime, width=width, session_id=session_id) as shown:
             yield shown

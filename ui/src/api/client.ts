@@ -11,7 +11,7 @@ export const address = location.href.replace(/[?#].*$/, "").replace(/[^/]*$/, ""
 export const surface = new Surface({ baseUrl: address });
 
 export type Schema = JsonObject;
-export interface TypedSchema { readonly name: string; readonly schema: Schema; readonly examples?: readonly Json[]; readonly sensitive?: readonly string[] }
+export interface TypedSchema { readonly name: string; readonly schema: Schema; readonly examples?: readonly Json[]; readonly sensitive?: readonly string[]; readonly noted_formats?: readonly string[] }
 /** An entry of the catalogue (docs/catalog.md). */
 export interface Tool {
   readonly id: string;

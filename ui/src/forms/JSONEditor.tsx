@@ -6,8 +6,8 @@ import { bracketMatching, defaultHighlightStyle, indentOnInput, syntaxHighlighti
 import { type Diagnostic, lintGutter, setDiagnostics } from "@codemirror/lint";
 import { EditorView, keymap, lineNumbers } from "@codemirror/view";
 import { useEffect, useRef } from "react";
+import { tokensOf } from "../../../toolgen/templates/typescript/forms";
 import type { Issue } from "../api/client";
-import { pointerParts } from "./schema";
 
 export default function JSONEditor({ label, text, issues, change, run }: {
   label: string;
@@ -60,7 +60,7 @@ export default function JSONEditor({ label, text, issues, change, run }: {
 /** Where the value at a JSON Pointer stands in a text: of the deepest part of it that is there. */
 export function placeOf(text: string, pointer: string): { from: number; to: number } {
   let node = jsonLanguage.parser.parse(text).topNode.firstChild;
-  for (const part of pointerParts(pointer)) {
+  for (const part of tokensOf(pointer)) {
     let next = null;
     if (node?.name === "Object") {
       for (let property = node.firstChild; property !== null; property = property.nextSibling) {

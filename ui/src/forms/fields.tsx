@@ -1,35 +1,15 @@
 /** Fields of the form that differ from those of react-jsonschema-form: unions, and what a form cannot show. */
 
-import { getDefaultRegistry } from "@rjsf/core";
-import type { FieldProps, RJSFSchema } from "@rjsf/utils";
+import type { FieldProps, RJSFSchema, UiSchema } from "@rjsf/utils";
 import { useState } from "react";
+import { isNothing, pinsOf } from "../../../toolgen/templates/typescript/forms";
 import { Segmented } from "../kit/segmented";
 import { isObject, pretty, type Json, type JsonObject } from "../kit/values";
 import { texts } from "../texts";
-import { branchTitle, pins, resolved } from "./schema";
+import { branchTitle } from "./schema";
 import { branchOf } from "./validator";
 
-const Standard = getDefaultRegistry().fields["SchemaField"] as React.ComponentType<FieldProps>;
-
-/** Whether a form library has nothing to show for a schema: any value, a map of any values, a list of any values. */
-export function isFree(schema: JsonObject): boolean {
-  if (["enum", "const", "oneOf", "anyOf", "allOf"].some((key) => key in schema)) return false;
-  if (schema["type"] === undefined || Array.isArray(schema["type"])) return true;
-  if (schema["type"] === "object") return !isObject(schema["properties"]) && !isTyped(schema["additionalProperties"]);
-  return schema["type"] === "array" && !isTyped(schema["items"]);
-}
-
-function isTyped(schema: Json | undefined): boolean {
-  return isObject(schema) && Object.keys(schema).length > 0;
-}
-
 /** What the form cannot show is JSON at its place, not everywhere. */
-export function SchemaField(props: FieldProps) {
-  const schema = resolved(props.schema, props.registry.rootSchema);
-  if (!isFree(schema)) return <Standard {...props} />;
-  return <Standard {...props} schema={{ ...(schema as RJSFSchema), type: "string" }} uiSchema={{ ...props.uiSchema, "ui:field": "json" }} />;
-}
-
 export function JSONField({ fieldPathId, formData: given, onChange, disabled, rawErrors }: FieldProps) {
   const formData = given as Json | undefined;
   const [text, setText] = useState(formData === undefined ? "" : pretty(formData));
@@ -66,7 +46,8 @@ export function JSONField({ fieldPathId, formData: given, onChange, disabled, ra
 export function UnionField(props: FieldProps & { options?: RJSFSchema[] }) {
   const { fieldPathId, onChange, registry, schema, required = false, errorSchema, name, disabled, readonly } = props;
   const formData = props.formData as Json | undefined;
-  const options = props.options ?? [];
+  const all = props.options ?? [];
+  const options = all.filter((option) => !isNothing(option as JsonObject));
   const root = registry.rootSchema;
   const [picked, setPicked] = useState(-1);
   const found = branchOf(options, root, formData);
@@ -87,7 +68,7 @@ export function UnionField(props: FieldProps & { options?: RJSFSchema[] }) {
       </div>
       {(own ?? []).map((issue) => <p key={issue} className="issue">{issue}</p>)}
       {branch !== undefined && branch.const === undefined && branch.type !== "null" && (
-        <Inner {...props} key={chosen} schema={unpinned(branch)} errorSchema={inner} required={required} uiSchema={{ ...props.uiSchema, "ui:label": false }} />
+        <Inner {...props} key={chosen} schema={untitled(branch)} errorSchema={inner} required={required} uiSchema={branchHints(props.uiSchema, all.indexOf(branch))} />
       )}
     </div>
   );
@@ -96,7 +77,7 @@ export function UnionField(props: FieldProps & { options?: RJSFSchema[] }) {
 /** Whether a document still belongs to a branch that somebody chose: nothing in it contradicts its constants. */
 function fits(branch: RJSFSchema | undefined, document: Json): boolean {
   if (branch === undefined) return false;
-  const pinned = pins(branch);
+  const pinned = pinsOf(branch);
   return !isObject(document) || Object.entries(pinned).every(([name, value]) => document[name] === undefined || document[name] === value);
 }
 
@@ -105,13 +86,15 @@ function start(branch: RJSFSchema | undefined): Json | undefined {
   if (branch === undefined) return undefined;
   if (branch.const !== undefined) return branch.const;
   if (branch.type === "null") return null;
-  return branch.type === "object" ? pins(branch) : undefined;
+  return branch.type === "object" ? pinsOf(branch) : undefined;
 }
 
-/** A branch without the properties that only say which branch it is, and without the title that its button has. */
-function unpinned(branch: RJSFSchema): RJSFSchema {
-  const { title: _title, description, ...rest } = branch;
-  const pinned = Object.keys(pins(branch));
-  const properties = Object.fromEntries(Object.entries(rest.properties ?? {}).filter(([name]) => !pinned.includes(name)));
-  return { ...rest, ...(rest.properties === undefined ? {} : { properties, additionalProperties: rest.additionalProperties ?? true }), ...(description === undefined ? {} : { description }) };
+/** A branch without the title, which its button has. */
+function untitled({ title: _title, ...branch }: RJSFSchema): RJSFSchema {
+  return branch;
+}
+
+/** The hints of a branch. */
+function branchHints(given: UiSchema | undefined, at: number): UiSchema {
+  return { ...((given?.oneOf ?? given?.anyOf) as readonly UiSchema[] | undefined)?.[at], "ui:label": false };
 }

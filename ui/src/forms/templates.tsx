@@ -6,11 +6,11 @@ import { limitWords } from "./schema";
 import type { JsonObject } from "../kit/values";
 
 export function FieldTemplate(props: FieldTemplateProps) {
-  const { id, label, required = false, rawDescription = "", rawErrors = [], children, displayLabel, hidden, schema, uiSchema, onKeyRename, onRemoveProperty } = props;
+  const { id, label, required = false, rawDescription = "", rawHelp = "", rawErrors = [], children, displayLabel, hidden, schema, uiSchema, onKeyRename, onRemoveProperty } = props;
   if (hidden) return <div hidden>{children}</div>;
   const isRoot = id === "root";
   const isAdditional = "__additional_property" in schema;
-  const help = [rawDescription, ...limitWords(schema as JsonObject), ...(schema.default === undefined ? [] : [`without it ${JSON.stringify(schema.default)}`])].filter(Boolean).join(" · ");
+  const help = [rawDescription, ...limitWords(schema as JsonObject), rawHelp].filter(Boolean).join(" · ");
   const isLabelled = !isRoot && uiSchema?.["ui:label"] !== false && !isAdditional;
   const isGroup = displayLabel === false || schema.type === "object" || schema.type === "array" || schema.type === "boolean" || schema.enum !== undefined;
   return (

@@ -7,21 +7,16 @@ import { texts } from "../texts";
 const SIDE_BY_SIDE = 4; // choices, and characters of them in all
 const CHARACTERS = 48;
 
-const PLACEHOLDERS: Readonly<Record<string, string>> = {
-  "date-time": "2026-01-28T09:30:00+01:00", date: "2026-01-28", time: "09:30:00Z", duration: "PT15M",
-  uuid: "3f2c1a9e-…", uri: "https://…", email: "name@example.org",
-};
-
 function describedBy(id: string): string {
   return `${id}__description ${id}__issues`;
 }
 
 /** A text or a number, as it is typed: the server judges it. */
-export function TextWidget({ id, value, schema, disabled, readonly, required, rawErrors, onChange, type }: WidgetProps) {
+export function TextWidget({ id, value, schema, disabled, readonly, required, rawErrors, onChange, type, placeholder }: WidgetProps) {
   const shared = {
     id, disabled, readOnly: readonly, value: (value ?? "") as string, "aria-required": required,
     "aria-invalid": (rawErrors?.length ?? 0) > 0, "aria-describedby": describedBy(id),
-    placeholder: PLACEHOLDERS[schema.format ?? ""] ?? "",
+    placeholder,
   };
   const change = (text: string) => { onChange(text === "" ? undefined : text); };
   if (schema.type === "string" && schema.format === undefined && (schema.maxLength ?? 0) > 200) {

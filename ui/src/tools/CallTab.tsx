@@ -8,7 +8,6 @@ import { Banner, Skeleton } from "../kit/small";
 import { Segmented } from "../kit/segmented";
 import { isObject, pretty, type Json, type JsonObject } from "../kit/values";
 import { wordsOf } from "../api/use";
-import { whole, widgets } from "../forms/schema";
 import { ResultPanel } from "../results/ResultPanel";
 import { texts } from "../texts";
 import { draftOf, historyOf, keepDraft, remember } from "./history";
@@ -75,7 +74,7 @@ export function CallTab({ tool, payload, catalogue, chosen, choose }: { tool: To
             choose={(index) => { if (index === 1) setText(text ?? pretty(document)); else if (wrong === "") { setText(null); setRound(round + 1); } }} />
         </div>
         {isForm
-          ? <DocumentForm key={round} name={tool.title ?? tool.name} schema={whole(payload, catalogue)} hints={widgets(payload)} document={document} issues={state.issues} change={setDocument} />
+          ? <DocumentForm key={round} name={tool.title ?? tool.name} source={payload} types={catalogue.types} document={document} issues={state.issues} change={setDocument} />
           : <JSONEditor label={texts.call.arguments} text={text} issues={state.issues} change={(next) => { setText(next); if (whyNot(next) === "") setDocument(JSON.parse(next) as JsonObject); }} run={() => { void call(document); }} />}
         {wrong !== "" && <p className="issue" role="alert">{wrong}</p>}
         {unplaced.map((issue) => <p key={`${issue.path} ${issue.constraint}`} className="issue"><code>{issue.path}</code> {issue.message}</p>)}

@@ -1,8 +1,9 @@
 /** Schemas as tables: a row a property, nested ones opened in place. */
 
 import { useState } from "react";
+import { alone, branchesOf, resolved } from "../../../toolgen/templates/typescript/forms";
 import type { Catalogue, Schema, Tool, TypedSchema } from "../api/client";
-import { branches, branchTitle, limitWords, resolved, text, typeWords, whole } from "../forms/schema";
+import { branchTitle, limitWords, text, typeWords } from "../forms/schema";
 import { Tag } from "../kit/small";
 import { isObject, pretty, type Json, type JsonObject } from "../kit/values";
 import { texts } from "../texts";
@@ -24,7 +25,7 @@ export function SchemaTab({ tool, catalogue }: { tool: Tool; catalogue: Catalogu
 
 function Part({ title, part, catalogue }: { title: string; part: TypedSchema; catalogue: Catalogue }) {
   const [raw, setRaw] = useState(false);
-  const root = whole(part, catalogue);
+  const root = alone(part.schema, catalogue.types ?? {});
   return (
     <section className="panel" aria-label={title}>
       <div className="row"><h2 className="grow">{title} <code className="muted">{part.name}</code></h2><button type="button" onClick={() => { setRaw(!raw); }}>{raw ? "Table" : "JSON Schema"}</button></div>
@@ -35,7 +36,7 @@ function Part({ title, part, catalogue }: { title: string; part: TypedSchema; ca
 
 function Properties({ schema, root }: { schema: Schema; root: JsonObject }) {
   const own = resolved(schema, root);
-  const union = branches(own, root);
+  const union = branchesOf(own, root);
   if (union.length > 0) return <>{union.map((branch, index) => <section key={index}><h3>{branchTitle(branch, index)}</h3><Properties schema={branch} root={root} /></section>)}</>;
   const properties = own["properties"];
   const required = Array.isArray(own["required"]) ? own["required"] : [];
@@ -77,5 +78,5 @@ function meaning(meanings: Json | undefined, value: Json, index: number): string
 function innerOf(schema: Schema, root: JsonObject): Schema | null {
   if (schema["type"] === "array") return isObject(schema["items"]) ? innerOf(resolved(schema["items"], root), root) : null;
   if (isObject(schema["properties"]) || isObject(schema["additionalProperties"])) return schema;
-  return branches(schema, root).some((branch) => isObject(branch["properties"])) ? schema : null;
+  return branchesOf(schema, root).some((branch) => isObject(branch["properties"])) ? schema : null;
 }

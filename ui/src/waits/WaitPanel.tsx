@@ -1,6 +1,6 @@
 /** One wait, and its answer: the most careful thing on the page. */
 
-import { useState } from "react";
+import { useMemo, useState } from "react";
 import { Problem, surface, type Answered, type Catalogue, type Issue, type Wait } from "../api/client";
 import { addressOf } from "../address";
 import { wordsOfThrown } from "../api/use";
@@ -26,6 +26,7 @@ export function WaitPanel({ wait, catalogue, isOpen, again }: { wait: Wait; cata
   const isApproval = wait.kind === "confirmation";
   const mayAnswer = isOpen && answered === undefined && wait.state === "sealed";
   const schema = isApproval ? payloadOf(wait.answer_schema) : wait.answer_schema;
+  const source = useMemo(() => ({ schema: schema ?? {} }), [schema]);
 
   const send = async (what: string, ask: () => Promise<Answered>) => {
     setBusy(true);
@@ -57,7 +58,7 @@ export function WaitPanel({ wait, catalogue, isOpen, again }: { wait: Wait; cata
         {wait.arguments !== undefined && <><h3>{isApproval ? "What you approve is what runs" : "Arguments"}</h3><pre>{pretty(wait.arguments)}</pre></>}
         {wait.preview !== undefined && <><h3>What it shows you</h3><p>{wait.preview}</p></>}
         {mayAnswer && schema !== undefined && (
-          <DocumentForm name="Answer" schema={schema} hints={{}} document={document} issues={isApproval ? below("/payload", issues) : issues} change={setDocument} />
+          <DocumentForm name="Answer" source={source} document={document} issues={isApproval ? below("/payload", issues) : issues} change={setDocument} />
         )}
         {mayAnswer && isApproval && (
           <div className="field">

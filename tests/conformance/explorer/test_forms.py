@@ -1,0 +1,139 @@
+"""The pages of docs/forms.md in a browser: every tool of the example is drawn, filled, sent and judged."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from playwright.async_api import expect
+
+from toolgen.catalog import load_catalogue
+from toolgen.shapes import lexical
+
+from .browser import SESSION, Explorer, exploring_home
+from .form_pages import PAGES, FormPage, built, opened
+
+CATALOGUE: Final = load_catalogue(Path("gen/tool_schemas.json"))
+FORMS: Final = Path("toolgen/templates/typescript/forms.ts").read_text("utf-8")
+DAY: Final = {"device_id": "h23", "start": "2026-01-28T00:00:00Z", "end": "2026-01-29T00:00:00Z"}
+
+BAD: Final[dict[str, tuple[str, Any]]] = {
+    "a required text is missing": ("devices.list_devices", {}),
+    "a number for a text": ("devices.list_devices", {"site_id": 7}),
+    "null for a required text": ("devices.list_devices", {"site_id": None}),
+    "null for an optional text": ("devices.list_devices", {"site_id": "harbour", "status": None}),
+    "too small": ("devices.list_devices", {"site_id": "harbour", "limit": 0}),
+    "too large": ("devices.list_devices", {"site_id": "harbour", "limit": 101}),
+    "a fraction": ("devices.list_devices", {"site_id": "harbour", "limit": 2.5}),
+    "a text for a number": ("devices.list_devices", {"site_id": "harbour", "limit": "20"}),
+    "not one of the values": ("devices.list_devices", {"site_id": "harbour", "status": "broken"}),
+    "an unknown property": ("devices.list_devices", {"site_id": "harbour", "color": "red"}),
+    "no branch of a union": ("devices.set_state", {"device_id": "h09"}),
+    "an unknown branch": ("devices.set_state", {"device_id": "h09", "command": {"kind": "fly"}}),
+    "too large in a branch": (
+        "devices.set_state",
+        {"device_id": "h09", "command": {"kind": "dim", "level": 140}},
+    ),
+    "a property of another branch": (
+        "devices.set_state",
+        {"device_id": "h09", "command": {"kind": "dim", "level": 40, "position": 3}},
+    ),
+    "no multiple": ("devices.set_state", {"device_id": "h09", "command": {"kind": "heat", "target": 20.3}}),
+    "an instant without an offset": ("devices.get_time_series", {**DAY, "start": "2026-01-28T00:00:00"}),
+    "an instant with a space": ("devices.get_time_series", {**DAY, "start": "2026-01-28 00:00:00Z"}),
+    "no day": ("devices.get_time_series", {**DAY, "start": "2026-02-30T00:00:00Z"}),
+    "a leap second": ("devices.get_time_series", {**DAY, "end": "2016-12-31T23:59:60Z"}),
+    "not of the pattern": ("maintenance.sign_in", {"pin": "12"}),
+    "an empty text": ("documents.search", {"query": ""}),
+    "an item that is none of the values": ("account.get_user_data", {"include": ["sites", "secrets"]}),
+}
+"""22 documents that are wrong or look so, with the tool of each."""
+IMPOSSIBLE: Final = frozenset(
+    {
+        *("a number for a text", "a text for a number", "not one of the values", "an unknown property"),
+        "a property of another branch",
+    }
+)
+"""What fields of HTML cannot hold: nobody can send it by them."""
+
+
+async def takes(shown: Explorer, tool: str, document: Any) -> bool:
+    """Return whether the server takes a document."""
+    answer = await shown.page.request.post(
+        f"{shown.url}/tools/assistant.{tool}/calls", data={"arguments": document}
+    )
+    assert answer.status in (200, 422), await answer.text()
+    return answer.status == 200
+
+
+@pytest.fixture(scope="module")
+def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return built(tmp_path_factory.mktemp("pages"))
+
+
+@pytest.mark.parametrize("name", PAGES)
+async def test_every_tool_is_drawn_filled_from_its_example_and_accepted(
+    tmp_path: Path, script: Path, name: str
+) -> None:
+    async with exploring_home(tmp_path, session_id=SESSION) as shown:
+        form = await opened(shown, script, name)
+        for tool in CATALOGUE.tools:
+            [example, *_] = tool["payload"].get("examples", [{}])
+            await form.show(tool["id"], example)
+            for one in tool["payload"]["schema"].get("properties", {}).values():
+                await expect(shown.page.get_by_text(one["title"]).first).to_be_visible()
+            if example:
+                assert await form.submit() == "ok", tool["id"]
+                assert form.sent == [example]
+
+
+@pytest.mark.parametrize("name", PAGES)
+async def test_22_bad_inputs_are_judged_as_the_server_does(tmp_path: Path, script: Path, name: str) -> None:
+    assert len(BAD) == 22
+    async with exploring_home(tmp_path, session_id=SESSION) as shown:
+        form = await opened(shown, script, name)
+        differ = {
+            what
+            for what, (tool, document) in BAD.items()
+            if await lets_pass(form, tool, document) is not await takes(shown, tool, document)
+        }
+    assert differ == (IMPOSSIBLE if name == "html" else set())
+
+
+async def lets_pass(form: FormPage, tool: str, document: Any) -> bool:
+    """Return whether a document gets through a form and what it asks."""
+    await form.show(f"assistant.{tool}", document)
+    said = await form.submit()
+    is_refused = bool(re.search("to correct$|^The arguments do not fit", said))
+    if form.name != "html":  # what is wrong is not sent
+        assert bool(form.sent) is not is_refused
+    return not is_refused
+
+
+@pytest.mark.parametrize("name", PAGES)
+async def test_nobody_has_chosen_a_branch_before_a_person_does(
+    tmp_path: Path, script: Path, name: str
+) -> None:
+    async with exploring_home(tmp_path, session_id=SESSION) as shown:
+        page = shown.page
+        form = await opened(shown, script, name)
+        await form.show("assistant.devices.set_state", {"device_id": "h03"})
+        await expect(page.get_by_label("Level")).not_to_be_visible()
+        said = await form.submit()
+        assert re.search("to correct$|^The arguments do not fit", said)
+        form.sent.clear()
+        await page.locator("select").first.select_option(label="Dim")
+        await page.get_by_label(re.compile("^Level")).fill("40")
+        await page.locator("select").first.select_option(label="Heat")
+        await page.get_by_label(re.compile("^Target")).fill("20.5")
+        await page.get_by_role("button", name="Submit").click()
+        await expect(page.locator("output")).to_have_text("ok")
+        assert form.sent == [{"device_id": "h03", "command": {"kind": "heat", "target": 20.5}}]
+
+
+def test_the_formats_are_those_of_the_server() -> None:
+    for name, form in (("DATE", lexical.DATE), ("DATETIME", lexical.DATETIME), ("UUID", lexical.UUID)):
+        [text] = re.findall(rf"^const {name} =\s*/(.*)/;$", FORMS, re.MULTILINE)
+        assert text == form

@@ -1,0 +1,412 @@
+/**
+ * A part of a catalogue as form libraries take it: react-jsonschema-form, JSON Forms, and forms of one's own.
+ *
+ * Titles, help and order are those of the schema; what a schema cannot say of a form is said here.
+ */
+
+import type { Issue } from "./records.js";
+
+/** A JSON value that nobody changes. */
+export type FormValue =
+  | null
+  | boolean
+  | number
+  | string
+  | readonly FormValue[]
+  | { readonly [key: string]: FormValue };
+/** A JSON object that nobody changes, such as a JSON Schema. */
+export type FormObject = Readonly<Record<string, FormValue>>;
+
+/** A part of a tool, such as its `payload`; or the `answer_schema` of a wait as `schema`. */
+export interface FormSource {
+  readonly schema: FormObject;
+  readonly sensitive?: readonly string[];
+  readonly noted_formats?: readonly string[];
+}
+
+/** One document as the libraries take it. */
+export interface Form {
+  /**
+   * JSON Schema that stands alone, and accepts what the schema of the catalogue accepts. A union begins with a branch that
+   * accepts nothing, so that a form which takes the first one has taken none; what may be left out has no default.
+   */
+  readonly schema: FormObject;
+  /** For react-jsonschema-form; its field `json` is the page's. */
+  readonly uiSchema: FormObject;
+  /** For JSON Forms; a control with the option `json` is the page's. */
+  readonly uischema: FormObject;
+}
+
+/** What the first branch of a union is called, of which a person has chosen none. */
+export const NOT_CHOSEN = "–";
+
+/** Make the form of a part of a catalogue, such as `tool.payload`; `catalog` has the types that the part may refer to. */
+export function formOf(part: FormSource | FormValue | undefined, catalog: { readonly types?: FormObject | undefined } = {}): Form {
+  const source = (part ?? { schema: {} }) as FormSource;
+  const schema = unchosen(checked(alone(source.schema, catalog.types ?? {}), source.noted_formats ?? []));
+  const secrets = (source.sensitive ?? []).map(tokensOf);
+  const definitions = ["$defs", "definitions"].flatMap((key) =>
+    entries(schema[key]).map(([name, one]): [string, FormObject] => [
+      `#/${key}/${escaped(name)}`,
+      hints(one, schema, []),
+    ]),
+  );
+  const uiSchema = { ...hints(schema, schema, secrets), "ui:definitions": Object.fromEntries(definitions) };
+  return { schema: undefaulted(schema), uiSchema, uischema: layout("#", schema, schema, secrets, []) };
+}
+
+/** Put the types of a catalogue where a schema refers to them (docs/catalog.md, Types). */
+export function alone(schema: FormObject, types: FormObject): FormObject {
+  const put = (one: FormObject): FormObject => {
+    const name = typeof one["$ref"] === "string" ? /^#\/types\/([^/]+)$/.exec(one["$ref"])?.[1] : undefined;
+    const type = name === undefined ? undefined : types[tokensOf(`/${name}`)[0] ?? ""];
+    return isObject(type) ? { ...type, ...without(one, "$ref") } : one;
+  };
+  const whole = put(schema);
+  const definitions = entries(whole["$defs"]).map(([name, one]): [string, FormValue] => [name, put(one)]);
+  return definitions.length === 0 ? whole : { ...whole, $defs: Object.fromEntries(definitions) };
+}
+
+/**
+ * Return a document that came from elsewhere as the server takes it: null for an optional property is none. Where a union has
+ * another tag than `before`, the properties of the branch that it had are gone. What needs no change is returned as it is.
+ */
+export function settled(schema: FormObject, document: FormValue, before?: FormValue, root = schema): FormValue {
+  const whole = resolved(schema, root);
+  const union = branchesOf(whole, root);
+  const own = union[branchOf(whole, root, document)] ?? whole;
+  if (isList(document)) {
+    const items = own["items"];
+    const kept = isObject(items) ? document.map((item) => settled(items, item, undefined, root)) : document;
+    return kept.every((item, at) => item === document[at]) ? document : kept;
+  }
+  if (!isObject(document)) return document;
+  const was = isObject(before) ? before : {};
+  const left = union[branchOf(whole, root, was)] ?? {};
+  const gone = keysOf(left).filter((name) => !keysOf(own).includes(name));
+  const properties = isObject(own["properties"]) ? own["properties"] : {};
+  const kept = Object.entries(document).flatMap(([name, value]): [string, FormValue][] => {
+    const inner = Object.hasOwn(properties, name) ? properties[name] : own["additionalProperties"];
+    if (gone.includes(name)) return [];
+    if (!isObject(inner)) return [[name, value]];
+    if (value === null && Object.hasOwn(properties, name) && !isRequired(own, name) && !takesNull(inner, root)) return [];
+    return [[name, settled(inner, value, was[name], root)]];
+  });
+  const isSame = kept.length === Object.keys(document).length && kept.every(([name, value]) => value === document[name]);
+  return isSame ? document : Object.fromEntries(kept);
+}
+
+/** What an issue of the server is in `extraErrors` of react-jsonschema-form. */
+export interface FormErrors {
+  __errors?: string[];
+  [key: string]: FormErrors | string[] | undefined;
+}
+
+/** Put the issues of the server at their fields. */
+export function errorsOf(issues: readonly Pick<Issue, "pointer" | "message">[]): FormErrors {
+  const root: FormErrors = {};
+  for (const issue of issues) {
+    let place = root;
+    for (const token of tokensOf(issue.pointer)) place = (place[token] ??= {}) as FormErrors;
+    (place.__errors ??= []).push(issue.message);
+  }
+  return root;
+}
+
+const DATE = /^[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])$/;
+const DATETIME =
+  /^[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])[Tt](?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]+)?(?:[Zz]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])$/;
+const UUID = /^[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$/;
+
+/**
+ * The formats that the server checks, as it does; those of a validator differ, such as in an instant without an offset. The others
+ * have a `pattern` beside them, and `uri` is left to the server.
+ */
+export const formats: Readonly<Record<string, (text: string) => boolean>> = {
+  date: (text) => DATE.test(text) && isDay(text),
+  "date-time": (text) => DATETIME.test(text) && isDay(text),
+  uuid: (text) => UUID.test(text),
+  ...Object.fromEntries(["email", "hostname", "ipv4", "ipv6", "uri"].map((name) => [name, () => true])),
+};
+
+function isDay(text: string): boolean {
+  const [year = 0, month = 0, day = 0] = text.slice(0, 10).split("-").map(Number);
+  return year > 0 && day <= new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate();
+}
+
+const EXAMPLES: Readonly<Record<string, string>> = {
+  "date-time": "2026-01-28T09:30:00+01:00",
+  date: "2026-01-28",
+  time: "09:30:00Z",
+  duration: "PT15M",
+  uuid: "3f2c1a9e-…",
+  uri: "https://…",
+  email: "name@example.org",
+};
+
+/** Return a schema without the formats that nobody checks: they are notes. */
+function checked(schema: FormObject, pointers: readonly string[]): FormObject {
+  const cut = (value: FormValue, [token = "", ...more]: readonly string[]): FormValue => {
+    if (isList(value)) return value.map((item, at) => (String(at) === token ? cut(item, more) : item));
+    if (!isObject(value)) return value;
+    if (more.length === 0) return without(value, token);
+    return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, key === token ? cut(one, more) : one]));
+  };
+  return pointers.reduce<FormObject>((left, pointer) => cut(left, tokensOf(pointer)) as FormObject, schema);
+}
+
+const MAPS = ["properties", "$defs", "definitions"];
+const LISTS = ["oneOf", "anyOf", "allOf"];
+const PARTS = ["items", "additionalProperties", "then", "else"];
+
+/** Return a schema with what `change` makes of each schema in it, by the keyword and, of properties, the name. */
+function walked(schema: FormObject, change: (inner: FormValue, keyword: string, name: string) => FormValue): FormObject {
+  const parts = Object.entries(schema).map(([key, value]): [string, FormValue] => {
+    if (MAPS.includes(key) && isObject(value))
+      return [key, Object.fromEntries(Object.entries(value).map(([name, one]) => [name, change(one, key, name)]))];
+    if (LISTS.includes(key) && isList(value)) return [key, value.map((one) => change(one, key, ""))];
+    return [key, PARTS.includes(key) ? change(value, key, "") : value];
+  });
+  return Object.fromEntries(parts);
+}
+
+/** Return a schema whose unions begin with a branch that accepts nothing. */
+function unchosen(schema: FormObject, root = schema): FormObject {
+  const whole = walked(schema, (inner, keyword, name) => {
+    const one = isObject(inner) ? unchosen(inner, root) : inner;
+    return MAPS.includes(keyword) ? named(name, one) : one;
+  });
+  const key = "oneOf" in schema ? "oneOf" : "anyOf";
+  return isUnion(schema) && isList(whole[key]) ? { ...whole, [key]: [nothing(schema, root), ...whole[key]] } : whole;
+}
+
+/** Return a schema without the defaults of what may be left out: the server knows them, and a form shall send what was set. */
+function undefaulted(schema: FormObject): FormObject {
+  return walked(schema, (inner, keyword, name) => {
+    if (!isObject(inner)) return inner;
+    const isLeft = keyword === "properties" && !isRequired(schema, name);
+    return isLeft ? without(undefaulted(inner), "default") : undefaulted(inner);
+  });
+}
+
+/** Libraries draw no field for a schema that says nothing. */
+function named(name: string, schema: FormValue): FormValue {
+  return schema === true || (isObject(schema) && Object.keys(schema).length === 0) ? { title: name } : schema;
+}
+
+/** The branch that accepts nothing; it describes the tag, by which JSON Forms chooses. */
+function nothing(schema: FormObject, root: FormObject): FormObject {
+  const union = branchesOf(schema, root);
+  const tag = tagOf(union);
+  if (tag === undefined) return { title: NOT_CHOSEN, not: {} };
+  const choices = union.map((branch) => ({ const: pinsOf(branch)[tag] ?? null, title: titleOf(branch, tag) }));
+  return { title: NOT_CHOSEN, not: {}, properties: { [tag]: { type: "string", title: tag, oneOf: choices } } };
+}
+
+/** Whether it is the branch that accepts nothing. */
+export function isNothing(branch: FormObject): boolean {
+  return branch["title"] === NOT_CHOSEN && isObject(branch["not"]) && Object.keys(branch["not"]).length === 0;
+}
+
+/** What the schemas of a document are at a place, for react-jsonschema-form; `secrets` are pointers from there. */
+function hints(schema: FormObject, root: FormObject, secrets: readonly (readonly string[])[]): FormObject {
+  const own = secrets.length > 0 ? resolved(schema, root) : schema;
+  const at = (names: readonly string[]) => secrets.filter(([first = ""]) => names.includes(first)).map((way) => way.slice(1));
+  const ui: Record<string, FormValue> = {};
+  const add = (key: string, value: FormObject) => {
+    if (Object.keys(value).length > 0) ui[key] = value;
+  };
+  if (isFree(own)) return { "ui:field": "json", "ui:fieldReplacesAnyOrOneOf": true };
+  const format = typeof own["format"] === "string" ? own["format"] : "";
+  if (secrets.some((way) => way.length === 0)) ui["ui:widget"] = "password";
+  else if (format === "date-time" || format === "time") ui["ui:widget"] = "text"; // a picker loses the offset
+  else if (own["type"] === "boolean" && !("const" in own || "enum" in own)) ui["ui:widget"] = "radio";
+  if (EXAMPLES[format] !== undefined) ui["ui:placeholder"] = EXAMPLES[format];
+  for (const [name, one] of entries(own["properties"])) {
+    const help = one["default"] === undefined || isRequired(own, name) ? {} : { "ui:help": `Without it: ${JSON.stringify(one["default"])}` };
+    add(name, { ...hints(one, root, at([name])), ...help });
+  }
+  for (const key of ["items", "additionalProperties"]) {
+    const inner = own[key] === true && key === "additionalProperties" ? { title: "" } : own[key];
+    if (isObject(inner)) add(key, hints(inner, root, at(["*"])));
+  }
+  for (const key of ["oneOf", "anyOf"]) {
+    const union = own[key];
+    if (!isUnion(own) || !isList(union)) continue;
+    ui[key] = union.map((branch) => {
+      if (!isObject(branch)) return {};
+      const whole = resolved(branch, root); // what says which branch it is, nobody fills in
+      const hidden = Object.keys(isNothing(branch) ? (whole["properties"] ?? {}) : pinsOf(whole)).filter(
+        (name) => isNothing(branch) || isRequired(whole, name),
+      );
+      return { ...hints(branch, root, secrets), ...Object.fromEntries(hidden.map((name) => [name, { "ui:widget": "hidden" }])) };
+    });
+  }
+  return ui;
+}
+
+/** Whether a form has nothing to show for a schema: any value, a map or a list of any values, a tuple. */
+function isFree(schema: FormObject): boolean {
+  if (["$ref", "enum", "const", "oneOf", "anyOf", "allOf"].some((key) => key in schema)) return false;
+  const type = schema["type"] ?? (isObject(schema["properties"]) ? "object" : undefined);
+  if (type === undefined || isList(type)) return true;
+  if (type === "object")
+    return "patternProperties" in schema || !(isObject(schema["properties"]) || says(schema["additionalProperties"]));
+  return type === "array" && ("prefixItems" in schema || !says(schema["items"]));
+}
+
+function says(schema: FormValue | undefined): boolean {
+  return isObject(schema) && Object.keys(schema).some((key) => key !== "title" && key !== "description");
+}
+
+/** The controls of JSON Forms for the schema at `scope`; `inside` has the references that led there. */
+function layout(
+  scope: string,
+  schema: FormObject,
+  root: FormObject,
+  secrets: readonly (readonly string[])[],
+  inside: readonly FormValue[],
+): FormObject {
+  const own = resolved(schema, root);
+  const json = { type: "Control", scope, options: { json: true } };
+  const reference = schema["$ref"];
+  if (isFree(own) || "allOf" in own || (reference !== undefined && inside.includes(reference))) return json;
+  const within = reference === undefined ? inside : [...inside, reference];
+  const group = (elements: readonly FormValue[]): FormObject =>
+    scope === "#" ? { type: "VerticalLayout", elements } : { type: "Group", label: own["title"] ?? tokensOf(scope).at(-1) ?? "", elements };
+  const fields = (object: FormObject, place: string, except = "") =>
+    entries(object["properties"])
+      .filter(([name]) => name !== except)
+      .map(([name, one]) => {
+        const inner = secrets.filter(([first]) => first === name).map((way) => way.slice(1));
+        return layout(`${place}/properties/${escaped(name)}`, one, root, inner, within);
+      });
+  if (isUnion(own)) {
+    const key = "oneOf" in own ? "oneOf" : "anyOf";
+    const tag = tagOf(branchesOf(own, root));
+    const union = own[key];
+    if (tag === undefined || !isList(union)) return json;
+    const choice = { type: "Control", scope: `${scope}/properties/${escaped(tag)}` };
+    const shown = union.flatMap((one, at) => {
+      if (!isObject(one) || isNothing(one)) return [];
+      const branch = resolved(one, root);
+      const condition = { scope: choice.scope, failWhenUndefined: true, schema: { const: pinsOf(branch)[tag] ?? null } };
+      const elements = fields(branch, `${scope}/${key}/${String(at)}`, tag);
+      return [{ type: "VerticalLayout", elements, rule: { effect: "SHOW", condition } }];
+    });
+    return group([choice, ...shown]);
+  }
+  if (isObject(own["properties"])) return group(fields(own, scope));
+  if (own["type"] === "object") return json;
+  if (own["type"] === "array") {
+    const items = isObject(own["items"]) ? resolved(own["items"], root) : {};
+    const isPlain = ["string", "integer", "number"].some((type) => type === items["type"]) && !("const" in items);
+    return isPlain ? { type: "Control", scope } : json;
+  }
+  const options: Record<string, FormValue> = {};
+  const example = typeof own["format"] === "string" ? EXAMPLES[own["format"]] : undefined;
+  if (secrets.some((way) => way.length === 0)) options["format"] = "password";
+  if (example !== undefined) options["placeholder"] = example;
+  return { type: "Control", scope, options };
+}
+
+/** Whether people choose between branches; an enumeration of constants is no union. */
+function isUnion(schema: FormObject): boolean {
+  const union = schema["oneOf"] ?? schema["anyOf"];
+  return isList(union) && union.length > 1 && !union.every((one) => isObject(one) && "const" in one);
+}
+
+/** The branches of a union, resolved, without the one that accepts nothing. */
+export function branchesOf(schema: FormObject, root: FormObject): readonly FormObject[] {
+  const union = schema["oneOf"] ?? schema["anyOf"];
+  const branches = isList(union) ? union.filter(isObject) : [];
+  return branches.filter((branch) => !isNothing(branch)).map((branch) => resolved(branch, root));
+}
+
+/** The constants of a branch, by which it is told from the others. */
+export function pinsOf(branch: FormObject): FormObject {
+  const pins = entries(branch["properties"]).flatMap(([name, one]): [string, FormValue][] =>
+    one["const"] === undefined ? [] : [[name, one["const"]]],
+  );
+  return Object.fromEntries(pins);
+}
+
+/** The property whose constants tell the branches of a union apart. */
+function tagOf(union: readonly FormObject[]): string | undefined {
+  const tags = Object.keys(union[0] === undefined ? {} : pinsOf(union[0]));
+  return tags.find((tag) => {
+    const values = union.map((branch) => pinsOf(branch)[tag]);
+    return values.every((value) => typeof value === "string") && new Set(values).size === values.length;
+  });
+}
+
+function titleOf(branch: FormObject, tag: string): string {
+  const title = branch["title"] ?? pinsOf(branch)[tag];
+  return typeof title === "string" ? title : tag;
+}
+
+/** The branch of a union to which a document belongs by its tag: its index in `branchesOf`, -1 for none. */
+export function branchOf(schema: FormObject, root: FormObject, document: FormValue): number {
+  const union = branchesOf(schema, root);
+  const tag = tagOf(union);
+  return tag === undefined || !isObject(document) ? -1 : union.findIndex((branch) => pinsOf(branch)[tag] === document[tag]);
+}
+
+function takesNull(schema: FormObject, root: FormObject): boolean {
+  const own = resolved(schema, root);
+  const union = branchesOf(own, root);
+  if (union.length > 0) return union.some((branch) => takesNull(branch, root));
+  if ("const" in own) return own["const"] === null;
+  const types = own["type"] === undefined ? ["null"] : [own["type"]].flat();
+  return types.includes("null");
+}
+
+function isRequired(schema: FormObject, name: string): boolean {
+  return isList(schema["required"]) && schema["required"].includes(name);
+}
+
+function keysOf(schema: FormObject): readonly string[] {
+  return entries(schema["properties"]).map(([name]) => name);
+}
+
+/** Follow `$ref` by JSON Pointers into `root` (RFC 6901); what stands beside it is kept. A cycle of references ends. */
+export function resolved(schema: FormObject, root: FormObject): FormObject {
+  let found = schema;
+  for (let steps = 0; typeof found["$ref"] === "string" && steps < 32; steps += 1) {
+    const target = tokensOf(found["$ref"]).reduce<FormValue | undefined>(valueAt, root);
+    const beside = without(found, "$ref");
+    if (!isObject(target)) return beside;
+    found = { ...target, ...beside };
+  }
+  return found;
+}
+
+function without(object: FormObject, key: string): FormObject {
+  return Object.fromEntries(Object.entries(object).filter(([name]) => name !== key));
+}
+
+function valueAt(value: FormValue | undefined, token: string): FormValue | undefined {
+  if (isList(value)) return value[Number(token)];
+  return isObject(value) && Object.hasOwn(value, token) ? value[token] : undefined;
+}
+
+/** The steps of a JSON Pointer, which may follow a `#`. */
+export function tokensOf(pointer: string): string[] {
+  return pointer.split("/").slice(1).map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
+}
+
+function escaped(token: string): string {
+  return token.replaceAll("~", "~0").replaceAll("/", "~1");
+}
+
+function entries(value: FormValue | undefined): readonly [string, FormObject][] {
+  return isObject(value) ? Object.entries(value).filter((entry): entry is [string, FormObject] => isObject(entry[1])) : [];
+}
+
+function isObject(value: FormValue | undefined): value is FormObject {
+  return typeof value === "object" && value !== null && !isList(value);
+}
+
+function isList(value: FormValue | undefined): value is readonly FormValue[] {
+  return Array.isArray(value);
+}
