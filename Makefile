@@ -112,7 +112,7 @@ format: .venv/ready ## format the code and fix what the linter can fix
 
 .PHONY: lock
 lock: .venv/ready ## pin the newest versions of all dependencies
-	$(BIN)/uv --quiet pip compile pyproject.toml --extra gen --extra http --extra llm --extra mcp --group dev --universal --python-version 3.11 \
+	$(BIN)/uv --quiet pip compile pyproject.toml --extra chat --extra gen --extra http --extra llm --extra mcp --group dev --universal --python-version 3.11 \
 		--upgrade --generate-hashes --no-annotate --no-emit-index-url --no-emit-find-links \
 		--custom-compile-command 'make lock' --output-file requirements-dev.lock
 

@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal
 import typer
 from typer.main import get_command
 
+from .agent_commands import chat, run_turn
 from .command_groups import Config, ListingFormat, mcp_app, runs_app, tools_app
 from .config import find_project, with_typescript
 from .import_command import OutputFormat, import_source
@@ -169,6 +170,10 @@ def _labels(texts: Sequence[str]) -> dict[str, str]:
         if not (name and equals):
             raise typer.BadParameter(f"{text!r} is not NAME=VALUE", param_hint="--label")
     return labels
+
+
+app.command("run")(run_turn)
+app.command()(chat)
 
 
 @app.command()

@@ -1,0 +1,209 @@
+"""`toolgen chat` and `toolgen run`: an agent that talks in the terminal, planned without a model."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from toolgen.cli.artifact_text import artifact_text
+
+from .conftest import Done, ProjectFolder
+from .terminal import at_a_terminal
+
+MAIN = '''\
+from toolgen.agents import AgentRegistration, AgentSpec, AgentTool, Agents
+from toolgen.engines import InProcessEngine
+from toolgen.events import Events
+from toolgen.runtime import ConfirmSpec, Runtime, func_tool, function_toolset
+
+
+def count_words(text: str) -> int:
+    """Count the words of a text."""
+    return len(text.split())
+
+
+def burn_text(text: str) -> str:
+    """Burn a text."""
+    return f"{text} is gone"
+
+
+def keep_text(text: str) -> str:
+    """Keep a text."""
+    return f"{text} is kept"
+
+
+def runtime():
+    runtime = Runtime(engine=InProcessEngine("runs.db"), events=Events())
+    agents = Agents(runtime)
+    words = function_toolset(
+        "desk.words",
+        [
+            func_tool(count_words, toolset="desk.words", annotations={"read_only": True}),
+            func_tool(burn_text, toolset="desk.words", confirm=ConfirmSpec(hint="Burn {text}?")),
+            func_tool(keep_text, toolset="desk.words"),
+        ],
+    )
+    names = ("count_words", "burn_text", "keep_text")
+    tools = tuple(AgentTool(id=f"desk.words.{name}", name=name) for name in names)
+    for name in ("clerk", "intern"):
+        spec = AgentSpec(id=f"desk.{name}", description="Counts.", tools=tools)
+        agents.register(AgentRegistration(spec=spec, planner=PLANNER, toolsets=(words,)))
+    return runtime
+'''
+
+
+@pytest.fixture
+def desk(project: ProjectFolder) -> ProjectFolder:
+    project.write("app/main.py", MAIN.replace("PLANNER", "None"))
+    return project
+
+
+def test_a_turn_prints_its_answer_alone(desk: ProjectFolder) -> None:
+    done = desk.run("run", "clerk", 'Count the words of "to be or not"', "--model", "demo")
+    assert (done.code, done.out) == (0, "count_words returned 4\n")
+    assert "  → count_words {" in done.err
+    assert "  ← count_words: ok, 4" in done.err
+
+
+def test_a_turn_as_json(desk: ProjectFolder) -> None:
+    done = desk.run(
+        "run", "desk.clerk", "-", "--json", "--model", "demo", piped='count_words {"text": "a b"}'
+    )
+    turn = json.loads(done.out)
+    assert (done.code, turn["status"], turn["text"], turn["tool_calls"]) == (
+        0,
+        "completed",
+        "count_words returned 2",
+        1,
+    )
+
+
+def test_a_turn_that_waits_names_the_command_that_answers(desk: ProjectFolder) -> None:
+    done = desk.run("run", "clerk", 'burn_text {"text": "it"}', "--model", "demo", "--session", "s")
+    assert (done.code, done.out) == (3, "")
+    assert "it waits for a confirmation: Burn it?\nanswer it with: toolgen approve " in done.err
+    assert "burn_text" in desk.run("approve", "--session", "s").out
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        (
+            ("clark", "hi", "--model", "demo"),
+            "the command names the agent 'clark', and no agent of the runtime is",
+        ),
+        (("clerk", "hi"), "the agent desk.clerk has no model\n  hint: add --model demo, which needs no key"),
+        (("clerk", "hi", "--model", "gpt"), "'gpt' is no model\n  hint: write \"openai:gpt-5\""),
+    ],
+    ids=["agent", "no model", "model"],
+)
+def test_what_cannot_talk_says_why(desk: ProjectFolder, options: tuple[str, ...], error: str) -> None:
+    done = desk.run("run", *options)
+    assert (done.code, done.out) == (2, "")
+    assert error in done.err
+
+
+def talk(desk: ProjectFolder, *lines: str, agent: str = "clerk") -> Done:
+    return desk.run(
+        "chat", agent, "--model", "demo", "--session", "s", piped="".join(f"{line}\n" for line in lines)
+    )
+
+
+def test_a_conversation_shows_text_calls_and_results(desk: ProjectFolder) -> None:
+    done = talk(desk, 'Count the words of "to be"', "", "/session", "/nothing", "/quit", "Never said")
+    assert done.code == 0
+    said = done.out.splitlines()
+    assert said[0] == "desk.clerk, session s; /help lists the commands"
+    assert [line for line in said if line.startswith(("  →", "  ←"))] == [
+        '  → count_words {"text": "to be"}',
+        "  ← count_words: ok, 2",
+    ]
+    assert said[-3:] == ["count_words returned 2", "s", "there is no such command; /help lists them"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "outcome"),
+    [("y", "  approved by a person"), ("n", "  denied by a person: a person did not approve the call")],
+)
+def test_an_approval_is_asked_inline_with_all_arguments(
+    desk: ProjectFolder, answer: str, outcome: str
+) -> None:
+    done = talk(desk, 'burn_text {"text": "the letter"}', answer)
+    said = done.out.splitlines()
+    assert '  "text": "the letter"' in said
+    assert "[y/N]" in said
+    assert outcome in said
+    assert ("the letter is gone" in done.out) == (answer == "y")
+
+
+def test_what_is_not_answered_is_asked_again_when_the_conversation_goes_on(desk: ProjectFolder) -> None:
+    first = talk(desk, 'keep_text {"text": "it"}')
+    assert first.out.endswith("[y/N]\nit waits; go on by: toolgen chat --session s\n")
+    again = talk(desk, "y")
+    assert '  ← keep_text: ok, "it is kept"\n' in again.out
+
+
+def test_commands_list_tools_events_and_the_conversation_again(desk: ProjectFolder) -> None:
+    done = talk(desk, "/tools", 'count_words {"text": "a"}', "/events", "/replay", "/help", "/model no")
+    assert "count_words  Count the words of a text." in done.out
+    events = [json.loads(line) for line in done.out.splitlines() if line.startswith('{"')]
+    assert [event["type"] for event in events if event["type"].startswith("tool_")] == [
+        "tool_start",
+        "tool_end",
+    ]
+    assert done.out.count("  ← count_words: ok, 1\n") == 2
+    assert "/quit" in done.out
+    assert "error: 'no' is no model\n  hint: write " in done.out
+
+
+def test_a_conversation_goes_on_in_another_process(desk: ProjectFolder) -> None:
+    talk(desk, "/quit")
+    talk(desk, 'count_words {"text": "a b c"}')
+    done = desk.run("chat", "intern", "--model", "demo", "--session", "s", piped="hello\n")
+    assert done.code == 0
+
+
+def test_a_person_at_a_terminal(desk: ProjectFolder) -> None:
+    said = at_a_terminal(
+        desk,
+        ["chat", "clerk", "--model", "demo"],
+        replies={b"/help lists the commands": b'count_words {"text": "a b c"}\r/quit\r'},
+        environment={"TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1"},
+    )
+    assert "count_words returned 3" in said
+
+
+def test_a_chart_is_a_sparkline() -> None:
+    rows = [{"at": f"2026-01-{day:02}", "value": value} for day, value in enumerate([1, 2, 3, 8], 1)]
+    assert artifact_text(
+        "series", "chart.line", json.dumps({"unit": "%", "readings": rows}), 99
+    ).splitlines() == [
+        "series, 99 bytes",
+        "value  ▁▂▃█  1 to 8",
+    ]
+
+
+def test_many_values_are_means_side_by_side() -> None:
+    rows = [{"value": value} for value in range(600)]
+    _, line = artifact_text("series", "chart.bar", json.dumps(rows), 9).splitlines()
+    bars = line.split("  ")[1]
+    assert len(bars) == 60
+    assert (bars[0], bars[-1]) == ("▁", "█")
+
+
+def test_a_table_has_heads_and_says_what_it_leaves_out() -> None:
+    rows = [{"name": f"n{number}", "size": number, "tags": ["a"]} for number in range(12)]
+    lines = artifact_text("list", "table", json.dumps({"rows": rows}), 9).splitlines()
+    assert lines[1:3] == ["name  size  tags", 'n0    0     ["a"]']
+    assert lines[-1] == "… 2 more rows"
+
+
+def test_markdown_and_what_is_not_here() -> None:
+    assert artifact_text("page", "markdown", json.dumps({"text": "# A\n\nB"}), 9).splitlines()[1:] == [
+        "# A",
+        "",
+        "B",
+    ]
+    assert artifact_text("page", "markdown", "", 9_000) == "page, 9,000 bytes"
+    assert artifact_text("thing", "", '{"a": 1}', 8) == "thing, 8 bytes"

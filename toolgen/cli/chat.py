@@ -1,0 +1,243 @@
+"""`toolgen chat`: a conversation with an agent in the terminal."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any, Final
+
+from toolgen.agents import Awaiting, RunHandle
+from toolgen.contract.errors import ToolgenError
+from toolgen.contract.printable import printable, printable_lines
+from toolgen.events import Event, as_json
+from toolgen.runtime import CallMeta, Runtime
+from toolgen.runtime.public_views import hiding_waiting
+from toolgen.waiting import SuspensionError
+
+from .artifact_text import artifact_text
+from .call import describe_suspended
+from .config import Project
+from .conversing import Talk, TurnView, following, open_talk
+from .terminal import has_colours, user_name
+
+_HELP: Final = """\
+/tools            the tools that the model is offered
+/model NAME       another model plans from now on: demo, openai:gpt-5, NAME@http://localhost:11434/v1
+/events           the events of this conversation, one JSON object a line
+/replay           the conversation again, from what is kept
+/session          its id, by which it goes on: toolgen chat --session ID
+/quit             the end; so is Ctrl-D"""
+
+_DIM, _END = "\x1b[2m", "\x1b[0m"
+
+
+async def chat(project: Project, agent: str, *, model: str = "", session: str = "") -> int:
+    """Talk until the person ends it, and return 0.
+
+    Raises:
+        ToolgenError: the project has no such agent, its model cannot be asked, or a package is missing.
+    """
+    session = session or f"chat_{uuid.uuid4().hex[:12]}"
+    lines = _typed() if sys.stdin.isatty() else _piped()
+    async with open_talk(project, agent, model) as talk:
+        chatting = _Chat(talk, session, lines)
+        async with following(talk, chatting.view):
+            await chatting.run()
+    return 0
+
+
+class _Chat:
+    """One conversation: lines of a person, and what the agent does with them."""
+
+    def __init__(self, talk: Talk, session: str, lines: AsyncIterator[str]) -> None:
+        self._talk = talk
+        self._session = session
+        self._lines = lines
+        self._commands: dict[str, Callable[[str], Awaitable[None]]] = {
+            "/help": self._help,
+            "/tools": self._tools,
+            "/model": self._model,
+            "/events": self._events,
+            "/replay": self._replay,
+            "/session": self._say_session,
+        }
+        self.view = TurnView(session=session, write=_write, streams_text=True, artifacts=self._artifacts)
+
+    async def run(self) -> None:
+        """Answer each line, to `/quit` or the end of the input."""
+        _say(f"{self._talk.client.agent}, session {self._session}; /help lists the commands")
+        if (waiting := await self._talk.waiting_turn(self._session)) is not None:
+            await self._go_on(waiting)
+        async for line in self._lines:
+            word, _, rest = line.strip().partition(" ")
+            if word == "/quit":
+                return
+            if word.startswith("/"):
+                await self._commands.get(word, self._unknown)(rest.strip())
+            elif word:
+                await self._turn(line.strip())
+
+    async def _turn(self, message: str) -> None:
+        try:
+            handle = await self._talk.start(message, self._session)
+        except ToolgenError as error:
+            _say(f"error: {error}")
+            return
+        await self._go_on(handle)
+
+    async def _go_on(self, handle: RunHandle) -> None:
+        """Follow a turn to its end, and ask the person what it asks."""
+        while True:
+            output = await handle.settled()
+            await asyncio.sleep(0)  # its last events are shown first
+            self.view.end()
+            if output.status != "waiting":
+                break
+            if not await self._ask_all(handle, output.awaiting):
+                _say(f"it waits; go on by: toolgen chat --session {self._session}")
+                return
+        if output.text and self._talk.runtime.events is None:
+            _write(f"{printable_lines(output.text)}\n")
+        if output.error:
+            _say(output.error)
+
+    async def _ask_all(self, handle: RunHandle, awaiting: tuple[Awaiting, ...]) -> bool:
+        """Ask the person each question; return whether all were answered."""
+        for question in awaiting:
+            if question.kind in ("pending", "external", "unsealed", "tampered"):
+                _say(f"it waits for {question.kind} work: {question.question or question.tool}")
+                return False
+            if not await self._ask(handle, question):
+                return False
+        return True
+
+    async def _ask(self, handle: RunHandle, awaiting: Awaiting) -> bool:
+        """Show what is asked, and take an answer; return whether one was given."""
+        if awaiting.token:
+            suspended = await self._talk.runtime.waits.show(awaiting.token)
+            _say(describe_suspended(suspended))
+        else:
+            _say(awaiting.question)
+        is_yes_no = awaiting.kind == "confirmation"
+        _say("[y/N]" if is_yes_no else "your answer:")
+        async for line in self._lines:
+            try:
+                answer = _approval(line, awaiting) if is_yes_no else _answer(line, awaiting.answer_schema)
+                async with hiding_waiting(self._talk.runtime, awaiting.id):
+                    await handle.answer(awaiting, answer, by=user_name())
+            except (ValueError, SuspensionError) as error:
+                _say(f"{error}; once more:")
+                continue
+            return True
+        return False
+
+    async def _help(self, _: str) -> None:
+        _say(_HELP)
+
+    async def _unknown(self, _: str) -> None:
+        _say("there is no such command; /help lists them")
+
+    async def _tools(self, _: str) -> None:
+        meta = CallMeta(session_id=self._session)
+        for spec in (await self._talk.agents.tools(self._talk.client.agent, meta)).specs:
+            _say(f"{spec.name}  {spec.description.partition(chr(10))[0]}")
+
+    async def _model(self, name: str) -> None:
+        try:
+            self._talk.set_model(name)
+        except ToolgenError as error:
+            _say(f"error: {error}")
+            return
+        _say(f"{name} plans from now on")
+
+    async def _events(self, _: str) -> None:
+        for event in self.view.seen:
+            _write(f"{printable(json.dumps(as_json(event), ensure_ascii=False))}\n")
+
+    async def _replay(self, _: str) -> None:
+        again = TurnView(session=self._session, write=_write, streams_text=True)
+        for event in tuple(self.view.seen):
+            if event.type == "run_started" and not event.parent_run_id:
+                _say("—")
+            again.show(event)
+
+    async def _say_session(self, _: str) -> None:
+        _say(self._session)
+
+    def _artifacts(self, event: Event) -> None:
+        assert event.type == "tool_end"
+        views = _views_of(self._talk.runtime, event.tool)
+        for artifact in event.artifacts:
+            text = artifact_text(artifact.kind, views.get(artifact.kind, ""), artifact.json, artifact.size)
+            _write("".join(f"    {printable(line)}\n" for line in text.splitlines()))
+
+
+def _views_of(runtime: Runtime, tool: str) -> dict[str, str]:
+    """Return the views of the artifacts of a tool, by kind."""
+    spec = next((spec for spec in runtime.tools.list() if spec.id == tool), None)
+    return {} if spec is None else {kind: str(one.view or "") for kind, one in spec.artifacts.items()}
+
+
+def _approval(line: str, awaiting: Awaiting) -> Any:
+    """Return a yes or no: of a call that waits an object, of a planner's own question the word alone."""
+    is_yes = line.strip().lower() in ("y", "yes")
+    return {"approved": is_yes} if awaiting.token else is_yes
+
+
+def _answer(line: str, schema: Any) -> Any:
+    """Return what a line says: text where the answer is text, JSON otherwise.
+
+    Raises:
+        ValueError: it is not JSON, and the answer is no text.
+    """
+    if schema.get("type", "string") == "string":
+        return line.strip()
+    try:
+        return json.loads(line)
+    except ValueError:
+        raise ValueError(f"the answer is JSON by this schema: {json.dumps(dict(schema))}") from None
+
+
+def _write(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def _say(text: str) -> None:
+    """Print what is said by the command, not by the agent."""
+    shown = printable_lines(text)
+    _write(f"{_DIM}{shown}{_END}\n" if has_colours(sys.stdout) else f"{shown}\n")
+
+
+async def _piped() -> AsyncIterator[str]:
+    """Yield the lines of stdin, which a program writes."""
+    loop = asyncio.get_running_loop()
+    while line := await loop.run_in_executor(None, sys.stdin.readline):
+        yield line.rstrip("\n")
+
+
+async def _typed() -> AsyncIterator[str]:
+    """Yield the lines that a person types, with a history of this conversation; Ctrl-D and Ctrl-C end it.
+
+    Raises:
+        ToolgenError: the package for it is missing.
+    """
+    try:
+        from prompt_toolkit import PromptSession
+        from prompt_toolkit.completion import WordCompleter
+        from prompt_toolkit.patch_stdout import patch_stdout
+    except ImportError:
+        raise ToolgenError(
+            "a conversation in the terminal needs prompt-toolkit", hint="pip install 'toolgen[chat]'"
+        ) from None
+    words = [line.split()[0] for line in _HELP.splitlines()]
+    prompts: Any = PromptSession(completer=WordCompleter(words, sentence=True))
+    while True:
+        try:
+            with patch_stdout(raw=True):
+                yield await prompts.prompt_async("> ")
+        except (EOFError, KeyboardInterrupt):
+            return

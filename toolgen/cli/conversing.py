@@ -1,0 +1,248 @@
+"""A turn of an agent at the terminal: the agent of a project, what happens in a turn, and `toolgen run`."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import uuid
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from toolgen.agents import AgentClient, Agents, Awaiting, RunHandle, RunOutput
+from toolgen.contract.errors import ToolgenError
+from toolgen.contract.printable import printable, printable_lines
+from toolgen.events import Event
+from toolgen.runtime import Runtime
+
+from .config import Project
+from .models import agent_named
+from .operations import agents_in
+from .runtime import NOT_OVER, project_runtime
+from .terminal import show_line, user_name
+
+_LONGEST: Final = 160
+"""Characters of a line about a call."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Talk:
+    """An agent of an open runtime, to talk to."""
+
+    runtime: Runtime
+    agents: Agents
+    client: AgentClient
+
+    async def start(self, message: str, session: str) -> RunHandle:
+        """Start a turn, which this process executes where no worker does."""
+        handle = await self.client.start(message, session_id=session, requested_by=user_name())
+        await self.runtime.runs.start(handle.run_id)
+        return handle
+
+    async def waiting_turn(self, session: str) -> RunHandle | None:
+        """Return the turn of a session that waits for an answer; None where there is none."""
+        runs = self.runtime.runs
+        for status in await runs.list(state="waiting", session=session, limit=1):
+            await runs.start(status.run_id)
+            return self.client.handle(status.run_id, session_id=session)
+        return None
+
+    def set_model(self, model: str) -> None:
+        """Let a model plan for all agents.
+
+        Raises:
+            ToolgenError: it cannot be asked: there is no such name, or a package or a key is missing.
+        """
+        for agent in self.agents.list():
+            self.agents.override_planner(agent, model)
+        self.agents.ready_planners()
+
+
+@asynccontextmanager
+async def open_talk(project: Project, agent: str, model: str) -> AsyncIterator[Talk]:
+    """Open the runtime of a project, and yield one of its agents; the only one, or the first, for "".
+
+    Raises:
+        ToolgenError: the runtime has no agents, none has the name, or its model cannot be asked.
+    """
+    async with project_runtime(project) as runtime:
+        agents = agents_in(runtime)
+        if not agents.list():
+            raise ToolgenError(
+                "the configured runtime has no agent",
+                hint="call the generated `register` of one in `runtime`",
+            )
+        name = agent_named(agents, agent, "the command names the agent") if agent else agents.list()[0]
+        talk = Talk(runtime=runtime, agents=agents, client=agents.client(name))
+        if model:
+            talk.set_model(model)
+        _require_models(agents)
+        runtime.runs.be_client()
+        async with runtime:
+            yield talk
+
+
+def _require_models(agents: Agents) -> None:
+    lacking = [agent for agent in agents.list() if not agents.has_planner(agent)]
+    if lacking:
+        name = lacking[0].rpartition(".")[2]
+        raise ToolgenError(
+            f"the agent {lacking[0]} has no model",
+            hint=f'add --model demo, which needs no key, or {name} = "openai:gpt-5" to [tool.toolgen.agents]',
+        )
+    agents.ready_planners()
+
+
+@dataclass(slots=True, kw_only=True)
+class TurnView:
+    """Shows what happens in the turns of a session, as it happens."""
+
+    session: str
+    write: Callable[[str], None]
+    """Gets text, with its ends of lines."""
+    streams_text: bool
+    """Whether the pieces of the agent's answer are shown as they come."""
+    artifacts: Callable[[Event], None] | None = None
+    """Is called with each end of a call that has artifacts."""
+    seen: list[Event] = field(default_factory=list)
+    """The events of the session, for those who ask for them."""
+    _is_in_text: bool = False
+
+    def show(self, event: Event) -> None:
+        if event.session_id != self.session:
+            return
+        if event.type == "assistant_reply":
+            self._show_text(event.text, is_partial=event.is_partial)
+            if event.is_partial:
+                return
+        self.seen.append(event)
+        for line in _lines(event):
+            self._end_text()
+            self.write(f"{printable(line)}\n")
+        if event.type == "tool_end" and event.artifacts and self.artifacts is not None:
+            self.artifacts(event)
+
+    def end(self) -> None:
+        """End the line of a text that was shown in pieces."""
+        self._end_text()
+
+    def _show_text(self, text: str, *, is_partial: bool) -> None:
+        if not self.streams_text:
+            return
+        if is_partial:
+            self._is_in_text = True
+            self.write(printable_lines(text))
+        elif self._is_in_text:
+            self._end_text()
+        elif text:
+            self.write(f"{printable_lines(text)}\n")
+
+    def _end_text(self) -> None:
+        if self._is_in_text:
+            self._is_in_text = False
+            self.write("\n")
+
+
+@asynccontextmanager
+async def following(talk: Talk, view: TurnView) -> AsyncIterator[None]:
+    """Show the events of the runtime meanwhile; without `Events` there are none."""
+    if talk.runtime.events is None:
+        yield
+        return
+    async with talk.runtime.events.on(view.show):
+        yield
+        await asyncio.sleep(0)
+
+
+def _lines(event: Event) -> list[str]:
+    match event.type:
+        case "tool_start":
+            return [_short(f"  → {event.name} {_json(event.arguments)}")]
+        case "tool_end" if event.status not in ("suspended", "pending"):
+            said = event.text or event.error or _json(event.result)
+            return [_short(f"  ← {event.tool.rpartition('.')[2]}: {event.status}, {said}")]
+        case "tool_update":
+            percent = "" if event.fraction is None else f"{event.fraction:.0%} "
+            return [_short(f"    {event.tool.rpartition('.')[2]}: {percent}{event.message}")]
+        case "agent_run_started":
+            return [f"  ▸ {event.agent}"]
+        case "plan_retry":
+            return [_short(f"  the model is asked again: {event.reason}")]
+        case "tool_authorization":
+            return [f"  {event.decision} by a {event.by}{f': {event.reason}' if event.reason else ''}"]
+        case _:
+            return []
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+async def run_agent(
+    project: Project, agent: str, message: str, *, model: str = "", session: str = "", as_json: bool = False
+) -> int:
+    """Do one turn, print its answer, and return the exit code: 3 where it waits for a person.
+
+    Raises:
+        ToolgenError: as `open_talk`, or the session has another turn that is not over.
+    """
+    session = session or f"run_{uuid.uuid4().hex[:12]}"
+    async with open_talk(project, agent, model) as talk:
+        view = TurnView(session=session, write=_to_stderr, streams_text=False)
+        async with following(talk, view):
+            handle = await talk.start(message, session)
+            output = await handle.settled()
+    if as_json:
+        show_line(turn_record(output))
+    elif output.text:
+        print(printable_lines(output.text) if sys.stdout.isatty() else output.text)
+    if output.error:
+        print(printable(output.error), file=sys.stderr)
+    for awaiting in output.awaiting:
+        print(printable_lines(waiting_line(awaiting, session)), file=sys.stderr)
+    return NOT_OVER if output.status == "waiting" else int(output.status != "completed")
+
+
+def _to_stderr(text: str) -> None:
+    sys.stderr.write(text)
+    sys.stderr.flush()
+
+
+def waiting_line(awaiting: Awaiting, session: str) -> str:
+    """Return what a turn waits for, and the command that answers it."""
+    command = f"approve {awaiting.id}" if awaiting.token else f"chat --session {session}"
+    return f"it waits for a {awaiting.kind}: {awaiting.question}\nanswer it with: toolgen {command}"
+
+
+def turn_record(output: RunOutput) -> dict[str, Any]:
+    """Return a turn for programs: without tokens, and with what it waits for."""
+    return {
+        "run": output.run_id,
+        "session": output.session_id,
+        "agent": output.agent,
+        "status": output.status,
+        "text": output.text,
+        "result": output.result,
+        "error": output.error,
+        "awaiting": [
+            {
+                "id": one.id,
+                "kind": one.kind,
+                "tool": one.tool,
+                "question": one.question,
+                "answer_schema": dict(one.answer_schema),
+            }
+            for one in output.awaiting
+        ],
+        "tool_calls": output.tool_calls,
+        "tokens": {
+            "input": output.telemetry.input_tokens,
+            "output": output.telemetry.output_tokens,
+        },
+    }
