@@ -51,10 +51,10 @@ def chat(
     ] = "",
     config: Config = None,
 ) -> None:
-    """Talk to an agent in the terminal: streamed text, calls, artifacts, questions and approvals.
+    """OpenAgent to an agent in the terminal: streamed text, calls, artifacts, questions and approvals.
 
     Such as: toolgen chat clerk --model demo
     """
-    from .chat import chat as talk
+    from .chat import chat as converse
 
-    raise typer.Exit(asyncio.run(talk(find_project(config), agent, model=model, session=session)))
+    raise typer.Exit(asyncio.run(converse(find_project(config), agent, model=model, session=session)))

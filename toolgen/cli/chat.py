@@ -20,7 +20,7 @@ from toolgen.waiting import SuspensionError
 from .artifact_text import artifact_text
 from .call import describe_suspended
 from .config import Project
-from .conversing import Talk, TurnView, following, open_talk
+from .conversing import OpenAgent, TurnView, following, open_agent
 from .terminal import has_colours, user_name
 
 _HELP: Final = """\
@@ -35,16 +35,16 @@ _DIM, _END = "\x1b[2m", "\x1b[0m"
 
 
 async def chat(project: Project, agent: str, *, model: str = "", session: str = "") -> int:
-    """Talk until the person ends it, and return 0.
+    """OpenAgent until the person ends it, and return 0.
 
     Raises:
         ToolgenError: the project has no such agent, its model cannot be asked, or a package is missing.
     """
     session = session or f"chat_{uuid.uuid4().hex[:12]}"
     lines = _typed() if sys.stdin.isatty() else _piped()
-    async with open_talk(project, agent, model) as talk:
-        chatting = _Chat(talk, session, lines)
-        async with following(talk, chatting.view):
+    async with open_agent(project, agent, model) as opened:
+        chatting = _Chat(opened, session, lines)
+        async with following(opened, chatting.view):
             await chatting.run()
     return 0
 
@@ -52,8 +52,8 @@ async def chat(project: Project, agent: str, *, model: str = "", session: str = 
 class _Chat:
     """One conversation: lines of a person, and what the agent does with them."""
 
-    def __init__(self, talk: Talk, session: str, lines: AsyncIterator[str]) -> None:
-        self._talk = talk
+    def __init__(self, opened: OpenAgent, session: str, lines: AsyncIterator[str]) -> None:
+        self._opened = opened
         self._session = session
         self._lines = lines
         self._commands: dict[str, Callable[[str], Awaitable[None]]] = {
@@ -68,8 +68,8 @@ class _Chat:
 
     async def run(self) -> None:
         """Answer each line, to `/quit` or the end of the input."""
-        _say(f"{self._talk.client.agent}, session {self._session}; /help lists the commands")
-        if (waiting := await self._talk.waiting_turn(self._session)) is not None:
+        _say(f"{self._opened.client.agent}, session {self._session}; /help lists the commands")
+        if (waiting := await self._opened.waiting_turn(self._session)) is not None:
             await self._go_on(waiting)
         async for line in self._lines:
             word, _, rest = line.strip().partition(" ")
@@ -82,7 +82,7 @@ class _Chat:
 
     async def _turn(self, message: str) -> None:
         try:
-            handle = await self._talk.start(message, self._session)
+            handle = await self._opened.start(message, self._session)
         except ToolgenError as error:
             _say(f"error: {error}")
             return
@@ -99,7 +99,7 @@ class _Chat:
             if not await self._ask_all(handle, output.awaiting):
                 _say(f"it waits; go on by: toolgen chat --session {self._session}")
                 return
-        if output.text and self._talk.runtime.events is None:
+        if output.text and self._opened.runtime.events is None:
             _write(f"{printable_lines(output.text)}\n")
         if output.error:
             _say(output.error)
@@ -117,7 +117,7 @@ class _Chat:
     async def _ask(self, handle: RunHandle, awaiting: Awaiting) -> bool:
         """Show what is asked, and take an answer; return whether one was given."""
         if awaiting.token:
-            suspended = await self._talk.runtime.waits.show(awaiting.token)
+            suspended = await self._opened.runtime.waits.show(awaiting.token)
             _say(describe_suspended(suspended))
         else:
             _say(awaiting.question)
@@ -126,7 +126,7 @@ class _Chat:
         async for line in self._lines:
             try:
                 answer = _approval(line, awaiting) if is_yes_no else _answer(line, awaiting.answer_schema)
-                async with hiding_waiting(self._talk.runtime, awaiting.id):
+                async with hiding_waiting(self._opened.runtime, awaiting.id):
                     await handle.answer(awaiting, answer, by=user_name())
             except (ValueError, SuspensionError) as error:
                 _say(f"{error}; once more:")
@@ -142,12 +142,12 @@ class _Chat:
 
     async def _tools(self, _: str) -> None:
         meta = CallMeta(session_id=self._session)
-        for spec in (await self._talk.agents.tools(self._talk.client.agent, meta)).specs:
+        for spec in (await self._opened.agents.tools(self._opened.client.agent, meta)).specs:
             _say(f"{spec.name}  {spec.description.partition(chr(10))[0]}")
 
     async def _model(self, name: str) -> None:
         try:
-            self._talk.set_model(name)
+            self._opened.set_model(name)
         except ToolgenError as error:
             _say(f"error: {error}")
             return
@@ -169,7 +169,7 @@ class _Chat:
 
     def _artifacts(self, event: Event) -> None:
         assert event.type == "tool_end"
-        views = _views_of(self._talk.runtime, event.tool)
+        views = _views_of(self._opened.runtime, event.tool)
         for artifact in event.artifacts:
             text = artifact_text(artifact.kind, views.get(artifact.kind, ""), artifact.json, artifact.size)
             _write("".join(f"    {printable(line)}\n" for line in text.splitlines()))
@@ -178,7 +178,9 @@ class _Chat:
 def _views_of(runtime: Runtime, tool: str) -> dict[str, str]:
     """Return the views of the artifacts of a tool, by kind."""
     spec = next((spec for spec in runtime.tools.list() if spec.id == tool), None)
-    return {} if spec is None else {kind: str(one.view or "") for kind, one in spec.artifacts.items()}
+    return (
+        {} if spec is None else {kind: str(artifact.view or "") for kind, artifact in spec.artifacts.items()}
+    )
 
 
 def _approval(line: str, awaiting: Awaiting) -> Any:

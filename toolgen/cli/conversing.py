@@ -28,7 +28,7 @@ _LONGEST: Final = 160
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Talk:
+class OpenAgent:
     """An agent of an open runtime, to talk to."""
 
     runtime: Runtime
@@ -61,7 +61,7 @@ class Talk:
 
 
 @asynccontextmanager
-async def open_talk(project: Project, agent: str, model: str) -> AsyncIterator[Talk]:
+async def open_agent(project: Project, agent: str, model: str) -> AsyncIterator[OpenAgent]:
     """Open the runtime of a project, and yield one of its agents; the only one, or the first, for "".
 
     Raises:
@@ -75,13 +75,13 @@ async def open_talk(project: Project, agent: str, model: str) -> AsyncIterator[T
                 hint="call the generated `register` of one in `runtime`",
             )
         name = agent_named(agents, agent, "the command names the agent") if agent else agents.list()[0]
-        talk = Talk(runtime=runtime, agents=agents, client=agents.client(name))
+        opened = OpenAgent(runtime=runtime, agents=agents, client=agents.client(name))
         if model:
-            talk.set_model(model)
+            opened.set_model(model)
         _require_models(agents)
         runtime.runs.be_client()
         async with runtime:
-            yield talk
+            yield opened
 
 
 def _require_models(agents: Agents) -> None:
@@ -146,12 +146,12 @@ class TurnView:
 
 
 @asynccontextmanager
-async def following(talk: Talk, view: TurnView) -> AsyncIterator[None]:
+async def following(opened: OpenAgent, view: TurnView) -> AsyncIterator[None]:
     """Show the events of the runtime meanwhile; without `Events` there are none."""
-    if talk.runtime.events is None:
+    if opened.runtime.events is None:
         yield
         return
-    async with talk.runtime.events.on(view.show):
+    async with opened.runtime.events.on(view.show):
         yield
         await asyncio.sleep(0)
 
@@ -161,8 +161,8 @@ def _lines(event: Event) -> list[str]:
         case "tool_start":
             return [_short(f"  → {event.name} {_json(event.arguments)}")]
         case "tool_end" if event.status not in ("suspended", "pending"):
-            said = event.text or event.error or _json(event.result)
-            return [_short(f"  ← {event.tool.rpartition('.')[2]}: {event.status}, {said}")]
+            shown = event.text or event.error or _json(event.result)
+            return [_short(f"  ← {event.tool.rpartition('.')[2]}: {event.status}, {shown}")]
         case "tool_update":
             percent = "" if event.fraction is None else f"{event.fraction:.0%} "
             return [_short(f"    {event.tool.rpartition('.')[2]}: {percent}{event.message}")]
@@ -190,13 +190,13 @@ async def run_agent(
     """Do one turn, print its answer, and return the exit code: 3 where it waits for a person.
 
     Raises:
-        ToolgenError: as `open_talk`, or the session has another turn that is not over.
+        ToolgenError: as `open_agent`, or the session has another turn that is not over.
     """
     session = session or f"run_{uuid.uuid4().hex[:12]}"
-    async with open_talk(project, agent, model) as talk:
+    async with open_agent(project, agent, model) as opened:
         view = TurnView(session=session, write=_to_stderr, streams_text=False)
-        async with following(talk, view):
-            handle = await talk.start(message, session)
+        async with following(opened, view):
+            handle = await opened.start(message, session)
             output = await handle.settled()
     if as_json:
         show_line(turn_record(output))
@@ -232,13 +232,13 @@ def turn_record(output: RunOutput) -> dict[str, Any]:
         "error": output.error,
         "awaiting": [
             {
-                "id": one.id,
-                "kind": one.kind,
-                "tool": one.tool,
-                "question": one.question,
-                "answer_schema": dict(one.answer_schema),
+                "id": awaiting.id,
+                "kind": awaiting.kind,
+                "tool": awaiting.tool,
+                "question": awaiting.question,
+                "answer_schema": dict(awaiting.answer_schema),
             }
-            for one in output.awaiting
+            for awaiting in output.awaiting
         ],
         "tool_calls": output.tool_calls,
         "tokens": {

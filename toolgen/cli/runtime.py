@@ -17,12 +17,11 @@ from contextlib import (
     contextmanager,
     redirect_stdout,
 )
-from dataclasses import replace
 from functools import reduce
 from typing import Any, Final
 
-from toolgen.calls.steps.failures import METHOD_FAULT, MethodFault
 from toolgen.contract.errors import ToolgenError
+from toolgen.contract.logs import MethodFault
 from toolgen.contract.names import CALL_META_NAMES
 from toolgen.contract.printable import printable
 from toolgen.contract.secrets import scrubbed
@@ -245,8 +244,7 @@ def collect_method_faults() -> Iterator[list[str]]:
         fault: object = getattr(record, "method_fault", None)
         if not isinstance(fault, MethodFault):
             return True
-        line = METHOD_FAULT % replace(fault, file=shown(fault.file, os.getcwd())).values()
-        lines.append(scrubbed(printable(line)))
+        lines.append(scrubbed(printable(fault.text(shown(fault.file, os.getcwd())))))
         return False
 
     with _log_filter(collect):

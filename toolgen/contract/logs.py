@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 import traceback
 import uuid
-from collections.abc import Iterator, Mapping
-from types import TracebackType
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import CodeType, TracebackType
 from typing import Final
 
 from .errors import HINT
@@ -39,20 +40,53 @@ def _redact(record: logging.LogRecord) -> bool:
     return True
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MethodFault:
+    """What is wrong with the method of a tool; a log record has it as `method_fault`."""
+
+    tool: str
+    """Its id."""
+    method: str
+    """Its name with that of its class: `People.greet`."""
+    file: str
+    line: int
+    problem: str
+    """A clause about the method: `is not implemented`."""
+
+    @classmethod
+    def of(cls, code: CodeType, tool: str, problem: str) -> MethodFault:
+        name, file, line = code.co_qualname, code.co_filename, code.co_firstlineno
+        return cls(tool=tool, method=name, file=file, line=line, problem=problem)
+
+    def text(self, file: str = "") -> str:
+        """Return a line about it, with the file shown in these words."""
+        return f"{file or self.file}:{self.line}: {self.method} {self.problem} (tool {self.tool})"
+
+    def log(self, log: logging.Logger, error: BaseException | None = None, more: str = "") -> None:
+        """Log it, with an exception and more text where they are given."""
+        values = (self.file, self.line, self.method, self.problem, self.tool, more)
+        log.error(
+            "%s:%d: %s %s (tool %s)%s", *values, exc_info=error, extra={"method_fault": self}, stacklevel=3
+        )
+
+
 def log_failure(
     log: logging.Logger,
     error: BaseException,
     message: str,
     *arguments: object,
     correlation_id: str = "",
-    extra: Mapping[str, object] | None = None,
+    fault: MethodFault | None = None,
 ) -> str:
     """Log an exception under a correlation id, which may be told to anybody, and return it.
 
-    `extra` are attributes of the record.
+    With a fault the record is that of a method of the author's, in the place of the message.
     """
     correlation_id = correlation_id or uuid.uuid4().hex[:12]
-    log.error(message + " [%s]", *arguments, correlation_id, exc_info=error, stacklevel=2, extra=extra)
+    if fault is None:
+        log.error(message + " [%s]", *arguments, correlation_id, exc_info=error, stacklevel=2)
+    else:
+        fault.log(log, error, f" [{correlation_id}]")
     return correlation_id
 
 

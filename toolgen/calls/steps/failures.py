@@ -5,11 +5,11 @@ The place of a method that is still a stub goes to the log, and not to models.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import CodeType
 from typing import TYPE_CHECKING, Any, Final, get_args
 
-from toolgen.contract.logs import log_failure, logger
+from toolgen.contract.logs import MethodFault, log_failure, logger
 from toolgen.contract.secrets import current, scrubbed
 from toolgen.shapes.issues import FieldIssue
 
@@ -51,9 +51,6 @@ _UNDECLARED: Final = (
     "%s raised the error %s, which its design does not declare: the model gets its message alone, without "
     'code and details; add Error("%s", …) to the tool, or to the method that it is bound to'
 )
-
-METHOD_FAULT: Final = "%s:%d: %s %s (tool %s)"
-"""The log record of a method's fault."""
 
 log = logger("toolgen.runtime")
 
@@ -276,11 +273,11 @@ def unreadable_result(spec: ToolSpec[Any, Any], error: BaseException, execute: o
     The record names the tool's own method, where `execute` is it. Only a tool that may be called again hints
     at that.
     """
-    if fault := _returning(spec, execute, error):
-        extra = {"method_fault": fault}
-        correlation_id = log_failure(log, error, METHOD_FAULT, *fault.values(), extra=extra)
-    else:
-        correlation_id = log_failure(log, error, "the result of tool %s cannot be read", spec.id)
+    code: object = getattr(execute, "__code__", None)
+    fault = None
+    if isinstance(error, MalformedResultError) and isinstance(code, CodeType):
+        fault = MethodFault.of(code, spec.id, f"returned what does not fit: {error}")
+    correlation_id = log_failure(log, error, "the result of tool %s cannot be read", spec.id, fault=fault)
     message = f"{spec.name} ran; its result could not be read (reference {correlation_id})"
     return ToolError(message, retry_hint=_malformed_hint(spec, message), correlation_id=correlation_id)
 
@@ -331,42 +328,6 @@ def _arguments_text(data: Arguments, limit: int) -> str | None:
         return None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MethodFault:
-    """What is wrong with the method of a tool; a log record has it as `method_fault`."""
-
-    tool: str
-    """Its id."""
-    method: str
-    """Its name with that of its class: `People.greet`."""
-    file: str
-    line: int
-    problem: str
-    """A clause about the method: `is not implemented`."""
-
-    @classmethod
-    def of(cls, spec: ToolSpec[Any, Any], code: CodeType, problem: str) -> MethodFault:
-        return cls(
-            tool=spec.id,
-            method=code.co_qualname,
-            file=code.co_filename,
-            line=code.co_firstlineno,
-            problem=problem,
-        )
-
-    def values(self) -> tuple[str, int, str, str, str]:
-        """Return the values of `METHOD_FAULT`."""
-        return self.file, self.line, self.method, self.problem, self.tool
-
-
-def _returning(spec: ToolSpec[Any, Any], execute: object, error: BaseException) -> MethodFault | None:
-    """Return the tool's own method that returned what its contract does not allow."""
-    code: object = getattr(execute, "__code__", None)
-    if not isinstance(error, MalformedResultError) or not isinstance(code, CodeType):
-        return None
-    return MethodFault.of(spec, code, f"returned what does not fit: {error}")
-
-
 def _find_unimplemented(spec: ToolSpec[Any, Any], error: BaseException) -> MethodFault | None:
     """Return the tool's own method if it raised `NotImplementedError`; what it calls does not count."""
     trace = error.__traceback__
@@ -377,11 +338,11 @@ def _find_unimplemented(spec: ToolSpec[Any, Any], error: BaseException) -> Metho
     code = trace.tb_frame.f_code
     if code.co_name != spec.method:
         return None
-    return MethodFault.of(spec, code, "is not implemented")
+    return MethodFault.of(code, spec.id, "is not implemented")
 
 
 def unavailable(spec: ToolSpec[Any, Any], stub: MethodFault) -> ToolError:
     """Log where the unimplemented method stands and return a `ToolError` without the place."""
-    log.error(METHOD_FAULT, *stub.values(), extra={"method_fault": stub})
+    stub.log(log)
     message = f"{spec.name} is not implemented"
     return ToolError(message, retry_hint=RetryHint(reason="tool_unavailable", tool=spec.id, message=message))
