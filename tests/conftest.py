@@ -44,7 +44,8 @@ def pytest_report_header(config: pytest.Config) -> str:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    left = selection.left_out(items, config.getoption("every"))
+    every: int = config.getoption("every")
+    left = selection.left_out(items, every)
     if left:
         config.hook.pytest_deselected(items=[item for item in items if item in left])
         items[:] = [item for item in items if item not in left]

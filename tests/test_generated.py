@@ -65,7 +65,7 @@ def test_no_toolset_takes_a_name_that_its_agent_needs(name: str) -> None:
     parameters = [one.arg for one in (*functions["register"].args, *functions["register"].kwonlyargs)]
     imports = [one for one in module.body if isinstance(one, ast.ImportFrom)]
     imported = {alias.asname or alias.name for one in imports for alias in one.names}
-    assert len(set(parameters)) == len(parameters) == 4
+    assert len(set(parameters)) == len(parameters) == 5
     assert not imported & {*functions, *parameters}
     assert ("replace as _replace" in texts["home/agents/chat/specs.py"]) == (name == "replace")
 

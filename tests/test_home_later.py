@@ -88,7 +88,8 @@ import asyncio, own
 from toolgen.runtime import CallMeta
 
 meta = CallMeta(session_id="s-mira")
-result = asyncio.run(own.runtime().call("factory_reset", '{"device_id": "h09"}', meta))
+with own.runtime() as runtime:
+    result = asyncio.run(runtime.call("factory_reset", '{"device_id": "h09"}', meta))
 print(result.suspension.token)
 """
 

@@ -88,7 +88,7 @@ def test_ctrl_c_lets_a_round_end(project: ProjectFolder) -> None:
         gate.write_text("go on")
         assert set(watch.rest()) <= {"waiting for the design; Ctrl-C again ends it"}
     project.write("app/design.py", DESIGN)
-    assert project.run("gen", "--check").code == 0
+    assert project.run("gen", "--diff").code == 0
 
 
 @pytest.mark.exhaustive

@@ -170,8 +170,8 @@ def test_an_exported_toolset_has_neither_executor_nor_stub() -> None:
 
 def test_an_agent_takes_one_executor_a_toolset_that_needs_one() -> None:
     keywords = inspect.getfullargspec(chat.register).kwonlyargs
-    assert keywords == ["planner", "assistant_devices", "garage_devices", "notes", "dynamic"]
-    assert inspect.getfullargspec(keeper.register).kwonlyargs == ["planner", "dynamic"]
+    assert keywords == ["planner", "assistant_devices", "garage_devices", "notes", "instructions", "dynamic"]
+    assert inspect.getfullargspec(keeper.register).kwonlyargs == ["planner", "instructions", "dynamic"]
 
 
 def test_the_whole_catalogue_tells_of_agents_and_completions() -> None:

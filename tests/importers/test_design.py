@@ -521,6 +521,6 @@ def test_an_exception_while_one_tool_is_read_is_its_finding_and_leaves_the_other
 
     read = read_functions("tools", "Tools.", {"unnamed": Unnamed(), "good": good})
     [finding] = read.findings
-    assert (finding.code, finding.tool) == ("import-own-fault", "unnamed")
+    assert (finding.code, finding.tool) == ("import-bad-function", "unnamed")
     assert "OSError" in finding.message
     assert [each.name for each in read.tools] == ["good"]

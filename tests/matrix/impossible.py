@@ -54,15 +54,9 @@ IMPOSSIBLE: Final = (
         told="keeps no call for later",
     ),
     Impossible(
-        why="`toolgen call` calls registered tools, and lists no dynamic toolsets",
-        door="command line",
-        kinds=frozenset({"dynamic"}),
-        told="there is no tool",
-    ),
-    Impossible(
         why="an engine in memory ends with the process of the command, so no other command can answer",
         door="command line",
-        kinds=frozenset({"static", "function", "agent's tool"}),
+        kinds=OF_TOOLS | {"agent's tool"},
         outcomes=ASKING,
         stores=frozenset({"memory"}),
         told="it cannot be answered",
@@ -70,7 +64,7 @@ IMPOSSIBLE: Final = (
     Impossible(
         why="an engine in memory ends with the process of the command, and the work of its run with it",
         door="command line",
-        kinds=frozenset({"static", "function", "agent's tool"}),
+        kinds=OF_TOOLS | {"agent's tool"},
         outcomes=frozenset({"pending"}),
         stores=frozenset({"memory"}),
         told="it cannot be answered",

@@ -263,10 +263,10 @@ class Followers:
         try:
             run_id, after, event = decode(message)
             followers = self._reports.get(run_id, ())
-            is_report = isinstance(after, int) and isinstance(event, dict)
         except (TypeError, ValueError):
-            is_report = False
-        if not is_report:
+            after = event = None
+            followers = ()
+        if not (isinstance(after, int) and isinstance(event, dict)):
             log.warning("a message of another process is no report")
             return
         for reports in followers:

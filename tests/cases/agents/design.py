@@ -121,7 +121,7 @@ design = Design(
             Use(AgentToolset("assistant", "diagnostics", "checks")),
             Use(notes, prefix="chat_"),
             Transfer("diagnostics"),
-            Instructions("You help {user:name} with the home.\n\nSay {{no}} where you do not know."),
+            Instructions("You help {user:name?} with the home.\n\nSay {{no}} where you do not know."),
             RunPolicy(
                 max_tool_calls=8,
                 time_budget="2m",

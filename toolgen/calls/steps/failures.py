@@ -276,7 +276,7 @@ def unreadable_result(spec: ToolSpec[Any, Any], error: BaseException, execute: o
     code: object = getattr(execute, "__code__", None)
     fault = None
     if isinstance(error, MalformedResultError) and isinstance(code, CodeType):
-        fault = MethodFault.of(code, spec.id, f"returned what does not fit: {error}")
+        fault = MethodFault.of(code, spec.id, f"returned what does not fit: {scrubbed(str(error))}")
     correlation_id = log_failure(log, error, "the result of tool %s cannot be read", spec.id, fault=fault)
     message = f"{spec.name} ran; its result could not be read (reference {correlation_id})"
     return ToolError(message, retry_hint=_malformed_hint(spec, message), correlation_id=correlation_id)

@@ -50,7 +50,7 @@ AGENT = AgentSpec(
         AgentTool(id="assistant.notes.note", name="chat_my_note"),
     ),
     transfers=("assistant.diagnostics",),
-    instructions="You help {user:name} with the home.\n\nSay {{no}} where you do not know.",
+    instructions="You help {user:name?} with the home.\n\nSay {{no}} where you do not know.",
     policy=RunPolicy(
         max_tool_calls=8,
         time_budget=120.0,
