@@ -44,8 +44,7 @@ def pytest_report_header(config: pytest.Config) -> str:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    every: int = config.getoption("every")
-    left = selection.left_out(items, every)
+    left = selection.left_out(items, int(config.getoption("every") or 1))
     if left:
         config.hook.pytest_deselected(items=[item for item in items if item in left])
         items[:] = [item for item in items if item not in left]
