@@ -41,7 +41,8 @@ def register(runtime: Runtime, planner: ScriptedPlanner, raw: RawExecutor) -> Ag
     diagnostics.register(runtime, planner=planner, devices=own)
     diagnostics.register(runtime, planner=planner, devices=raw, dynamic=[])
     diagnostics.register(runtime, planner=planner)  # wrong
-    diagnostics.register(runtime, devices=own)  # wrong
+    diagnostics.register(runtime, devices=own)
+    diagnostics.register(runtime, planner=1, devices=own)  # wrong
     diagnostics.register(runtime, planner=planner, devices=other)  # wrong
     diagnostics.register(runtime, planner=own, devices=own)  # wrong
     diagnostics.register(runtime, planner=planner, devices=own, checks=own)  # wrong

@@ -25,8 +25,8 @@ _EXAMPLES: Final = {
     "test_runtime": 'test_runtime = "home.app:runtime_for_tests"',
     "runs": 'runs = "runs.db"',
     "functions": 'functions = ["home.rooms"]',
-    "catalog_format": "catalog_format = 2",
     "agents": 'agents = { clerk = "openai:gpt-5" }',
+    "catalog_format": "catalog_format = 2",
 }
 _LIVE: Final = "is the function of 'runtime', so that tests would run on live data"
 
