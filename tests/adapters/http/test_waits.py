@@ -114,6 +114,7 @@ async def test_a_question_of_a_planner_is_answered() -> None:
         assert problem(await shop.post(f"/waits/{wait['id']}/answer", answer=1)) == (422, "answer-refused")
         assert (await shop.post(f"/waits/{wait['id']}/answer", answer="green")).json() == {
             "wait_id": wait["id"],
+            "answered_by": "ann",
             "run_id": run["id"],
         }
         async for event in shop.runtime.runs.follow(run["id"]):

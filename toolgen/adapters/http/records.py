@@ -102,6 +102,8 @@ class Wait(TypedDict):
     """All that will run, as it was frozen."""
     answer_schema: NotRequired[dict[str, Any]]
     """JSON Schema of the answer."""
+    created_at: NotRequired[float]
+    """When it was asked; seconds since 1970, as `expires_at`."""
     expires_at: NotRequired[float]
     handle: NotRequired[str]
     request: NotRequired[dict[str, Any]]
@@ -177,6 +179,8 @@ class Answered(TypedDict):
 
     wait_id: str
     run_id: str
+    answered_by: str
+    """Who answered: the id of the caller."""
     call: NotRequired[Call]
     """The call whose result it led to; a planner has none."""
 

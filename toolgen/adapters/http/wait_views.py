@@ -19,7 +19,7 @@ from .records import Wait
 
 _OF_CALLS: Final = (
     "kind", "tool", "tool_call_id", "question", "preview", "is_shortened", "arguments", "answer_schema",
-    "expires_at", "handle", "request", "requested_by", "reason", "number",
+    "created_at", "expires_at", "handle", "request", "requested_by", "reason", "number",
 )  # fmt: skip
 _OF_PLANNERS: Final = ("kind", "question", "answer_schema", "reason", "handle")
 
@@ -105,7 +105,8 @@ class OpenWaits:
 
     def _calls(self, wait: RunWait, status: RunStatus, checked: CheckedCall) -> Wait:
         """Return the record of a call; of one that is not sealed what it says of itself, for operators."""
-        facts: dict[str, Any] = {} if checked.call is None else checked.call.shown()
+        call = checked.call
+        facts: dict[str, Any] = {} if call is None else {**call.shown(), "created_at": call.created_at}
         if checked.state != "sealed" and isinstance(checked.record, dict):
             shown = shown_record(self._runtime, checked.record)
             facts["arguments"] = {"payload_json": shown.get("payload_json")}

@@ -42,6 +42,14 @@ def engine_of(runtime: Runtime) -> Engine:
     return waits.engine
 
 
+def answered_wait(open_wait: FoundWait, caller: Caller) -> Answered:
+    return {
+        "wait_id": open_wait.record["id"],
+        "run_id": open_wait.wait.run_id,
+        "answered_by": caller.id,
+    }
+
+
 class Waits:
     """What waits in one runtime."""
 
@@ -76,7 +84,7 @@ class Waits:
         asked = await self._runtime.waits.at(open_wait.wait) if self._takes_tokens() else None
         if asked is None:
             await self._answer_planner(open_wait, caller, answer)
-            return {"wait_id": open_wait.record["id"], "run_id": open_wait.wait.run_id}
+            return answered_wait(open_wait, caller)
         within = await self._calls.offered(caller.meta(session_of(open_wait.status)))
         result = await self._runtime.waits.within(within).answer(
             asked.token, answer, by=caller.id, wait_s=wait_s
@@ -92,7 +100,7 @@ class Waits:
         asked = await self._runtime.waits.at(open_wait.wait) if is_sealed and self._takes_tokens() else None
         if asked is None:
             await self._runtime.runs.cancel(open_wait.wait.run_id, reason)
-            return {"wait_id": open_wait.record["id"], "run_id": open_wait.wait.run_id}
+            return answered_wait(open_wait, caller)
         result = await self._runtime.waits.cancel(asked.token, reason, by=caller.id, wait_s=wait_s)
         return await self._answered(open_wait, caller, result)
 
@@ -104,7 +112,7 @@ class Waits:
         top = run_id.partition("/")[0]
         call_id = top if top.startswith(CALL) else result.tool_call_id
         record = await self._calls.record(caller, call_id, result, arguments, within)
-        return {"wait_id": open_wait.record["id"], "run_id": run_id, "call": record}
+        return {**answered_wait(open_wait, caller), "call": record}
 
     async def _answer_planner(self, open_wait: FoundWait, caller: Caller, answer: Json) -> None:
         """Answer the question of a planner, or resume a paused run with a message.

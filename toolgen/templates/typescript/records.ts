@@ -218,7 +218,8 @@ export interface Wait {
   arguments?: Record<string, Json>;
   /** JSON Schema of the answer. */
   answer_schema?: Record<string, Json>;
-  /** Seconds since 1970. */
+  /** When it was asked, and until when it may be answered; seconds since 1970. */
+  created_at?: number;
   expires_at?: number;
   /** What the tool calls the work that is pending. */
   handle?: string;
@@ -252,6 +253,8 @@ export type WorkAnswer<Result> = Result | { error: string };
 export interface Answered {
   wait_id: string;
   run_id: string;
+  /** Who answered: the id of the caller. */
+  answered_by: string;
   call?: AnyCall;
 }
 

@@ -34,6 +34,11 @@ export interface Timeline {
 
 export const EMPTY: Timeline = { lines: [], saying: "", tokens: 0, calls: 0, status: "running", seq: 0, begunAt: null, heard: {} };
 
+/** Return the seconds from the beginning to the end of what is there. */
+export function lengthOf(timeline: Timeline): number {
+  return Math.max(0, ...timeline.lines.map((line) => line.at + (line.durationS ?? 0)));
+}
+
 /** Add one event; one that was there before changes nothing: a resumed stream may say pieces again. */
 export function added(timeline: Timeline, given: RuntimeEvent): Timeline {
   const event = given as unknown as JsonObject; // fields are read as far as they are there
@@ -54,7 +59,10 @@ export function added(timeline: Timeline, given: RuntimeEvent): Timeline {
     case "run_started": return line("started", "planning", { detail: textOf(event["agent"]) });
     case "planner_thought": return line("planned", "planning", { detail: textOf(event["text"]) });
     case "plan_retry": return { ...line("planning again", "waiting", { detail: textOf(event["reason"]) }), saying: "" };
-    case "usage": return { ...next, tokens: next.tokens + numberOf(event["input_tokens"]) + numberOf(event["output_tokens"]) };
+    case "usage": {
+      const [read, written] = [numberOf(event["input_tokens"]), numberOf(event["output_tokens"])];
+      return { ...line("planned", "planning", { detail: `${textOf(event["model"])}, ${read} + ${written} tokens` }), tokens: next.tokens + read + written };
+    }
     case "tool_start": return { ...line(nameOf(event), "planning", { key: call || textOf(event["seq"]), detail: textOf(event["text"]), isChild: textOf(event["parent_tool_call_id"]) !== "" }), calls: next.calls + 1 };
     case "tool_update": case "tool_output_delta": return changed(next, call, event, { detail: textOf(event["message"]) || textOf(event["text"]) });
     case "agent_run_started": return changed(next, call, event, { child: textOf(event["child_run_id"]), detail: `by ${textOf(event["agent"])}` });

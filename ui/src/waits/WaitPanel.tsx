@@ -6,7 +6,7 @@ import { addressOf } from "../address";
 import { wordsOfThrown } from "../api/use";
 import { useKept } from "../kit/kept";
 import { later } from "../kit/later";
-import { until, useNow } from "../kit/time";
+import { duration, until, useNow } from "../kit/time";
 import { Banner, Tag } from "../kit/small";
 import { isObject, pretty, type JsonObject } from "../kit/values";
 import { ResultPanel } from "../results/ResultPanel";
@@ -74,11 +74,12 @@ export function WaitPanel({ wait, catalogue, isOpen, again }: { wait: Wait; cata
           </div>
         ) : schema !== undefined && <div className="row"><button type="button" className="primary" disabled={busy} onClick={() => { answer("Answered", document); }}>Answer</button><button type="button" className="danger" disabled={busy} onClick={() => void send("Canceled", () => surface.waits.cancel(wait.id, reason))}>Cancel the call</button></div>)}
         {answered === undefined && !isOpen && <Banner>It was answered, or its time is over.</Banner>}
-        {answered !== undefined && <Banner tone="">{answered.what} at {answered.at.toLocaleTimeString()}.</Banner>}
+        {answered !== undefined && <Banner tone="">{answered.what} at {answered.at.toLocaleTimeString()} by {answered.answer.answered_by}. The run keeps it: <a href={addressOf("runs", [wait.run_id])}>its timeline</a>.</Banner>}
         <dl className="facts small">
           <dt>asked by</dt><dd>{[wait.requested_by, wait.agent].filter(Boolean).join(", by ") || "nobody named"}</dd>
           <dt>session</dt><dd><code>{wait.session_id ?? "–"}</code></dd>
           <dt>run</dt><dd><a href={addressOf("runs", [wait.run_id])}><code>{wait.run_id}</code></a></dd>
+          {wait.created_at !== undefined && <><dt>since</dt><dd>{new Date(wait.created_at * 1000).toLocaleString()}, {duration(Math.max(0, now - wait.created_at))} ago</dd></>}
           <dt>until</dt><dd>{wait.expires_at === undefined ? "no end" : `${new Date(wait.expires_at * 1000).toLocaleString()}, ${until(wait.expires_at, now)}`}</dd>
         </dl>
       </section>

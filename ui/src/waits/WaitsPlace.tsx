@@ -76,12 +76,13 @@ function WaitTable({ waits, chosen }: { waits: readonly Wait[]; chosen: string |
   const now = useNow();
   return (
     <table>
-      <thead><tr>{["what", "asked by", "session", "until"].map((name) => <th key={name} scope="col">{name}</th>)}</tr></thead>
+      <thead><tr>{["what", "asked by", "session", "since", "until"].map((name) => <th key={name} scope="col">{name}</th>)}</tr></thead>
       <tbody>{waits.map((wait) => (
         <tr key={wait.id} aria-current={wait.id === chosen ? "true" : undefined}>
           <td><a href={addressOf("waits", [wait.id])}>{wait.question ?? wait.tool ?? wait.kind}</a></td>
           <td>{[wait.requested_by, wait.agent].filter(Boolean).join(", by ") || "–"}</td>
           <td><code>{wait.session_id ?? "–"}</code></td>
+          <td>{wait.created_at === undefined ? "–" : new Date(wait.created_at * 1000).toLocaleString()}</td>
           <td>{wait.expires_at === undefined ? "no end" : until(wait.expires_at, now)}</td>
         </tr>
       ))}</tbody>
