@@ -34,6 +34,7 @@ class Impossible:
 
 
 OF_TOOLS: Final = frozenset[Kind]({"static", "dynamic", "function"})
+OF_CALLS: Final = frozenset[Kind]({*OF_TOOLS, "agent's tool"})
 IMPOSSIBLE: Final = (
     Impossible(
         why="pending work ends by the result that somebody delivers: no executor of ours is at work",
@@ -56,7 +57,7 @@ IMPOSSIBLE: Final = (
     Impossible(
         why="an engine in memory ends with the process of the command, so no other command can answer",
         door="command line",
-        kinds=OF_TOOLS | {"agent's tool"},
+        kinds=OF_CALLS,
         outcomes=ASKING,
         stores=frozenset({"memory"}),
         told="it cannot be answered",
@@ -64,7 +65,7 @@ IMPOSSIBLE: Final = (
     Impossible(
         why="an engine in memory ends with the process of the command, and the work of its run with it",
         door="command line",
-        kinds=OF_TOOLS | {"agent's tool"},
+        kinds=OF_CALLS,
         outcomes=frozenset({"pending"}),
         stores=frozenset({"memory"}),
         told="it cannot be answered",
