@@ -27,7 +27,7 @@ _HELP: Final = """\
 /tools            the tools that the model is offered
 /model NAME       another model plans from now on: demo, openai:gpt-5, NAME@http://localhost:11434/v1
 /events           the events of this conversation, one JSON object a line
-/replay           the conversation again, from what is kept
+/replay           the conversation again, since this command began
 /session          its id, by which it goes on: toolgen chat --session ID
 /quit             the end; so is Ctrl-D"""
 
@@ -35,7 +35,7 @@ _DIM, _END = "\x1b[2m", "\x1b[0m"
 
 
 async def chat(project: Project, agent: str, *, model: str = "", session: str = "") -> int:
-    """OpenAgent until the person ends it, and return 0.
+    """Talk until the person ends it, and return 0.
 
     Raises:
         ToolgenError: the project has no such agent, its model cannot be asked, or a package is missing.
@@ -107,6 +107,9 @@ class _Chat:
     async def _ask_all(self, handle: RunHandle, awaiting: tuple[Awaiting, ...]) -> bool:
         """Ask the person each question; return whether all were answered."""
         for question in awaiting:
+            if question.kind == "credential":  # a secret is not typed where it is shown
+                _say(f"{question.question}\ngive it by: toolgen approve {question.id}")
+                return False
             if question.kind in ("pending", "external", "unsealed", "tampered"):
                 _say(f"it waits for {question.kind} work: {question.question or question.tool}")
                 return False

@@ -15,6 +15,7 @@ from toolgen.agents import AgentClient, Agents, Awaiting, RunHandle, RunOutput
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.printable import printable, printable_lines
 from toolgen.events import Event
+from toolgen.runs import UnknownRunError
 from toolgen.runtime import Runtime
 
 from .config import Project
@@ -42,11 +43,16 @@ class OpenAgent:
         return handle
 
     async def waiting_turn(self, session: str) -> RunHandle | None:
-        """Return the turn of a session that waits for an answer; None where there is none."""
+        """Return the turn of the agent in a session that waits for an answer; None where there is none."""
         runs = self.runtime.runs
-        for status in await runs.list(state="waiting", session=session, limit=1):
+        for status in await runs.list(state="waiting", session=session):
+            handle = self.client.handle(status.run_id, session_id=session)
+            try:
+                await handle.output()
+            except UnknownRunError:  # of another agent, or of a call
+                continue
             await runs.start(status.run_id)
-            return self.client.handle(status.run_id, session_id=session)
+            return handle
         return None
 
     def set_model(self, model: str) -> None:
