@@ -102,8 +102,14 @@ lint: .venv/ready ## lint, format, types, generated code
 	$(BIN)/pyright
 	$(BIN)/toolgen gen --check
 
+.PHONY: docs
+docs: .venv/ready ## build the site of the documents into .site/html; a link that leads nowhere fails
+	$(BIN)/python -m tests.site
+	$(BIN)/zensical build --strict --clean --config-file .site/zensical.toml
+	$(BIN)/python -m tests.site missing
+
 .PHONY: check
-check: lint test conformance fuzz lab-short ## everything that CI checks
+check: lint docs test conformance fuzz lab-short ## everything that CI checks
 
 .PHONY: format
 format: .venv/ready ## format the code and fix what the linter can fix
@@ -112,13 +118,13 @@ format: .venv/ready ## format the code and fix what the linter can fix
 
 .PHONY: lock
 lock: .venv/ready ## pin the newest versions of all dependencies
-	$(BIN)/uv --quiet pip compile pyproject.toml --extra chat --extra gen --extra http --extra llm --extra mcp --group dev --universal --python-version 3.11 \
+	$(BIN)/uv --quiet pip compile pyproject.toml --extra chat --extra gen --extra http --extra llm --extra mcp --group dev --group docs --universal --python-version 3.11 \
 		--upgrade --generate-hashes --no-annotate --no-emit-index-url --no-emit-find-links \
 		--custom-compile-command 'make lock' --output-file requirements-dev.lock
 
 .PHONY: clean
 clean: ## remove what make has made
-	rm -rf .venv .peers ui/node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis dist
+	rm -rf .venv .peers .site ui/node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis dist
 	find . -name __pycache__ -prune -exec rm -r {} +
 
 # Pip brings uv, which installs the rest in an eighth of the time.

@@ -40,7 +40,7 @@ def _module_lines(module: str) -> Iterator[str]:
     yield module
     bases = dict[str, tuple[str, ast.stmt]]()
     for name in exported(module):
-        home, node = _definition(module, name)
+        home, node = definition(module, name)
         yield from (f"    {line}" for line in _lines(name, home, node))
         bases |= _bases(home, node)
     for name, (home, node) in sorted(bases.items()):
@@ -53,7 +53,7 @@ def _bases(module: str, node: ast.stmt) -> dict[str, tuple[str, ast.stmt]]:
     for base in node.bases if isinstance(node, ast.ClassDef) else ():
         name = ast.unparse(base.value if isinstance(base, ast.Subscript) else base)
         if name in _statements(module):
-            home, defined = _definition(module, name)
+            home, defined = definition(module, name)
             if isinstance(defined, ast.ClassDef) and (home, name) not in _exported_definitions():
                 bases |= {name: (home, defined)} | _bases(home, defined)
     return bases
@@ -93,7 +93,7 @@ def _members(module: str, node: ast.ClassDef) -> Iterator[str]:
 def _part(name: str, module: str, returned: ast.expr | None) -> Iterator[str]:
     """Yield the class of a property, such as `Runtime.tools`, where it has no other place in the list."""
     if isinstance(returned, ast.Name) and returned.id in _statements(module):
-        home, node = _definition(module, returned.id)
+        home, node = definition(module, returned.id)
         if isinstance(node, ast.ClassDef) and (home, node.name) not in _exported_definitions():
             lines = _members(home, node)
             yield from (f"{name}.{line}" for line in lines if not line.startswith("__init__"))
@@ -102,7 +102,7 @@ def _part(name: str, module: str, returned: ast.expr | None) -> Iterator[str]:
 @cache
 def _exported_definitions() -> set[tuple[str, str]]:
     pairs = [(module, name) for module in public_modules() for name in exported(module)]
-    return {(home, getattr(node, "name", "")) for home, node in (_definition(*pair) for pair in pairs)}
+    return {(home, getattr(node, "name", "")) for home, node in (definition(*pair) for pair in pairs)}
 
 
 def _signature(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
@@ -146,10 +146,10 @@ def _bound(module: str, is_package: bool, node: ast.stmt) -> dict[str, ast.stmt]
             return {}
 
 
-def _definition(module: str, name: str) -> tuple[str, ast.stmt]:
+def definition(module: str, name: str) -> tuple[str, ast.stmt]:
     """Return the module that defines a name, and the statement there."""
     node = _statements(module)[name]
     if isinstance(node, ast.ImportFrom) and str(node.module).startswith("toolgen"):
         original = next(alias.name for alias in node.names if (alias.asname or alias.name) == name)
-        return _definition(str(node.module), original)
+        return definition(str(node.module), original)
     return module, node

@@ -81,7 +81,7 @@ class TemporalEngine:
             queue: The task queue of runs whose agent has none of its own.
             queues: By id of an agent, the task queue of its runs; the same in all processes.
             worker: Whether `start` executes runs; without, this engine is a client.
-            tls, api_key: As `temporalio.client.Client.connect` takes them.
+            tls: As `temporalio.client.Client.connect` takes it, as is `api_key`.
             codec: Around every payload and failure, such as one that encrypts; the same in all processes.
             payloads: Keeps large values as the codec has made them, by workflow; the same in all processes.
             reports: Carries pieces of text and progress to followers in other processes; the same in all.
