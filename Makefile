@@ -81,12 +81,29 @@ lab-short: compiled ui/node_modules/ready ## kill processes at some moments of r
 .PHONY: lab
 lab: FUZZ_SECONDS = 600
 lab: FUZZ_SEED := $(shell date +%Y%m%d)
-lab: fuzz .peers/ready ui/node_modules/ready ## the same with hundreds of kills, many inputs of each test, and FUZZ_SECONDS (600) of each random input; for nightly runs
+lab: fuzz lab-pythons .peers/ready ui/node_modules/ready ## the same with hundreds of kills, many inputs of each test, and FUZZ_SECONDS (600) of each random input; for nightly runs
 	$(FILES) --override-ini faulthandler_timeout=0 tests/soak
 	$(PARTS) --lab -m exhaustive
 	$(FILES) --lab -m 'volume or exhaustive' --no-loadscope-reorder --override-ini faulthandler_timeout=0 --ignore $(EXPLORER) tests/conformance
 	$(FILES) --lab -m '' --override-ini faulthandler_timeout=0 $(EXPLORER)
 	$(BIN)/python -m tests.lab --seed $(FUZZ_SEED)
+
+# Other versions of Python than that of `.venv`, each with an environment of its own.
+.PHONY: lab-pythons
+lab-pythons: .venv/ready ## run the tests with Python 3.12 and 3.13, and say which of them is not here
+	@for version in 3.12 3.13; do \
+		found=; \
+		for each in "$${PYENV_ROOT:-$$HOME/.pyenv}"/versions/$$version.*/bin/python python$$version; do \
+			"$$each" -c 'import sqlite3, venv' 2>/dev/null && found="$$each" && break; \
+		done; \
+		test -n "$$found" || { echo "Python $$version is not on this machine: its tests were not run" >&2; continue; }; \
+		echo "Python $$version: $$found"; \
+		python=.pythons/$$version/bin/python; \
+		$(BIN)/uv --quiet venv --clear --python "$$found" .pythons/$$version; \
+		$(BIN)/uv --quiet pip install --python $$python --no-deps --require-hashes --requirement requirements-dev.lock; \
+		$(BIN)/uv --quiet pip install --python $$python --no-deps --no-build-isolation --editable .; \
+		PATH="$$PWD/.pythons/$$version/bin:$$PATH" $$python -m tests.parts; \
+	done
 
 # The page of `toolgen serve`, by the node of the wheel; its built files are in the repository.
 .PHONY: ui
@@ -124,7 +141,7 @@ lock: .venv/ready ## pin the newest versions of all dependencies
 
 .PHONY: clean
 clean: ## remove what make has made
-	rm -rf .venv .peers .site ui/node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis dist
+	rm -rf .venv .peers .pythons .site ui/node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis dist
 	find . -name __pycache__ -prune -exec rm -r {} +
 
 # Pip brings uv, which installs the rest in an eighth of the time.
