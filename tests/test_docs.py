@@ -30,12 +30,10 @@ FOLLOWED = ROOT / "docs/first-steps.md"
 """Edits a project of its own; tests/conformance/test_first_steps.py does what it says."""
 IMPORT = ROOT / "docs/import.md"
 """Imports and generates in a folder of its own; tests/conformance/test_import_doc.py does what it says."""
-LATER = ROOT / "docs/long-running.md"
-"""Generates in a folder of its own too; tests/conformance/test_long_running_doc.py does what it says."""
-AGENT = ROOT / "docs/durable-agent.md"
-"""Starts processes in a folder of its own; tests/conformance/test_durable_agent_doc.py does what it says."""
-SERVICES = ROOT / "docs/services.md"
-"""Starts a server, and generates; tests/conformance/test_services_doc.py does what it says."""
+FOLLOWED_IN_A_FOLDER = [
+    ROOT / "docs" / name for name in ("durable-agent.md", "long-running.md", "services.md")
+]
+"""Write files and run commands in a folder of their own; tests/conformance/test_followed_docs.py does it."""
 FRAMEWORKS = ROOT / "docs/frameworks.md"
 """Imports the frameworks, which takes seconds; tests/conformance/adapters/frameworks/test_doc.py runs it."""
 POSTGRES = ROOT / "docs/postgres.md"
@@ -44,7 +42,7 @@ PRODUCTION = ROOT / "docs/production.md"
 """Its host and client need servers too; tests/conformance/test_home_temporal.py runs them as processes."""
 OBSERVABILITY = ROOT / "docs/observability.md"
 """Sends spans to a backend; tests/test_observability_doc.py has one on this machine."""
-ELSEWHERE = (FOLLOWED, IMPORT, LATER, AGENT, SERVICES, FRAMEWORKS, POSTGRES, OBSERVABILITY)
+ELSEWHERE = (FOLLOWED, IMPORT, *FOLLOWED_IN_A_FOLDER, FRAMEWORKS, POSTGRES, OBSERVABILITY)
 SERVER = ROOT / "docs/mcp.md"
 """Starts a server of MCP, which takes seconds; `make conformance` runs it."""
 RUN = [

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.conformance.test_services_doc import served
+from tests.conformance.followed import served
 from tests.conftest import surroundings
 from tests.test_docs import BLOCK, IMPORT
 
