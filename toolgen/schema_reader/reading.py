@@ -35,6 +35,8 @@ _FEWER_PARTS: Final = (
     "parts, and a Unicode property hundreds"
 )
 _DEFINITIONS: Final = ("$defs", "definitions")
+_NAMING: Final = frozenset("$anchor $dynamicAnchor $recursiveAnchor $dynamicRef $recursiveRef".split())
+"""Keywords by which a schema is referred to otherwise than by a JSON Pointer."""
 
 
 def read(schema: object, *, name: str, arguments: bool = False) -> Reading:
@@ -67,6 +69,31 @@ def read(schema: object, *, name: str, arguments: bool = False) -> Reading:
         return _failed(problems)
     reading = _normal(survey, name, arguments=arguments)
     return replace(reading, problems=(*repairs, *reading.problems), schema=meant)
+
+
+def upgraded(schema: object) -> Schema | Problem:
+    """Return a copy of the schema in 2020-12, or why it cannot be read.
+
+    All its references are JSON Pointers into it, and none leads back to itself on the same value.
+    """
+    document, problems = copied(schema)
+    if problems:
+        return problems[0]
+    if isinstance(document, bool):
+        return {} if document else {"not": {}}
+    if not isinstance(document, dict):
+        return Problem(pointer="", message="is no JSON Schema", hint="write an object")
+    survey, problems = _upgraded(document)
+    problems = problems or survey.cycles() or survey.multiplied()
+    if problems:
+        return problems[0]
+    for pointer, part in survey.places.values():
+        if survey.has_resources or not _NAMING.isdisjoint(part):
+            message = "has identifiers inside, which give its references another meaning"
+            return Problem(pointer=pointer, message=message, hint="refer by JSON Pointers alone")
+    survey.root.pop("$schema", None)
+    survey.root.pop("$id", None)
+    return survey.root
 
 
 def _failed(problems: list[Problem]) -> Reading:

@@ -1,0 +1,282 @@
+"""What several schemas that look at one value say together of it, as far as it is plain.
+
+What is not understood here is left out: a conjunction then takes more than it does, and so no proof that
+starts from it is wrong.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, Final, TypeAlias
+
+from toolgen.contract.json_value import identity
+from toolgen.shapes.constraints import (
+    CONSTRAINTS,
+    FLAGS,
+    Constraint,
+    Holder,
+    exact_number,
+    lengths_of,
+    limits_of,
+)
+
+from .documents import Node, accepts, matches
+
+Conjunction: TypeAlias = tuple[Node, ...]
+"""Schemas that all look at one value."""
+UnionKey: TypeAlias = tuple[tuple[int, str], str]
+"""A place and its keyword, `anyOf` or `oneOf`."""
+
+ALL: Final = frozenset(("null", "boolean", "integer", "fraction", "string", "array", "object"))
+"""The kinds of values; a number is an integer, by value, or a fraction."""
+NUMBERS: Final = frozenset(("integer", "fraction"))
+APPLICATORS: Final = frozenset("$ref allOf anyOf oneOf not if then else dependentSchemas".split())
+"""Keywords that look at the same value."""
+_HOLDERS: Final[dict[str, Holder]] = {"string": "string", "array": "array", "object": "map"}
+BOUNDS: Final = {
+    row.keyword: row for row in CONSTRAINTS if row.takes in ("bound", "length") and not row.is_annotation
+}
+"""The rows of keywords that bound a number or a size."""
+STEP: Final = limits_of("number", "step")[0].keyword
+UNIQUE: Final = FLAGS[0].keyword
+SIZES: Final = {kind: lengths_of(holder) for kind, holder in _HOLDERS.items()}
+"""The keywords for the smallest and the largest size of a kind of value."""
+_SIDES: Final = {
+    side: [row for row in limits_of("number", "bound") if row.side == side] for side in ("low", "high")
+}
+_LITERAL: Final = frozenset(("null", "boolean"))
+
+
+def kinds_of(types: Any) -> frozenset[str]:
+    """Return the kinds of values of a `type`."""
+    names = {types} if isinstance(types, str) else set(types)
+    return frozenset(names - {"number"} | (NUMBERS if "number" in names else set()))
+
+
+def kind_of(value: Any) -> str:
+    """Return the kind of a value."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "boolean"
+        case int() | float():
+            return "integer" if value == int(value) else "fraction"
+        case str():
+            return "string"
+        case list():
+            return "array"
+        case _:
+            return "object"
+
+
+@dataclass(slots=True)
+class Flat:
+    """What a conjunction says, with references and `allOf` followed."""
+
+    nodes: list[Node] = field(default_factory=list)
+    """The objects that say it."""
+    kinds: frozenset[str] = ALL
+    values: dict[Any, Any] | None = None
+    """The only values, by identity; None where they are not listed."""
+    unions: list[tuple[UnionKey, list[Node]]] = field(default_factory=list)
+    """Branches of which one at least takes the value."""
+    is_empty: bool = False
+
+    def of(self, keyword: str) -> Iterator[Any]:
+        """Yield the values of a keyword."""
+        return (node.schema[keyword] for node in self.nodes if keyword in node.schema)
+
+    def bound(self, *keywords: str) -> tuple[Constraint, Fraction] | None:
+        """Return the tightest limit of keywords of one side."""
+        rows = map(BOUNDS.__getitem__, keywords)
+        limits = [(row, exact_number(limit)) for row in rows for limit in self.of(row.keyword)]
+        if not limits:
+            return None
+        if limits[0][0].side == "low":
+            return max(limits, key=lambda each: (each[1], each[0].is_exclusive))
+        return min(limits, key=lambda each: (each[1], not each[0].is_exclusive))
+
+    def range(self, side: str) -> tuple[Constraint, Fraction] | None:
+        """Return the lowest or the highest number; of integers alone it is one of them."""
+        rows = _SIDES[side]
+        tightest = self.bound(*(row.keyword for row in rows))
+        if tightest is None or "fraction" in self.kinds:
+            return tightest
+        row, limit = tightest
+        if side == "low":
+            whole = math.floor(limit) + 1 if row.is_exclusive else math.ceil(limit)
+        else:
+            whole = math.ceil(limit) - 1 if row.is_exclusive else math.floor(limit)
+        return next(each for each in rows if not each.is_exclusive), Fraction(whole)
+
+
+@lru_cache(8_192)
+def flatten(conjunction: Conjunction, chosen: frozenset[UnionKey] = frozenset()) -> Flat:
+    """Return what a conjunction says; of the unions that are `chosen` it has the branch already.
+
+    Nobody may change what is returned.
+    """
+    flat = Flat()
+    seen: set[tuple[int, str]] = set()
+    waiting = [*reversed(conjunction)]
+    while waiting:
+        node = waiting.pop()
+        if node.key in seen or node.schema is True:
+            continue
+        seen.add(node.key)
+        if node.schema is False:
+            flat.is_empty = True
+            return flat
+        flat.nodes.append(node)
+        if "$ref" in node.schema:
+            waiting.append(node.target())
+        waiting += [part for _, part in node.children("allOf")]
+        for keyword in ("anyOf", "oneOf"):
+            if keyword in node.schema and (node.key, keyword) not in chosen:
+                branches = [branch for _, branch in node.children(keyword)]
+                flat.unions.append(((node.key, keyword), branches))
+    for types in flat.of("type"):
+        flat.kinds &= kinds_of(types)
+    _drop_kinds(flat)
+    flat.values = _values(flat, conjunction)
+    if flat.values is not None:
+        flat.kinds &= frozenset(map(kind_of, flat.values.values()))
+    flat.is_empty = not flat.kinds
+    return flat
+
+
+def _values(flat: Flat, conjunction: Conjunction) -> dict[Any, Any] | None:
+    listed: list[list[Any]] = [*flat.of("enum"), *([value] for value in flat.of("const"))]
+    if not listed and flat.kinds <= _LITERAL:
+        literals: dict[str, list[Any]] = {"null": [None], "boolean": [False, True]}
+        listed = [[value for kind in flat.kinds for value in literals[kind]]]
+    if not listed:
+        return None
+    fewest = min(listed, key=len)
+    return {identity(value): value for value in fewest if accepts(conjunction, value)}
+
+
+def _drop_kinds(flat: Flat) -> None:
+    """Take away the kinds of which limits leave no value."""
+    low, high = flat.range("low"), flat.range("high")
+    if low and high:
+        is_open = low[0].is_exclusive or high[0].is_exclusive
+        if low[1] > high[1]:
+            flat.kinds -= NUMBERS
+        elif low[1] == high[1] and (is_open or low[1].denominator == 1):
+            flat.kinds -= {"fraction"} | ({"integer"} if is_open else set())
+    for kind, (shortest, longest) in SIZES.items():
+        least, most = flat.bound(shortest), flat.bound(longest)
+        if least and most and least[1] > most[1]:
+            flat.kinds -= {kind}
+
+
+def property_of(nodes: Iterable[Node], name: str) -> Conjunction:
+    """Return all that objects say of the value under a key."""
+    return tuple(part for node in nodes for part in _of_key(node, name))
+
+
+def _of_key(node: Node, name: str) -> Iterator[Node]:
+    is_named = False
+    if name in node.schema.get("properties", ()):
+        is_named = True
+        yield node.child("properties", name)
+    for pattern, part in node.children("patternProperties"):
+        if matches(pattern, name):
+            is_named = True
+            yield part
+    rest = rest_keyword(node)
+    if rest and not is_named:
+        yield node.child(rest)
+
+
+def rest_keyword(node: Node) -> str:
+    """Return the keyword for all other keys that is understood; "" where there is none."""
+    if "additionalProperties" in node.schema:
+        return "additionalProperties"
+    is_plain = "unevaluatedProperties" in node.schema and APPLICATORS.isdisjoint(node.schema)
+    return "unevaluatedProperties" if is_plain else ""
+
+
+def unnamed_keys(flat: Flat, covered: frozenset[str]) -> Iterator[tuple[str, Conjunction]]:
+    """Yield what an object says of its other keys: of those of each pattern, and of those of none.
+
+    With each comes the pattern; those in `covered` are left out.
+    """
+    for node in flat.nodes:
+        for pattern, part in node.children("patternProperties"):
+            if pattern not in covered:
+                yield pattern, (part,)
+    rests = ((node, rest_keyword(node)) for node in flat.nodes)
+    yield "", tuple(node.child(rest) for node, rest in rests if rest)
+
+
+def item_of(nodes: Iterable[Node], place: int) -> Conjunction:
+    """Return all that arrays say of the item at a place."""
+    parts = []
+    for node in nodes:
+        first = node.schema.get("prefixItems", ())
+        if place < len(first):
+            parts.append(node.child("prefixItems", place))
+        elif rest := items_keyword(node):
+            parts.append(node.child(rest))
+    return tuple(parts)
+
+
+def items_keyword(node: Node) -> str:
+    """Return the keyword for the items behind the first ones that is understood; "" where there is none."""
+    if "items" in node.schema:
+        return "items"
+    is_plain = "unevaluatedItems" in node.schema and APPLICATORS.isdisjoint(node.schema)
+    return "unevaluatedItems" if is_plain and "contains" not in node.schema else ""
+
+
+def listed_items(flat: Flat) -> int:
+    """Return how many items are described each by itself."""
+    return max((len(first) for first in flat.of("prefixItems")), default=0)
+
+
+def required_of(flat: Flat) -> dict[str, None]:
+    """Return the keys that an object has to have, in their order."""
+    return {name: None for names in flat.of("required") for name in names}
+
+
+class Emptiness:
+    """Proves that conjunctions take no value; what it does not prove may be empty all the same."""
+
+    def __init__(self, deepest: int = 12, most: int = 4_000) -> None:
+        self._deepest = deepest
+        self._left = most
+        self._results: dict[Any, bool] = {}
+
+    def of(self, conjunction: Conjunction, chosen: frozenset[UnionKey] = frozenset(), depth: int = 0) -> bool:
+        """Return whether no value fits."""
+        key = frozenset(node.key for node in conjunction), chosen
+        if key in self._results:
+            return self._results[key]
+        self._left -= 1
+        if depth > self._deepest or self._left < 0:
+            return False
+        self._results[key] = False
+        self._results[key] = self._is_empty(conjunction, chosen, depth)
+        return self._results[key]
+
+    def _is_empty(self, conjunction: Conjunction, chosen: frozenset[UnionKey], depth: int) -> bool:
+        flat = flatten(conjunction, chosen)
+        if flat.is_empty:
+            return True
+        if flat.values is not None:
+            return False
+        if flat.kinds == {"object"} and any(
+            self.of(property_of(flat.nodes, name), depth=depth + 1) for name in required_of(flat)
+        ):
+            return True
+        for union, branches in flat.unions[:1]:
+            then = chosen | {union}
+            return all(self.of((*conjunction, branch), then, depth + 1) for branch in branches)
+        return False

@@ -1,0 +1,36 @@
+"""Whether one schema accepts all that another accepts: a proof, a document of the difference, or neither."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from .documents import Document
+from .keywords import prove
+from .proof import MOST_STEPS, Gap, Proof
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Containment:
+    """What was found out: contained without a gap; not contained with a witness; else undecided."""
+
+    gaps: tuple[Gap, ...] = ()
+
+    @property
+    def is_proved(self) -> bool:
+        """Whether the larger schema accepts whatever the smaller one accepts."""
+        return not self.gaps
+
+    @property
+    def witness(self) -> list[Any]:
+        """A document that the smaller schema accepts and the larger one refuses; empty without one."""
+        return [document for gap in self.gaps for document in gap.witnesses][:1]
+
+
+def contains(large: Document, small: Document, most_steps: int = MOST_STEPS) -> Containment:
+    """Return whether the larger schema accepts whatever the smaller one accepts."""
+    for document in (small, large):
+        if document.fault and small.written != large.written:
+            gap = Gap(path=(), small="", large="", keyword="", reason=document.fault)
+            return Containment(gaps=(gap,))
+    return Containment(gaps=tuple(Proof(prove, most_steps).gaps(small.root, large.root)))

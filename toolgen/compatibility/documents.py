@@ -1,0 +1,143 @@
+"""A schema to be compared: in 2020-12, with what codecs check beyond it, and the places in it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator
+from functools import lru_cache
+from itertools import count
+from typing import Any, Final, NamedTuple
+from urllib.parse import quote, unquote
+
+import jsonschema_rs as rs
+
+from toolgen.contract.json_pointer import escaped, resolved
+from toolgen.schema_reader import Problem, upgraded
+from toolgen.shapes.foreign.schema import format_pointers
+
+from .limits import FORMATS, KEYWORDS
+
+_SAFE: Final = "/~"
+_NUMBERS = count()
+_MOST_VALIDATORS: Final = 4_096
+
+
+class Node(NamedTuple):
+    """A schema at its place in a document."""
+
+    document: Document
+    pointer: str
+    """JSON Pointer (RFC 6901) from the root of the document."""
+    schema: Any
+    """An object, true or false."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Node) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    @property
+    def key(self) -> tuple[int, str]:
+        """What is equal for the same place."""
+        return self.document.number, self.pointer
+
+    def child(self, *tokens: str | int) -> Node:
+        """Return the schema that some keyword here has."""
+        schema, pointer = self.schema, self.pointer
+        for token in tokens:
+            schema = schema[token]
+            pointer += f"/{escaped(str(token))}"
+        return Node(self.document, pointer, schema)
+
+    def children(self, keyword: str) -> Iterator[tuple[Any, Node]]:
+        """Yield each schema in the list or the object of a keyword, with its place or its name."""
+        held = self.schema.get(keyword, ())
+        names = held if isinstance(held, dict) else range(len(held))
+        for name in names:
+            yield name, self.child(keyword, name)
+
+    def target(self) -> Node:
+        """Return what the `$ref` here leads to."""
+        pointer = unquote(self.schema["$ref"].removeprefix("#"))
+        return Node(self.document, pointer, resolved(self.document.schema, pointer))
+
+    def text(self) -> str:
+        """Return a text that is equal for the same schema; "" where it has references."""
+        return self.document.text(self)
+
+
+class Document:
+    """One schema; `fault` says why it cannot be compared, and is "" where it can."""
+
+    def __init__(self, schema: Any, noted: Collection[str] | None = ()) -> None:
+        """Take a JSON Schema, and the pointers of formats that no codec checks; None for all of them."""
+        self.number = next(_NUMBERS)
+        self.written = schema
+        read = upgraded(schema)
+        self.fault = ""
+        if isinstance(read, Problem):
+            at = f"at {read.pointer} " if read.pointer else ""
+            self.fault, read = f"{at}it {read.message}", {}
+        self.schema = read
+        for pointer in list(format_pointers(read)) if noted is None else noted:
+            holder = resolved(read, pointer.rpartition("/")[0])
+            if isinstance(holder, dict):
+                holder.pop("format", None)
+        self.root = Node(self, "", read)
+        self._texts: dict[str, str] = {}
+        self._uri = f"urn:toolgen:{self.number}"
+        try:
+            self._registry = rs.Registry([(self._uri, read)])
+            self.accepts((self.root,), None)
+        except (ValueError, rs.ReferencingError) as error:
+            self.fault = self.fault or f"it cannot be checked: {error!s:.200}"
+
+    def text(self, node: Node) -> str:
+        """Return the text of a place, "" where it has references."""
+        if node.pointer not in self._texts:
+            text = json.dumps(node.schema, sort_keys=True)
+            self._texts[node.pointer] = "" if '"$ref"' in text else text
+        return self._texts[node.pointer]
+
+    def accepts(self, nodes: tuple[Node, ...], value: Any) -> bool:
+        """Return whether places of this document all accept a value."""
+        return bool(_validator(self, tuple(node.pointer for node in nodes))(value))
+
+    def validator(self, pointers: tuple[str, ...]) -> Any:
+        """Return the function that says whether places of this document accept a value."""
+        places = [{"$ref": f"{self._uri}#{quote(pointer, safe=_SAFE)}"} for pointer in pointers]
+        return rs.Draft202012Validator(
+            {"allOf": places},
+            registry=self._registry,
+            offline=True,
+            validate_formats=True,
+            formats=dict(FORMATS),
+            keywords=dict(KEYWORDS),
+        ).is_valid
+
+
+@lru_cache(_MOST_VALIDATORS)
+def _validator(document: Document, pointers: tuple[str, ...]) -> Any:
+    return document.validator(pointers)
+
+
+def accepts(nodes: tuple[Node, ...], value: Any) -> bool:
+    """Return whether all these places accept a value."""
+    return all(node.document.accepts((node,), value) for node in nodes)
+
+
+@lru_cache(16_384)
+def matches(pattern: str, text: str) -> bool:
+    """Return whether a text has a match of a pattern, by ECMA-262."""
+    return bool(rs.Draft202012Validator({"pattern": pattern}).is_valid(text))
+
+
+def lone(schema: Any) -> Node:
+    """Return a schema that stands by itself, such as `{"type": "string"}`."""
+    return _alone(json.dumps(schema, sort_keys=True))
+
+
+@lru_cache(1_024)
+def _alone(text: str) -> Node:
+    return Document(json.loads(text)).root

@@ -1,0 +1,227 @@
+"""The proof of each keyword of the larger schema, by what the smaller one says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import partial
+from types import MappingProxyType
+from typing import Any, Final
+
+from toolgen.shapes.constraints import Constraint, exact_number, limits_of
+from toolgen.shapes.lexical import STRING_FORMATS
+
+from . import keywords_arrays, keywords_objects
+from .conjunctions import BOUNDS, NUMBERS, SIZES, STEP, kinds_of
+from .documents import Node
+from .keywords_objects import count_fits
+from .limits import ROWS, implies, is_multiple, kind_of, value_of
+from .proof import Case, Gap, Rule, kind_groups
+
+ANNOTATIONS: Final = frozenset(
+    "$comment $defs $schema $id default definitions deprecated description example examples readOnly title "
+    "writeOnly contentEncoding contentMediaType contentSchema minContains maxContains then else".split()
+)
+"""Keywords that refuse nothing by themselves."""
+_LONGEST_SHOWN: Final = 80
+"""Characters of a value in a reason."""
+
+
+def prove(case: Case) -> list[Gap]:
+    """Return the gaps of a pair, keyword by keyword."""
+    gaps: list[Gap] = []
+    for keyword in case.large.schema:
+        if keyword in RULES:
+            gaps += RULES[keyword](case)
+        elif keyword in ROWS:
+            gaps += _text_limit(case, keyword)
+        elif keyword not in ANNOTATIONS and not keyword.startswith("x-") and not case.says(keyword):
+            gaps.append(
+                case.gap(keyword, f"has the keyword {keyword!r}, which is not understood", whole=True)
+            )
+    return gaps
+
+
+def _type(case: Case) -> list[Gap]:
+    wanted = kinds_of(case.large.schema["type"])
+    missing = case.flat.kinds - wanted
+    if not missing:
+        return []
+    return [case.gap("type", f"takes {_names(wanted)}, and no {_names(missing)}")]
+
+
+def _names(kinds: frozenset[str]) -> str:
+    """Return the types of some kinds as words."""
+    names = kinds - NUMBERS | {"number"} if "fraction" in kinds else kinds
+    return " or ".join(sorted(names)) or "nothing"
+
+
+def _listed(case: Case) -> list[Gap]:
+    keyword = "enum" if "enum" in case.large.schema else "const"
+    if case.says(keyword):
+        return []
+    return [case.gap(keyword, f"takes only {shown(case.large.schema[keyword])}")]
+
+
+def _number_limit(case: Case, row: Constraint) -> list[Gap]:
+    limit = case.large.schema[row.keyword]
+    had = case.flat.range(row.side or "")
+    if not case.flat.kinds & NUMBERS or (had and implies(had, (row, exact_number(limit)))):
+        return []
+    return [case.gap(row.keyword, f"has {row.keyword} {shown(limit)}")]
+
+
+def _size_limit(case: Case, row: Constraint, kind: str) -> list[Gap]:
+    limit = case.large.schema[row.keyword]
+    wanted = exact_number(limit)
+    had = case.flat.bound(row.keyword)
+    if kind not in case.flat.kinds or (had and implies(had, (row, wanted))):
+        return []
+    if (row.side == "low" and wanted <= 0) or (kind == "object" and count_fits(case, row, wanted)):
+        return []
+    return [case.gap(row.keyword, f"has {row.keyword} {shown(limit)}")]
+
+
+def _step(case: Case) -> list[Gap]:
+    numbers = case.flat.kinds & NUMBERS
+    step = exact_number(case.large.schema[STEP])
+    had = [exact_number(each) for each in case.flat.of(STEP)]
+    had += [] if "fraction" in numbers else [exact_number(1)]
+    if not numbers or any((each / step).denominator == 1 for each in had):
+        return []
+    return [case.gap(STEP, f"takes multiples of {shown(case.large.schema[STEP])} only")]
+
+
+def _pattern(case: Case) -> list[Gap]:
+    pattern = case.large.schema["pattern"]
+    if "string" not in case.flat.kinds or pattern in case.flat.of("pattern"):
+        return []
+    if any(STRING_FORMATS.get(name) == pattern for name in case.flat.of("format")):
+        return []
+    return [case.gap("pattern", f"takes texts that match {shown(pattern)} only")]
+
+
+def _format(case: Case) -> list[Gap]:
+    name = case.large.schema["format"]
+    if "string" not in case.flat.kinds or name in case.flat.of("format"):
+        return []
+    if name in STRING_FORMATS and STRING_FORMATS[name] in case.flat.of("pattern"):
+        return []
+    return [case.gap("format", f"takes texts of the format {name!r} only")]
+
+
+def _text_limit(case: Case, keyword: str) -> list[Gap]:
+    schema, kind = case.large.schema, kind_of(case.large.schema)
+    wanted = value_of(kind, schema[keyword])
+    if not kind or wanted is None or "string" not in case.flat.kinds:
+        return []
+    for node in case.flat.nodes:
+        for other in ROWS.keys() & node.schema.keys() if kind_of(node.schema) == kind else ():
+            had = value_of(kind, node.schema[other])
+            if (
+                keyword == other
+                and ROWS[keyword].takes == "step"
+                and had is not None
+                and is_multiple(had, wanted)
+            ):
+                return []
+            if had is not None and implies((ROWS[other], had), (ROWS[keyword], wanted)):
+                return []
+    if ROWS[keyword].takes == "length" and ROWS[keyword].side == "low" and wanted <= 0:
+        return []
+    typed = {key: schema[key] for key in ("format", "pattern", "contentEncoding") if key in schema}
+    only = {**typed, keyword: schema[keyword]}
+    return [case.gap(keyword, f"has {keyword} {shown(schema[keyword])}", only=only)]
+
+
+def _reference(case: Case) -> list[Gap]:
+    return case.within(case.large.target())
+
+
+def _all_of(case: Case) -> list[Gap]:
+    return [gap for _, part in case.large.children("allOf") for gap in case.within(part)]
+
+
+def _union(case: Case) -> list[Gap]:
+    keyword = "anyOf"
+    return _branches(case, keyword, [branch for _, branch in case.large.children(keyword)])
+
+
+def _one_of(case: Case) -> list[Gap]:
+    branches = [branch for _, branch in case.large.children("oneOf")]
+    for node in case.flat.nodes:
+        others = [branch for _, branch in node.children("oneOf")]
+        if len(others) == len(branches) and all(map(case.is_same, others, branches)):
+            return []
+    return _branches(case, "oneOf", branches)
+
+
+def _branches(case: Case, keyword: str, branches: list[Node]) -> list[Gap]:
+    if case.says(keyword):
+        return []
+    near = [branch for branch in branches if not case.is_apart(branch)]
+    if len(near) == 1:
+        return case.within(near[0])
+    if keyword == "anyOf" and any(not case.within(branch) for branch in near):
+        return []
+    groups = kind_groups(case.flat)
+    if len(groups) > 1 and near:
+        parts = [case.within(case.large, more=(group,)) for group in groups]
+        return [gap for part in parts for gap in part]
+    reason = (
+        "has no branch that takes it" if keyword == "anyOf" or not near else "may take it by two branches"
+    )
+    return [case.gap(keyword, reason, whole=True)]
+
+
+def _not(case: Case) -> list[Gap]:
+    if case.says("not") or case.is_apart(case.large.child("not")):
+        return []
+    return [case.gap("not", "does not take some of it", whole=True)]
+
+
+def _condition(case: Case) -> list[Gap]:
+    schema = case.large.schema
+    if case.says("if", "then", "else"):
+        return []
+    parts = {key: case.large.child(key) for key in ("then", "else") if key in schema}
+    if all(not case.within(part) for part in parts.values()):
+        return []
+    condition = case.large.child("if")
+    if not case.within(condition):
+        return case.within(parts["then"]) if "then" in parts else []
+    if case.is_apart(condition):
+        return case.within(parts["else"]) if "else" in parts else []
+    return [case.gap("if", "has a condition that holds for some of it", whole=True)]
+
+
+def shown(value: Any) -> str:
+    """Return a value as JSON, cut where it is long."""
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 1]}…"
+
+
+RULES: Final[Mapping[str, Rule]] = MappingProxyType(
+    {
+        "type": _type,
+        "enum": _listed,
+        "const": _listed,
+        **{row.keyword: partial(_number_limit, row=row) for row in limits_of("number", "bound")},
+        **{
+            keyword: partial(_size_limit, row=BOUNDS[keyword], kind=kind)
+            for kind, keywords in SIZES.items()
+            for keyword in keywords
+        },
+        STEP: _step,
+        "pattern": _pattern,
+        "format": _format,
+        "$ref": _reference,
+        "allOf": _all_of,
+        "anyOf": _union,
+        "oneOf": _one_of,
+        "not": _not,
+        "if": _condition,
+        **keywords_arrays.RULES,
+        **keywords_objects.RULES,
+    }
+)

@@ -1,0 +1,117 @@
+"""The proof of the keywords of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Any, Final
+
+from .conjunctions import SIZES, UNIQUE, item_of, items_keyword, listed_items
+from .proof import Case, Gap, Rule
+
+_SHORTEST, _LONGEST = SIZES["array"]
+
+
+def _items(case: Case) -> list[Gap]:
+    keyword = items_keyword(case.large)
+    if not keyword:
+        return _not_understood(case, "unevaluatedItems")
+    first = len(case.large.schema.get("prefixItems", ()))
+    return _from(case, keyword, first)
+
+
+def _from(case: Case, keyword: str, first: int) -> list[Gap]:
+    """Return the gaps of all items from a place on."""
+    if "array" not in case.flat.kinds or _most(case) <= first:
+        return []
+    large = case.large.child(keyword)
+    gaps: list[Gap] = []
+    last = max(first, listed_items(case.flat))
+    for place in range(first, int(min(last, _most(case)))):
+        gaps += case.below(item_of(case.flat.nodes, place), large, str(place), _holding(case, place))
+    if last < _most(case):
+        gaps += case.below(item_of(case.flat.nodes, last), large, "*", _holding(case, last))
+    return gaps
+
+
+def _first_items(case: Case) -> list[Gap]:
+    gaps: list[Gap] = []
+    if "array" in case.flat.kinds:
+        for place, large in case.large.children("prefixItems"):
+            if place < _most(case):
+                small = item_of(case.flat.nodes, place)
+                gaps += case.below(small, large, str(place), _holding(case, place))
+    return gaps
+
+
+def _most(case: Case) -> float:
+    """Return how many items there are at most; one that no value fits is never there."""
+    bound = case.flat.bound(_LONGEST)
+    most = float("inf") if bound is None else float(bound[1])
+    last = listed_items(case.flat)
+    for place in range(last + 1):
+        if place < most and case.proof.emptiness.of(item_of(case.flat.nodes, place)):
+            return place
+    return most
+
+
+def _holding(case: Case, place: int) -> Callable[[Any], Iterator[Any]]:
+    """Return what yields arrays of the smaller side that hold a document at a place."""
+
+    def arrays(document: Any) -> Iterator[Any]:
+        bound = case.flat.bound(_SHORTEST)
+        size = max(place + 1, int(bound[1]) if bound else 0)
+        for array in case.proof.samples.array(case.flat, size):
+            yield [*array[:place], document, *array[place + 1 :]]
+        if size == place + 1 and place == 0:
+            yield [document]
+        if any(case.flat.of(UNIQUE)):
+            return
+        yield [document] * size
+
+    return arrays
+
+
+def _unique_items(case: Case) -> list[Gap]:
+    if not case.large.schema[UNIQUE] or "array" not in case.flat.kinds:
+        return []
+    if any(case.flat.of(UNIQUE)) or _most(case) <= 1:
+        return []
+    return [case.gap(UNIQUE, "takes no item twice")]
+
+
+def _contains(case: Case) -> list[Gap]:
+    schema = case.large.schema
+    if "array" not in case.flat.kinds or case.says("contains", "minContains", "maxContains"):
+        return []
+    least = case.flat.bound(_SHORTEST)
+    wanted = schema.get("minContains", 1)
+    if "maxContains" not in schema and least is not None and least[1] >= wanted:
+        part = case.large.child("contains")
+        if not any(
+            case.below(item_of(case.flat.nodes, place), part, "*", _none)
+            for place in range(listed_items(case.flat) + 1)
+        ):
+            return []
+    return [case.gap("contains", "has to hold some items of a kind", whole=True)]
+
+
+def _none(document: Any) -> Iterator[Any]:
+    yield from ()
+
+
+def _not_understood(case: Case, keyword: str) -> list[Gap]:
+    if "array" not in case.flat.kinds or case.large.schema[keyword] is True:
+        return []
+    return [case.gap(keyword, f"has {keyword!r} beside schemas that it counts with", whole=True)]
+
+
+RULES: Final[Mapping[str, Rule]] = MappingProxyType(
+    {
+        "items": _items,
+        "prefixItems": _first_items,
+        "unevaluatedItems": _items,
+        UNIQUE: _unique_items,
+        "contains": _contains,
+    }
+)

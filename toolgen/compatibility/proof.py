@@ -1,0 +1,232 @@
+"""The proof that one schema is within another: pairs of places, and what keeps one from being proved.
+
+Each keyword of the larger schema is proved of what the smaller one says. A pair that is being proved holds
+where its proof comes back to it one value deeper, for documents are finite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, TypeAlias
+
+from .conjunctions import NUMBERS, Conjunction, Emptiness, Flat, UnionKey, flatten
+from .documents import Node, accepts, lone
+from .samples import Samples
+
+MOST_STEPS: Final = 20_000
+"""Pairs of schemas that are looked at."""
+_DEEPEST: Final = 110
+_MOST_WITNESSES: Final = 4
+_NOTHING_CHOSEN: Final[frozenset[UnionKey]] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gap:
+    """A place at which the smaller schema was not proved to be within the larger one."""
+
+    path: tuple[str, ...]
+    """The keys to the value in a document; `*` is any item or any key that is not named."""
+    small: str
+    large: str
+    """JSON Pointers into the two schemas."""
+    keyword: str
+    """The keyword of the larger schema that is not proved."""
+    reason: str
+    """Why, as a sentence without its subject."""
+    name: str = ""
+    """The key that is required, or not taken."""
+    witnesses: tuple[Any, ...] = ()
+    """Documents for the whole schema: the smaller one accepts them and the larger one does not."""
+
+    @property
+    def is_undecided(self) -> bool:
+        """Whether nothing was found that one schema accepts and the other refuses."""
+        return not self.witnesses
+
+
+class _StoppedError(Exception):
+    """The work is not bounded any more."""
+
+
+@dataclass(slots=True)
+class Case:
+    """One pair: what the smaller side says together, and one schema of the larger side."""
+
+    proof: Proof
+    conjunction: Conjunction
+    chosen: frozenset[UnionKey]
+    large: Node
+    level: int
+    """How many values deep it is."""
+    depth: int
+    flat: Flat = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.flat = flatten(self.conjunction, self.chosen)
+
+    def gap(
+        self,
+        keyword: str,
+        reason: str,
+        *,
+        name: str = "",
+        only: Mapping[str, Any] | None = None,
+        whole: bool = False,
+    ) -> Gap:
+        """Return a gap of this pair, with documents that the keyword refuses, or `only`, or the `whole`."""
+        other = self.large
+        if not whole:
+            other = lone({keyword: self.large.schema[keyword]} if only is None else only)
+        return Gap(
+            path=(),
+            small=self.conjunction[0].pointer if self.conjunction else "",
+            large=self.large.pointer,
+            keyword=keyword,
+            reason=reason,
+            name=name,
+            witnesses=tuple(self.proof.samples.of(self.conjunction, other, _MOST_WITNESSES, self.chosen)),
+        )
+
+    def within(self, large: Node, *, more: Conjunction = (), union: UnionKey | None = None) -> list[Gap]:
+        """Return the gaps of the same value and another schema, with what it also says."""
+        chosen = self.chosen | ({union} if union else set())
+        return self.proof.fits((*self.conjunction, *more), chosen, large, self.level, self.depth + 1)
+
+    def below(
+        self, conjunction: Conjunction, large: Node, step: str, wrapped: Callable[[Any], Iterable[Any]]
+    ) -> list[Gap]:
+        """Return the gaps of a value inside; `wrapped` yields documents that hold one."""
+        gaps = self.proof.fits(conjunction, _NOTHING_CHOSEN, large, self.level + 1, self.depth + 1)
+        wider = []
+        for gap in gaps:
+            documents = [whole for part in gap.witnesses for whole in wrapped(part)][:_MOST_WITNESSES]
+            small = gap.small or (conjunction[0].pointer if conjunction else "")
+            wider.append(replace(gap, path=(step, *gap.path), witnesses=tuple(documents), small=small))
+        return wider
+
+    def is_apart(self, other: Node) -> bool:
+        """Return whether no value of this side is one of the other schema."""
+        return self.proof.emptiness.of((*self.conjunction, other), self.chosen)
+
+    def is_same(self, first: Node, other: Node) -> bool:
+        """Return whether two schemas of the same value accept the same, whatever else is said of it."""
+        return not any(
+            self.proof.fits((small,), _NOTHING_CHOSEN, large, self.level, self.depth + 1)
+            for small, large in ((first, other), (other, first))
+        )
+
+    def says(self, *keywords: str) -> bool:
+        """Return whether the smaller side has these keywords as the larger one has them."""
+        wanted = _text_of(self.large, keywords)
+        return any(_text_of(node, keywords) == wanted for node in self.flat.nodes) if wanted else False
+
+
+def _text_of(node: Node, keywords: Iterable[str]) -> str:
+    """Return a text that is equal for the same keywords; "" where it has references."""
+    part = {keyword: node.schema[keyword] for keyword in keywords if keyword in node.schema}
+    return Node(node.document, f"{node.pointer}#{','.join(keywords)}", part).text()
+
+
+Rule: TypeAlias = Callable[[Case], list[Gap]]
+
+
+class Proof:
+    """One comparison: its work, and the pairs that are proved."""
+
+    def __init__(self, prove: Rule, most_steps: int = MOST_STEPS) -> None:
+        """Take what finds the gaps of a pair by the keywords of the larger schema."""
+        self._prove = prove
+        self.samples = Samples()
+        self.emptiness = Emptiness()
+        self._left = most_steps
+        self._open: dict[Any, int] = {}
+        self._proved: set[Any] = set()
+        self._trail: list[Any] = []
+        """What was proved, in order; what was proved within a pair that has a gap is forgotten."""
+
+    def gaps(self, small: Node, large: Node) -> list[Gap]:
+        """Return what keeps one schema from containing the other, with witnesses that both have judged."""
+        try:
+            gaps = self.fits((small,), _NOTHING_CHOSEN, large, 0, 0)
+        except (_StoppedError, RecursionError) as error:
+            reason = str(error) if isinstance(error, _StoppedError) else "is nested too deep"
+            witnesses = tuple(self.samples.of((small,), large, _MOST_WITNESSES))
+            gaps = [Gap(path=(), small="", large="", keyword="", reason=reason, witnesses=witnesses)]
+        checked = []
+        for gap in gaps:
+            held = [each for each in gap.witnesses if accepts((small,), each) and not accepts((large,), each)]
+            checked.append(replace(gap, witnesses=tuple(held[:1])))
+        return checked
+
+    def fits(
+        self, conjunction: Conjunction, chosen: frozenset[UnionKey], large: Node, level: int, depth: int
+    ) -> list[Gap]:
+        """Return the gaps between a conjunction and a schema; empty where it was proved to be within it."""
+        if large.schema is True or (not large.schema and large.schema is not False):
+            return []
+        key = frozenset(node.key for node in conjunction), chosen, large.key
+        if key in self._proved or self._open.get(key, level) < level:
+            return []
+        self._left -= 1
+        if self._left < 0:
+            raise _StoppedError("takes more steps than are made")
+        if depth > _DEEPEST or key in self._open:
+            raise _StoppedError("is nested deeper than is looked at")
+        self._open[key] = level
+        proved_before = len(self._trail)
+        try:
+            gaps = self._gaps_of(Case(self, conjunction, chosen, large, level, depth))
+        finally:
+            del self._open[key]
+        if gaps:
+            self._proved.difference_update(self._trail[proved_before:])
+            del self._trail[proved_before:]
+        else:
+            self._proved.add(key)
+            self._trail.append(key)
+        return gaps
+
+    def _gaps_of(self, case: Case) -> list[Gap]:
+        flat, large = case.flat, case.large
+        if self.emptiness.of(case.conjunction, case.chosen):
+            return []
+        text = large.text()
+        if text and any(node.text() == text for node in flat.nodes):
+            return []
+        if large.schema is False:
+            return [case.gap("not", "takes nothing here", whole=True)]
+        if flat.values is not None:
+            return _listed(case)
+        for union, branches in flat.unions[:1]:
+            return _unique(
+                [gap for branch in branches for gap in case.within(large, more=(branch,), union=union)]
+            )
+        return self._prove(case)
+
+
+def _listed(case: Case) -> list[Gap]:
+    """Return the gap of values that are listed: each is tried."""
+    assert case.flat.values is not None
+    refused = [value for value in case.flat.values.values() if not accepts((case.large,), value)]
+    if not refused:
+        return []
+    gap = case.gap("enum", f"does not take {', '.join(map(repr, refused[:3]))}", whole=True)
+    return [replace(gap, witnesses=tuple(refused[:_MOST_WITNESSES]))]
+
+
+def _unique(gaps: Iterable[Gap]) -> list[Gap]:
+    """Return the gaps, one of each keyword and place."""
+    by_place: dict[Any, Gap] = {}
+    for gap in gaps:
+        key = gap.path, gap.large, gap.keyword, gap.name
+        if key not in by_place or (by_place[key].is_undecided and not gap.is_undecided):
+            by_place[key] = gap
+    return list(by_place.values())
+
+
+def kind_groups(flat: Flat) -> list[Node]:
+    """Return a schema for each kind of values that the flat one takes; all numbers are one kind."""
+    names = [kind for kind in sorted(flat.kinds) if kind not in NUMBERS]
+    names += ["number"] if flat.kinds & NUMBERS else []
+    return [lone({"type": name}) for name in names]
