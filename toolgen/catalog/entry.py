@@ -120,12 +120,9 @@ class NativeToolRecord:
     toolset: ToolsetRecord = ToolsetRecord()
 
 
-_canonical: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
-
-
 def canonical(value: Json) -> str:
     """Return the JSON text that digests count: keys sorted, no spaces, ASCII, numbers as in Python."""
-    return _canonical(value)
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
 
 
 def _in_one(value: Json) -> Iterable[str]:

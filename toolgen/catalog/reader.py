@@ -57,6 +57,8 @@ class Catalogue:
     tools: tuple[Mapping[str, Any], ...]
     """Entries, whole."""
     completions: tuple[Mapping[str, Any], ...] = ()
+    agents: tuple[Mapping[str, Any], ...] = ()
+    """What the root says of each agent: `id`, and its `tools` by `id` and `name`."""
     version: str = ""
     """Version of the design; "" where it has none."""
 
@@ -95,11 +97,19 @@ def read_catalogue(document: Any, read: Callable[[str], Any] | None = None) -> C
         if path := document.get("catalog", {}).get("root"):
             tools = _of_agent(tools, _root(path, read))
         completions = _objects(document.get("completions", []))
+        agents = _objects(document.get("agents", []))
         head = document.get("catalog", {})
         design, version = str(head.get("design", "")), str(head.get("version", ""))
     except (LookupError, TypeError, AttributeError) as error:
         raise CatalogueError("is no catalogue of tools") from error
-    return Catalogue(format=format, design=design, version=version, tools=tools, completions=completions)
+    return Catalogue(
+        format=format,
+        design=design,
+        version=version,
+        tools=tools,
+        completions=completions,
+        agents=agents,
+    )
 
 
 def load_catalogue(file: Path) -> Catalogue:

@@ -16,6 +16,7 @@ import typer
 from typer.main import get_command
 
 from .agent_commands import chat, run_turn
+from .catalog_commands import lint, schema
 from .command_groups import Config, ListingFormat, mcp_app, runs_app, tools_app
 from .config import find_project, with_typescript
 from .import_command import OutputFormat, import_source
@@ -174,6 +175,8 @@ def _labels(texts: Sequence[str]) -> dict[str, str]:
 
 app.command("run")(run_turn)
 app.command()(chat)
+app.command()(schema)
+app.command()(lint)
 
 
 @app.command()
@@ -321,44 +324,6 @@ def explain(
     from .explain import explain as explained
 
     print(explained(code))
-
-
-@app.command()
-def schema(
-    dialect: Annotated[
-        str,
-        typer.Option(
-            "--for",
-            help="How the provider takes tools, such as openai-strict; without it, all are named.",
-            metavar="DIALECT",
-        ),
-    ] = "",
-    file: Annotated[
-        Path | None,
-        typer.Argument(help="A tool_schemas.json; by default that of the project.", metavar="FILE"),
-    ] = None,
-    tool: Annotated[str, typer.Option(help="This tool only, by id or name.", metavar="TOOL")] = "",
-    losses: Annotated[
-        bool, typer.Option("--losses", help="Print what the provider's schemas do not say instead.")
-    ] = False,
-    format: Annotated[
-        Literal["text", "json"], typer.Option(help="text is indented and for people, json is compact.")
-    ] = "text",
-    config: Config = None,
-) -> None:
-    """Print the tools as a model's provider takes them in a request."""
-    from toolgen.catalog.providers import DIALECTS
-
-    from .outcome import print_outcome
-    from .schema import SchemaRequest, show_schemas
-
-    if not dialect:
-        raise typer.BadParameter(f"it is missing; one of: {', '.join(DIALECTS)}", param_hint="--for")
-    project = None if file else find_project(config)
-    request = SchemaRequest(
-        file=file, project=project, dialect=dialect, tool=tool, is_losses=losses, format=format
-    )
-    raise typer.Exit(print_outcome(show_schemas(request)))
 
 
 @app.command()

@@ -6,11 +6,11 @@ import difflib
 import os
 import sys
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path, PurePosixPath
-from typing import Final
+from typing import Any, Final
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.names import CATALOG_FORMAT, CATALOG_FORMATS, CatalogFormat, Language
@@ -27,6 +27,7 @@ _EXAMPLES: Final = {
     "functions": 'functions = ["home.rooms"]',
     "agents": 'agents = { clerk = "openai:gpt-5" }',
     "catalog_format": "catalog_format = 2",
+    "lint": 'lint = { many-arguments = 20, missing-annotations = "error" }',
 }
 _LIVE: Final = "is the function of 'runtime', so that tests would run on live data"
 
@@ -59,6 +60,8 @@ class Project:
     """Names of planners by the name of an agent: `demo`, or a model such as `openai:gpt-5`."""
     catalog_format: CatalogFormat = CATALOG_FORMAT
     """Format of the catalogues that are generated."""
+    lint: Mapping[str, object] = field(default_factory=dict)
+    """Levels and limits of the linter's rules, by code; `toolgen lint` checks them."""
 
     @property
     def directory(self) -> Path:
@@ -114,24 +117,17 @@ def read_project(file: Path) -> Project:
 
 def _project(file: Path, table: dict[str, object]) -> Project:
     values: dict[str, str] = {}
-    catalog_format: CatalogFormat = CATALOG_FORMAT
-    functions: tuple[str, ...] = ()
-    agents: Mapping[str, str] = {}
+    others: dict[str, Any] = {}
     for key, value in table.items():
         if key not in _EXAMPLES:
             raise _unknown_key(file, key)
-        if key == "catalog_format":
-            catalog_format = _catalog_format(file, value)
-            continue
-        if key == "agents":
-            agents = _agents(file, value)
-            continue
-        if key == "functions":
-            functions = _functions(file, value)
-            continue
-        if not isinstance(value, str) or not value:
+        if key in _READERS:
+            others[key] = _READERS[key](file, value)
+        elif isinstance(value, str) and value:
+            values[key] = value
+        else:
             raise _setting_error(file, key, value, "is not a non-empty string")
-        values[key] = value
+    functions: tuple[str, ...] = others.get("functions", ())
     if "design" not in values and not functions:
         hint = f"add {_EXAMPLES['design']}, or {_EXAMPLES['functions']}"
         raise ToolgenError(f"{file}: [tool.toolgen] names no design", hint=hint)
@@ -159,7 +155,7 @@ def _project(file: Path, table: dict[str, object]) -> Project:
         raise _setting_error(file, "test_runtime", values["test_runtime"], _LIVE)
     if "runtime" in values:
         _require_without_runtime(file, values, functions)
-    return Project(file=file, catalog_format=catalog_format, functions=functions, agents=agents, **values)
+    return Project(file=file, **{**values, **others})
 
 
 def _require_free_name(file: Path, values: Mapping[str, str], out: PurePosixPath) -> None:
@@ -249,6 +245,21 @@ def _catalog_format(file: Path, value: object) -> CatalogFormat:
             if value == number:
                 return number
     raise _setting_error(file, "catalog_format", value, f"is none of {', '.join(map(str, CATALOG_FORMATS))}")
+
+
+def _lint(file: Path, value: object) -> Mapping[str, object]:
+    if not isinstance(value, dict):
+        raise _setting_error(file, "lint", value, "is not a table of levels by rule")
+    return value
+
+
+_READERS: Final[Mapping[str, Callable[[Path, object], object]]] = {
+    "catalog_format": _catalog_format,
+    "agents": _agents,
+    "functions": _functions,
+    "lint": _lint,
+}
+"""What reads the values that are no texts, by their keys."""
 
 
 def _unknown_key(file: Path, key: str) -> ToolgenError:

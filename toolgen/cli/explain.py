@@ -19,10 +19,11 @@ from toolgen.contract.errors import ToolgenError
 from toolgen.expr import RULES
 from toolgen.findings import Code
 from toolgen.importers.codes import IMPORTS
+from toolgen.linting import CODES as LINT
 
 from .problem_codes import PROBLEMS
 
-TEXTS: Final[Mapping[str, Code]] = MappingProxyType({**PROBLEMS, **IMPORTS})
+TEXTS: Final[Mapping[str, Code]] = MappingProxyType({**PROBLEMS, **IMPORTS, **LINT})
 """The codes that a text explains, without a design."""
 EXPLANATIONS: Final = Path(__file__).with_name("explanations")
 

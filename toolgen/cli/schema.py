@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from toolgen.catalog.providers import Declarations, EntryError, Projection, declarations
-from toolgen.catalog.reader import CatalogueError, load_catalogue
+from toolgen.catalog.reader import Catalogue, CatalogueError, load_catalogue
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import compact
 from toolgen.contract.printable import printable
@@ -44,10 +44,9 @@ def show_schemas(request: SchemaRequest) -> Outcome:
         ToolgenError: there is no such file, catalogue, dialect or tool.
     """
     try:
-        declared = declarations(list(_tools(request)), request.dialect)
+        declared = declarations(list(tools_of(request)), request.dialect)
     except EntryError as error:
-        message = f"{_catalog(request)} is no catalogue of tools: {error.message}"
-        raise ToolgenError(message, hint="pass a tool_schemas.json") from error
+        raise no_catalogue(request, error) from error
     projections = [
         projection
         for projection in declared.projections
@@ -65,6 +64,12 @@ def show_schemas(request: SchemaRequest) -> Outcome:
     return Outcome(code=0, output="\n".join(lines), summary=_summary(declared))
 
 
+def no_catalogue(request: SchemaRequest, error: EntryError) -> ToolgenError:
+    """Return the error of a catalogue with an entry that is none."""
+    message = f"{_catalog(request)} is no catalogue of tools: {error.message}"
+    return ToolgenError(message, hint="pass a tool_schemas.json")
+
+
 def _catalog(request: SchemaRequest) -> Path | None:
     """Return the catalogue that is read; None for a project of functions alone."""
     if request.file or not request.project:
@@ -72,10 +77,10 @@ def _catalog(request: SchemaRequest) -> Path | None:
     return request.project.catalog if request.project.design else None
 
 
-def _tools(request: SchemaRequest) -> Iterator[Mapping[str, Any] | ToolSpec[Any, Any]]:
+def tools_of(request: SchemaRequest) -> Iterator[Mapping[str, Any] | ToolSpec[Any, Any]]:
     """Yield the tools of the catalogue, and those of the project's functions."""
     if file := _catalog(request):
-        yield from _entries(file)
+        yield from _loaded(file).tools
     if request.project and request.project.functions:
         from .function_toolsets import function_toolsets  # imports the author's code
 
@@ -83,9 +88,15 @@ def _tools(request: SchemaRequest) -> Iterator[Mapping[str, Any] | ToolSpec[Any,
             yield from (tool.spec for tool in toolset.bound)
 
 
-def _entries(file: Path) -> tuple[Mapping[str, Any], ...]:
+def agents_of(request: SchemaRequest) -> tuple[Mapping[str, Any], ...]:
+    """Return what the catalogue says of its agents: `id`, and `tools` by `id` and `name`."""
+    file = _catalog(request)
+    return _loaded(file).agents if file else ()
+
+
+def _loaded(file: Path) -> Catalogue:
     try:
-        return load_catalogue(file).tools
+        return load_catalogue(file)
     except CatalogueError as error:
         raise ToolgenError(f"{file} {error}", hint="pass a tool_schemas.json") from error
     except OSError as error:

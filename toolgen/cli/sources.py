@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import source_from_cache
 from pathlib import Path
 from typing import Final
 
 from toolgen.codegen.manifest import MANIFEST, read_manifest
-from toolgen.codegen.sources import SourceDigests, changed_sources
+from toolgen.codegen.sources import changed_sources
 from toolgen.contract.errors import ToolgenError
 
 from .config import Project
@@ -59,24 +59,17 @@ def collected_sources(project: Project) -> Iterator[set[str]]:
         yield sources
 
 
-def recorded_sources(project: Project) -> Mapping[str, SourceDigests]:
-    """Return the sources of the design as they were when its code was generated.
-
-    A manifest that is not there or cannot be read names none.
-    """
-    file = project.directory / project.out / MANIFEST
-    try:
-        return read_manifest(file.read_text("utf-8"), str(file)).sources
-    except (OSError, ValueError, ToolgenError):
-        return {}
-
-
 def newer_sources(project: Project) -> tuple[str, ...]:
     """Return the sources of the design that say something else than when its code was generated.
 
-    Sources that are not there are skipped.
+    Sources that are not there are skipped, and a manifest that cannot be read names none.
     """
-    return changed_sources(project.directory, recorded_sources(project))
+    file = project.directory / project.out / MANIFEST
+    try:
+        manifest = read_manifest(file.read_text("utf-8"), str(file))
+    except (OSError, ValueError, ToolgenError):
+        return ()
+    return changed_sources(project.directory, manifest.sources)
 
 
 def stale_code(project: Project) -> str:

@@ -1,6 +1,6 @@
 """The design language: its clauses, and `build`, which checks a design and resolves it."""
 
-from .agents import Agent, AgentToolset, Completion, Export, History, RunPolicy, Transfer, Use
+from .agents import Agent, AgentToolset, Budget, Completion, Export, History, RunPolicy, Transfer, Use
 from .attributes import Attribute, Example, Required
 from .behaviour import (
     Bookkeeping,
@@ -56,6 +56,7 @@ from .tool_clauses import (
     Icon,
     Inject,
     Meta,
+    Suppress,
     Tags,
 )
 from .transports import (
@@ -106,6 +107,7 @@ __all__ = [
     "Bookkeeping",
     "Boolean",
     "BoundedResult",
+    "Budget",
     "Bytes",
     "CallHint",
     "ClientCredentialsFlow",
@@ -162,6 +164,7 @@ __all__ = [
     "Server",
     "Service",
     "String",
+    "Suppress",
     "Tags",
     "Terminal",
     "Timeout",

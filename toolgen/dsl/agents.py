@@ -98,7 +98,19 @@ class RunPolicy(Clause):
     history: History | None = None
 
 
-AgentChild: TypeAlias = Use | Export | Transfer | Instructions | RunPolicy
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Budget(Clause):
+    """The most tokens that each request of the agent may spend on being told of its tools.
+
+    Counted as `toolgen schema --tokens` does.
+
+    Example: `Budget(tools_tokens=4_000)`
+    """
+
+    tools_tokens: int
+
+
+AgentChild: TypeAlias = Use | Export | Transfer | Instructions | RunPolicy | Budget
 
 
 class Agent(Clause):

@@ -36,6 +36,7 @@ from .tool_clauses import (
     Icon,
     Inject,
     Meta,
+    Suppress,
     Tags,
 )
 from .transports import HTTP, Function
@@ -129,6 +130,7 @@ ToolClause: TypeAlias = (
     | ResultReminder
     | CallHint
     | ResultHint
+    | Suppress
 )
 
 
@@ -151,7 +153,7 @@ class Tool(Clause):
         self.title = title
 
 
-ToolsetChild: TypeAlias = Tool | NativeTool | Instructions | Tags | Meta
+ToolsetChild: TypeAlias = Tool | NativeTool | Instructions | Tags | Meta | Suppress
 
 
 class Toolset(Clause):

@@ -89,6 +89,17 @@ class Tags(Names):
     """
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class Suppress(Clause):
+    """A rule of `toolgen lint` that does not count here, and why: for a tool, or for all of a toolset.
+
+    Example: `Suppress("many-arguments", "The form of the agency has as many.")`
+    """
+
+    rule: Sentence
+    reason: Sentence
+
+
 class Meta(Clause):
     """Facts for UIs, any JSON.
 

@@ -96,6 +96,14 @@ BAD_LIMIT: Final = Rule(
     "Limits of a run are above 0, and fit into one another: no planning and no call may take longer "
     "than the whole run.",
 )
+TOOLS_BUDGET: Final = Rule(
+    "tools-budget",
+    "the tools of agent {agent!r} are about {tokens} tokens, and its Budget is {limit}",
+    "leave tools out by Use(exclude=…), shorten their descriptions, or raise tools_tokens; the largest are "
+    "{largest}",
+    "Each request tells the model of each tool of the agent. `toolgen schema --tokens` counts them in the "
+    "same way: a token for four bytes of the name, the description and the schema of the arguments.",
+)
 NO_RETURN: Final = Rule(
     "no-return",
     "completion {name!r} has no Return",

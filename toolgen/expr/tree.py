@@ -154,6 +154,10 @@ class Tool:
     long_running: LongRunning[str] | None = None
     errors: tuple[Error[str], ...] = ()
     """The tool's own first, then those of the bound method."""
+    suppressed: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """The reason by the code of a rule of `toolgen lint` that does not count."""
+    source: Source | None = field(default=None, compare=False, repr=False)
+    """Where it was written; None where no author wrote it."""
 
     @property
     def classes(self) -> tuple[str, ...]:

@@ -72,12 +72,8 @@ class BuiltDesign:
         """Return the schemas of all objects and unions by name, and of these types, used or not."""
         parts = [self._named[name] for name in types if name in self._named]
         named = [part for part in parts if isinstance(part, dsl.Type)]
-        used = {each.name for each in self.design.types} if self.design else set[str]()
-        designs = [self.design]
-        if not used.issuperset(part.name for part in named):
-            designs.insert(0, dsl.build(dsl.Design("types", "Types.", *named)).design)
         made: dict[str, Any] = {}
-        for design in designs:
+        for design in (dsl.build(dsl.Design("types", "Types.", *named)).design, self.design):
             if design is not None:
                 held = [each for service in design.services for each in service.objects]
                 objects = {each.name: each for each in (*held, *design.types)}

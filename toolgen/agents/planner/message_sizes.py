@@ -8,10 +8,10 @@ from typing import Any, Final
 
 from pydantic_core import to_json
 
+from toolgen.contract.tokens import BYTES_OF_TOKEN, estimated_tokens
+
 from .messages import AssistantMessage, Message, ToolAnswer, ToolMessage
 
-_BYTES: Final = 4
-"""Bytes of UTF-8 that count as one token; tokenizers of models differ, and none is at hand."""
 _FILE: Final = 1_500
 """Tokens of an image, a sound or another file beside a result."""
 _LEAST: Final = 200
@@ -25,7 +25,7 @@ def tokens_of(message: Message) -> int:
     texts = [message.text]
     if isinstance(message, AssistantMessage):
         texts += [text for call in message.calls for text in (call.name, call.arguments)]
-    return _tokens("".join(texts))
+    return estimated_tokens("".join(texts))
 
 
 def within_tokens(messages: Sequence[Message], most: int) -> tuple[Message, ...]:
@@ -52,22 +52,18 @@ def within_tokens(messages: Sequence[Message], most: int) -> tuple[Message, ...]
     return tuple(sent)
 
 
-def _tokens(text: str) -> int:
-    return -(-len(text.encode(errors="replace")) // _BYTES)
-
-
 def _tokens_of_answer(answer: ToolAnswer) -> int:
-    return _tokens(answer.text + answer.reminder) + sum(map(_tokens_of_block, answer.content))
+    return estimated_tokens(answer.text + answer.reminder) + sum(map(_tokens_of_block, answer.content))
 
 
 def _tokens_of_block(block: Any) -> int:
     text = block.get("text") if isinstance(block, dict) else None
-    return _tokens(text) if isinstance(text, str) else _FILE
+    return estimated_tokens(text) if isinstance(text, str) else _FILE
 
 
 def _left_out(answer: ToolAnswer) -> ToolAnswer:
     """Return a result without what it holds; a short one stays, for its note would be as long."""
-    if _tokens_of_answer(answer) <= _LEAST // _BYTES:
+    if _tokens_of_answer(answer) <= _LEAST // BYTES_OF_TOKEN:
         return answer
     note = f"an earlier result of {len(answer.text)} characters; call the tool again where you need it"
     return replace(answer, text=to_json({"left_out": note}).decode(), content=(), reminder="")
@@ -77,7 +73,7 @@ def _cut_batch(message: ToolMessage, most: int) -> ToolMessage:
     """Return the results of a batch, of which none has more than its share of the tokens."""
     if tokens_of(message) <= most:
         return message
-    share = max(most * _BYTES // max(len(message.answers), 1), _LEAST)
+    share = max(most * BYTES_OF_TOKEN // max(len(message.answers), 1), _LEAST)
     return replace(message, answers=tuple(_cut(answer, share) for answer in message.answers))
 
 

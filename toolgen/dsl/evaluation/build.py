@@ -21,6 +21,7 @@ from ..services import Design, Service
 from ..structure import Method, Tool, Toolset
 from ..tool_clauses import BindTo
 from .agents.agents import Agents, KnownToolset
+from .agents.budgets import check_budgets
 from .agents.completions import completions_of
 from .agents.ownership import owned_toolsets
 from .bindings.binding import bind
@@ -41,7 +42,7 @@ from .clause_lookup import clauses_of_kind, single_clause, walk
 from .mcp import LockedToolset
 from .report import Report, suggestion
 from .tools.errors import method_errors
-from .tools.facts import instructions_of, meta_of, replaced, tags_of
+from .tools.facts import instructions_of, meta_of, replaced, suppressed_of, tags_of
 from .tools.tools import ToolDraft, Tools, ToolsetContext, native_tools
 from .transports.services import NO_TRANSPORT, ServiceTransport, transports_of, with_verb_hints
 from .types.depth import check_depth, check_finite
@@ -131,6 +132,8 @@ class _Builder:
         checked = tuple(self._service(draft, toolsets, agents) for draft in services)
         if agents is not None:
             agents.finish()
+            for draft, service in zip(services, checked, strict=True):
+                check_budgets(draft.clause, service, self._types.shared.classes, report)
         return CheckedDesign(
             name=design.name,
             description=description,
@@ -249,6 +252,7 @@ class _Builder:
             module=module,
             tags=tags_of(clause, report),
             meta=meta_of(clause, report),
+            suppressed=suppressed_of(clause),
         )
         unique = Unique(report, what)
         tools = self._drafts(clause, around, unique)

@@ -41,17 +41,16 @@ def single_clause(parent: Clause, children: Iterable[object], kind: type[_W], re
     return clauses[0] if clauses else None
 
 
-def walk(clause: Clause, seen: set[int], leaves: tuple[type[Clause], ...] = ()) -> Iterator[Clause]:
-    """Yield the clause and every clause in it once, outer before inner; not what is in `leaves`."""
+def walk(clause: Clause, seen: set[int]) -> Iterator[Clause]:
+    """Yield the clause and every clause in it once, outer before inner."""
     waiting = [clause]
     while waiting:
         clause = waiting.pop()
-        if (key := id(clause)) in seen:
+        if id(clause) in seen:
             continue
-        seen.add(key)
+        seen.add(id(clause))
         yield clause
-        if not isinstance(clause, leaves):
-            waiting += reversed(_held(clause))
+        waiting += reversed(_held(clause))
 
 
 def _held(clause: Clause) -> list[Clause]:

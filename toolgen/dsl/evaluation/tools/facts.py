@@ -41,7 +41,7 @@ from ...behaviour import (
 )
 from ...composites import Object, Type
 from ...structure import Tool
-from ...tool_clauses import Annotations, Deprecated, Icon, Meta, Tags
+from ...tool_clauses import Annotations, Deprecated, Icon, Meta, Suppress, Tags
 from ..checks.names import check_snake, described
 from ..clause_lookup import clauses_of_kind, single_clause
 from ..report import Report, source_text, suggestion
@@ -103,6 +103,11 @@ def meta_of(owner: Anything, report: Report) -> Mapping[str, Json]:
     clause = single_clause(owner, owner.children, Meta, report)
     facts = json_value(clause.facts) if clause else {}
     return facts if isinstance(facts, dict) else {}
+
+
+def suppressed_of(owner: Anything) -> Mapping[str, str]:
+    """Return why rules of the linter do not count for a tool or a toolset, by their codes."""
+    return {clause.rule: clause.reason for clause in clauses_of_kind(owner.children, Suppress)}
 
 
 def instructions_of(owner: Anything, report: Report) -> str:

@@ -36,7 +36,7 @@ from ..types.values import ValueChecks
 from .bounds import bounded, example_fault, with_bounds
 from .conditions import Arguments
 from .errors import tool_errors
-from .facts import Behaviours, ClauseScope, facts_of
+from .facts import Behaviours, ClauseScope, facts_of, suppressed_of
 from .injection import Injection, check_closed, inject
 from .templates import TemplateNames, names_of, sensitive_names_of
 
@@ -67,6 +67,7 @@ class ToolsetContext:
     module: Module
     tags: tuple[str, ...]
     meta: Mapping[str, Json]
+    suppressed: Mapping[str, str]
 
 
 class Tools:
@@ -112,6 +113,8 @@ class Tools:
             confirmation=self._behaviours.confirmation(clause, module, sides),
             long_running=self._behaviours.long_running(clause, module),
             errors=tool_errors(clause, module, operation.errors if operation else (), self._types, report),
+            suppressed={**around.suppressed, **suppressed_of(clause)},
+            source=clause.source,
         )
         return ToolDraft(
             tool=tool,

@@ -1,0 +1,125 @@
+"""`toolgen lint`: what of the project's tools, or of a catalogue's, a model will use badly."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import cast
+
+from toolgen.catalog.reader import CatalogueError, load_catalogue
+from toolgen.contract.errors import ToolgenError
+from toolgen.dsl import build
+from toolgen.expr.tree import Design
+from toolgen.findings import Format, Place
+from toolgen.linting import CODES, RULES, LintedTool, LintSettings, Setting, lint, tool_of_entry
+from toolgen.shapes.design.schema import SchemaParts
+
+from .config import Project
+from .load import load_design
+from .outcome import Outcome, reported
+
+
+def lint_tools(project: Project | None, file: Path | None, format: Format, *, is_strict: bool) -> Outcome:
+    """Return what the rules find at the tools of a catalogue, or of the project's design.
+
+    The exit code is 1 where a finding is an error; with `is_strict`, where there is one.
+
+    Raises:
+        ToolgenError: there is no such file, catalogue or design.
+    """
+    if file:
+        tools = _listed(file)
+    else:
+        assert project is not None
+        evaluation = build(load_design(project))
+        if evaluation.design is None:
+            summary = "the design has errors; nothing was linted"
+            return reported(evaluation.diagnostics, format, code=1, summary=summary)
+        tools = list(_designed(evaluation.design))
+    linted = lint(tools, lint_settings(project))
+    errors = sum(not finding.is_warning for finding in linted.findings)
+    warnings = len(linted.findings) - errors
+    notes = [f"{tool}: {code} is suppressed: {reason}" for tool, code, reason in linted.suppressed]
+    summary = f"tools {len(tools)}, errors {errors}, warnings {warnings}, suppressed {len(notes)}"
+    code = 1 if errors or (is_strict and warnings) else 0
+    return reported(linted.findings, format, code=code, notes=notes, summary=summary)
+
+
+def rules_text(settings: LintSettings) -> str:
+    """Return a line for each rule: its code, its level in a project, and its limit."""
+    lines = []
+    for code in CODES:
+        limit = f"  more than {settings.limit(code)}" if code in RULES and RULES[code].limit else ""
+        lines.append(f"{code:24}{settings.level(code):8}{limit}".rstrip())
+    return "\n".join(lines)
+
+
+def _listed(file: Path) -> list[LintedTool]:
+    """Return the tools of a catalogue; those that a provider runs have no schema."""
+    try:
+        entries = load_catalogue(file).tools
+        tools = [tool_of_entry(entry) for entry in entries if entry.get("kind") != "native"]
+    except CatalogueError as error:
+        raise ToolgenError(f"{file} {error}", hint="pass a tool_schemas.json") from error
+    except OSError as error:
+        raise ToolgenError(f"cannot read {file}: {error.strerror}", hint="correct the path") from error
+    except ValueError as error:
+        raise ToolgenError(f"{file} is not JSON: {error}", hint="pass a tool_schemas.json") from error
+    except (LookupError, TypeError, AttributeError) as error:
+        raise ToolgenError(
+            f"{file} has a tool without a name or a schema", hint="pass a tool_schemas.json"
+        ) from error
+    return [replace(tool, place=Place(file=str(file))) for tool in tools]
+
+
+def _designed(design: Design) -> Iterator[LintedTool]:
+    schemas = SchemaParts()
+    for toolset in (toolset for service in design.services for toolset in service.toolsets):
+        objects = {**design.shared, **{object_.name: object_ for object_ in toolset.objects}}
+        for tool in toolset.tools:
+            place = replace(tool.source.located(), excerpt="") if tool.source else Place()
+            yield LintedTool(
+                id=tool.id,
+                name=toolset.prefix + tool.name,
+                toolset=f"{toolset.service}.{toolset.name}",
+                description=tool.facts.description,
+                payload=schemas.schema(tool.payload, objects),
+                result=schemas.schema(tool.result, objects),
+                has_examples=bool(tool.examples),
+                is_bounded=tool.bounded is not None,
+                says_behaviour=bool(tool.facts.annotations),
+                place=place,
+                suppressed=tool.suppressed,
+            )
+
+
+def lint_settings(project: Project | None) -> LintSettings:
+    """Return what `[tool.toolgen.lint]` says: the level of a rule, or its limit, which turns it on.
+
+    Raises:
+        ToolgenError: it names no rule, or says what no rule takes.
+    """
+    levels: dict[str, Setting] = {}
+    limits: dict[str, int] = {}
+    if project is None:
+        return LintSettings()
+    for code, value in project.lint.items():
+        has_limit = code in RULES and RULES[code].limit > 0
+        match value:
+            case _ if code not in CODES:
+                near = difflib.get_close_matches(code, CODES, n=1)
+                hint = f"did you mean {near[0]!r}?" if near else "toolgen lint --rules lists them"
+                raise ToolgenError(f"{project.file}: [tool.toolgen.lint] names no rule {code!r}", hint=hint)
+            case "off" | "warning" | "error":
+                levels[code] = cast("Setting", value)
+            case int() if not isinstance(value, bool) and value > 0 and has_limit:
+                levels[code], limits[code] = "warning", value
+            case _:
+                number = ", or a number above 0" if has_limit else ""
+                raise ToolgenError(
+                    f"{project.file}: [tool.toolgen.lint] says {value!r} for {code!r}",
+                    hint=f'write "off", "warning" or "error"{number}',
+                )
+    return LintSettings(levels=levels, limits=limits)

@@ -1,0 +1,17 @@
+"""Rules about tools that work, and that a model uses badly: descriptions, names, sizes, lists, enums."""
+
+from .linter import CODES, Linted, LintSettings, Setting, lint
+from .rules import RULES, LintRule
+from .tool import LintedTool, tool_of_entry
+
+__all__ = [
+    "CODES",
+    "RULES",
+    "LintRule",
+    "LintSettings",
+    "Linted",
+    "LintedTool",
+    "Setting",
+    "lint",
+    "tool_of_entry",
+]

@@ -1,0 +1,130 @@
+"""Runs the rules over tools, by the settings of a project and what clauses turn off."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Final, Literal, TypeAlias
+
+from toolgen.contract.json_value import compact
+from toolgen.findings import Code, Finding, Place, Severity
+
+from .rules import RULES, Problem
+from .tool import LintedTool
+
+Setting: TypeAlias = Literal["off", "warning", "error"]
+
+SIMILAR_TOOLS: Final = Code(
+    "similar-tools",
+    "Two tools have the same description, or differ in their names alone: a model cannot tell which one to "
+    "take. Say what is different, or leave one out.",
+    "warning",
+    is_suppressible=True,
+)
+UNUSED_SUPPRESS: Final = Code(
+    "unused-suppress",
+    "A Suppress names a rule that finds nothing at its tool, or that does not exist. Remove it: it would "
+    "hide what comes later.",
+    "warning",
+)
+CODES: Final[Mapping[str, Code]] = MappingProxyType(
+    {
+        **{rule.code: Code(rule.code, rule.explanation, "warning", True) for rule in RULES.values()},
+        **{code.name: code for code in (SIMILAR_TOOLS, UNUSED_SUPPRESS)},
+    }
+)
+"""Every code of the linter, for `toolgen explain`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LintSettings:
+    """What a project says of the rules; both are empty where it says nothing."""
+
+    levels: Mapping[str, Setting] = field(default_factory=dict)
+    limits: Mapping[str, int] = field(default_factory=dict)
+
+    def level(self, code: str) -> Setting:
+        """Return the level of a rule."""
+        default: Setting = "warning" if code not in RULES or RULES[code].is_on else "off"
+        return self.levels.get(code, default)
+
+    def limit(self, code: str) -> int:
+        return self.limits.get(code, RULES[code].limit)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Linted:
+    """What the rules found."""
+
+    findings: tuple[Finding, ...]
+    suppressed: tuple[tuple[str, str, str], ...]
+    """Tool, code and reason of what the authors turned off."""
+
+
+def lint(tools: Iterable[LintedTool], settings: LintSettings | None = None) -> Linted:
+    """Return what the rules find at some tools, in the order of the tools and of the rules."""
+    settings = settings or LintSettings()
+    listed = list(tools)
+    findings: list[Finding] = []
+    suppressed: list[tuple[str, str, str]] = []
+    alike = _similar(listed) if settings.level(SIMILAR_TOOLS.name) != "off" else {}
+    for tool in listed:
+        unused = dict(tool.suppressed)
+        for code, problem in _problems(tool, settings, alike):
+            if code in tool.suppressed:
+                unused.pop(code, None)
+                suppressed.append((tool.id, code, tool.suppressed[code]))
+            else:
+                findings.append(_finding(tool, code, problem, settings))
+        for code in unused if settings.level(UNUSED_SUPPRESS.name) != "off" else ():
+            findings.append(_finding(tool, UNUSED_SUPPRESS.name, _unused(code, settings), settings))
+    return Linted(findings=tuple(findings), suppressed=tuple(dict.fromkeys(suppressed)))
+
+
+def _problems(
+    tool: LintedTool, settings: LintSettings, alike: Mapping[str, str]
+) -> Iterator[tuple[str, Problem]]:
+    for code, rule in RULES.items():
+        if settings.level(code) != "off":
+            for problem in rule.check(tool, settings.limit(code)):
+                yield code, problem
+    if other := alike.get(tool.id):
+        message = f"a model cannot tell it from {other!r}: both have the same description"
+        yield SIMILAR_TOOLS.name, Problem(message, "say what is different, or leave one out")
+
+
+def _similar(tools: Iterable[LintedTool]) -> dict[str, str]:
+    """Return for each tool whose description another one has the first of those."""
+    seen: dict[str, str] = {}
+    alike: dict[str, str] = {}
+    for tool in tools:
+        text = " ".join(tool.description.lower().split())
+        key = text or compact(dict(tool.payload))
+        if (other := seen.setdefault(key, tool.id)) != tool.id:
+            alike[tool.id] = other
+    return alike
+
+
+def _unused(code: str, settings: LintSettings) -> Problem:
+    if code not in CODES:
+        return Problem(f"its Suppress names no rule: {code!r}", "toolgen lint --rules lists them")
+    if settings.level(code) == "off":
+        return Problem(f"its Suppress names the rule {code!r}, which is off", "remove the Suppress")
+    return Problem(f"its Suppress of {code!r} hides nothing", "remove the Suppress")
+
+
+def _finding(tool: LintedTool, code: str, problem: Problem, settings: LintSettings) -> Finding:
+    severity: Severity = "error" if settings.level(code) == "error" else "warning"
+    place: Place = tool.place
+    if not place.line:
+        place = Place(file=place.file, pointer=problem.pointer or None)
+    return Finding(
+        code=code,
+        message=problem.message,
+        severity=severity,
+        place=place,
+        tool=tool.id,
+        hint=problem.hint,
+        is_suppressible=CODES[code].is_suppressible,
+    )

@@ -1,0 +1,304 @@
+"""The rules, in the order in which they are shown: each with what it finds, and why that matters.
+
+Which are on is what tests/conformance/test_lint_corpora.py measures: a rule that marks more than a third of
+the public tools is off until a project turns it on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from toolgen.catalog.providers import project
+from toolgen.shapes.constraints import LIMITS
+
+from .tool import LintedTool, Node
+
+
+class Problem(NamedTuple):
+    """What a rule finds at a tool."""
+
+    message: str
+    hint: str
+    pointer: str = ""
+    """Where in the schema of the arguments, or of the result."""
+
+
+Check: TypeAlias = Callable[[LintedTool, int], Iterator[Problem]]
+"""Yields the problems of a tool; the number is the limit of the rule."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LintRule:
+    """One rule."""
+
+    code: str
+    """Stable, kebab-case."""
+    explanation: str
+    check: Check
+    is_on: bool = True
+    """Whether a project that says nothing has it."""
+    limit: int = 0
+    """The most that it lets through; 0 for a rule that counts nothing."""
+
+
+_LIMITS_OF_ARRAYS: Final = {row.keyword for row in LIMITS if "array" in row.holders and row.side == "high"}
+_WORDS: Final = re.compile(r"[^\W\d_]+|\d+")
+_CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_FILLERS: Final = frozenset(
+    "a an and by for get in is it its list of on or that the this to value with".split()
+)
+_GENERIC_TOOLS: Final = frozenset(
+    "action call command do execute function get handle invoke main operation perform process query request "
+    "run task test tool update util utility".split()
+)
+_GENERIC_ARGUMENTS: Final = frozenset(
+    "arg args argument arguments data foo info input kwargs misc obj object options param params payload "
+    "stuff thing things value values var".split()
+)
+_OPAQUE: Final = re.compile(r"[0-9a-f-]{8,}|[A-Z]?\d+|[A-Za-z]{1,2}\d*", re.IGNORECASE)
+"""A value that says nothing to who does not know it: a digest, a number, one or two letters."""
+
+
+def _no_description(tool: LintedTool, _: int) -> Iterator[Problem]:
+    if not tool.description.strip():
+        yield Problem("the tool has no description", "say in one sentence what it does and when to use it")
+    bare = [node for node in tool.arguments if node.depth == 1 and not _description(node)]
+    if bare:
+        names = _listed(bare)
+        yield Problem(
+            f"{names} {_has(bare)} no description",
+            "say what it is, its unit, and where a model finds its value",
+            bare[0].pointer,
+        )
+
+
+def _unhelpful_description(tool: LintedTool, _: int) -> Iterator[Problem]:
+    if tool.description.strip() and not _new_words(tool.description, tool.name):
+        yield Problem(
+            f"the description {_short(tool.description)} says no more than the name",
+            "say what it does and when to use it",
+        )
+    idle = [
+        node
+        for node in tool.arguments
+        if (text := _description(node)) and not _new_words(text, f"{node.name} {node.schema.get('type', '')}")
+    ]
+    if idle:
+        yield Problem(
+            f"the description of {_listed(idle)} says no more than the name",
+            "say what it is, its unit, and where a model finds its value",
+            idle[0].pointer,
+        )
+
+
+def _generic_name(tool: LintedTool, _: int) -> Iterator[Problem]:
+    if tool.name.lower() in _GENERIC_TOOLS:
+        yield Problem(f"the name {tool.name!r} fits any tool", "name what is done and to what: list_devices")
+    vague = [node for node in tool.arguments if node.depth == 1 and node.name.lower() in _GENERIC_ARGUMENTS]
+    if vague and len([node for node in tool.arguments if node.depth == 1]) > 1:
+        yield Problem(
+            f"{_listed(vague)} {'is a name' if len(vague) == 1 else 'are names'} that would fit any argument",
+            "name what it holds: device_id, reading",
+            vague[0].pointer,
+        )
+
+
+def _many_arguments(tool: LintedTool, limit: int) -> Iterator[Problem]:
+    count = sum(node.depth == 1 for node in tool.arguments)
+    if count > limit:
+        yield Problem(
+            f"it has {count} arguments, and more than {limit} are hard to fill",
+            "split the tool, or leave out what no model needs (Inject what the server knows)",
+        )
+
+
+def _deep_arguments(tool: LintedTool, limit: int) -> Iterator[Problem]:
+    deepest = max(tool.arguments, key=lambda node: node.depth, default=None)
+    if deepest and deepest.depth > limit:
+        yield Problem(
+            f"its arguments are {deepest.depth} objects deep, and models lose their way beyond {limit}",
+            "give the inner object's fields to the tool itself, or a tool of its own",
+            deepest.pointer,
+        )
+
+
+def _unbounded_list(tool: LintedTool, _: int) -> Iterator[Problem]:
+    if tool.is_bounded:
+        return
+    for node in tool.result_nodes:
+        if node.depth <= 1 and "array" in _types(node.schema) and not node.schema.keys() & _LIMITS_OF_ARRAYS:
+            name = f"the list {node.name!r} of its result" if node.name else "the list that it returns"
+            yield Problem(
+                f"{name} may be of any length",
+                "add BoundedResult(…) with a cursor, or MaxLength(…) to the list",
+                node.pointer,
+            )
+            return
+
+
+def _missing_annotations(tool: LintedTool, _: int) -> Iterator[Problem]:
+    if tool.says_behaviour is False:
+        yield Problem(
+            "nothing says whether it only reads or may destroy, so that clients have to expect the worst",
+            "add Annotations(read_only=True), or what is true of it",
+        )
+
+
+def _opaque_enum(tool: LintedTool, _: int) -> Iterator[Problem]:
+    for node in tool.nodes:
+        values = node.schema.get("enum")
+        if not isinstance(values, list) or len(values) < 2:
+            continue
+        opaque = [value for value in values if value is not None and _OPAQUE.fullmatch(str(value))]
+        text = _description(node)
+        unsaid = [value for value in opaque if not isinstance(value, bool) and str(value) not in text]
+        if len(unsaid) * 2 > len(values):
+            yield Problem(
+                f"values such as {unsaid[0]!r} do not say what they mean",
+                'give them meanings: Enum(…, Value("b1", "Basement")), or say them in the description',
+                f"{node.pointer}/enum",
+            )
+
+
+def _missing_example(tool: LintedTool, limit: int) -> Iterator[Problem]:
+    inner = sum(node.depth > 1 for node in tool.arguments)
+    if inner > limit and not tool.has_examples and not any("examples" in node.schema for node in tool.nodes):
+        yield Problem(
+            f"its arguments have {inner} fields inside others, and no example shows them",
+            "add Example(args={…}, result={…}) to the tool",
+        )
+
+
+def _costly_tool(tool: LintedTool, limit: int) -> Iterator[Problem]:
+    if tool.tokens > limit:
+        yield Problem(
+            f"each request spends about {tool.tokens} tokens on it, more than {limit}",
+            "shorten its descriptions, or leave out what no model needs: toolgen schema --tokens counts",
+        )
+
+
+def _not_strict(tool: LintedTool, _: int) -> Iterator[Problem]:
+    projection = project(tool.name, tool.description, dict(tool.payload), "openai-strict")
+    free = [loss for loss in projection.losses if loss.action in ("as JSON text", "dropped", "not strict")]
+    if free:
+        more = f", and at {len(free) - 1} more places" if len(free) > 1 else ""
+        yield Problem(
+            f"OpenAI cannot be strict at {free[0].path or '/'} ({free[0].keyword}: {free[0].action}){more}",
+            "name the keys and their types; toolgen schema --for openai-strict --losses says all of it",
+            free[0].path,
+        )
+
+
+_RULES: Final = (
+    LintRule(
+        code="no-description",
+        check=_no_description,
+        explanation="A model chooses a tool, and fills its arguments, by their descriptions alone. What has "
+        "none is guessed from its name.",
+    ),
+    LintRule(
+        code="unhelpful-description",
+        check=_unhelpful_description,
+        explanation="A description that repeats the name costs tokens and says nothing: `The device id.` of "
+        "`device_id`. Say what it is, its unit, and where a model finds its value.",
+    ),
+    LintRule(
+        code="generic-name",
+        check=_generic_name,
+        explanation="Names such as `run` and `data` fit anything. A model that has several tools takes the "
+        "wrong one.",
+    ),
+    LintRule(
+        code="many-arguments",
+        check=_many_arguments,
+        limit=15,
+        explanation="A tool with many arguments is filled badly, and costs tokens in each request.",
+    ),
+    LintRule(
+        code="deep-arguments",
+        check=_deep_arguments,
+        limit=4,
+        explanation="Objects inside objects inside objects: models forget brackets and required fields of "
+        "the inner ones. A property counts 1, one inside it 2.",
+    ),
+    LintRule(
+        code="unbounded-list",
+        check=_unbounded_list,
+        explanation="A list without a bound fills the context of a model on the first day with real data. "
+        "`BoundedResult` shows a part and says that there is more.",
+    ),
+    LintRule(
+        code="missing-annotations",
+        check=_missing_annotations,
+        is_on=False,
+        explanation="Without annotations a client has to expect that a tool destroys (MCP 2025-11-25, "
+        "`ToolAnnotations`), so that it asks a person for each call. In a catalogue alone this "
+        "is not seen: the careful defaults stand there.",
+    ),
+    LintRule(
+        code="opaque-enum",
+        check=_opaque_enum,
+        explanation="Values that are numbers, digests or one or two letters have no meaning for a model, "
+        "unless `Value(…)` of an enum or the description says it.",
+    ),
+    LintRule(
+        code="missing-example",
+        check=_missing_example,
+        limit=6,
+        explanation="One example of nested arguments is worth a page of descriptions.",
+    ),
+    LintRule(
+        code="costly-tool",
+        check=_costly_tool,
+        limit=1_000,
+        explanation="Each request sends each tool. `toolgen schema --tokens` counts them per tool, toolset "
+        "and agent.",
+    ),
+    LintRule(
+        code="not-strict",
+        check=_not_strict,
+        explanation="With OpenAI's strict mode the provider lets no argument through that does not fit. "
+        "Schemas beyond its dialect are sent without it, and the model's mistakes come back as "
+        "issues.",
+    ),
+)
+
+RULES: Final[Mapping[str, LintRule]] = MappingProxyType({rule.code: rule for rule in _RULES})
+"""The rules of one tool by code; `similar-tools`, which compares, is in `linter`."""
+
+
+def _description(node: Node) -> str:
+    text = node.schema.get("description")
+    return text.strip() if isinstance(text, str) else ""
+
+
+def _types(schema: Mapping[str, Any]) -> list[Any]:
+    type_ = schema.get("type")
+    return type_ if isinstance(type_, list) else [type_]
+
+
+def words(text: str) -> list[str]:
+    """Return the words of a text or a name, in lower case and without endings of the plural."""
+    return [word.lower().removesuffix("s") for word in _WORDS.findall(_CAMEL.sub(" ", text))]
+
+
+def _new_words(text: str, name: str) -> bool:
+    """Return whether a text has a word that its name does not have."""
+    return not set(words(text)) <= {"", *words(name), *(word.removesuffix("s") for word in _FILLERS)}
+
+
+def _listed(nodes: list[Node], most: int = 3) -> str:
+    names = ", ".join(repr(node.name) for node in nodes[:most])
+    return names if len(nodes) <= most else f"{names} and {len(nodes) - most} more"
+
+
+def _has(nodes: list[Node]) -> str:
+    return "has" if len(nodes) == 1 else "have"
+
+
+def _short(text: str, most: int = 60) -> str:
+    return repr(text if len(text) <= most else f"{text[:most]}…")

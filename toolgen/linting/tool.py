@@ -1,0 +1,131 @@
+"""A tool as the rules look at it, from a checked design or from the entry of a catalogue."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Final, NamedTuple
+
+from toolgen.contract.json_pointer import escaped, resolved
+from toolgen.contract.tokens import declaration_text, estimated_tokens
+from toolgen.findings import NOWHERE, Place
+
+_MOST_NODES: Final = 20_000
+"""Schemas of one tool that are looked at."""
+
+
+class Node(NamedTuple):
+    """A schema inside that of a payload or a result."""
+
+    pointer: str
+    """JSON Pointer (RFC 6901) into the schema of the tool."""
+    name: str
+    """The JSON key of a property; "" for another schema."""
+    depth: int
+    """The number of properties on the way to it: 1 for an argument."""
+    schema: Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LintedTool:
+    """One tool, with what its author turned off."""
+
+    id: str
+    name: str
+    toolset: str
+    """`service.toolset`; "" for none."""
+    description: str
+    payload: Mapping[str, Any]
+    """JSON Schema of the arguments."""
+    result: Mapping[str, Any] | None
+    """JSON Schema of the result; None where it is not known."""
+    has_examples: bool
+    is_bounded: bool
+    says_behaviour: bool | None
+    """Whether the author said what it does to the world; None where that is not known."""
+    place: Place = NOWHERE
+    suppressed: Mapping[str, str] = field(default_factory=dict)
+    """The reason by the code of a rule."""
+
+    @cached_property
+    def nodes(self) -> tuple[Node, ...]:
+        """The schemas of the payload, a property once, the outer ones first."""
+        return tuple(_nodes(self.payload))
+
+    @cached_property
+    def arguments(self) -> tuple[Node, ...]:
+        """The properties of the payload, at any depth."""
+        return tuple(node for node in self.nodes if node.name)
+
+    @cached_property
+    def result_nodes(self) -> tuple[Node, ...]:
+        return tuple(_nodes(self.result or {}))
+
+    @cached_property
+    def tokens(self) -> int:
+        """The tokens that a request spends on it, by an estimate."""
+        return estimated_tokens(declaration_text(self.name, self.description, self.payload))
+
+
+def tool_of_entry(entry: Mapping[str, Any]) -> LintedTool:
+    """Return a tool of a catalogue.
+
+    Raises:
+        LookupError, TypeError, AttributeError: the entry has not the keys of its format.
+    """
+    payload, result = entry["payload"], entry.get("result")
+    toolset = ".".join(part for part in (entry.get("service"), entry.get("toolset")) if part)
+    return LintedTool(
+        id=str(entry.get("id") or entry["name"]),
+        name=str(entry["name"]),
+        toolset=toolset,
+        description=str(entry.get("description") or ""),
+        payload=payload["schema"],
+        result=result["schema"] if result else None,
+        has_examples=bool(payload.get("examples")),
+        is_bounded="bounded" in entry,
+        says_behaviour=None if entry.get("annotations") else False,
+    )
+
+
+def _nodes(root: Mapping[str, Any]) -> Iterator[Node]:
+    """Yield the schemas inside another; what a reference names once, where it comes first."""
+    waiting = deque([Node("", "", 0, root)])
+    seen: set[str] = set()
+    for _ in range(_MOST_NODES):
+        if not waiting:
+            return
+        node = waiting.popleft()
+        yield node
+        reference = node.schema.get("$ref")
+        if isinstance(reference, str) and reference not in seen:
+            seen.add(reference)
+            target = _target(root, reference)
+            if target is not None:
+                waiting.append(Node(node.pointer, "", node.depth, target))
+        waiting.extend(_children(node))
+
+
+def _children(node: Node) -> Iterator[Node]:
+    pointer, _, depth, schema = node
+    properties = schema.get("properties")
+    if isinstance(properties, Mapping):
+        for name, value in properties.items():
+            if isinstance(value, Mapping):
+                yield Node(f"{pointer}/properties/{escaped(name)}", name, depth + 1, value)
+    for keyword in ("items", "additionalProperties"):
+        if isinstance(value := schema.get(keyword), Mapping):
+            yield Node(f"{pointer}/{keyword}", "", depth, value)
+    for keyword in ("anyOf", "oneOf", "allOf", "prefixItems"):
+        branches = schema.get(keyword)
+        for number, value in enumerate(branches if isinstance(branches, list) else ()):
+            if isinstance(value, Mapping):
+                yield Node(f"{pointer}/{keyword}/{number}", "", depth, value)
+
+
+def _target(root: Any, reference: str) -> Mapping[str, Any] | None:
+    """Return the schema that a reference into the same document names; None for another."""
+    value = resolved(root, reference[1:]) if reference.startswith("#/") else None
+    return value if isinstance(value, Mapping) else None
