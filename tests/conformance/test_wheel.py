@@ -40,8 +40,8 @@ print(result.json.decode())
 
 GENERATES = set(
     "annotated-doc annotated-types anyio docstring-parser idna jinja2 jsonschema-rs markdown-it-py "
-    "markupsafe mdurl pydantic pydantic-core pygments pyyaml rich ruff shellingham toolgen typer typing-extensions "
-    "typing-inspection watchfiles".split()
+    "markupsafe mdurl pydantic pydantic-core pygments pyyaml rich ruff shellingham toolgen typer "
+    "typing-extensions typing-inspection watchfiles".split()
 )
 """All that `toolgen[gen]` brings."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
+from typing import Final, get_args
 
 from toolgen.catalog.reader import CatalogueError, load_catalogue
 from toolgen.contract.errors import ToolgenError
@@ -19,6 +19,8 @@ from toolgen.shapes.design.schema import SchemaParts
 from .config import Project
 from .load import load_design
 from .outcome import Outcome, reported
+
+_LEVELS: Final[Mapping[str, Setting]] = {level: level for level in get_args(Setting)}
 
 
 def lint_tools(project: Project | None, file: Path | None, format: Format, *, is_strict: bool) -> Outcome:
@@ -112,8 +114,8 @@ def lint_settings(project: Project | None) -> LintSettings:
                 near = difflib.get_close_matches(code, CODES, n=1)
                 hint = f"did you mean {near[0]!r}?" if near else "toolgen lint --rules lists them"
                 raise ToolgenError(f"{project.file}: [tool.toolgen.lint] names no rule {code!r}", hint=hint)
-            case "off" | "warning" | "error":
-                levels[code] = cast("Setting", value)
+            case str() if value in _LEVELS:
+                levels[code] = _LEVELS[value]
             case int() if not isinstance(value, bool) and value > 0 and has_limit:
                 levels[code], limits[code] = "warning", value
             case _:
