@@ -38,7 +38,7 @@ def test_runs_are_listed_with_what_they_wait_for(runs: ProjectFolder) -> None:
         f"  waits for input: {ask}  x.tools.ask  Who is Mira?\n"
         "run_1  running  x.agent  session s-1\n",
         "answer what waits by its id: toolgen approve ID\n"
-        "where no process executes the runs: toolgen runs resume RUN\n",
+        "if no worker executes these runs, go on with: toolgen runs resume RUN\n",
     )
     assert runs.run("runs", "list", "--state", "running").out == "run_1  running  x.agent  session s-1\n"
     assert runs.run("runs", "list", "--session", "s-2").out.startswith("run_2  waiting")

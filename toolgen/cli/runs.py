@@ -81,7 +81,7 @@ async def list_runs(
         print("look at what is unsealed or tampered: toolgen runs check", file=sys.stderr)
     if any(status.state == "running" for status in runs):
         command = "toolgen worker" if engine.caps.has_many_workers else "toolgen runs resume RUN"
-        print(f"where no process executes the runs: {command}", file=sys.stderr)
+        print(f"if no worker executes these runs, go on with: {command}", file=sys.stderr)
     return 0
 
 

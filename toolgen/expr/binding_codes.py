@@ -71,7 +71,7 @@ BIND_MISMATCH: Final = Rule(
     "bind-mismatch",
     "{given} is {given_type}, but {taken} is {taken_type}",
     "{hint}",
-    "A field that fills another fits its type: the same type, Int into Float, a smaller enum into a "
+    "A field that fills another fits its type. That is the same type, Int into Float, a smaller enum into a "
     "larger one or into String, Url into String, a value into Nullable, required into optional; arrays, "
     "maps, objects and unions part by part. Its constraints allow no more than those of the other; a "
     "pattern or a format goes into the same one, or into none. Else a call could fail although the model "
