@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from toolgen.calls.call import NO_META
+from toolgen.contract.extras import extra
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
 from toolgen.runtime import AudioContent, Content, ImageContent, Snapshot, Suspended, TextContent
 from toolgen.runtime import ToolResult as Result
 from toolgen.waiting.unfit import asks_again
 
-from .extras import extra
 from .framework_calls import FrameworkCall, FrameworkCalls, MetaOf, Spec
 from .result_view import ResultView, approval_json, model_view, question_text, result_view
 

@@ -16,13 +16,13 @@ import anyio
 from pydantic import PrivateAttr
 
 from toolgen.calls.call import NO_META
+from toolgen.contract.extras import extra
 from toolgen.contract.names import UNAVAILABLE
 from toolgen.runtime import Snapshot, Suspended
 from toolgen.runtime import ToolResult as Result
 from toolgen.waiting.errors import SuspensionError
 from toolgen.waiting.unfit import MOST_MISFITS, asks_again, waiting_message
 
-from .extras import extra
 from .framework_calls import FrameworkCall, FrameworkCalls, MetaOf, Spec
 from .result_view import result_view
 

@@ -14,11 +14,11 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 from pydantic import PrivateAttr
 
 from toolgen.calls.call import NO_META
+from toolgen.contract.extras import extra
 from toolgen.runtime import AudioContent, Content, ImageContent, Snapshot, Suspended, TextContent
 from toolgen.runtime import ToolResult as Result
 from toolgen.waiting.unfit import MOST_MISFITS, asks_again
 
-from .extras import extra
 from .framework_calls import (
     FrameworkCall,
     FrameworkCalls,

@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from toolgen.contract.extras import extra
 from toolgen.runtime import Suspended, ToolResult
 from toolgen.waiting.unfit import MOST_MISFITS, asks_again
 
-from .extras import extra
 from .framework_calls import FrameworkCall, named_answer
 from .result_view import approval_json, result_view
 

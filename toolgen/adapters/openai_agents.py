@@ -16,11 +16,11 @@ from weakref import WeakKeyDictionary, finalize
 
 from toolgen.calls.call import NO_META
 from toolgen.catalog.providers import Projection
+from toolgen.contract.extras import extra
 from toolgen.contract.json_value import Json
 from toolgen.runtime import CallMeta, Content, ImageContent, Snapshot, Suspended, TextContent, ToolResult
 from toolgen.waiting.unfit import asks_again
 
-from .extras import extra
 from .framework_calls import FrameworkCall, FrameworkCalls, MetaOf, NamedAnswer, Spec, decoded
 from .result_view import ResultView, model_view, result_view
 

@@ -13,11 +13,11 @@ from pydantic_core import SchemaValidator, core_schema
 
 from toolgen.calls.call import NO_META
 from toolgen.catalog.providers import Projection
+from toolgen.contract.extras import extra
 from toolgen.contract.json_value import Json
 from toolgen.contract.names import SESSION
 from toolgen.runtime import CallMeta, Snapshot, Suspended, ToolResult
 
-from .extras import extra
 from .framework_calls import FrameworkCall, FrameworkCalls, MetaOf, Spec, decoded
 from .result_view import ResultView, approval_json, result_view
 

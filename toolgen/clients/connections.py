@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 from weakref import WeakKeyDictionary
 
-from toolgen.adapters.extras import extra
+from toolgen.contract.extras import extra
 from toolgen.contract.logs import logger, redact_http_logs
 
 from .failures import AnswerLostError, NotConnectedError

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Final, Self, TypeVar
 
 from pydantic import BaseModel
 
-from toolgen.adapters.extras import extra
 from toolgen.contract.credentials import Credentials
+from toolgen.contract.extras import extra
 from toolgen.contract.secrets import Secrets, hiding, noting
 from toolgen.contract.transport import Server
 

@@ -14,14 +14,13 @@ from toolgen.agents import (
     UnknownSessionError,
 )
 from toolgen.contract.errors import ToolgenError
+from toolgen.contract.extras import extra
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import log_failure, logger
 from toolgen.runs import UnknownRunError, UnsettledAnswerError
 from toolgen.runtime import FieldIssue, ResolveError, UnknownArtifactError, UnknownToolError
 from toolgen.stores import StoreError
 from toolgen.waiting import errors as waiting
-
-from ..extras import extra
 
 with extra("serve"):  # the first import of starlette by this package, whose other modules need it
     from starlette.responses import Response

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final
 
-from toolgen.adapters.extras import extra
 from toolgen.calls.errors import ToolError
 from toolgen.clients.servers import Origin, PrivateAddressError, public_addresses
+from toolgen.contract.extras import extra
 from toolgen.contract.printable import printable
 
 with extra("http"):

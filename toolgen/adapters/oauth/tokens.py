@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
-from toolgen.adapters.extras import extra
 from toolgen.calls.errors import ToolError
 from toolgen.capabilities import EnvironmentCredentials
 from toolgen.capabilities.renewals import Authorization, AuthorizationPage, TokenSource
 from toolgen.contract.credentials import Credential, note
+from toolgen.contract.extras import extra
 from toolgen.contract.logs import redact_http_logs
 from toolgen.contract.transport import OAuthFlow, Requirement
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from toolgen.adapters.extras import extra
+from toolgen.contract.extras import extra
 from toolgen.contract.policy import History
 from toolgen.runtime import NativeTool, ToolSpec
 

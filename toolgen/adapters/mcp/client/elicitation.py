@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from toolgen.adapters.extras import extra
 from toolgen.calls.steps.boundary import Contained
+from toolgen.contract.extras import extra
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import log_failure, logger
 from toolgen.runtime import CallMeta
