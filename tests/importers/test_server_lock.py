@@ -6,6 +6,7 @@ import json
 import shlex
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +14,11 @@ import pytest
 
 from tests.peers import PEERS
 from tests.selection import first
+from toolgen.adapters.mcp import HttpServer, StdioServer
 from toolgen.cli import main
+from toolgen.cli.config import read_project
+from toolgen.cli.mcp_settings import read_servers
+from toolgen.contract.errors import ToolgenError
 from toolgen.contract.mcp_lock import lock_text, make_lock, read_lock
 
 BARE = shlex.join([sys.executable, str(PEERS / "bare.py")])
@@ -136,3 +141,88 @@ def test_a_header_is_of_the_environment_and_shown_nowhere(
     assert code == (0 if secret == "t0ken" else 2), told
     texts = [file.read_text() for file in folder.iterdir()]
     assert "t0k" not in "".join([out, told, caplog.text, *texts])
+
+
+def test_a_locked_server_answers_calls_without_code(
+    capsys: pytest.CaptureFixture[str], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = folder / "pyproject.toml"
+    settings.write_text('[tool.toolgen]\nout = "locked_server_gen"\n')
+    code, _, told = run(capsys, "--stdio", GOOD)
+    assert (code, told) == (
+        0,
+        "bare_design.py: the design module; edit it freely, it is not generated again\n"
+        "pyproject.toml: [tool.toolgen.mcp.bare] says how the server is reached\n"
+        'next: set design = "bare_design" in [tool.toolgen] of pyproject.toml, then run: toolgen gen\n'
+        "wrote bare.mcp.json: 25 tools\n",
+    )
+    command = [sys.executable, str(PEERS / "bare.py"), "good"]
+    written = tomllib.loads(settings.read_text())["tool"]["toolgen"]
+    assert written == {"out": "locked_server_gen", "mcp": {"bare": {"command": command}}}
+    settings.write_text(settings.read_text().replace("\nout", '\ndesign = "bare_design"\nout'))
+    assert main(["gen"]) == 0
+    (folder / "below").mkdir()
+    monkeypatch.chdir(folder / "below")
+    capsys.readouterr()
+    assert main(["call", "echo", '{"text": "a", "n": 1}']) == 0
+    assert "a" in capsys.readouterr().out
+    settings.write_text(settings.read_text().replace("mcp.bare", "mcp.bear"))
+    assert main(["call", "echo", '{"text": "a", "n": 1}']) == 2
+    assert "(the connection to its server, [tool.toolgen.mcp.bare])" in capsys.readouterr().err
+
+
+def test_a_project_with_a_design_gets_the_server_alone(
+    capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    (folder / "pyproject.toml").write_text('[tool.toolgen]\ndesign = "mine"')
+    told = run(capsys, "--stdio", GOOD)[2]
+    assert told.startswith('next: add MCPToolset("bare", lock="bare.mcp.json") to a service of the design\n')
+    assert not (folder / "bare_design.py").exists()
+    assert read_project(folder / "pyproject.toml").mcp["bare"].command[-1] == "good"
+
+
+def test_no_secret_is_recorded(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    (folder / "pyproject.toml").write_text('[tool.toolgen]\ndesign = "mine"\n')
+    told = run(capsys, "--stdio", f"{GOOD} --token=abc")[2]
+    assert "may hold a secret, so [tool.toolgen.mcp.bare] is yours to write" in told
+    assert "abc" not in (folder / "pyproject.toml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("table", "problem"),
+    [
+        ("mcp = 3", "is no table of servers"),
+        ("mcp.git = {}", "'git' says not how its server is reached"),
+        ('mcp.git = { command = ["a"], url = "https://a" }', "'git' says not how its server is reached"),
+        ('mcp.git = { command = "a" }', "'command' of 'git' is no list of texts"),
+        ('mcp.git = { command = ["a"], cwd = "b" }', "'git' has no key 'cwd'"),
+        (
+            'mcp.git = { url = "https://a", headers = { A = "b" } }',
+            "no value from an environment variable",
+        ),
+        ('mcp.git = { command = ["a"] }\nruntime = "a:b"', "is for projects without 'runtime'"),
+    ],
+)
+def test_settings_of_a_server_that_are_none(folder: Path, table: str, problem: str) -> None:
+    (folder / "pyproject.toml").write_text(f'[tool.toolgen]\ndesign = "mine"\n{table}\n')
+    with pytest.raises(ToolgenError) as error:
+        read_project(folder / "pyproject.toml")
+    assert problem in str(error.value)
+
+
+def test_secrets_of_a_server_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = {
+        "git": {"command": ["a"], "environment": ["GIT_TOKEN"]},
+        "web": {"url": "https://a.example", "headers": {"Authorization": "Bearer ${GIT_TOKEN}"}},
+    }
+    servers = read_servers(table)
+    monkeypatch.delenv("GIT_TOKEN", raising=False)
+    for settings in servers.values():
+        with pytest.raises(ToolgenError, match="the environment variable GIT_TOKEN"):
+            settings.server()
+    monkeypatch.setenv("GIT_TOKEN", "abc")
+    process, web = servers["git"].server(), servers["web"].server()
+    assert isinstance(process, StdioServer)
+    assert isinstance(web, HttpServer)
+    assert process.env == {"GIT_TOKEN": "abc"}
+    assert web.headers == {"Authorization": "Bearer abc"}

@@ -15,6 +15,8 @@ from typing import Any, Final
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.names import CATALOG_FORMAT, CATALOG_FORMATS, CatalogFormat, Language
 
+from .mcp_settings import ServerSettings, SettingsError, read_servers
+
 _EXAMPLES: Final = {
     "design": 'design = "home.design"',
     "out": 'out = "gen"',
@@ -26,6 +28,7 @@ _EXAMPLES: Final = {
     "runs": 'runs = "runs.db"',
     "functions": 'functions = ["home.rooms"]',
     "agents": 'agents = { clerk = "openai:gpt-5" }',
+    "mcp": 'mcp = { git = { command = ["python", "-m", "mcp_server_git"] } }',
     "catalog_format": "catalog_format = 2",
     "lint": 'lint = { many-arguments = 20, missing-annotations = "error" }',
 }
@@ -58,6 +61,8 @@ class Project:
     """Modules of functions that are tools without a design; `module:name` is one function, or an object."""
     agents: Mapping[str, str] = field(default_factory=dict)
     """Names of planners by the name of an agent: `demo`, or a model such as `openai:gpt-5`."""
+    mcp: Mapping[str, ServerSettings] = field(default_factory=dict)
+    """Servers by the names of the locked toolsets that they execute, for a project without `runtime`."""
     catalog_format: CatalogFormat = CATALOG_FORMAT
     """Format of the catalogues that are generated."""
     lint: Mapping[str, object] = field(default_factory=dict)
@@ -127,8 +132,7 @@ def _project(file: Path, table: dict[str, object]) -> Project:
             values[key] = value
         else:
             raise _setting_error(file, key, value, "is not a non-empty string")
-    functions: tuple[str, ...] = others.get("functions", ())
-    if "design" not in values and not functions:
+    if "design" not in values and "functions" not in others:
         hint = f"add {_EXAMPLES['design']}, or {_EXAMPLES['functions']}"
         raise ToolgenError(f"{file}: [tool.toolgen] names no design", hint=hint)
     for key in ("out", "stubs", "typescript"):
@@ -154,7 +158,7 @@ def _project(file: Path, table: dict[str, object]) -> Project:
     if "test_runtime" in values and values["test_runtime"] == values.get("runtime"):
         raise _setting_error(file, "test_runtime", values["test_runtime"], _LIVE)
     if "runtime" in values:
-        _require_without_runtime(file, values, functions)
+        _require_without_runtime(file, values, others)
     return Project(file=file, **{**values, **others})
 
 
@@ -200,14 +204,24 @@ def _require_apart(file: Path, values: Mapping[str, str]) -> None:
             )
 
 
-def _require_without_runtime(file: Path, values: dict[str, str], functions: tuple[str, ...]) -> None:
-    problem = "is for projects without 'runtime'"
-    if "runs" in values:
-        hint = f"remove it, and give your runtime the engine: InProcessEngine({values['runs']!r})"
-        raise _setting_error(file, "runs", values["runs"], problem, hint)
-    if functions:
-        hint = "remove it, and let your runtime register function_toolset(…) of them"
-        raise _setting_error(file, "functions", list(functions), problem, hint)
+def _require_without_runtime(file: Path, values: Mapping[str, str], tables: Mapping[str, Any]) -> None:
+    hints = {
+        "runs": f"and give your runtime the engine: InProcessEngine({values.get('runs')!r})",
+        "functions": "and let your runtime register function_toolset(…) of them",
+        "mcp": "and let your runtime open an MCPToolset for each",
+    }
+    for key, hint in hints.items():
+        if key in values or key in tables:
+            value = values[key] if key in values else list(tables[key])
+            problem = "is for projects without 'runtime'"
+            raise _setting_error(file, key, value, problem, f"remove it, {hint}")
+
+
+def _servers(file: Path, value: object) -> Mapping[str, ServerSettings]:
+    try:
+        return read_servers(value)
+    except SettingsError as error:
+        raise ToolgenError(f"{file}: [tool.toolgen.mcp] {error}", hint="correct the settings") from error
 
 
 def _functions(file: Path, value: object) -> tuple[str, ...]:
@@ -258,6 +272,7 @@ _READERS: Final[Mapping[str, Callable[[Path, object], object]]] = {
     "agents": _agents,
     "functions": _functions,
     "lint": _lint,
+    "mcp": _servers,
 }
 """What reads the values that are no texts, by their keys."""
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from toolgen.capabilities import CredentialsCapability, SqliteCredentialStore
 from toolgen.contract.errors import ToolgenError
@@ -14,7 +16,7 @@ from toolgen.dsl import build
 from toolgen.engines import InProcessEngine
 from toolgen.events import Events
 from toolgen.expr.tree import Design, Toolset
-from toolgen.runtime import Runtime, ToolsetRegistration
+from toolgen.runtime import Runtime, StaticToolset, ToolsetRegistration
 from toolgen.shapes.naming import module_name
 
 from .config import Project
@@ -22,11 +24,16 @@ from .function_toolsets import function_toolsets
 from .load import load_design
 from .python_errors import user_code_errors
 
+if TYPE_CHECKING:
+    from toolgen.adapters.mcp import MCPToolset
 
-def default_runtime(project: Project) -> Runtime:
-    """Return a runtime of all toolsets of the design, and of the functions that the settings name.
 
-    The clients of the design's services execute its tools. Runs are in the file that the settings name, and
+@asynccontextmanager
+async def default_runtime(project: Project) -> AsyncIterator[Runtime]:
+    """Yield a runtime of all toolsets of the design, and of the functions that the settings name.
+
+    The clients of the design's services execute its tools, and the servers of the settings those that are
+    locked; a server is connected at its first call. Runs are in the file that the settings name, and
     credentials in one beside it; without one no call can wait.
 
     Raises:
@@ -34,11 +41,14 @@ def default_runtime(project: Project) -> Runtime:
             cannot be a tool, or the file cannot be used.
     """
     design = _checked(project) if project.design else None
-    toolsets = [*(() if design is None else _designed(project, design)), *function_toolsets(project)]
-    runtime = _runtime(project, asks_for_credentials=design is not None and _has_security(design))
-    for toolset in toolsets:
-        runtime.tools.register(toolset)
-    return runtime
+    async with AsyncExitStack() as servers:
+        designed = _designed(project, design, servers) if design is not None else None
+        toolsets = [each async for each in designed] if designed is not None else []
+        toolsets += function_toolsets(project)
+        runtime = _runtime(project, asks_for_credentials=design is not None and _has_security(design))
+        for toolset in toolsets:
+            runtime.tools.register(toolset)
+        yield runtime
 
 
 def _checked(project: Project) -> Design:
@@ -53,8 +63,10 @@ def _checked(project: Project) -> Design:
     return design
 
 
-def _designed(project: Project, design: Design) -> Iterator[ToolsetRegistration]:
-    """Yield the registrations of all toolsets of the design.
+async def _designed(
+    project: Project, design: Design, servers: AsyncExitStack
+) -> AsyncIterator[StaticToolset | ToolsetRegistration]:
+    """Yield the registrations of all toolsets of the design; `servers` closes those of the settings.
 
     Raises:
         ToolgenError: as `default_runtime`.
@@ -70,8 +82,31 @@ def _designed(project: Project, design: Design) -> Iterator[ToolsetRegistration]
     for toolset in toolsets:
         module = f"{project.package}.{module_name(toolset.service)}.toolsets.{module_name(toolset.name)}"
         with user_code_errors(f"{module} cannot be registered; run: toolgen gen"):
-            registration: ToolsetRegistration = import_module(module).registration()
+            make = import_module(module).registration
+            if toolset.lock:
+                server = await servers.enter_async_context(_server(project, toolset))
+                registration: ToolsetRegistration = make(server.executor)
+            else:
+                registration = make()
         yield registration
+
+
+def _server(project: Project, toolset: Toolset) -> MCPToolset:
+    """Return the server of a locked toolset.
+
+    Raises:
+        ToolgenError: as `ServerSettings.server`.
+    """
+    from toolgen.adapters.mcp import MCPToolset
+
+    settings = project.mcp[_server_name(project, toolset)]
+    return MCPToolset(toolset.name, settings.server(project.directory))
+
+
+def _server_name(project: Project, toolset: Toolset) -> str:
+    """Return the name by which the settings have the server of a toolset; "" for none."""
+    names = (f"{toolset.service}.{toolset.name}", toolset.name)
+    return next((name for name in names if name in project.mcp), "")
 
 
 def _runtime(project: Project, *, asks_for_credentials: bool) -> Runtime:
@@ -97,7 +132,8 @@ def _need(project: Project, design: Design, toolset: Toolset) -> str:
     if toolset.exporter:
         return f"the agent {toolset.exporter}"
     if toolset.lock:
-        return "the connection to its server"
+        needed = f"the connection to its server, [tool.toolgen.mcp.{toolset.name}]"
+        return "" if _server_name(project, toolset) else needed
     if design.needs_executor(toolset):
         return "an executor"
     stub = Path(project.stubs, module_name(toolset.service), f"{module_name(toolset.name)}.py")

@@ -63,7 +63,8 @@ async def project_runtime(project: Project, *, is_strict: bool = False) -> Async
     if not project.runtime:
         from .default_runtime import default_runtime  # with the design language, which is large
 
-        yield default_runtime(project)
+        async with default_runtime(project) as runtime:
+            yield runtime
         return
     async with _made_runtime(project, "runtime", project.runtime) as runtime:
         if runtime.assembly.toolsets.managers.is_open:

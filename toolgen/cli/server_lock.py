@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import re
+import json
 import shlex
-from collections.abc import Collection
+import tomllib
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from difflib import unified_diff
 from pathlib import Path
@@ -16,14 +16,16 @@ from toolgen.contract.mcp_lock import Lock, LockError, lock_text, read_lock
 from toolgen.contract.printable import printable, printable_lines
 from toolgen.shapes.naming import snake
 
-from .atomic_write import write_files_atomically
+from .atomic_write import formatted, write_files_atomically
+from .import_request import name_of
+from .mcp_settings import ServerSettings, header_of, recorded
 from .outcome import Outcome
 
 _SUFFIX = ".mcp.json"
 _MOST_SHOWN: Final = 5
 """Names of tools in a summary, and the characters of each."""
 _LONGEST_SHOWN: Final = 64
-_VARIABLE: Final = re.compile(r"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})", re.ASCII)
+_TITLE: Final = "The tools of the MCP server {!r}, as its lock has them."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,10 +49,17 @@ class LockRequest:
 def lock_server(request: LockRequest) -> Outcome:
     """Write the lock of a server, or compare it; the code is 1 where a compared one differs.
 
+    Where a pyproject.toml has settings, they get the server too, and a project without a design gets one.
+
     Raises:
         ToolgenError: the server cannot be asked, the extra `mcp` is missing, or the file cannot be written.
     """
-    lock, own_name = _asked(request)
+    settings = _settings(request)
+    server = settings.server()
+    from toolgen.adapters.mcp import lock_of
+
+    lock = lock_of(server.address, server)
+    own_name = lock.server or server.address
     text = lock_text(lock)
     file = request.out or Path(f"{snake(own_name)}{_SUFFIX}")
     before = _text_of(file)
@@ -61,58 +70,72 @@ def lock_server(request: LockRequest) -> Outcome:
     if before == text:
         return Outcome(code=0, summary=f"{file} is current: {tools}", is_current=True)
     is_ours = before is not None and _is_lock(before)
-    write_files_atomically(file.parent, {file.name: text}, is_forced=request.is_forced or is_ours)
-    name = snake(own_name)
-    note = f'next: add MCPToolset("{name}", lock="{file.name}") to a service of the design'
-    return Outcome(code=0, notes=() if is_ours else (note,), summary=f"wrote {file}: {tools}")
+    texts = {file.name: text}
+    name = name_of(own_name)
+    design = file.with_name(f"{name}_design.py")
+    has_settings, has_design = _project_of(Path("pyproject.toml"))
+    if has_settings and not (has_design or is_ours or design.exists()):
+        texts[design.name] = _design(name, own_name, file.name)
+    write_files_atomically(file.parent, texts, is_forced=request.is_forced or is_ours)
+    notes = (
+        [] if is_ours else list(_next_steps(name, file, design if design.name in texts else None, settings))
+    )
+    return Outcome(code=0, notes=tuple(notes), summary=f"wrote {file}: {tools}")
 
 
-def _asked(request: LockRequest) -> tuple[Lock, str]:
-    """Return the lock of the live server, and what the server calls itself."""
+def _settings(request: LockRequest) -> ServerSettings:
+    """Return how the server is reached, as settings say it."""
     if bool(request.stdio) == bool(request.url):
         raise ToolgenError(
             "a server is asked by one of --stdio and --url",
             hint="write --stdio 'command arguments', or --url https://…",
         )
-    from toolgen.adapters.mcp import HttpServer, StdioServer, lock_of
-
-    server: HttpServer | StdioServer
     if request.url:
-        headers = dict(map(_header, request.headers))
-        server = HttpServer(request.url, headers=headers, allow_insecure=request.is_insecure)
-    elif request.headers:
+        headers = dict(map(header_of, request.headers))
+        return ServerSettings(url=request.url, headers=headers, allow_insecure=request.is_insecure)
+    if request.headers:
         raise ToolgenError("--header is for --url", hint="a process reads its environment variables itself")
-    elif request.is_insecure:
+    if request.is_insecure:
         raise ToolgenError("--allow-insecure is for --url", hint="leave it out: a process gets no headers")
+    return ServerSettings(command=tuple(shlex.split(request.stdio)) or ("",))
+
+
+def _project_of(file: Path) -> tuple[bool, bool]:
+    """Return whether a pyproject.toml has settings of toolgen, and whether they name a design."""
+    try:
+        table = tomllib.loads(file.read_text("utf-8"))["tool"]["toolgen"]
+        return True, "design" in table
+    except (OSError, ValueError, LookupError, TypeError):
+        return False, False
+
+
+def _design(name: str, title: str, lock: str) -> str:
+    """Return a design module that has the tools of the lock."""
+    about = json.dumps(f"The tools of {printable(title)}.", ensure_ascii=False)
+    service = f'Service("{name}", {about}, {name})'
+    lines = [
+        f'"""{_TITLE.format(name)}"""',
+        "from toolgen.dsl import Design, MCPToolset, Service",
+        f'{name} = MCPToolset("{name}", lock={json.dumps(lock, ensure_ascii=False)})',
+        f'design = Design("{name}", {about}, {service})',
+    ]
+    return formatted(["\n".join(lines)])[0]
+
+
+def _next_steps(name: str, lock: Path, design: Path | None, settings: ServerSettings) -> Iterator[str]:
+    """Yield what was written beside the lock, and what is left to do; the server goes into the settings."""
+    if design is None:
+        yield f'next: add MCPToolset("{name}", lock="{lock.name}") to a service of the design'
     else:
-        command, *args = shlex.split(request.stdio) or [""]
-        server = StdioServer(command, tuple(args))
-    lock = lock_of(server.address, server)
-    return lock, lock.server or server.address
-
-
-def _header(text: str) -> tuple[str, str]:
-    """Return the name and the value of a header, whose secrets come from the environment alone.
-
-    A command line stands in lists of processes and in histories of shells.
-
-    Raises:
-        ToolgenError: it is no header, names no variable, or one that is not set.
-    """
-    name, colon, value = text.partition(":")
-    if not colon or not _VARIABLE.search(value):
-        raise ToolgenError(
-            f"--header {name.strip()!r} has no value from an environment variable",
-            hint="write it in single quotes: --header 'Authorization: Bearer $TOKEN'",
+        yield f"{design}: the design module; edit it freely, it is not generated again"
+    if settings.may_have_secrets():
+        yield f"its command or URL may hold a secret, so [tool.toolgen.mcp.{name}] is yours to write"
+    elif _project_of(Path("pyproject.toml"))[0] and recorded(Path("pyproject.toml"), name, settings):
+        yield f"pyproject.toml: [tool.toolgen.mcp.{name}] says how the server is reached"
+    if design is not None:
+        yield (
+            f'next: set design = "{design.stem}" in [tool.toolgen] of pyproject.toml, then run: toolgen gen'
         )
-    return name.strip(), _VARIABLE.sub(_variable, value).strip()
-
-
-def _variable(match: re.Match[str]) -> str:
-    name = match[1] or match[2]
-    if not os.environ.get(name):
-        raise ToolgenError(f"the environment variable {name} of --header is not set", hint=f"export {name}=…")
-    return os.environ[name]
 
 
 def _compared(file: Path, before: str | None, lock: Lock) -> Outcome:

@@ -1,0 +1,167 @@
+"""`[tool.toolgen.mcp]`: the MCP servers that execute locked toolsets, by the names of the toolsets."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
+
+from toolgen.contract.errors import ToolgenError
+
+if TYPE_CHECKING:
+    from toolgen.adapters.mcp import HttpServer, StdioServer
+
+_EXAMPLE: Final = 'command = ["python", "-m", "mcp_server_git"], or url = "https://example.com/mcp"'
+_KEYS: Final = ("command", "environment", "url", "headers", "allow_insecure")
+_VARIABLE: Final = re.compile(r"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})", re.ASCII)
+_SECRET: Final = re.compile(r"token|secret|passw|api.?key|bearer|credential|authorization", re.IGNORECASE)
+"""What stands in a command that may hold a secret."""
+
+
+class SettingsError(ValueError):
+    """The table is none; the text says why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerSettings:
+    """How one server is reached: by a command that starts it, or by a URL. No secret stands here."""
+
+    command: tuple[str, ...] = ()
+    environment: tuple[str, ...] = ()
+    """Names of the environment variables that its process gets beside the harmless ones."""
+    url: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Headers of each request; `$NAME` stands for an environment variable."""
+    allow_insecure: bool = False
+    """Headers may be sent to another machine over plain HTTP."""
+
+    def server(self, folder: Path | None = None) -> HttpServer | StdioServer:
+        """Return the server, whose process begins in the folder; nothing is connected yet.
+
+        Raises:
+            ToolgenError: the extra `mcp` is missing, an environment variable is not set, or it is no server.
+        """
+        from toolgen.adapters.mcp import HttpServer, StdioServer
+
+        if self.url:
+            headers = {name: _filled(value, name) for name, value in self.headers.items()}
+            return HttpServer(self.url, headers=headers, allow_insecure=self.allow_insecure)
+        environment = {name: _variable(name, "its process") for name in self.environment}
+        return StdioServer(self.command[0], self.command[1:], env=environment, cwd=folder)
+
+    def may_have_secrets(self) -> bool:
+        """Return whether the command or the URL looks as if a secret stood in it."""
+        url = urlsplit(self.url)
+        return bool(url.query or url.username or url.password or _SECRET.search(" ".join(self.command)))
+
+    def text(self, name: str) -> str:
+        """Return the table as TOML."""
+        values: dict[str, Any] = {key: getattr(self, key) for key in _KEYS}
+        lines = [f"{key} = {_toml(value)}" for key, value in values.items() if value]
+        return "\n".join([f"[tool.toolgen.mcp.{name}]", *lines]) + "\n"
+
+
+def read_servers(table: object) -> Mapping[str, ServerSettings]:
+    """Return the servers by the names of toolsets.
+
+    Raises:
+        SettingsError: it is no table of servers.
+    """
+    if not isinstance(table, dict):
+        raise SettingsError(f"is no table of servers; write [tool.toolgen.mcp.NAME] with {_EXAMPLE}")
+    return {name: _read(name, value) for name, value in table.items()}
+
+
+def _read(name: str, value: object) -> ServerSettings:
+    if not isinstance(value, dict) or bool(value.get("command")) == bool(value.get("url")):
+        raise SettingsError(f"{name!r} says not how its server is reached; write {_EXAMPLE}")
+    for key in value:
+        if key not in _KEYS:
+            raise SettingsError(f"{name!r} has no key {key!r}; the keys are {', '.join(_KEYS)}")
+    command, names = value.get("command", []), value.get("environment", [])
+    for key, texts in (("command", command), ("environment", names)):
+        if not isinstance(texts, list) or not all(isinstance(text, str) and text for text in texts):
+            raise SettingsError(f'{key!r} of {name!r} is no list of texts; write {key} = ["…"]')
+    url, headers, is_insecure = (
+        value.get("url", ""),
+        value.get("headers", {}),
+        value.get("allow_insecure", False),
+    )
+    if not isinstance(url, str) or not isinstance(is_insecure, bool):
+        raise SettingsError(f"'url' of {name!r} is a text, and 'allow_insecure' true or false")
+    if not isinstance(headers, dict) or not all(
+        isinstance(text, str) and _VARIABLE.search(text) for text in headers.values()
+    ):
+        raise SettingsError(
+            f"a header of {name!r} has no value from an environment variable; "
+            'write headers = { Authorization = "Bearer $TOKEN" }'
+        )
+    return ServerSettings(
+        command=tuple(command),
+        environment=tuple(names),
+        url=url,
+        headers=headers,
+        allow_insecure=is_insecure,
+    )
+
+
+def header_of(text: str) -> tuple[str, str]:
+    """Return the name and the value of `--header`, in which `$NAME` stands for an environment variable.
+
+    A command line stands in lists of processes and in histories of shells.
+
+    Raises:
+        ToolgenError: it is no header, or names no variable.
+    """
+    name, colon, value = text.partition(":")
+    if not colon or not _VARIABLE.search(value):
+        raise ToolgenError(
+            f"--header {name.strip()!r} has no value from an environment variable",
+            hint="write it in single quotes: --header 'Authorization: Bearer $TOKEN'",
+        )
+    return name.strip(), value.strip()
+
+
+def recorded(file: Path, name: str, settings: ServerSettings) -> bool:
+    """Write the table of a server behind a pyproject.toml with `[tool.toolgen]`; return whether it is there.
+
+    A table of this name stays as it is, and so does a file that would not say the same then.
+    """
+    try:
+        text = file.read_text("utf-8")
+        tools = tomllib.loads(text).get("tool", {})
+        held = tools["toolgen"]
+        if name in held.get("mcp", {}):
+            return True
+        new = f"{text}{'' if text.endswith(chr(10)) else chr(10)}\n{settings.text(name)}"
+        now = tomllib.loads(new)["tool"]["toolgen"]["mcp"]
+        if read_servers(now)[name] != settings:
+            return False
+        file.write_text(new, "utf-8")
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return False
+    return True
+
+
+def _filled(text: str, header: str) -> str:
+    return _VARIABLE.sub(lambda match: _variable(match[1] or match[2], f"the header {header!r}"), text)
+
+
+def _variable(name: str, what: str) -> str:
+    if not os.environ.get(name):
+        raise ToolgenError(f"the environment variable {name} of {what} is not set", hint=f"export {name}=…")
+    return os.environ[name]
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return f"{{ {', '.join(f'{_toml(key)} = {_toml(held)}' for key, held in value.items())} }}"
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_toml, value))}]"
+    return json.dumps(value, ensure_ascii=False)
