@@ -149,6 +149,7 @@ clean: ## remove what make has made
 	@test -n "$(PYTHON)" || { echo "toolgen needs Python 3.11 or newer with venv and pip (on Debian: apt-get install python3-venv)" >&2; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	sed -n '/^uv==/,/[^\\]$$/p' requirements-dev.lock >.venv/uv.txt
+	@echo "installing the tools of the project into .venv, which may take some minutes" >&2
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --no-deps --require-hashes --requirement .venv/uv.txt
 	$(INSTALL) --require-hashes --requirement requirements-dev.lock
 	$(INSTALL) --no-build-isolation --editable .

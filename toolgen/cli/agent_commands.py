@@ -51,7 +51,7 @@ def chat(
     ] = "",
     config: Config = None,
 ) -> None:
-    """OpenAgent to an agent in the terminal: streamed text, calls, artifacts, questions and approvals.
+    """Talk to an agent in the terminal: streamed text, calls, artifacts, questions and approvals.
 
     Such as: toolgen chat clerk --model demo
     """

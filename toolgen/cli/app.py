@@ -20,6 +20,7 @@ from .catalog_commands import lint, schema
 from .command_groups import Config, ListingFormat, mcp_app, runs_app, tools_app
 from .config import find_project, with_typescript
 from .import_command import OutputFormat, import_source
+from .init_command import init
 
 app = typer.Typer(
     add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None
@@ -326,14 +327,5 @@ def explain(
     print(explained(code))
 
 
-@app.command()
-def init(
-    name: Annotated[str, typer.Argument(help="Name of the project and of its package.", metavar="NAME")],
-) -> None:
-    """Make a new project: a design of three tools, with everything around it."""
-    from .init import start_project
-
-    raise typer.Exit(start_project(name))
-
-
+app.command()(init)
 app.command("import")(import_source)

@@ -73,6 +73,15 @@ class Project:
         return self.file.parent
 
     @property
+    def source_root(self) -> str:
+        """The folder from which `package` is imported, relative to the project's: "src", or "" for its own.
+
+        It is what `out` has before the path of the package.
+        """
+        out, package = PurePosixPath(self.out).parts, tuple(self.package.split("."))
+        return "/".join(out[: -len(package)]) if out[-len(package) :] == package else ""
+
+    @property
     def languages(self) -> Mapping[Language, str]:
         """The folders of trees in other languages than Python, relative to the project's."""
         return {"typescript": self.typescript} if self.typescript else {}

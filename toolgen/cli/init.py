@@ -1,84 +1,374 @@
-"""`toolgen init`: a new project that generates, runs and tests itself."""
+"""`toolgen init`: a new project that generates, runs and tests itself, or tools in a project that exists."""
 
 from __future__ import annotations
 
 import json
 import keyword
+import shutil
 import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from importlib.metadata import distribution, packages_distributions
-from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
+from toolgen.codegen.plan import app
+from toolgen.codegen.rendering import fill
+from toolgen.codegen.views.app import AppPlace
 from toolgen.contract.errors import ToolgenError
+from toolgen.expr.tree import Design
 from toolgen.shapes.naming import TOOL_NAME, module_name
 
-from .config import read_project
+from .atomic_write import formatted, replace_files
+from .config import Project, read_project
 from .gen import generate_output
+from .init_design import AGENT, From, MadeDesign, add_agent, checked_design, write_design
+from .load import load_design
 from .outcome import print_outcome
+from .project_place import ProjectPlace, find_place, install_command, settings_of, with_settings
+from .stubs import toolsets
 
-_FILES: Final = (
-    # Where it goes, the template, what it is.
-    ("@NAME@/design.py", "design.py.txt", "the design: three tools; start here"),
-    ("@NAME@/executors/notebook/notes.py", "executor.py.txt", "what the tools do"),
-    ("@NAME@/app.py", "app.py.txt", "the database and the runtime that serves the tools"),
-    ("@NAME@/__init__.py", "package.py.txt", "makes it a package"),
-    ("tests/test_notes.py", "test.py.txt", "calls the tools as a model would"),
-    ("pyproject.toml", "pyproject.toml.txt", "tells toolgen where the design is and where code goes"),
-    ("requirements.txt", "requirements.txt", "the toolgen that made this project"),
-    ("Makefile", "Makefile.txt", "make demo, make test"),
-    ("README.md", "README.md.txt", "says what is where"),
-    (".gitignore", "gitignore.txt", "keeps what can be made again out of git"),
+_NOTES: Final = (
+    # Where it goes in the package, the template, what it is.
+    ("design.py", "design.py", "the design: three tools; start here"),
+    ("executors/notebook/notes.py", "executor.py", "what the tools do"),
+    ("app.py", "app.py", "the database and the runtime that serves the tools"),
+    ("__init__.py", "package.py", "makes it a package"),
 )
+_NEW: Final = (
+    # Beside the package of a new project.
+    ("pyproject.toml", "pyproject.toml", "tells toolgen where the design is and where code goes"),
+    ("requirements.txt", "requirements", "the toolgen that made this project"),
+    ("Makefile", "Makefile", "make demo, make test"),
+    ("README.md", "README.md", "says what is where"),
+    (".gitignore", "gitignore", "keeps what can be made again out of git"),
+)
+_IGNORED: Final = "runs.db* and *.db"
 
 
-def start_project(name: str) -> int:
-    """Write the project into a new or empty folder of its name, generate its code, and list its files.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InitRequest:
+    """What the command line asks for."""
+
+    name: str
+    """Name of the project; with `adds`, that of the package for the tools."""
+    has_agent: bool = False
+    source: tuple[From, str] | None = None
+    """What the design is made of, in the place of notes."""
+    adds: bool = False
+    """Whether the tools come into the project of the working directory."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectView:
+    """What the templates of a project name."""
+
+    name: str
+    package: str
+    path: str
+    levels: int
+    setting: str
+    """The environment variable that names the database."""
+    requirement: str
+    """What pip installs."""
+    extras: str
+    agent: str = ""
+    """Name of the agent; "" without one."""
+    source: str = ""
+    """What the design was made of; "" for notes."""
+    service: str = ""
+    """Package of the agent's service."""
+    tool: str = ""
+    """Wire name of a tool."""
+    server_name: str = ""
+    """Name of the toolset of an MCP server; "" without one."""
+    has_test_runtime: bool = True
+    has_stubs: bool = True
+
+
+def start_project(request: InitRequest) -> int:
+    """Write a project into a new or empty folder, or tools into the one here; generate, and list the files.
 
     Return the exit code.
 
     Raises:
-        ToolgenError: the name does not fit a package, or the folder cannot be used.
+        ToolgenError: the name does not fit a package, the folder cannot be used, a file of the project is in
+            the way, or nothing can be made of the source.
     """
-    _check_name(name)
-    folder = Path(name)
-    values = {"@NAME@": name, "@SETTING@": f"{name.upper()}_DB", "@REQUIREMENT@": _requirement()}
+    if request.adds and (settings := settings_of(Path.cwd())) is not None:
+        return _add_app(request, settings)
+    name = request.name or ("tools" if request.adds else "")
+    _check_name(name, is_top=not request.adds)
+    folder = Path() if request.adds else Path(name)
+    place = (
+        find_place(folder.absolute(), name)
+        if request.adds
+        else ProjectPlace(folder=folder, package=name, path=name)
+    )
+    place = replace(place, folder=folder)
     try:
-        if folder.is_dir() and any(folder.iterdir()):
-            raise ToolgenError(f"the folder {name!r} is not empty", hint="choose another name, or empty it")
-        for place, template, _ in _FILES:
-            file = folder / _filled(place, values)
-            file.parent.mkdir(parents=True, exist_ok=True)
-            text = (files("toolgen") / "templates/init" / template).read_text("utf-8")
-            file.write_text(_filled(text, values), "utf-8")
+        _require_room(place, request)
+        with _nothing_left(place.folder / place.path if request.adds else place.folder):
+            return _start(request, place, name)
     except OSError as error:
         raise ToolgenError(
             f"cannot write {error.filename}: {error.strerror}",
             hint="choose another name, or a folder where you may write",
         ) from error
-    code = print_outcome(generate_output(read_project((folder / "pyproject.toml").absolute())))
+
+
+@contextmanager
+def _nothing_left(folder: Path) -> Iterator[None]:
+    """Remove an empty or missing folder with what comes into it, where the work in it fails."""
+    was_there = folder.exists()
+    try:
+        yield
+    except BaseException:
+        for path in folder.iterdir() if folder.is_dir() else ():
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+        if not was_there and folder.is_dir():
+            folder.rmdir()
+        raise
+
+
+def _require_room(place: ProjectPlace, request: InitRequest) -> None:
+    """Raise where files of somebody are in the way."""
+    folder = place.folder / place.path if request.adds else place.folder
+    if folder.is_dir() and any(folder.iterdir()):
+        hint = (
+            "toolgen init --add NAME, with another name"
+            if request.adds
+            else "choose another name, or empty it"
+        )
+        raise ToolgenError(f"the folder {str(folder)!r} is not empty", hint=hint)
+    if request.adds and (test := folder / _test_file(place)).exists():
+        raise ToolgenError(f"the file {str(test)!r} is there already", hint="choose another name")
+
+
+def _start(request: InitRequest, place: ProjectPlace, name: str) -> int:
+    view = _view(request, place, name)
+    package = place.folder / place.path
+    package.mkdir(parents=True, exist_ok=True)
+    files: dict[str, str] = {}
+    if request.source is None:
+        for path, template, what in _NOTES:
+            _write(package / path, fill(f"init/{template}.jinja", view))
+            files[f"{place.path}/{path}"] = what
+        _write(place.folder / _test_file(place), _python("init/test.py.jinja", view))
+        _format_notes(package)
+        files[_test_file(place)] = "calls the tools as a model would"
+    else:
+        view, made = _from_source(request.source, request, place, view)
+        files |= made
+    if not request.adds:
+        for path, template, what in _NEW:
+            _write(place.folder / path, fill(f"init/{template}.jinja", view))
+            files[path] = what
+    else:
+        _add_settings(place.folder / "pyproject.toml", fill("init/pyproject.toml.jinja", view))
+        files["pyproject.toml"] = "has the table [tool.toolgen] now"
+    code = print_outcome(generate_output(read_project((place.folder / "pyproject.toml").absolute())))
     if code == 0:
-        _explain(name, values)
+        _explain(files, place, view, adds=request.adds)
     return code
 
 
-def _explain(name: str, values: dict[str, str]) -> None:
-    lines = [(f"{name}/{_filled(place, values)}", what) for place, _, what in _FILES]
-    lines.insert(1, (f"{name}/{name}/gen/", "types, codecs and schemas; toolgen gen writes it anew"))
-    width = max(len(place) for place, _ in lines)
-    for place, what in lines:
-        print(f"{place:{width}}  {what}")
-    print(f"\nNext:\n  cd {name} && make demo\n  make test")
+def _view(request: InitRequest, place: ProjectPlace, name: str) -> ProjectView:
+    extras = "gen,chat" if request.has_agent else "gen"
+    if request.source is not None:
+        extras += {"openapi": ",http", "mcp": ",mcp", "functions": ""}[request.source[0]]
+    return ProjectView(
+        name=name,
+        package=place.package,
+        path=place.path,
+        levels=place.levels,
+        setting=f"{name.upper()}_DB",
+        requirement=_requirement(extras),
+        extras=extras,
+        agent=AGENT if request.has_agent else "",
+        service="notebook",
+    )
 
 
-def _check_name(name: str) -> None:
+def _from_source(
+    source: tuple[From, str], request: InitRequest, place: ProjectPlace, view: ProjectView
+) -> tuple[ProjectView, Mapping[str, str]]:
+    """Write the design of a source with its app and its test; return the view, and what each file is."""
+    kind, text = source
+    package = place.folder / place.path
+    _write(package / "__init__.py", fill("init/package.py.jinja", view))
+    made = write_design(kind, text, place, is_new=not request.adds)
+    if request.has_agent:
+        add_agent(package / "design.py")
+    design = checked_design(package / "design.py")
+    view = _of_design(view, design, text, made)
+    _write_app(design, place, _app_place(view, made))
+    _write(place.folder / _test_file(place), _python("init/imported_test.py.jinja", view))
+    files = {
+        f"{place.path}/design.py": f"the design, made of {text}; start here",
+        f"{place.path}/app.py": "the runtime that serves the tools",
+        f"{place.path}/__init__.py": "makes it a package",
+        _test_file(place): "finds the tools",
+    }
+    if made.copied:
+        files[made.copied.name] = f"a copy of {text}"
+    if view.has_stubs:
+        files[f"{place.path}/executors/"] = "what the tools do: yours to fill in"
+    return view, files
+
+
+def _of_design(view: ProjectView, design: Design, source: str, made: MadeDesign) -> ProjectView:
+    """Return the view with what a test of an imported design names."""
+    offered = [toolset for service in design.services for toolset in service.toolsets if toolset.tools]
+    if not offered:
+        raise ToolgenError(f"{source} has no tool", hint="name another source")
+    first = offered[0]
+    return replace(
+        view,
+        source=source,
+        service=next((module_name(service.name) for service in design.services if service.agents), ""),
+        tool=f"{first.prefix}{first.tools[0].name}",
+        server_name=first.name if made.server else "",
+        has_test_runtime=False,
+        has_stubs=any(map(design.needs_executor, toolsets(design))),
+    )
+
+
+def _app_place(view: ProjectView, made: MadeDesign) -> AppPlace:
+    return AppPlace(
+        name=view.name,
+        package=view.package,
+        generated=f"{view.package}.gen",
+        stubs=f"{view.package}.executors",
+        levels=view.levels,
+        server=made.server,
+    )
+
+
+def _write_app(design: Design, place: ProjectPlace, names: AppPlace) -> None:
+    """Write `app.py`, and `services.py` where services have to be written."""
+    texts = app(design, names)
+    for path, text in zip(texts, formatted(list(texts.values())), strict=True):
+        _write(place.folder / place.path / path, text)
+
+
+def _add_app(request: InitRequest, settings: Mapping[str, object]) -> int:
+    """Add an app to a project that has a design and no runtime, with stubs of its services."""
+    file = Path("pyproject.toml").absolute()
+    project = read_project(file)
+    if "runtime" in settings or not project.design:
+        raise ToolgenError(
+            f"{file} has a table [tool.toolgen] already",
+            hint="add to the design, or to the runtime; for other tools begin a project: toolgen init NAME",
+        )
+    if request.has_agent or request.source or request.name:
+        raise ToolgenError(f"{file} has a design already", hint="toolgen init --add alone gives it a runtime")
+    load_design(project)
+    design = checked_design(Path(str(sys.modules[project.design].__file__)))
+    place = _place_of_design(project)
+    if locked := next(
+        (toolset for service in design.services for toolset in service.toolsets if toolset.lock), None
+    ):
+        raise ToolgenError(
+            f"the toolset {locked.name!r} is that of an MCP server, whose command the design does not say",
+            hint="write the function of `runtime` as docs/mcp.md has it",
+        )
+    texts = app(design, _names_of(project, place))
+    there = [path for path in texts if (place.folder / place.path / path).exists()]
+    if there:
+        raise ToolgenError(
+            f"{Path(place.path) / there[0]} is there already", hint="name its function: runtime = …"
+        )
+    for path, text in zip(texts, formatted(list(texts.values())), strict=True):
+        _write(place.folder / place.path / path, text)
+    before = file.read_bytes()
+    runtime = f"{place.package}.app:runtime" if place.package else "app:runtime"
+    after = with_settings(before.decode(), "", into={"runtime": runtime})
+    replace_files({file: after.encode()}, {file: before})
+    code = print_outcome(generate_output(read_project(file)))
+    what = {"app.py": "the runtime that serves the tools", "services.py": "the services, yours to fill in"}
+    for path in texts:
+        print(f"{Path(place.path) / path}  {what[path]}")
+    return code
+
+
+def _place_of_design(project: Project) -> ProjectPlace:
+    """Return the place of the package that holds the design of a project."""
+    package = project.design.rpartition(".")[0]
+    folder = Path(str(sys.modules[project.design].__file__)).parent
+    path = folder.relative_to(project.directory).as_posix()
+    return ProjectPlace(folder=project.directory, package=package, path=path)
+
+
+def _names_of(project: Project, place: ProjectPlace) -> AppPlace:
+    root = project.source_root
+    stubs = Path(project.stubs).relative_to(root) if root else Path(project.stubs)
+    return AppPlace(
+        name=project.design.partition(".")[0],
+        package=place.package,
+        generated=project.package,
+        stubs=".".join(stubs.parts),
+        levels=place.levels,
+    )
+
+
+def _add_settings(file: Path, block: str) -> None:
+    """Put the settings into a pyproject.toml, which is made where there is none."""
+    before = file.read_bytes() if file.exists() else None
+    text = with_settings((before or b"").decode(), block)
+    replace_files({file: text.encode()}, {file: before})
+
+
+def _write(file: Path, text: str) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, "utf-8")
+
+
+def _python(template: str, view: ProjectView) -> str:
+    return formatted([fill(template, view)])[0]
+
+
+def _format_notes(package: Path) -> None:
+    """Format the modules of the notes, whose lines depend on names."""
+    files = [package / path for path, _, _ in _NOTES if path != "__init__.py"]
+    for file, text in zip(files, formatted([file.read_text("utf-8") for file in files]), strict=True):
+        file.write_text(text, "utf-8")
+
+
+def _test_file(place: ProjectPlace) -> str:
+    name = place.package.rpartition(".")[2]
+    return f"tests/test_{name}.py"
+
+
+def _explain(files: Mapping[str, str], place: ProjectPlace, view: ProjectView, *, adds: bool) -> None:
+    prefix = "" if adds else f"{view.name}/"
+    lines = [(f"{prefix}{path}", what) for path, what in files.items()]
+    lines.insert(1, (f"{prefix}{place.path}/gen/", "types, codecs and schemas; toolgen gen writes it anew"))
+    width = max(len(path) for path, _ in lines)
+    for path, what in lines:
+        print(f"{path:{width}}  {what}")
+    print("\nNext:")
+    if not adds:
+        print(f"  cd {view.name} && make demo")
+        print("  make chat\n  make test" if view.agent else "  make test")
+        return
+    print(f"  {install_command(place.folder, view.requirement)}")
+    print(f"  toolgen chat {view.agent}" if view.agent else "  toolgen tools list")
+    print(f"  keep {_IGNORED} out of version control")
+
+
+def _check_name(name: str, *, is_top: bool) -> None:
+    """Raise where a package cannot have a name, or, where it `is_top`, something else has it."""
     if not TOOL_NAME.fullmatch(name) or keyword.iskeyword(name):
         near = module_name(name)
         raise ToolgenError(
             f"{name!r} cannot be the name of a package: a small letter, then small letters, digits and '_'",
             hint=f"toolgen init {near if TOOL_NAME.fullmatch(near) else 'my_tools'}",
         )
+    if not is_top:
+        return
     taken = {**packages_distributions()} if find_spec(name) else {}
     taken |= {module: ["the standard library"] for module in sys.stdlib_module_names}
     taken |= {"tests": ["the folder of the tests"], "toolgen": ["toolgen itself"]}
@@ -86,7 +376,7 @@ def _check_name(name: str) -> None:
         raise ToolgenError(f"the name {name!r} is taken by {taken[name][0]}", hint=f"toolgen init my_{name}")
 
 
-def _requirement() -> str:
+def _requirement(extras: str) -> str:
     """Return what pip installs to get the toolgen that runs here: its version, or where it came from.
 
     An installer notes the latter when it was a folder, a file or a repository (PEP 610).
@@ -94,15 +384,9 @@ def _requirement() -> str:
     toolgen = distribution("toolgen")
     noted = toolgen.read_text("direct_url.json")
     if noted is None:
-        return f"toolgen[gen]=={toolgen.version}"
+        return f"toolgen[{extras}]=={toolgen.version}"
     origin = json.loads(noted)
     url = origin["url"]
     if vcs := origin.get("vcs_info"):
         url = f"{vcs['vcs']}+{url}@{vcs['commit_id']}"
-    return f"toolgen[gen] @ {url}"
-
-
-def _filled(text: str, values: dict[str, str]) -> str:
-    for mark, value in values.items():
-        text = text.replace(mark, value)
-    return text
+    return f"toolgen[{extras}] @ {url}"

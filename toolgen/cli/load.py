@@ -47,8 +47,9 @@ def load_module(project: Project, name: str, key: str) -> ModuleType:
         ToolgenError: it does not import; the message holds the traceback through the author's code.
     """
     directory = str(project.directory)
-    if sys.path[:1] != [directory]:
-        sys.path.insert(0, directory)
+    source = [str(project.directory / project.source_root)] if project.source_root else []
+    if sys.path[: 1 + len(source)] != [directory, *source]:
+        sys.path[:0] = [directory, *source]
     with user_code_errors(f"the module {name!r} does not import"):
         try:
             return importlib.import_module(name)

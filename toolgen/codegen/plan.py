@@ -29,6 +29,7 @@ from .layout import (
 )
 from .rendering import View, render
 from .views.agent import agent_specs_view, agent_view
+from .views.app import AppPlace, app_view, services_to_write, services_view
 from .views.client import client_view
 from .views.codecs import codecs_view
 from .views.executor import executor_view, export_view
@@ -64,6 +65,14 @@ def generate(
 def stub(design: Design, toolset: Toolset, package: str) -> str:
     """Return the text of the executor stub of a toolset; `package` is the import path of the tree."""
     return render(stub_view(design, toolset, package), design="")
+
+
+def app(design: Design, place: AppPlace) -> dict[str, str]:
+    """Return the unformatted texts of `app.py`, and of `services.py` where services have to be written."""
+    texts = {"app.py": render(app_view(design, place), design="")}
+    if services_to_write(design):
+        texts["services.py"] = render(services_view(design, place), design="")
+    return texts
 
 
 def _files(design: Design, writer: CatalogWriter) -> Iterator[tuple[str, View | str]]:

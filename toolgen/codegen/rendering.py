@@ -19,6 +19,11 @@ def render(view: View, *, design: str) -> str:
     return _environment().get_template(view.template).render(view=view, design=design)
 
 
+def fill(template: str, values: object) -> str:
+    """Return the text of a template that needs no formatting; it names the values as those of `view`."""
+    return _environment().get_template(template).render(view=values)
+
+
 def plain_file(name: str) -> str:
     """Return the text of a file among the templates that is written as it stands."""
     loader = _environment().loader

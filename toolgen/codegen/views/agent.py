@@ -18,7 +18,7 @@ from ..text import docstring, quote, strings
 from .specs import confirmed
 
 _AGENTS: Final = "toolgen.agents"
-_PARAMETERS: Final = ("runtime", "planner", "instructions", "dynamic", "agents_of")
+REGISTER_PARAMETERS: Final = ("runtime", "planner", "instructions", "dynamic", "agents_of")
 _FUNCTIONS: Final = ("register", "client", "agents_of")
 
 
@@ -92,7 +92,7 @@ class _AgentToolset:
 def _agent_toolsets(agent: Agent) -> list[_AgentToolset]:
     """Return the toolsets, each once; a module named like a parameter gets another name."""
     toolsets = toolsets_of(agent)
-    parameters = names.distinct(toolsets, _PARAMETERS)
+    parameters = names.distinct(toolsets, REGISTER_PARAMETERS)
     wired: list[_AgentToolset] = []
     for toolset, parameter in zip(toolsets, parameters, strict=True):
         is_executed = bool(toolset.tools) and not toolset.exporter

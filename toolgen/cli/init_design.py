@@ -1,0 +1,225 @@
+"""The design of a new project that is made of something else, and the agent that is added to it."""
+
+from __future__ import annotations
+
+import ast
+import runpy
+import shlex
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import chdir
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal, TypeAlias
+
+from toolgen.codegen.imports import Imports
+from toolgen.contract.errors import ToolgenError
+from toolgen.contract.mcp_lock import LockError, read_lock
+from toolgen.dsl import build
+from toolgen.expr.tree import Design
+from toolgen.importers.tool import Kind
+from toolgen.shapes.naming import snake
+
+from .atomic_write import formatted
+from .import_request import ImportRequest, name_of
+from .importing import import_tools
+from .outcome import print_outcome
+from .project_place import ProjectPlace
+from .python_errors import user_code_errors
+from .server_lock import LockRequest, lock_server
+
+From: TypeAlias = Literal["openapi", "mcp", "functions"]
+AGENT: Final = "clerk"
+"""Name of the agent of a new project."""
+_KINDS: Final[Mapping[From, Kind]] = {"openapi": "openapi", "mcp": "mcp", "functions": "python"}
+
+_MCP_DESIGN: Final = '''"""The design: the tools of an MCP server."""
+
+from toolgen.dsl import Design, MCPToolset, Service
+
+{name} = MCPToolset({text!r}, lock={lock!r})
+
+design = Design({project!r}, "Tools of an MCP server.", Service("tools", "What the model may do.", {name}))
+'''
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MadeDesign:
+    """A design that was written, and what its app needs beside it."""
+
+    server: str = ""
+    """Expression of the MCP server; "" for none."""
+    copied: Path | None = None
+    """A module that was copied into the project."""
+
+
+def write_design(kind: From, source: str, place: ProjectPlace, *, is_new: bool) -> MadeDesign:
+    """Write `design.py` of a source into the package of a project.
+
+    A file of functions is copied into a project that `is_new`, where calls of it find it.
+
+    Raises:
+        ToolgenError: the source cannot be read, or no tool of it can be imported.
+    """
+    file = place.folder.absolute() / place.path / "design.py"
+    copied = None
+    if kind == "mcp" and not Path(source).exists():
+        return _server(source, place, file)
+    if kind == "mcp":
+        _refuse_lock(Path(source))
+    if kind == "functions" and is_new and source.partition(":")[0].endswith(".py"):
+        path, colon, name = source.partition(":")
+        copied = place.folder / Path(path).name
+        copied.write_bytes(_read(Path(path)))
+        source = f"{copied.name}{colon}{name}"
+    if kind == "functions":
+        sys.path.insert(0, str(place.root))
+    else:
+        source = str(Path(source).absolute())
+    request = ImportRequest(kind=_KINDS[kind], source=source, out=file, may_lose=True)
+    with chdir(place.folder):
+        outcome = import_tools(request)
+    if outcome.code:
+        print_outcome(outcome)
+        raise ToolgenError(
+            f"nothing of {source} could be imported", hint="correct it, and run the command again"
+        )
+    for note in outcome.notes:
+        if "warning:" in note or "error:" in note:
+            print_outcome(outcome)
+            break
+    return MadeDesign(copied=copied)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise ToolgenError(
+            f"cannot read {path}: {error.strerror}", hint="name a file of functions"
+        ) from error
+
+
+def _refuse_lock(file: Path) -> None:
+    """Raise where a file is the lock of a server, which says not how the server is reached."""
+    try:
+        read_lock(file.read_text("utf-8"))
+    except (LockError, OSError, ValueError):
+        return
+    raise ToolgenError(
+        f"{file} is the lock of a server, and does not say how it is started",
+        hint="name the command or the URL of the server: --from mcp 'python -m mcp_server_git'",
+    )
+
+
+def _server(source: str, place: ProjectPlace, file: Path) -> MadeDesign:
+    """Ask a server for its tools, and write their lock and a design of them."""
+    is_url = source.startswith(("http://", "https://"))
+    if not is_url and source.endswith((".json", ".yaml")):
+        raise ToolgenError(
+            f"there is no file {source}", hint="name a list of tools, or the command of a server"
+        )
+    command, *arguments = shlex.split(source) or [""]
+    expression = f"HttpServer({source!r})" if is_url else f"StdioServer({command!r}, {tuple(arguments)!r})"
+    lock = file.with_name("server.mcp.json")
+    request = LockRequest(
+        stdio="" if is_url else source,
+        url=source if is_url else "",
+        is_insecure=False,
+        out=lock,
+        is_check=False,
+        is_forced=False,
+    )
+    with chdir(place.folder):
+        outcome = lock_server(request)
+    if outcome.code:
+        raise ToolgenError(outcome.summary, hint="see that the server answers")
+    name = name_of(snake(read_lock(lock.read_text("utf-8")).server) or "server")
+    text = _MCP_DESIGN.format(name=name, text=name, lock=lock.name, project=place.package.replace(".", "_"))
+    file.write_text(formatted([text])[0], "utf-8")
+    return MadeDesign(server=expression)
+
+
+def checked_design(file: Path) -> Design:
+    """Return the checked design of a module, which is run and not imported: it may change after that.
+
+    Raises:
+        ToolgenError: it does not run, or has errors.
+    """
+    with user_code_errors(f"{file} does not run"):
+        made = runpy.run_path(str(file))
+    evaluation = build(made["design"])
+    if evaluation.design is None:
+        first = next(iter(evaluation.diagnostics), None)
+        message = f": {first.message}" if first else ""
+        raise ToolgenError(f"the design {file} has errors{message}", hint="run: toolgen gen")
+    return evaluation.design
+
+
+def add_agent(file: Path) -> None:
+    """Add an agent that uses all toolsets of a design; a person approves what may change something."""
+    text = file.read_text("utf-8")
+    asked = {
+        toolset.name: [tool.name for tool in toolset.tools if not tool.facts.annotations.get("read_only")]
+        for service in checked_design(file).services
+        for toolset in service.toolsets
+    }
+    file.write_text(formatted([with_agent(text, asked)])[0], "utf-8")
+
+
+def with_agent(text: str, asked: Mapping[str, list[str]]) -> str:
+    """Return a design module with an agent; `asked` has the tools that a person approves, by toolset."""
+    tree = ast.parse(text)
+    design = next(
+        node
+        for node in tree.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "design"
+    )
+    assert isinstance(design.value, ast.Call), "an import writes it so"
+    uses = []
+    for variable, name in _toolsets(tree):
+        confirm = f", confirm={asked[name]!r}" if asked.get(name) else ""
+        uses.append(f"Use({variable}{confirm})")
+    agent = (
+        f'{AGENT} = Agent("{AGENT}", "Uses the tools for people.", '
+        'Instructions("You help people by the tools that you have. Say so where these cannot help."), '
+        f"{', '.join(uses)})\n\n"
+    )
+    lines = text.splitlines(keepends=True)
+    last = design.value.args[-1]
+    assert last.end_lineno is not None
+    line = lines[last.end_lineno - 1].encode()
+    service = f', Service("desk", "Talks with people.", {AGENT})'
+    lines[last.end_lineno - 1] = (
+        line[: last.end_col_offset] + service.encode() + line[last.end_col_offset :]
+    ).decode()
+    lines.insert(design.lineno - 1, agent)
+    return _importing("".join(lines), ("Agent", "Instructions", "Service", "Use"))
+
+
+def _toolsets(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """Yield the variables of toolsets, with the names of these."""
+    for node in tree.body:
+        match node:
+            case ast.Assign(
+                targets=[ast.Name(id=variable)],
+                value=ast.Call(
+                    func=ast.Name(id="Toolset" | "MCPToolset"), args=[ast.Constant(value=str(name)), *_]
+                ),
+            ):
+                yield variable, name
+
+
+def _importing(text: str, names: tuple[str, ...]) -> str:
+    """Return a module whose import of the design language has these names too."""
+    tree = ast.parse(text)
+    node = next(
+        node for node in tree.body if isinstance(node, ast.ImportFrom) and node.module == "toolgen.dsl"
+    )
+    imports = Imports()
+    for name in (*(alias.name for alias in node.names), *names):
+        imports.name("toolgen.dsl", name)
+    assert node.end_lineno is not None
+    lines = text.splitlines(keepends=True)
+    lines[node.lineno - 1 : node.end_lineno] = [f"{imports.text()}\n"]
+    return "".join(lines)

@@ -1,0 +1,124 @@
+"""A project that exists: where its packages are, what installs it, and settings for its pyproject.toml."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from toolgen.contract.errors import ToolgenError
+
+_NO_PACKAGES: Final = frozenset("tests test docs examples benchmarks scripts build dist".split())
+_HEADER: Final = re.compile(r"^[ \t]*\[[ \t]*tool[ \t]*\.[ \t]*toolgen[ \t]*\][^\n]*$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectPlace:
+    """A package for tools in a project, which may not be there yet."""
+
+    folder: Path
+    """The folder of the project, where pyproject.toml is."""
+    package: str
+    """Import path."""
+    path: str
+    """Path of the package's folder from that of the project, with '/'."""
+
+    @property
+    def root(self) -> Path:
+        """The folder from which the package is imported."""
+        return (self.folder / self.path).absolute().parents[self.package.count(".")]
+
+    @property
+    def levels(self) -> int:
+        """How many folders a file of the package stands below the project's, less one."""
+        return len(Path(self.path).parts)
+
+
+def find_place(folder: Path, name: str) -> ProjectPlace:
+    """Return the place of a new package: inside that of the project, in `src`, or beside pyproject.toml.
+
+    The project's package is the one that is called like the project, or the only one.
+    """
+    root = folder / "src" if (folder / "src").is_dir() else folder
+    packages = sorted(_packages(root))
+    own = re.sub(
+        r"[^a-z0-9]+", "_", str(_table(_document(folder), "project", "poetry").get("name", "")).lower()
+    )
+    chosen = own if own in packages else packages[0] if len(packages) == 1 else ""
+    package = f"{chosen}.{name}" if chosen else name
+    path = (root / package.replace(".", "/")).relative_to(folder).as_posix()
+    return ProjectPlace(folder=folder, package=package, path=path)
+
+
+def install_command(folder: Path, requirement: str) -> str:
+    """Return the command that adds a requirement to a project: that of uv, poetry or pip."""
+    tools = _document(folder).get("tool", {})
+    if (folder / "uv.lock").exists() or "uv" in tools:
+        return f"uv add '{requirement}'"
+    if (folder / "poetry.lock").exists() or "poetry" in tools:
+        return f"poetry add '{requirement}'"
+    return f"pip install '{requirement}'"
+
+
+def settings_of(folder: Path) -> Mapping[str, Any] | None:
+    """Return the table `[tool.toolgen]` of a project; None where it has none."""
+    table = _document(folder).get("tool", {}).get("toolgen")
+    return table if isinstance(table, dict) else None
+
+
+def with_settings(text: str, block: str, *, into: Mapping[str, str] | None = None) -> str:
+    """Return the text of a pyproject.toml with a block at its end, or with keys `into` its `[tool.toolgen]`.
+
+    Everything else stays byte for byte, comments too. The result is read again: it says what the text
+    said, and what was added.
+
+    Raises:
+        ToolgenError: the text is written in a way to which nothing can be added so.
+    """
+    end = "\r\n" if "\r\n" in text else "\n"
+    if into is None:
+        apart = "" if not text.strip() else end if text.endswith(("\n", "\r")) else 2 * end
+        new = f"{text}{apart}{block.replace(chr(10), end)}"
+        added = tomllib.loads(block)["tool"]["toolgen"]
+    else:
+        lines = "".join(f'{end}{key} = "{value}"' for key, value in into.items())
+        header = _HEADER.search(text)
+        new = text
+        if header is not None:
+            at = header.end() - (end == "\r\n")  # the pattern ends before the line feed
+            new = text[:at] + lines + text[at:]
+        added = dict(into)
+        block = f"[tool.toolgen]{lines}"
+    before, wanted = tomllib.loads(text), tomllib.loads(text)
+    wanted.setdefault("tool", {}).setdefault("toolgen", {}).update(added)
+    try:
+        is_added = tomllib.loads(new) == wanted and wanted != before
+    except tomllib.TOMLDecodeError:
+        is_added = False
+    if not is_added:
+        raise ToolgenError("pyproject.toml is written so that nothing can be added", hint=f"add: {block}")
+    return new
+
+
+def _packages(root: Path) -> Iterator[str]:
+    for init in root.glob("*/__init__.py"):
+        name = init.parent.name
+        if name.isidentifier() and name not in _NO_PACKAGES:
+            yield name
+
+
+def _document(folder: Path) -> dict[str, Any]:
+    file = folder / "pyproject.toml"
+    try:
+        return tomllib.loads(file.read_text("utf-8")) if file.exists() else {}
+    except (OSError, ValueError) as error:
+        raise ToolgenError(f"{file} cannot be read: {error}", hint="correct the file") from error
+
+
+def _table(document: Mapping[str, Any], key: str, tool: str) -> Mapping[str, Any]:
+    """Return the table of a key; without one, the table of a tool."""
+    table = document.get(key) or document.get("tool", {}).get(tool)
+    return table if isinstance(table, dict) else {}
