@@ -72,13 +72,25 @@ class BuiltDesign:
         """Return the schemas of all objects and unions by name, and of these types, used or not."""
         parts = [self._named[name] for name in types if name in self._named]
         named = [part for part in parts if isinstance(part, dsl.Type)]
+        used = {each.name for each in self.design.types} if self.design else set[str]()
         made: dict[str, Any] = {}
-        for design in (dsl.build(dsl.Design("types", "Types.", *named)).design, self.design):
+        for design in (_types_design([each for each in named if each.name not in used], named), self.design):
             if design is not None:
                 held = [each for service in design.services for each in service.objects]
                 objects = {each.name: each for each in (*held, *design.types)}
                 made |= schemas_of(objects, design.unions)
         return made
+
+
+def _types_design(unused: list[dsl.Type], named: list[dsl.Type]) -> Any:
+    """Return the checked design of types that a design does not use; None for none.
+
+    Where they refer by name to some that it uses, all are in it.
+    """
+    if not unused:
+        return None
+    alone = dsl.build(dsl.Design("types", "Types.", *unused)).design
+    return alone or dsl.build(dsl.Design("types", "Types.", *named)).design
 
 
 def faulty_types(statements: Iterable[tuple[str, Call]], schemas: Mapping[str, Any]) -> dict[str, str]:

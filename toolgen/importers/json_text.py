@@ -7,6 +7,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Final, NoReturn
 
 from toolgen.schema_reader.document import LONGEST_POINTER
@@ -51,10 +52,15 @@ def read_json(text: str) -> tuple[object, list[str]]:
         doubled.keys_twice = [key for key in entries if times[key] > 1]
         return doubled
 
+    with suppress(ValueError, RecursionError):  # said below, of the text without what is too deep
+        value: object = json.loads(text, object_pairs_hook=object_of, parse_constant=_refuse)
+        if _is_shallow(value):
+            return value, list(_duplicate_pointers(value)) if seen_twice else []
+    seen_twice = False
     shallow = _cut_below_deepest(text)
     try:
         try:
-            value: object = json.loads(shallow, object_pairs_hook=object_of, parse_constant=_refuse)
+            value = json.loads(shallow, object_pairs_hook=object_of, parse_constant=_refuse)
         except json.JSONDecodeError:
             raise
         except ValueError:  # an integer of too many digits; asking for each takes three times as long
@@ -66,6 +72,17 @@ def read_json(text: str) -> tuple[object, list[str]]:
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
     return value, list(_duplicate_pointers(value)) if seen_twice else []
+
+
+def _is_shallow(value: object) -> bool:
+    """Return whether no part of a value is below the deepest level."""
+    level = [value]
+    for _ in range(DEEPEST + 1):
+        inner = [part for part in level if isinstance(part, dict | list)]
+        if not inner:
+            return True
+        level = [part for held in inner for part in (held.values() if isinstance(held, dict) else held)]
+    return False
 
 
 def _integer(digits: str) -> int | float:
