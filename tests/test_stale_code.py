@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
+
+from toolgen.codegen.sources import stamp
 
 from .conftest import DESIGN, ProjectFolder
 
@@ -111,6 +115,15 @@ def test_the_stamp_alone_may_be_old(hall: ProjectFolder) -> None:
     assert "up to date" in hall.run("gen").err
     assert hall.run("gen", "--check").code == 0
     assert hall.run(*CALL).err == ""
+
+
+def test_the_syntax_of_a_known_text_is_not_read_again(tmp_path: Path) -> None:
+    (tmp_path / "design.py").write_text("x = 1\n")
+    known = stamp(tmp_path, ["design.py"])
+    marked = {"design.py": replace(known["design.py"], syntax="known")}
+    assert stamp(tmp_path, ["design.py"], marked) == marked
+    (tmp_path / "design.py").write_text("x = 1  # one\n")
+    assert stamp(tmp_path, ["design.py"], marked)["design.py"].syntax == known["design.py"].syntax
 
 
 def test_a_manifest_of_before_says_nothing(hall: ProjectFolder) -> None:

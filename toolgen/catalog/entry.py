@@ -120,9 +120,12 @@ class NativeToolRecord:
     toolset: ToolsetRecord = ToolsetRecord()
 
 
+_canonical: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
+
+
 def canonical(value: Json) -> str:
     """Return the JSON text that digests count: keys sorted, no spaces, ASCII, numbers as in Python."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+    return _canonical(value)
 
 
 def _in_one(value: Json) -> Iterable[str]:

@@ -82,6 +82,6 @@ class SchemaTexts:
 
     def _once(self, value: Json, style: str, write: Callable[[Json], str]) -> str:
         key = id(value), style
-        if key not in self._written:
-            self._written[key] = value, write(value)
-        return self._written[key][1]
+        if (written := self._written.get(key)) is None:
+            written = self._written[key] = value, write(value)
+        return written[1]

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-_THRESHOLD: Final = 50_000
-"""New objects between two looks for cycles; Python's own default is 700."""
+_THRESHOLD: Final = 1_000_000
+"""New objects between two looks for cycles, which bounds what waits for one; Python's own default is 700."""
 
 
 @contextmanager

@@ -18,7 +18,9 @@ from toolgen.codegen.manifest import MANIFEST
 from toolgen.codegen.sources import SourceDigests, stamp
 from toolgen.codegen.write import Change, Comparison, Report, compare, preview, sweep, write
 from toolgen.dsl import Agent, Completion, Design, Method, Service, Tool, Toolset, build
+from toolgen.dsl.datatypes import DataType
 from toolgen.dsl.evaluation.clause_lookup import walk
+from toolgen.dsl.structure import Attributes
 from toolgen.findings import Code, Finding, Format, Place
 
 from .config import Project
@@ -34,7 +36,7 @@ from .problem_codes import (
     OUTPUT_STALE,
     OUTPUT_UNRECORDED,
 )
-from .sources import collected_sources, newer_sources
+from .sources import collected_sources, newer_sources, recorded_sources
 from .stubs import StubPlan, plan_stubs
 from .terminal import has_colours
 
@@ -48,6 +50,8 @@ _OWNERS: Final[Mapping[type[_Listed], str]] = {
     Tool: "Toolset",
 }
 """What is generated for itself, and the clause that lists it."""
+_LEAVES: Final = (DataType, Attributes)
+"""Clauses in which none of these stands."""
 
 _STYLES: Final = {"@": "36", "-": "31", "+": "32"}
 """Terminal style of a line by its first character."""
@@ -174,8 +178,11 @@ def _current(plan: _OutputPlan) -> Outcome:
 
 def _plan(project: Project, format: Format) -> _OutputPlan | Outcome:
     """Return the plan, or the findings of the design."""
+    recorded = recorded_sources(project)
     with collected_sources(project) as sources:
         design = load_design(project)
+        # now, for a syntax tree takes more memory than anything else, and is gone before the rest is there
+        stamped = stamp(project.directory, sources, recorded)
         evaluation = build(design)
     if evaluation.design is None:
         return _design_outcome(evaluation.diagnostics, format)
@@ -183,7 +190,7 @@ def _plan(project: Project, format: Format) -> _OutputPlan | Outcome:
     texts = generate(evaluation.design, module=project.design, catalog_format=project.catalog_format)
     return _OutputPlan(
         python=_Tree(out=project.display_path(project.out), texts=texts),
-        sources=stamp(project.directory, sources),
+        sources=stamped | stamp(project.directory, sources - stamped.keys(), recorded),
         others=tuple(
             _Tree(
                 out=project.display_path(folder),
@@ -290,7 +297,7 @@ def unlisted(module: ModuleType, design: Design) -> Iterator[Finding]:
     One whose name begins with an underscore is not meant to, nor one of another file, nor one within another
     that is not listed.
     """
-    listed = {id(clause) for clause in walk(design, set())}
+    listed = {id(clause) for clause in walk(design, set(), _LEAVES)}
     named = {
         id(value): (name, value)
         for name, value in vars(module).items()

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import source_from_cache
 from pathlib import Path
 from typing import Final
 
 from toolgen.codegen.manifest import MANIFEST, read_manifest
-from toolgen.codegen.sources import changed_sources
+from toolgen.codegen.sources import SourceDigests, changed_sources
 from toolgen.contract.errors import ToolgenError
 
 from .config import Project
@@ -59,17 +59,24 @@ def collected_sources(project: Project) -> Iterator[set[str]]:
         yield sources
 
 
-def newer_sources(project: Project) -> tuple[str, ...]:
-    """Return the sources of the design that say something else than when its code was generated.
+def recorded_sources(project: Project) -> Mapping[str, SourceDigests]:
+    """Return the sources of the design as they were when its code was generated.
 
-    Sources that are not there are skipped, and a manifest that cannot be read names none.
+    A manifest that is not there or cannot be read names none.
     """
     file = project.directory / project.out / MANIFEST
     try:
-        manifest = read_manifest(file.read_text("utf-8"), str(file))
+        return read_manifest(file.read_text("utf-8"), str(file)).sources
     except (OSError, ValueError, ToolgenError):
-        return ()
-    return changed_sources(project.directory, manifest.sources)
+        return {}
+
+
+def newer_sources(project: Project) -> tuple[str, ...]:
+    """Return the sources of the design that say something else than when its code was generated.
+
+    Sources that are not there are skipped.
+    """
+    return changed_sources(project.directory, recorded_sources(project))
 
 
 def stale_code(project: Project) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,12 +27,20 @@ class SourceDigests:
         return {"content": self.content, **({"syntax": self.syntax} if self.syntax else {})}
 
 
-def stamp(directory: Path, paths: Iterable[str]) -> dict[str, SourceDigests]:
-    """Return the digests of sources by path; those that are gone meanwhile are left out."""
+def stamp(
+    directory: Path, paths: Iterable[str], recorded: Mapping[str, SourceDigests] | None = None
+) -> dict[str, SourceDigests]:
+    """Return the digests of sources by path; those that are gone meanwhile are left out.
+
+    `recorded` are those of an earlier stamp: the syntax of a file that it has is not read again.
+    """
     digests = dict[str, SourceDigests]()
     for path in sorted(paths):
         if (data := _read(directory / path)) is not None:
-            digests[path] = SourceDigests(content=_digest(data), syntax=_syntax(path, data))
+            content, earlier = _digest(data), (recorded or {}).get(path)
+            if earlier is None or earlier.content != content:
+                earlier = SourceDigests(content=content, syntax=_syntax(path, data))
+            digests[path] = earlier
     return digests
 
 
@@ -59,16 +68,23 @@ def _syntax(path: str, data: bytes) -> str:
     if not path.endswith(".py"):
         return ""
     try:
-        return _digest(repr(_shape(ast.parse(data))).encode("utf-8", "surrogatepass"))
+        return _digest(_shape(ast.parse(data)).encode("utf-8", "surrogatepass"))
     except (SyntaxError, ValueError, RecursionError):
         return ""
 
 
-def _shape(node: object) -> object:
-    """Return a syntax tree as tuples, without empty fields, which newer versions of Python add."""
+def _shape(node: Any) -> str:
+    """Return a syntax tree as text, without empty fields, which newer versions of Python add."""
     if isinstance(node, ast.AST):
-        fields = [(name, value) for name, value in ast.iter_fields(node) if value is not None and value != []]
-        return (type(node).__name__, *((name, _shape(value)) for name, value in fields))
-    if isinstance(node, list):
-        return tuple(_shape(child) for child in node)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
-    return node
+        parts = [f"'{type(node).__name__}'"]
+        for name in node._fields:
+            value = getattr(node, name, None)
+            if type(value) is str:
+                parts.append(f"('{name}', {value!r})")
+            elif value is not None and value != []:
+                parts.append(f"('{name}', {_shape(value)})")
+    elif isinstance(node, list):
+        parts = [_shape(child) for child in node]
+    else:
+        return repr(node)
+    return f"({parts[0]},)" if len(parts) == 1 else f"({', '.join(parts)})"

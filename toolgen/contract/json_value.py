@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import re
 from json.encoder import encode_basestring
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
+_compact: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+"""`json.dumps` with these options makes an encoder each time."""
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
 
 def compact(value: Json) -> str:
     """Return JSON without spaces, characters as they are."""
-    return without_surrogates(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+    return without_surrogates(_compact(value))
 
 
 def indented(value: Json, step: str, margin: str = "") -> str:

@@ -41,16 +41,17 @@ def single_clause(parent: Clause, children: Iterable[object], kind: type[_W], re
     return clauses[0] if clauses else None
 
 
-def walk(clause: Clause, seen: set[int]) -> Iterator[Clause]:
-    """Yield the clause and every clause in it once, outer before inner."""
+def walk(clause: Clause, seen: set[int], leaves: tuple[type[Clause], ...] = ()) -> Iterator[Clause]:
+    """Yield the clause and every clause in it once, outer before inner; not what is in `leaves`."""
     waiting = [clause]
     while waiting:
         clause = waiting.pop()
-        if id(clause) in seen:
+        if (key := id(clause)) in seen:
             continue
-        seen.add(id(clause))
+        seen.add(key)
         yield clause
-        waiting += reversed(_held(clause))
+        if not isinstance(clause, leaves):
+            waiting += reversed(_held(clause))
 
 
 def _held(clause: Clause) -> list[Clause]:

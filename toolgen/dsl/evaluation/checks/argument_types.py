@@ -163,11 +163,16 @@ HOLDERS: Final = (
 
 def clause_class(clause: Clause) -> type[Clause] | None:
     """Return the class of the design language that a clause is of, also of an author's subclass."""
+    return _language_class(type(clause))  # type: ignore[arg-type]  # as below
+
+
+@cache
+def _language_class(written: type[Clause]) -> type[Clause] | None:
     language = Design.__module__.rpartition(".")[0] + "."
     return next(
         (
             kind
-            for kind in type(clause).__mro__
+            for kind in written.__mro__
             if kind.__module__.startswith(language) and kind not in (Clause, DataType, Attributes)
         ),
         None,

@@ -75,9 +75,10 @@ class _Check:
 
     def clause(self, clause: _W, place: Source) -> _W | None:
         """Return the clause with everything in it checked; None when it cannot be used."""
-        if id(clause) not in self._done:
+        key = id(clause)
+        if key not in self._done:
             source = getattr(clause, "source", place)
-            if id(clause) in self._open or len(self._open) >= _DEEPEST:
+            if key in self._open or len(self._open) >= _DEEPEST:
                 self._report.add(
                     codes.NESTED_TOO_DEEP,
                     source,
@@ -86,10 +87,10 @@ class _Check:
                     hint="give the inner type a name, and refer to it in quotes",
                 )
                 return None
-            self._open[id(clause)] = clause
-            self._done[id(clause)] = (clause, self._checked(clause, source))
-            del self._open[id(clause)]
-        checked: Anything = self._done[id(clause)][1]
+            self._open[key] = clause
+            self._done[key] = (clause, self._checked(clause, source))
+            del self._open[key]
+        checked: Anything = self._done[key][1]
         return checked  # type: ignore[no-any-return]  # a copy has the class of its original
 
     def _checked(self, clause: Clause, source: Source) -> Clause | None:
