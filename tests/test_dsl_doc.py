@@ -14,11 +14,13 @@ import pytest
 
 import toolgen.dsl
 from tests.selection import first
+from tests.surface import exported, public_modules
 from toolgen.cli.explain import blocks
 from toolgen.dsl import build, datatypes
 from toolgen.dsl.clause import Clause
 from toolgen.dsl.evaluation.checks.argument_types import HOLDERS, arguments_of
 from toolgen.expr import RULES
+from toolgen.shapes.lexical import STRING_FORMATS
 
 DOCS = Path(__file__).parent.parent / "docs"
 WORDS = toolgen.dsl.__all__
@@ -97,6 +99,59 @@ def test_every_word_stands_in_the_comparison_with_goa_ai() -> None:
     text = (DOCS / "from-goa-ai.md").read_text("utf-8")
     column = " ".join(row.split("|")[2] for row in text.splitlines() if row.count("|") > 3)
     assert set(WORDS) <= set(re.findall(r"`(\w+)`", column))
+
+
+GOA_AI = frozenset(
+    "APIVersion AfterSystem AfterTools Agent AgentToolset Args Artifact Audience AudienceEvidence "
+    "AudienceInternal AudienceTimeline BindTo Bookkeeping BoundedResult Budget Cache CacheTTL "
+    "CallHintTemplate Completion CompressAtMaxInputTokens CompressAtTurns Confirmation ContinueWith "
+    "Cursor DefaultCaps DeniedResultTemplate DisableAgentDocs DynamicPrompt Exclude Export Federation "
+    "FromExternalMCP FromMCP FromMethodResultField FromRegistry History Idempotent Include Inject Input "
+    "InterruptsAllowed KeepMaxInputTokens KeepMaxTurns KeepRecentTurns MCP MaxConsecutiveFailedToolCalls "
+    "MaxToolCalls NextCursor Notification OnMissingFields Passthrough Plan PromptTemplate ProtocolVersion "
+    "PublishTo Registry Resource ResultHintTemplate ResultReminder Retry Return RunPolicy Scenario "
+    "ServerData StaticPrompt Subscription SubscriptionMonitor Suite SyncInterval Tags TerminalRun "
+    "TimeBudget Timing Title Tool Tools Toolset URL Use UseAgentToolset Version WatchableResource".split()
+)
+"""The words of Goa-AI's design language, of 0.76 and of before."""
+GOA_FORMATS = "CIDR Date DateTime Email Hostname IP IPv4 IPv6 JSON MAC RFC1123 Regexp URI UUID".split()
+
+
+def rows(file: str) -> list[list[str]]:
+    """Return the cells of each row of the tables of a document."""
+    lines = (DOCS / file).read_text("utf-8").splitlines()
+    cells = [line.strip("|").split("|") for line in lines if line.startswith("|")]
+    return [row for row in cells if not set("".join(row)) <= set("- ")]
+
+
+def test_every_word_and_format_of_goa_ai_stands_in_the_comparison() -> None:
+    """In the column of Goa-AI."""
+    named = {word for row in rows("from-goa-ai.md") for word in re.findall(r"\w+", row[0])}
+    assert sorted(GOA_AI - named) == []
+    assert [name for name in GOA_FORMATS if f"Format{name}" not in named] == []
+
+
+def test_what_the_comparison_offers_is_there() -> None:
+    """Names are of a public module, keywords of a clause, and formats of the language."""
+    public = {name for module in public_modules() for name in exported(module)}
+    keywords = {
+        name
+        for word in WORDS
+        if inspect.isclass(each := getattr(toolgen.dsl, word))
+        for name in keywords_of(each)
+    }
+    for row in rows("from-goa-ai.md"):
+        offered = row[1] if len(row) > 2 else ""
+        for name in re.findall(r"`([A-Z]\w+)`", offered):
+            assert name in public, row
+        for name in re.findall(r"`(\w+)=`", offered):
+            assert name in keywords, row
+        if offered.strip() == "`format=`":
+            assert set(re.findall(r"`(\w+)`", row[2])) == set(STRING_FORMATS)
+
+
+def keywords_of(clause: type) -> set[str]:
+    return set(inspect.signature(clause).parameters)
 
 
 @pytest.mark.parametrize(
