@@ -48,7 +48,8 @@ separate_signature = true
 show_signature_annotations = true
 show_source = false
 """
-ENTRY = re.compile(r"^- \[([^\]]+)\]\((\S+?)\)|^## (.+)$", re.MULTILINE)
+SECTION = re.compile(r"^## (.+)$", re.MULTILINE)
+LINK = re.compile(r"\[([^\]]+)\]\((\S+?)\)")
 INTERNAL = "toolgen.runtime.generated"
 """Public for generated code alone; nobody reads it."""
 
@@ -56,14 +57,19 @@ INTERNAL = "toolgen.runtime.generated"
 def navigation() -> list[dict[str, object]]:
     """Return the navigation: the sections of the index with their pages, and the public modules."""
     sections: list[dict[str, object]] = [{"toolgen": "README.md"}, {"Documents": "docs/index.md"}]
-    pages: list[dict[str, str]] = []
-    for title, path, section in ENTRY.findall(INDEX.read_text("utf-8")):
-        if section:
-            pages = []
-            sections.append({section: pages})
-        else:
-            pages.append({title: path.removeprefix("../") if path.startswith("../") else f"docs/{path}"})
+    _, *parts = SECTION.split(INDEX.read_text("utf-8"))
+    for section, text in zip(parts[::2], parts[1::2], strict=True):
+        links = LINK.findall(text)
+        pages = [
+            {title: (INDEX.parent / path).resolve().relative_to(ROOT).as_posix()} for title, path in links
+        ]
+        sections.append({section: pages})
     return [*sections, {"API": [{module: page_of(module)} for module in documented()]}]
+
+
+def in_repository(path: str) -> str:
+    """Return a path from docs/ as one from the root of the repository."""
+    return (INDEX.parent / path).resolve().relative_to(ROOT).as_posix()
 
 
 def documented() -> list[str]:
