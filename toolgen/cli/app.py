@@ -16,18 +16,18 @@ import typer
 from typer.main import get_command
 
 from .agent_commands import chat, run_turn
+from .artifact_commands import artifacts_app
 from .catalog_commands import lint, schema
-from .command_groups import Config, ListingFormat, mcp_app, runs_app, tools_app
+from .command_groups import AsJson, Config, ListingFormat, mcp_app, runs_app, tools_app
 from .config import find_project, with_typescript
 from .import_command import OutputFormat, import_source
 from .init_command import init
 
-app = typer.Typer(
-    add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None
-)
+app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
 app.add_typer(runs_app, name="runs")
 app.add_typer(mcp_app, name="mcp")
 app.add_typer(tools_app, name="tools")
+app.add_typer(artifacts_app, name="artifacts")
 
 Session = Annotated[str, typer.Option(help="session_id of the call.", metavar="ID")]
 CredentialOwner = Annotated[
@@ -36,6 +36,7 @@ CredentialOwner = Annotated[
         "--scope", help="Whose a credential is; by default the user's of the call, else its session's."
     ),
 ]
+Reason = Annotated[str, typer.Option(help="The reason that the model sees when the call is denied.")]
 Run = Annotated[str, typer.Option(help="run_id of the call.", metavar="ID")]
 Turn = Annotated[str, typer.Option(help="turn_id of the call.", metavar="ID")]
 ToolCall = Annotated[str, typer.Option(help="tool_call_id of the call.", metavar="ID")]
@@ -85,7 +86,10 @@ def gen(
     format: OutputFormat = "text",
     config: Config = None,
 ) -> None:
-    """Generate the code of the project's design."""
+    """Generate the code of the project's design.
+
+    Such as: toolgen gen --check
+    """
     from .gen import check_output, diff_output, generate_output
     from .outcome import print_error_records, print_outcome
 
@@ -112,7 +116,10 @@ def stubs(
     format: OutputFormat = "text",
     config: Config = None,
 ) -> None:
-    """Show which methods of your executors are implemented, unimplemented, missing, changed or orphaned."""
+    """Show which methods of your executors are implemented, unimplemented, missing, changed or orphaned.
+
+    Such as: toolgen stubs --check
+    """
     from .outcome import print_error_records, print_outcome
     from .stubs import show_stubs
 
@@ -142,7 +149,10 @@ def call(
     ] = None,
     config: Config = None,
 ) -> None:
-    """Run one tool through the project's runtime and print what the model would see."""
+    """Run one tool through the project's runtime and print what the model would see.
+
+    Such as: toolgen call read_note '{"id": 1}' --trace
+    """
     from toolgen.runtime import CallMeta
 
     from .call import call_tool
@@ -189,9 +199,7 @@ def approve(
         ),
     ] = None,
     deny: Annotated[bool, typer.Option("--deny", help="Do not let the call run.")] = False,
-    message: Annotated[
-        str, typer.Option(help="The reason that the model sees when the call is denied.")
-    ] = "",
+    message: Reason = "",
     payload: Annotated[
         str, typer.Option(help="What the design lets an approval add, as JSON.", metavar="JSON")
     ] = "",
@@ -210,11 +218,17 @@ def approve(
     scope: CredentialOwner = None,
     session: Session = "",
     format: ListingFormat = "text",
+    json: AsJson = False,
     config: Config = None,
 ) -> None:
-    """Show a call that waits for a person with all its arguments, approve or answer it, and run it."""
+    """Show a call that waits for a person with all its arguments, approve or answer it, and run it.
+
+    Such as: toolgen approve 4a9f3a799d4121a2 --by jo
+    """
     from .approve import answer_call, answer_of, show_waiting
     from .outcome import print_error_records
+
+    format = "json" if json else format
 
     with print_error_records(format):
         project = find_project(config)
@@ -250,7 +264,10 @@ def worker(
     ] = False,
     config: Config = None,
 ) -> None:
-    """Execute the runs of the project's runtime until SIGTERM, then let calls end."""
+    """Execute the runs of the project's runtime until SIGTERM, then let calls end.
+
+    Such as: toolgen worker --health 8080 --drain 60
+    """
     from .worker import WorkerOptions, run_worker
 
     if not isfinite(drain):
@@ -275,7 +292,10 @@ def serve(
     session: Annotated[str, typer.Option(help="session_id of calls that name none.", metavar="ID")] = "local",
     config: Config = None,
 ) -> None:
-    """Serve the project's runtime over HTTP to this machine, with MCP at /mcp."""
+    """Serve the project's runtime over HTTP to this machine, with MCP at /mcp.
+
+    Such as: toolgen serve --port 0 --session s-mira
+    """
     from .serve import SurfaceCommand, serve_project
 
     command = SurfaceCommand(host=host, port=port, is_worker=worker, session=session)
@@ -298,6 +318,8 @@ def examples(
     """Run the examples of the design on a test runtime and compare the results.
 
     Without test_runtime in [tool.toolgen] only tools that read are run.
+
+    Such as: toolgen test --tool read_note
     """
     from toolgen.runtime import CallMeta
 
@@ -321,7 +343,10 @@ def explain(
         str | None, typer.Argument(help="A code such as bad-name; without one, all codes.", metavar="CODE")
     ] = None,
 ) -> None:
-    """Explain what a code means; of a diagnostic, with a design that has it and what repairs it."""
+    """Explain what a code means; of a diagnostic, with a design that has it and what repairs it.
+
+    Such as: toolgen explain bad-name
+    """
     from .explain import explain as explained
 
     print(explained(code))

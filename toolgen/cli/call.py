@@ -167,7 +167,9 @@ def _bounds(bounds: Bounds) -> str:
 
 
 def _artifact(artifact: Artifact) -> str:
-    return f"artifact: {artifact.kind}, {len(artifact.json)} bytes"
+    text = f"artifact: {artifact.kind}, {len(artifact.json)} bytes"
+    is_kept = artifact.ref is not None and artifact.ref.uri
+    return f"{text}, see: toolgen artifacts show '{artifact.ref.uri}'" if artifact.ref and is_kept else text
 
 
 def describe_suspended(suspended: Suspended) -> str:

@@ -41,7 +41,10 @@ def schema(
     ] = "text",
     config: Config = None,
 ) -> None:
-    """Print the tools as a model's provider takes them in a request."""
+    """Print the tools as a model's provider takes them in a request.
+
+    Such as: toolgen schema --for openai-strict --losses
+    """
     from toolgen.catalog.providers import DIALECTS
 
     from .outcome import print_outcome

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -27,6 +28,14 @@ ListingFormat = Annotated[
     Listing,
     typer.Option(help="How the list is printed; json has an object a line, and errors go to stdout too."),
 ]
+AsJson = Annotated[bool, typer.Option("--json", help="The same as --format json.")]
+PrintConfig = Annotated[
+    bool, typer.Option("--print-config", help="Print settings of a desktop client that start it.")
+]
+ApprovedBy = Annotated[
+    Literal["out_of_band", "elicitation"],
+    typer.Option(help="Who approves calls: people elsewhere, or whoever answers for the client."),
+]
 RunId = Annotated[str, typer.Argument(help="Id of the run.", metavar="RUN")]
 mcp_app = typer.Typer(
     add_completion=False,
@@ -50,12 +59,17 @@ def list_(
     session: Annotated[str, typer.Option(help="Only runs of this session.", metavar="ID")] = "",
     limit: Annotated[int, typer.Option(help="At most so many.", min=1, metavar="N")] = 100,
     format: ListingFormat = "text",
+    json: AsJson = False,
     config: Config = None,
 ) -> None:
-    """List runs, the newest first."""
+    """List runs, the newest first.
+
+    Such as: toolgen runs list --state waiting
+    """
     from .outcome import print_error_records
     from .runs import list_runs
 
+    format = "json" if json else format
     with print_error_records(format):
         work = list_runs(
             find_project(config), state=state, session=session or None, limit=limit, format=format
@@ -64,16 +78,32 @@ def list_(
 
 
 @runs_app.command()
-def show(run: RunId, config: Config = None) -> None:
-    """Print the state of a run and its events, as JSON."""
+def show(
+    run: RunId,
+    json: Annotated[
+        bool | None,
+        typer.Option(
+            "--json/--timeline", help="All of it, as JSON, or as lines for people; at a terminal lines."
+        ),
+    ] = None,
+    config: Config = None,
+) -> None:
+    """Print a run with its plans, calls, waits, children and tokens, or as JSON with all its events.
+
+    Such as: toolgen runs show run_1
+    """
     from .runs import show_run
 
-    raise typer.Exit(asyncio.run(show_run(find_project(config), run)))
+    as_json = not sys.stdout.isatty() if json is None else json
+    raise typer.Exit(asyncio.run(show_run(find_project(config), run, as_json=as_json)))
 
 
 @runs_app.command()
 def resume(run: RunId, config: Config = None) -> None:
-    """Execute one run here until it is over or waits."""
+    """Execute one run here until it is over or waits.
+
+    Such as: toolgen runs resume run_1
+    """
     from .runs import resume_run
 
     raise typer.Exit(asyncio.run(resume_run(find_project(config), run)))
@@ -95,7 +125,10 @@ def resolve(
     ] = "",
     config: Config = None,
 ) -> None:
-    """Record the outcome of a call whose outcome is unknown; nothing is executed."""
+    """Record the outcome of a call whose outcome is unknown; nothing is executed.
+
+    Such as: toolgen runs resolve run_1 call_1_0 --result '{"id": 7}'
+    """
     from .runs import resolution_of, resolve_call
     from .terminal import user_name
 
@@ -118,7 +151,10 @@ def check(
     ] = "",
     config: Config = None,
 ) -> None:
-    """Show the calls that wait and that no secret of this host has sealed, or that were changed since."""
+    """Show the calls that wait and that no secret of this host has sealed, or that were changed since.
+
+    Such as: toolgen runs check run_1
+    """
     from .operations import check_runs
     from .terminal import user_name
 
@@ -132,7 +168,10 @@ def cancel(
     reason: Annotated[str, typer.Option(help="Why, for its log.", metavar="TEXT")] = "",
     config: Config = None,
 ) -> None:
-    """Cancel a run with all that it has started and waits for."""
+    """Cancel a run with all that it has started and waits for.
+
+    Such as: toolgen runs cancel run_1 --reason 'no longer needed'
+    """
     from .runs import cancel_run
 
     raise typer.Exit(asyncio.run(cancel_run(find_project(config), run, reason)))
@@ -140,7 +179,10 @@ def cancel(
 
 @runs_app.command("release-clock")
 def release_clock_(config: Config = None) -> None:
-    """Trust the wall clock, after a worker has logged that it is far ahead of its runs."""
+    """Trust the wall clock, after a worker has logged that it is far ahead of its runs.
+
+    Such as: toolgen runs release-clock
+    """
     from .runs import release_clock
 
     raise typer.Exit(asyncio.run(release_clock(find_project(config))))
@@ -156,7 +198,10 @@ def release(
     ] = "",
     config: Config = None,
 ) -> None:
-    """Release the sessions whose run is gone, such as with a lost journal."""
+    """Release the sessions whose run is gone, such as with a lost journal.
+
+    Such as: toolgen runs release --session s-mira
+    """
     from .operations import release_sessions
 
     raise typer.Exit(asyncio.run(release_sessions(find_project(config), session=session, engine=engine)))
@@ -164,7 +209,10 @@ def release(
 
 @runs_app.command()
 def restore(config: Config = None) -> None:
-    """Accept the file of the runs in the place of one that was lost; workers refuse it before."""
+    """Accept the file of the runs in the place of one that was lost; workers refuse it before.
+
+    Such as: toolgen runs restore
+    """
     from .operations import restore_runs
 
     raise typer.Exit(asyncio.run(restore_runs(find_project(config))))
@@ -181,7 +229,10 @@ def erase(
     ] = False,
     config: Config = None,
 ) -> None:
-    """Delete a session with its messages, runs, state, artifacts and events."""
+    """Delete a session with its messages, runs, state, artifacts and events.
+
+    Such as: toolgen runs erase --session s-mira --cancel
+    """
     from .operations import erase_sessions
 
     project = find_project(config)
@@ -217,14 +268,15 @@ def serve(
         list[str] | None,
         typer.Option(help="With --http: a name in the URL of the clients; may be repeated.", metavar="NAME"),
     ] = None,
-    approvals: Annotated[
-        Literal["out_of_band", "elicitation"],
-        typer.Option(help="Who approves calls: people elsewhere, or whoever answers for the client."),
-    ] = "out_of_band",
+    approvals: ApprovedBy = "out_of_band",
+    print_config: PrintConfig = False,
     config: Config = None,
 ) -> None:
-    """Serve the tools of the configured runtime to MCP clients, by stdio or HTTP."""
-    from .mcp import ServeOptions, serve_runtime
+    """Serve the tools of the configured runtime to MCP clients, by stdio or HTTP.
+
+    Such as: toolgen mcp serve --session s-mira --print-config
+    """
+    from .mcp import ServeOptions, print_client_config, serve_runtime
 
     if not http and (verify or host):
         raise typer.BadParameter("--verify and --host need --http")
@@ -240,18 +292,25 @@ def serve(
         hosts=tuple(host or ()),
         approvals=approvals,
     )
+    if print_config:
+        raise typer.Exit(print_client_config(find_project(config), options))
     raise typer.Exit(asyncio.run(serve_runtime(find_project(config), options)))
 
 
 @tools_app.command("list")
 def list_all(
     disabled: Annotated[bool, typer.Option("--disabled", help="Only tools that are disabled.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
     config: Config = None,
 ) -> None:
-    """List the registered tools, and those that are disabled."""
+    """List the registered tools, and those that are disabled.
+
+    Such as: toolgen tools list --json
+    """
     from .tools import list_tools
 
-    raise typer.Exit(asyncio.run(list_tools(find_project(config), only_disabled=disabled)))
+    work = list_tools(find_project(config), only_disabled=disabled, as_json=json)
+    raise typer.Exit(asyncio.run(work))
 
 
 @tools_app.command()
@@ -265,7 +324,10 @@ def disable(
     ] = "",
     config: Config = None,
 ) -> None:
-    """Disable a tool in all processes that share the store, within seconds."""
+    """Disable a tool in all processes that share the store, within seconds.
+
+    Such as: toolgen tools disable reset_device --reason 'under repair'
+    """
     from .terminal import user_name
     from .tools import disable_tool
 
@@ -275,7 +337,10 @@ def disable(
 
 @tools_app.command()
 def enable(tool: _ToolName, config: Config = None) -> None:
-    """Enable a tool again."""
+    """Enable a tool again.
+
+    Such as: toolgen tools enable reset_device
+    """
     from .tools import enable_tool
 
     raise typer.Exit(asyncio.run(enable_tool(find_project(config), tool)))

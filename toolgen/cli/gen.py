@@ -38,7 +38,7 @@ from .problem_codes import (
 )
 from .sources import collected_sources, newer_sources, recorded_sources
 from .stubs import StubPlan, plan_stubs
-from .terminal import has_colours
+from .terminal import has_colours, show_progress
 
 _Listed: TypeAlias = Service | Agent | Completion | Method | Toolset | Tool
 _OWNERS: Final[Mapping[type[_Listed], str]] = {
@@ -58,6 +58,8 @@ _STYLES: Final = {"@": "36", "-": "31", "+": "32"}
 
 GENERATE: Final = "run: toolgen gen"
 
+_MANY_TOOLS: Final = 150
+"""Tools whose code takes more than a second to make."""
 _MOST_NAMES: Final = 3
 """New stubs that the summary names; of more it only gives the number."""
 
@@ -186,6 +188,9 @@ def _plan(project: Project, format: Format) -> _OutputPlan | Outcome:
         evaluation = build(design)
     if evaluation.design is None:
         return _design_outcome(evaluation.diagnostics, format)
+    count = sum(len(toolset.tools) for of in evaluation.design.services for toolset in of.toolsets)
+    if count >= _MANY_TOOLS:
+        show_progress(f"generating the code of {count:,} tools…")
     stub_folder = project.display_path(project.stubs)
     texts = generate(evaluation.design, module=project.design, catalog_format=project.catalog_format)
     return _OutputPlan(

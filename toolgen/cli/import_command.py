@@ -99,7 +99,10 @@ def import_source(
     force: Force = False,
     format: OutputFormat = "text",
 ) -> None:
-    """Import existing tools: write a design module of them, which you then edit, or a server's lock."""
+    """Import existing tools: write a design module of them, which you then edit, or a server's lock.
+
+    Such as: toolgen import openapi library.json --out shop
+    """
     from .import_request import Chosen, ImportRequest
     from .importing import follow_imports, import_tools
     from .outcome import print_error_records, print_outcome
@@ -108,14 +111,10 @@ def import_source(
     tags, ids, others, names = (tuple(written or ()) for written in (tag, only, exclude, rename))
     chosen = Chosen(tags, ids, others, names, read_only, server, accept_server)
     is_live = bool(stdio or url or header or insecure) or (kind == "mcp" and check and not source)
-    if kind is None and (is_live or name or service or force or chosen != Chosen()):
-        raise typer.BadParameter("without KIND, imports are made again with the options that they had")
-    if kind is not None:
-        _require_source(kind, source, is_live=is_live, is_openapi=chosen != Chosen())
-    headers = tuple(header or ())
-    lock = LockRequest(
-        stdio=stdio, url=url, headers=headers, is_insecure=insecure, out=out, is_check=check, is_forced=force
-    )
+    is_named = bool(name or service or force)
+    _require_source(kind, source, is_live=is_live, is_openapi=chosen != Chosen(), is_named=is_named)
+    lock = LockRequest(stdio=stdio, url=url, headers=tuple(header or ()), out=out, is_check=check)
+    lock = replace(lock, is_insecure=insecure, is_forced=force)
     request = ImportRequest(
         kind=kind or "openapi", source=source, out=out or Path(), name=name, service=service, openapi=chosen
     )
@@ -123,12 +122,19 @@ def import_source(
         request, is_strict=strict, may_lose=allow_losses, is_forced=force, is_check=check, format=format
     )
     with print_error_records(format):
-        if kind is None:
-            raise typer.Exit(max(map(print_outcome, follow_imports(request))))
-        raise typer.Exit(print_outcome(lock_server(lock) if is_live else import_tools(request)))
+        if is_live:
+            raise typer.Exit(print_outcome(lock_server(lock)))
+        outcomes = [import_tools(request)] if kind else follow_imports(request)
+        raise typer.Exit(max(map(print_outcome, outcomes)))
 
 
-def _require_source(kind: Kind, source: str, *, is_live: bool, is_openapi: bool) -> None:
+def _require_source(
+    kind: Kind | None, source: str, *, is_live: bool, is_openapi: bool, is_named: bool
+) -> None:
+    if kind is None:
+        if is_live or is_openapi or is_named:
+            raise typer.BadParameter("without KIND, imports are made again with the options that they had")
+        return
     if kind != "openapi" and is_openapi:
         raise typer.BadParameter("only `toolgen import openapi` takes a part of a document, and servers")
     if is_live and (kind != "mcp" or source):

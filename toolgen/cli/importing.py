@@ -31,7 +31,9 @@ from .garbage import rare_collections
 from .import_request import ImportRequest, is_name, located_source, name_of
 from .outcome import Outcome, reported
 from .reimporting import counted, last_import, planned_update, stored_lock
+from .terminal import show_progress
 
+_LARGE_BYTES: Final = 500_000
 _LACKING: Final = "the design lacks something of the source (--allow-losses exits 0)"
 
 
@@ -52,6 +54,7 @@ def import_tools(request: ImportRequest) -> Outcome:
                 f"at most {LONGEST_NAME}, and no keyword of Python",
                 hint=f"{option} {name_of(text)}",
             )
+    _announce(request)
     source = _designed(request)
     design = source.design
     findings = [_in_file(finding, request.source) for finding in design.findings]
@@ -80,6 +83,13 @@ def import_tools(request: ImportRequest) -> Outcome:
         notes=_next_steps(source.file, list(schemas)),
         summary="; ".join(parts),
     )
+
+
+def _announce(request: ImportRequest) -> None:
+    """Say what is read where it takes more than a second."""
+    file = Path(request.source)
+    if request.kind != "python" and file.is_file() and (size := file.stat().st_size) >= _LARGE_BYTES:
+        show_progress(f"reading {request.source}, {size / 1_000_000:.1f} MB…")
 
 
 def follow_imports(request: ImportRequest) -> Iterator[Outcome]:

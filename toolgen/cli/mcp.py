@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Iterator
@@ -65,6 +66,31 @@ async def serve_runtime(project: Project, options: ServeOptions) -> int:
             await serve_stdio(served)
         with _stdout_as_stderr():
             await stack.aclose()
+    return 0
+
+
+def print_client_config(project: Project, options: ServeOptions) -> int:
+    """Print the settings of a desktop client, as JSON with `mcpServers`, which starts this server by stdio.
+
+    All paths are absolute: a client has a working directory and a PATH of its own.
+
+    Raises:
+        ToolgenError: the options are those of a server over HTTP.
+    """
+    if options.http:
+        raise ToolgenError("--print-config is for stdio, and --http for a URL", hint="leave one out")
+    options_given = {
+        "--toolset": options.toolset,
+        "--agent": options.agent,
+        "--session": options.session,
+        "--requested-by": options.requested_by,
+        "--approvals": options.approvals if options.approvals != "out_of_band" else "",
+    }
+    chosen = [part for option, value in options_given.items() if value for part in (option, value)]
+    arguments = ["-m", "toolgen", "mcp", "serve", "--config", str(project.file), *chosen]
+    name, _ = design_name(project)
+    settings = {"mcpServers": {name: {"command": sys.executable, "args": arguments}}}
+    print(json.dumps(settings, indent=2, ensure_ascii=False))
     return 0
 
 

@@ -7,12 +7,16 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Final
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.findings import Finding, Format, render
 
 from .problem_codes import ENVIRONMENT
 from .terminal import has_colours
+
+_MOST_CODES: Final = 3
+"""Codes of findings that a person is shown how to look up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,8 +54,16 @@ def reported(
 
 
 def render_diagnostics(findings: Iterable[Finding], format: Format) -> str:
-    """Return the findings with paths relative to the working directory; text has the colours of stderr."""
-    return render(findings, format, os.getcwd(), has_colours(sys.stderr))
+    """Return the findings with paths relative to the working directory; text has the colours of stderr.
+
+    At a terminal the first codes are named with the command that explains them.
+    """
+    listed = list(findings)
+    text = render(listed, format, os.getcwd(), has_colours(sys.stderr))
+    if format != "text" or not (text and sys.stderr.isatty()):
+        return text
+    codes = list(dict.fromkeys(finding.code for finding in listed))
+    return "\n".join([text, *(f"see: toolgen explain {code}" for code in codes[:_MOST_CODES])])
 
 
 def error_outcome(error: ToolgenError, format: Format) -> Outcome:

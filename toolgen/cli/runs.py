@@ -34,6 +34,7 @@ from .runtime import (
     waiting_elsewhere,
 )
 from .terminal import Listing, show_document, show_json, show_line
+from .timeline import Span, span_of, timeline
 
 _ANSWER: Final = "answer what waits by its id: toolgen approve ID"
 _IN_STATE: Final = {None: "is kept", "unknown": "has a call of unknown outcome"}
@@ -67,7 +68,8 @@ async def list_runs(
                 await _show_record(runtime, engine, runtime.runs.status_of(status))
                 continue
             try:
-                await _show_line(runtime, engine, runtime.runs.status_of(status))
+                times = await _span(engine, status) if sys.stdout.isatty() else None
+                await _show_line(runtime, engine, runtime.runs.status_of(status), times)
                 await _show_unknown(engine, status.run_id)
             except StoreCorruptError as error:  # of this run; the others can be listed
                 print(printable(f"  {error.message}"))
@@ -85,8 +87,8 @@ async def list_runs(
     return 0
 
 
-async def show_run(project: Project, run_id: str) -> int:
-    """Print the state of a run, why it failed and its events, as one JSON document.
+async def show_run(project: Project, run_id: str, *, as_json: bool = True) -> int:
+    """Print the state of a run, why it failed and its events, as one JSON document, or as a timeline.
 
     Raises:
         UnknownRunError: no run has the id.
@@ -97,9 +99,17 @@ async def show_run(project: Project, run_id: str) -> int:
         events: list[dict[str, Any]] = [{**event, "seq": offset} async for offset, event in log]
         unknown = [end["tool_call_id"] for end in await unknown_ends(engine, run_id)]
         resolved = await resolved_ends(engine, run_id, events)
-    show_json(
-        shown_run(runtime, {**_record(status), "events": events, "unknown": unknown, "resolved": resolved})
-    )
+        times = span_of(events, is_over=status.is_over)
+        record = {**_record(status), **(times.record() if times else {})}
+        record |= {"events": events, "unknown": unknown, "resolved": resolved}
+        shown = shown_run(runtime, record)
+        if not as_json:
+            await _show_line(runtime, engine, runtime.runs.status_of(status))
+            await _show_unknown(engine, run_id)
+            for line in timeline(shown["events"], is_over=status.is_over):
+                print(printable(line))
+    if as_json:
+        show_json(shown)
     return 0
 
 
@@ -129,6 +139,8 @@ async def _show_record(runtime: Runtime, engine: Engine, status: RunStatus) -> N
     record["awaiting"] = [{**wait, "seal": seals.get(wait["op"], "")} for wait in record["awaiting"]]
     try:
         record["unknown"] = [end["tool_call_id"] for end in await unknown_ends(engine, status.run_id)]
+        times = await _span(engine, status)
+        record |= times.record() if times else {}
     except StoreCorruptError as error:  # of this run; the others can be listed
         record |= {"error": error.message, "unknown": []}
     show_line(shown_run(runtime, record))
@@ -229,8 +241,14 @@ async def release_clock(project: Project) -> int:
     return 0
 
 
-async def _show_line(runtime: Runtime, engine: Engine, status: RunStatus) -> None:
-    """Print the state of a run, and each of its waits on a line of its own."""
+async def _span(engine: Engine, status: RunStatus) -> Span | None:
+    """Return when a run began, and when its last event came; None where its log has none."""
+    events = [event async for _, event in engine.events(status.run_id, follow=False)]
+    return span_of(events, is_over=status.is_over)
+
+
+async def _show_line(runtime: Runtime, engine: Engine, status: RunStatus, times: Span | None = None) -> None:
+    """Print the state of a run, with its times, and each of its waits on a line of its own."""
     document: Any = status.input
     match document:
         case (
@@ -242,7 +260,8 @@ async def _show_line(runtime: Runtime, engine: Engine, status: RunStatus) -> Non
         case _:  # of a loop that the host has
             what = ""
     session = f"session {status.session}" if status.session else ""
-    parts = (status.run_id, status.state, _result_of(status), what, session, status.error)
+    when = times.text if times else ""
+    parts = (status.run_id, status.state, _result_of(status), what, session, when, status.error)
     print(printable("  ".join(part for part in parts if part)))
     waits = waits_of(status)
     calls = {call.op: call for call in await runtime.waits.check(waits)}

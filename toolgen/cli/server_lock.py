@@ -37,13 +37,13 @@ class LockRequest:
     url: str
     headers: tuple[str, ...] = ()
     """Headers of each request to the URL: `Name: value`, where `$NAME` stands for an environment variable."""
-    is_insecure: bool
+    is_insecure: bool = False
     """Headers may be sent to another machine over plain HTTP."""
-    out: Path | None
+    out: Path | None = None
     """The lock; by default named after the server, in the working directory."""
-    is_check: bool
+    is_check: bool = False
     """Compare, and write nothing."""
-    is_forced: bool
+    is_forced: bool = False
 
 
 def lock_server(request: LockRequest) -> Outcome:

@@ -9,7 +9,9 @@ import sys
 from typing import Any, Literal, TextIO, TypeAlias
 
 from toolgen.contract.errors import ToolgenError
-from toolgen.contract.printable import printable, printable_lines
+from toolgen.contract.printable import printable
+
+from .pretty_json import indented
 
 Listing: TypeAlias = Literal["text", "json"]
 """How a list is printed: for people, or as one object a line."""
@@ -18,6 +20,12 @@ Listing: TypeAlias = Literal["text", "json"]
 def has_colours(stream: TextIO) -> bool:
     """Return whether to colour the output of a stream; NO_COLOR turns colours off (no-color.org)."""
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def show_progress(text: str) -> None:
+    """Tell the person at the terminal what begins now and takes more than a second; pipes get nothing."""
+    if sys.stderr.isatty():
+        print(printable(text), file=sys.stderr, flush=True)
 
 
 def is_confirmed(question: str, done: str) -> bool:
@@ -43,26 +51,22 @@ def is_confirmed(question: str, done: str) -> bool:
 
 
 def show_document(document: bytes) -> None:
-    """Print JSON to stdout, byte for byte; at a terminal control characters are escaped, as JSON allows."""
-    _show(document.decode())
+    """Print JSON to stdout, byte for byte; at a terminal indented, coloured, and with controls escaped."""
+    text = document.decode()
+    if sys.stdout.isatty():
+        text = indented(printable(text), colour=has_colours(sys.stdout))
+    sys.stdout.write(f"{text}\n")
 
 
 def show_line(value: Any) -> None:
     """Print JSON to stdout on one line; at a terminal control characters are escaped."""
-    _show(json.dumps(value, ensure_ascii=False))
-
-
-def _show(text: str) -> None:
+    text = json.dumps(value, ensure_ascii=False)
     sys.stdout.write(f"{printable(text) if sys.stdout.isatty() else text}\n")
 
 
 def show_json(value: Any) -> None:
-    """Print JSON to stdout: indented at a terminal, with control characters escaped, elsewhere one line."""
-    if sys.stdout.isatty():
-        text = printable_lines(json.dumps(value, indent=2, ensure_ascii=False))
-    else:
-        text = json.dumps(value, ensure_ascii=False)
-    sys.stdout.write(f"{text}\n")
+    """Print JSON to stdout as `show_document` does."""
+    show_document(json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass"))
 
 
 def user_name() -> str:

@@ -6,15 +6,17 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from typing import Any
 
 from toolgen.capabilities import MemoryStateStore
 from toolgen.capabilities.disabling import DisabledTool
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.printable import printable
-from toolgen.runtime import Runtime, Snapshot
+from toolgen.runtime import Runtime, Snapshot, ToolSpec
 
 from .config import Project
 from .runtime import opened_for, project_runtime
+from .terminal import show_line
 
 
 async def disable_tool(project: Project, tool: str, reason: str, by: str) -> int:
@@ -43,8 +45,8 @@ async def enable_tool(project: Project, tool: str) -> int:
     return 0
 
 
-async def list_tools(project: Project, *, only_disabled: bool) -> int:
-    """Print a line for each tool that is offered, with who disabled it, when and why.
+async def list_tools(project: Project, *, only_disabled: bool, as_json: bool = False) -> int:
+    """Print a line for each tool that is offered, with who disabled it, when and why; or an object a line.
 
     Raises:
         ToolgenError: as `disable_tool`, where only disabled ones are wanted.
@@ -56,13 +58,24 @@ async def list_tools(project: Project, *, only_disabled: bool) -> int:
         specs = runtime.tools.list() if within is None else within.directory.specs
         left_out = {} if within is None else {**within.left_out, **within.failures}
     offered = [] if only_disabled else [spec.id for spec in specs]
+    texts = {spec.id: spec for spec in specs}
     for tool in dict.fromkeys([*offered, *disabled]):
+        if as_json:
+            show_line(_record(tool, texts.get(tool), disabled.get(tool)))
+            continue
         print(printable(_line(disabled[tool]) if tool in disabled else tool))
     for name, why in left_out.items():
         print(printable(f"{name} is not offered: {why}"), file=sys.stderr)
     if only_disabled and not disabled:
         print("no tool is disabled", file=sys.stderr)
     return 0
+
+
+def _record(tool: str, spec: ToolSpec[Any, Any] | None, disabled: DisabledTool | None) -> dict[str, Any]:
+    """Return a tool for programs; `disabled` is None for one that can be called."""
+    why = disabled and {"since": disabled.since, "by": disabled.by, "reason": disabled.reason}
+    facts = {"name": spec.name, "title": spec.title, "description": spec.description} if spec else {}
+    return {"id": tool, **facts, "disabled": why}
 
 
 def _line(tool: DisabledTool) -> str:

@@ -1,0 +1,56 @@
+"""`toolgen artifacts`: the data beside results, which a URI names, shown or saved to a file."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from toolgen.capabilities import StoredArtifact
+from toolgen.contract.errors import ToolgenError
+from toolgen.contract.printable import printable_lines
+
+from .artifact_text import artifact_text
+from .config import Project
+from .runtime import project_runtime
+from .terminal import show_document
+
+
+async def show_artifact(project: Project, uri: str, *, session: str | None, view: str) -> int:
+    """Print the data of a URI: by a view, or as they are, of JSON indented at a terminal."""
+    artifact = await _loaded(project, uri, session)
+    is_json = artifact.info.media_type.endswith("json")
+    if view and is_json:
+        text = artifact_text(artifact.info.name, view, artifact.data.decode(), len(artifact.data))
+        print(printable_lines(text))
+    elif is_json and sys.stdout.isatty():
+        show_document(artifact.data)
+    else:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(artifact.data)
+        sys.stdout.buffer.flush()
+    return 0
+
+
+async def save_artifact(project: Project, uri: str, file: Path, *, session: str | None, force: bool) -> int:
+    """Write the data of a URI to a file; one that is there is written over where `force` is set."""
+    artifact = await _loaded(project, uri, session)
+    try:
+        _write(file, artifact.data, force=force)
+    except FileExistsError as error:
+        raise ToolgenError(f"{file} is there already", hint="choose another file, or add --force") from error
+    except OSError as error:
+        raise ToolgenError(f"cannot write {file}: {error.strerror}", hint="choose another file") from error
+    print(f"{file}: {len(artifact.data):,} bytes of {artifact.info.media_type}", file=sys.stderr)
+    return 0
+
+
+def _write(file: Path, data: bytes, *, force: bool) -> None:
+    with open(file, "wb" if force else "xb") as written:
+        written.write(data)
+
+
+async def _loaded(project: Project, uri: str, session: str | None) -> StoredArtifact:
+    async with project_runtime(project) as runtime:
+        runtime.runs.be_client()
+        async with runtime:
+            return await runtime.artifacts.load(uri, session_id=session)
