@@ -9,7 +9,6 @@ installed: `--fastmcp PYTHON` and `--client COMMAND` say where the other two are
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import re
 import shutil
@@ -21,10 +20,13 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
-import yaml  # type: ignore[import-untyped]  # its stubs are not installed
-
-VERBS: Final = frozenset("get put post delete options head patch trace query".split())
 SERVER: Final = "https://api.example"
+COUNT: Final = """
+import sys, yaml
+value = yaml.load(open(sys.argv[1], encoding="utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+verbs = frozenset("get put post delete options head patch trace query".split())
+print(sum(len(verbs & item.keys()) for item in value.get("paths", {}).values() if isinstance(item, dict)))
+"""
 SERVE: Final = """
 import asyncio, sys, fastmcp, httpx, yaml
 loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -66,12 +68,11 @@ def main() -> None:
 
 
 def _operations(document: Path) -> int:
-    """Return the operations of a document, those of methods that nobody sends included."""
-    text = document.read_text("utf-8")
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    value = json.loads(text) if document.suffix == ".json" else yaml.load(text, loader)
-    items = [item for item in value.get("paths", {}).values() if isinstance(item, dict)]
-    return sum(len(VERBS & item.keys()) for item in items)
+    """Return the operations of a document, those of methods that nobody sends included.
+
+    Another process reads it: the peak of a process begins with what the one has that starts it.
+    """
+    return int(_run([sys.executable, "-c", COUNT, str(document)]).text)
 
 
 def _toolgen(document: Path) -> list[str]:

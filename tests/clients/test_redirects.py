@@ -149,8 +149,9 @@ async def test_a_variable_leads_to_no_private_address(host: str) -> None:
     async with Guarded(variables={"host": host}) as client:
         with pytest.raises(
             ToolError, match=r"was not run: .* cannot be reached: it is at an address that is not public"
-        ):
+        ) as error:
             await client.send(by("GET"), GetBook(id="1"))
+    assert not error.value.is_retryable
 
 
 def resolving(monkeypatch: pytest.MonkeyPatch, *answers: list[str]) -> list[tuple[str, int]]:

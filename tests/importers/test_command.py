@@ -222,6 +222,13 @@ def test_out_may_be_the_module_itself(folder: Folder) -> None:
             "  hint: --out my_tools_design.py",
         ],
     )
+    done = folder.run("mcp", source, "--out", "json.py")
+    assert done.code == 2
+    assert done.err.splitlines() == [
+        "error: --out 'json.py' would hide Python's own module 'json'",
+        "  hint: --out json_design.py",
+    ]
+    assert folder.run("mcp", source, "--out", "lib/json.py").code == 0
 
 
 @pytest.mark.parametrize(

@@ -87,3 +87,32 @@ def test_a_toolset_has_the_description_of_its_tag() -> None:
     }
     files = openapi_files(Document(name="api", value=value), name="api", service="api")
     assert 'Toolset("books", "What may be borrowed.", ' in design(files)
+
+
+def test_an_example_without_the_tag_of_its_union_gets_it_where_one_branch_fits() -> None:
+    def branch(kind: str, name: str) -> dict[str, object]:
+        properties = {"kind": {"const": kind}, name: {"type": "integer"}}
+        return {
+            "type": "object",
+            "required": ["kind"],
+            "properties": properties,
+            "additionalProperties": False,
+        }
+
+    union = {
+        "oneOf": [{"$ref": "#/components/schemas/Cat"}, {"$ref": "#/components/schemas/Dog"}],
+        "discriminator": {"propertyName": "kind"},
+    }
+    schemas: dict[str, object] = {
+        "Book": union,
+        "Cat": branch("cat", "lives"),
+        "Dog": branch("dog", "bones"),
+    }
+    files = operation(body(example={"bones": 3}), schemas=schemas)
+    [finding] = files.findings
+    assert finding.message.startswith("has an example without the tag of its union; it has that of the one")
+    assert 'Example({"body": {"kind": "dog", "bones": 3}})' in design(files)
+    files = operation(body(example={}), schemas=schemas)
+    assert [each.message for each in files.findings] == [
+        "has an example that its schema refuses; it is left out"
+    ]

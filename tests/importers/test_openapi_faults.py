@@ -113,3 +113,26 @@ def test_schemas_that_join_each_other_twice_at_each_level_end_soon() -> None:
     files = operation(body({"$ref": "#/components/schemas/S0"}), schemas=schemas)
     [finding] = files.findings
     assert finding.message == "allOf joins more than 1,000 schemas here"
+
+
+def test_parameters_of_one_name_in_python_are_two_arguments() -> None:
+    parameters = [
+        {"name": name, "in": "query", "schema": {"type": "string"}} for name in ("a-b", "a_b", "aB")
+    ]
+    files = operation({"parameters": parameters})
+    assert files.imported == 1
+    assert [finding.code for finding in files.findings] == ["import-renamed"] * 2
+    assert "the parameter 'a_b' is the argument 'a_b_query'" in files.findings[0].message
+    assert 'Param("a_b_query", "a_b"), Param("aB_query2", "aB")' in " ".join(design(files).split())
+
+
+def test_a_title_of_a_component_that_its_name_does_not_say_is_kept() -> None:
+    schemas = {"Odd": OBJECT | {"title": "A Fine Volume"}, "BookList": OBJECT | {"title": "Book list"}}
+    two = {
+        "type": "object",
+        "properties": {name: {"$ref": f"#/components/schemas/{name}"} for name in schemas},
+    }
+    files = operation(body(two), schemas=schemas)
+    assert files.findings == ()
+    assert design(files).count("title=") == 1
+    assert 'title="A Fine Volume"' in design(files)

@@ -33,7 +33,6 @@ def test_each_keyword_is_named_once_for_a_component() -> None:
     both = body(REFERENCE) | {"responses": {"200": answer(REFERENCE)}}
     carries = "the design does not carry"
     assert found({"Book": BOOK}, both) == [
-        (note, f"{at}/title", f"{carries} 'title' of schemas (1 place, in Book)"),
         (note, f"{at}/x-shelf", f"{carries} the extensions x-shelf (1) of schemas (1 place, in Book)"),
         (note, f"{at}/properties/pages/format", f"{carries} 'format' of schemas (1 place, in Book)"),
         (

@@ -36,11 +36,13 @@ def schemas(folder: Path, value: object, name: str = "tools.json") -> Source:
         ('{"a": 1,\n"b" 2}', "is not JSON: Expecting ':' delimiter at line 2, column 5"),
         ('{"default": NaN}', "is not JSON: NaN is no number of JSON"),
         (b'{"a": "\xff"}', "is not UTF-8: byte 7 is 0xff"),
+        ('{"a": 1}'.encode("utf-16"), "is in UTF-16 or UTF-32, not in UTF-8"),
+        ('{"a": 1}'.encode("utf-16-be"), "is in UTF-16 or UTF-32, not in UTF-8"),
         ("[" * 100_000, "is not JSON: Expecting value at line 1"),
         ('{"a": "' + '\\"' * 3_000_000, "is not JSON: Unterminated string starting at at line 1, column 7"),
         ('{"a": "' + '\\"' * 3_000_000 + "\\", "is not JSON: Unterminated string starting at at line 1"),
     ],
-    ids=["empty", "syntax", "nan", "encoding", "unclosed", "string", "escape"],
+    ids=["empty", "syntax", "nan", "encoding", "utf-16", "utf-16-be", "unclosed", "string", "escape"],
 )
 def test_what_is_no_json_is_refused_with_the_place(tmp_path: Path, text: str | bytes, message: str) -> None:
     with pytest.raises(ToolgenError, match=message):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import keyword
 import os
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -240,13 +241,16 @@ def _place(out: Path, name: str) -> Path:
     """Return the path of the design module.
 
     Raises:
-        ToolgenError: `out` is a file that Python cannot import.
+        ToolgenError: `out` is a file that Python cannot import, or that hides a module of its own.
     """
     if out.suffix != ".py":
         return out / f"{name}_design.py"
     if not out.stem.isidentifier() or keyword.iskeyword(out.stem):
         hint = f"--out {out.with_name(f'{snake(out.stem) or name}_design.py')}"
         raise ToolgenError(f"--out {str(out)!r} is no module that Python imports by its name", hint=hint)
+    if out.stem in sys.stdlib_module_names and out.parent.resolve() == Path.cwd():
+        hint = f"--out {out.with_name(f'{out.stem}_design.py')}"
+        raise ToolgenError(f"--out {str(out)!r} would hide Python's own module {out.stem!r}", hint=hint)
     return out
 
 

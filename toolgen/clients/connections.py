@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 from toolgen.contract.extras import extra
 from toolgen.contract.logs import logger, redact_http_logs
 
-from .failures import AnswerLostError, NotConnectedError
+from .failures import AnswerLostError, NotConnectedError, RefusedAddressError
 from .servers import Origin, PrivateAddressError, public_addresses
 
 with extra("http"):
@@ -130,7 +130,7 @@ class Connections:
                 "design, or give the client the whole address: server=…",
                 error,
             )
-            raise NotConnectedError("it is at an address that is not public") from None
+            raise RefusedAddressError("it is at an address that is not public") from None
         request.headers["Host"] = request.url.netloc.decode("ascii")
         request.extensions["sni_hostname"] = request.url.raw_host.decode("ascii")
         return await self._at_one_of(addresses, request, on_send)

@@ -32,6 +32,15 @@ _BUSY: Final[Mapping[int, RetryReason]] = {
 class NotConnectedError(Exception):
     """The connection was not made: nothing of the request was sent."""
 
+    may_pass: ClassVar = True
+    """Whether another attempt may get one."""
+
+
+class RefusedAddressError(NotConnectedError):
+    """The host is at an address that the design does not allow."""
+
+    may_pass: ClassVar = False
+
 
 class AnswerLostError(Exception):
     """The request was sent, and no whole answer came."""
@@ -57,10 +66,11 @@ class Request:
         return RetryHint(reason=reason, tool=self.tool, message=message, retry_after=retry_after)
 
 
-def not_connected(request: Request, why: str) -> ToolError:
+def not_connected(request: Request, why: str, *, may_pass: bool = True) -> ToolError:
     """Return the error of a request that was not sent."""
     message = f"{request.name} was not run: {request.server} cannot be reached: {shown(why)}"
-    return ToolError(message, retry_hint=request.hint("tool_unavailable", message), is_retryable=True)
+    hint = request.hint("tool_unavailable", message) if may_pass else None
+    return ToolError(message, retry_hint=hint, is_retryable=may_pass)
 
 
 def answer_lost(

@@ -98,7 +98,7 @@ class Method(Generic[R]):
         except NotConnectedError as error:
             if exchange.is_redirected:
                 raise answer_lost(exchange.request, str(error)) from None
-            raise not_connected(exchange.request, str(error)) from None
+            raise not_connected(exchange.request, str(error), may_pass=error.may_pass) from None
         except AnswerLostError as error:
             raise answer_lost(exchange.request, str(error), may_pass=error.may_pass) from None
         return self._answers.result(exchange.request, answer, document, url)  # type: ignore[no-any-return]  # of the operation's class

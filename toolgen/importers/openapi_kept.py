@@ -17,13 +17,14 @@ from .clauses_schemas import schema_clause
 from .design_objects import values_in
 from .openapi_components import Components, Direction
 from .openapi_cuts import shown, unlike
-from .openapi_document import UnreadableError, component_name
+from .openapi_document import UnreadableError, component_name, listed
 from .openapi_schemas import Tag, Translator, pinned
 
 _MOST_KEPT: Final = 20_000
 """Values of a schema that stays a schema, with all that it refers to."""
 MISFIT: Final = "has an example that its schema refuses; it is left out"
 MISFIT_HINT: Final = "correct the example or the schema"
+_TAGGED: Final = "has an example without the tag of its union; it has that of the one branch that fits"
 
 
 class KeptSchemas:
@@ -106,7 +107,29 @@ class KeptSchemas:
         whole = self.whole(schema, place, direction)
         if not isinstance(whole, dict):
             return []
-        return [value for value in values if not rejected_values(whole, [("", value)])]
+        good = []
+        for value in values:
+            if not rejected_values(whole, [("", value)]):
+                good.append(value)
+            elif len(tagged := self._tagged(schema, place, whole, value)) == 1:
+                good += tagged
+                self._find(codes.ODD_SCHEMA, place, _TAGGED, "add the tag")
+        return good
+
+    def _tagged(self, schema: object, place: str, whole: dict[str, Any], value: object) -> list[Any]:
+        """Return an example of a union that lacks the tag, with each tag with which it fits."""
+        if isinstance(schema, dict) and len(held := listed(schema.get("allOf"))) == 1:
+            schema = held[0]
+        while isinstance(schema, dict) and isinstance(schema.get("$ref"), str):
+            place = self._components.canonical(self._api.address(schema["$ref"], place))
+            schema = self._api.find(place)
+        union = schema if isinstance(schema, dict) else {}
+        word = "oneOf" if "oneOf" in union else "anyOf"
+        name, values = self._components.tags(union, listed(union.get(word)), f"{place}/{word}")
+        if not isinstance(value, dict) or not name or name in value:
+            return []
+        tagged = [{name: tag, **value} for tag in dict.fromkeys(tag for each in values for tag in each)]
+        return [each for each in tagged if not rejected_values(whole, [("", each)])]
 
     def examples(self, address: str, direction: Direction) -> list[Call]:
         """Return the examples of an object of its own as clauses; those that do not fit are findings."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
 from toolgen.dsl.evaluation.checks.names import key_fault
 from toolgen.schema_reader.validator import rejected_values
+from toolgen.shapes import naming
 
 from . import codes
 from .clauses_layout import Call, Named, Part, Value, call, literal
@@ -102,6 +103,14 @@ class RequestParts:
         elif style.value in ("deepObject", "spaceDelimited", "pipeDelimited") and types <= _VALUES:
             self.clauses[key] = call("Param", *(part for part in parts if not isinstance(part, Named)))
 
+    def free_key(self, wanted: str, taken: Iterable[str], place: str) -> str:
+        """Return a name of an argument that no other has, in Python either; `taken` are those of the body."""
+        others = {naming.field_name(each) for each in (*self.properties, *taken)}
+        key, number = wanted, 1
+        while naming.field_name(key) in others:
+            key, number = f"{wanted}_{place}{number if number > 1 else ''}", number + 1
+        return key
+
     def add(self, key: str, schema: object, place: str, *, required: bool) -> None:
         self.properties[key] = schema, place
         if required:
@@ -126,18 +135,18 @@ def request_of(operation: Operation, keys: set[tuple[str, str]], find: Callable[
         if place == "path" and name not in variables:
             find(codes.ASSUMED, pointer, f"the path has no variable {name!r}", "remove the parameter")
             continue
-        key = identifier(name, "value") if key_fault(name) else name
-        key = key if key not in parts.properties and key not in taken else f"{key}_{place}"
-        if key in parts.properties:
-            raise UnreadableError(pointer, f"two parameters would be called {key!r}", "rename one of the two")
+        wanted = identifier(name, "value") if key_fault(name) else name
+        key = parts.free_key(wanted, taken, place)
+        if key != wanted and wanted not in parts.properties and wanted not in taken:
+            message = f"the parameter {name!r} is the argument {key!r}: another one has its name in Python"
+            find(codes.RENAMED, pointer, message, "rename it in the design, if that is not what you want")
         _add_parameter(parts, key, name, place, parameter, pointer, find)
         if place == "path":
             variables.remove(name)
     for name in variables:
         message = f"no parameter describes the path variable {name!r}; it is a required text"
         find(codes.ASSUMED, operation.pointer, message, "add the parameter")
-        key = identifier(name, "value") if key_fault(name) else name
-        key = key if key not in parts.properties and key not in taken else f"{key}_path"
+        key = parts.free_key(identifier(name, "value") if key_fault(name) else name, taken, "path")
         parts.add(key, {"type": "string"}, operation.pointer, required=True)
         if key != name:
             parts.clauses[key] = call("Param", literal(key), literal(name))

@@ -7,12 +7,20 @@ import re
 from toolgen.shapes import naming
 from toolgen.shapes.foreign.normal_form import safe_text
 
+from .clauses_layout import Named, literal
 from .design_types import DIGITS, digest, identifier
+from .openapi_document import mapping, text
 
 
-def shown_text(text: str) -> str:
+def shown_text(written: str) -> str:
     """Return a text for readers that a design can hold."""
-    return safe_text(text).encode(errors="replace").decode().strip()
+    return safe_text(written).encode(errors="replace").decode().strip()
+
+
+def own_title(schema: object, name: str) -> list[Named]:
+    """Return the title of a component, where a type of this name would have another one."""
+    title = shown_text(text(mapping(schema).get("title")))
+    return [Named("title", literal(title))] if title and naming.words(title) != naming.words(name) else []
 
 
 def tool_name(operation_id: str, path: str, method: str) -> str:

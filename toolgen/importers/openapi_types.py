@@ -33,7 +33,7 @@ from .openapi_cuts import (
 from .openapi_document import UnreadableError, component_name, mapping, text
 from .openapi_kept import KeptSchemas
 from .openapi_notes import Source
-from .openapi_texts import shown_text
+from .openapi_texts import own_title, shown_text
 
 _PLAIN: Final = frozenset(["type", "properties", "required", "additionalProperties", "allOf", "$ref"])
 _MOST_ROUNDS: Final = 10
@@ -237,6 +237,7 @@ class TypeBook:
                     written = self.written(cut, name, key, without=key.tag)
                     examples = [] if key.tag else self._schemas.examples(key.address, key.direction)
                     named = [part for part in written.parts if isinstance(part, Named)]
+                    named += own_title(self._api.find(key.address), name)
                     parts = [part for part in written.parts if not isinstance(part, Named)]
                     about = literal(name), self._description(key)
                     self.types[name] = call("Type", *about, *parts, *examples, *named)

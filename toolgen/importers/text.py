@@ -31,6 +31,8 @@ _TOO_DEEP: Final = "what stands here is nested too deeply to be read"
 _LONG_KEYS: Final = f"stands under keys of more than {LONGEST_POINTER:,} characters"
 _LINES: Final = frozenset([".jsonl", ".ndjson"])
 _YAML: Final = frozenset([".yaml", ".yml"])
+_UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
+"""How a text in UTF-16 begins, and one in UTF-32 of the first order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +127,11 @@ def _text(file: Path) -> str:
                 f"{file} has {size_bytes:,} bytes; a source may have {MOST_BYTES:,}",
                 hint="split it, and import the parts one by one",
             )
-        return file.read_bytes().decode("utf-8-sig")
+        data = file.read_bytes()
+        if data.startswith(_UTF_16) or b"\0" in data[:4]:
+            hint = f"save it as UTF-8: iconv -f UTF-16 -t UTF-8 {file.name} > {file.stem}-utf8{file.suffix}"
+            raise ToolgenError(f"{file} is in UTF-16 or UTF-32, not in UTF-8", hint=hint)
+        return data.decode("utf-8-sig")
     except OSError as error:
         raise ToolgenError(f"cannot read {file}: {error.strerror}", hint="correct the path") from error
     except UnicodeDecodeError as error:
