@@ -18,6 +18,7 @@ from toolgen.cli import main
 from toolgen.cli.explain import EXPLANATIONS, TEXTS, blocks, explain
 from toolgen.cli.problem_codes import PROBLEMS
 from toolgen.codegen.stubs.stubs import State
+from toolgen.compatibility import BY_CODE
 from toolgen.dsl import Evaluation, build
 from toolgen.expr import RULES
 from toolgen.findings import Code, render
@@ -108,9 +109,11 @@ def test_every_code_has_a_user_and_no_code_has_two_meanings() -> None:
         for file in (ROOT / room).glob("*.py")
     ]
     words = Counter(re.findall(r"\b[A-Z]+(?:_[A-Z]+)*\b", "\n".join(sources)))
-    constants = {code.name.removeprefix("import-").replace("-", "_").upper() for code in TEXTS.values()}
-    constants -= {code.replace("-", "_").upper() for code in LINT}  # each holds its check
+    codes = {**PROBLEMS, **IMPORTS}.values()
+    constants = {code.name.removeprefix("import-").replace("-", "_").upper() for code in codes}
     assert [name for name in constants if words[name] < 2] == []
     assert {f"stub-{state}" for state in get_args(State)} - {"stub-implemented"} <= set(TEXTS)
-    assert len(PROBLEMS) + len(IMPORTS) + len(LINT) == len(TEXTS)
+    changes = "\n".join(file.read_text("utf-8") for file in (ROOT / "compatibility").glob("*.py"))
+    assert [code for code in BY_CODE if changes.count(f'"{code}"') < 2] == []
+    assert len(PROBLEMS) + len(IMPORTS) + len(LINT) + len(BY_CODE) == len(TEXTS)
     assert not set(RULES) & set(TEXTS)

@@ -12,6 +12,7 @@ from toolgen.dsl import (
     Bookkeeping,
     Boolean,
     BoundedResult,
+    Breaks,
     CallHint,
     Confirm,
     Date,
@@ -179,6 +180,7 @@ Toolset("t", "Tools.", prefx="a")  # wrong
 BoundedResult(cursors="a")  # wrong
 Annotations(readonly=True)  # wrong
 Artifact("rows", Device, "Rows.", view="chart.pie")  # wrong
+Breaks()  # wrong
 Deprecated()  # wrong
 Icon("https://example.org/a.png", theme="blue")  # wrong
 Icon("https://example.org/a.png", sizes=48)  # wrong

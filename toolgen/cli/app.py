@@ -17,6 +17,7 @@ from typer.main import get_command
 
 from .agent_commands import chat, run_turn
 from .artifact_commands import artifacts_app
+from .breaking_command import breaking, diff
 from .catalog_commands import lint, schema
 from .command_groups import AsJson, Config, ListingFormat, mcp_app, runs_app, tools_app
 from .config import find_project, with_typescript
@@ -354,3 +355,5 @@ def explain(
 
 app.command()(init)
 app.command("import")(import_source)
+app.command()(breaking)
+app.command()(diff)

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
+from toolgen.compatibility import RULES as CHANGES
 from toolgen.contract.errors import ToolgenError
 from toolgen.expr import RULES
 from toolgen.findings import Code
@@ -23,7 +24,9 @@ from toolgen.linting import CODES as LINT
 
 from .problem_codes import PROBLEMS
 
-TEXTS: Final[Mapping[str, Code]] = MappingProxyType({**PROBLEMS, **IMPORTS, **LINT})
+TEXTS: Final[Mapping[str, Code]] = MappingProxyType(
+    {**PROBLEMS, **IMPORTS, **LINT, **{rule.code: Code(rule.code, rule.explanation) for rule in CHANGES}}
+)
 """The codes that a text explains, without a design."""
 EXPLANATIONS: Final = Path(__file__).with_name("explanations")
 

@@ -1,7 +1,33 @@
 """What a change of a contract breaks: containment of schemas, and changes between two catalogues."""
 
+from .changes import Change, step_made, step_of
+from .comparison import compare, ranked
 from .containment import Containment, contains
+from .contracts import Contract, contract_of, contract_of_server
 from .documents import Document
+from .parked import ParkedCall, parked_changes
 from .proof import Gap
+from .rules import BY_CODE, PARTIES, RULES, Party, Rule, Step
 
-__all__ = ["Containment", "Document", "Gap", "contains"]
+__all__ = [
+    "BY_CODE",
+    "PARTIES",
+    "RULES",
+    "Change",
+    "Containment",
+    "Contract",
+    "Document",
+    "Gap",
+    "ParkedCall",
+    "Party",
+    "Rule",
+    "Step",
+    "compare",
+    "contains",
+    "contract_of",
+    "contract_of_server",
+    "parked_changes",
+    "ranked",
+    "step_made",
+    "step_of",
+]

@@ -31,6 +31,7 @@ from .tool_clauses import (
     Artifact,
     BindTo,
     BoundedResult,
+    Breaks,
     Deprecated,
     Error,
     Icon,
@@ -117,6 +118,7 @@ ToolClause: TypeAlias = (
     | Meta
     | Annotations
     | Deprecated
+    | Breaks
     | Icon
     | Example
     | Confirm

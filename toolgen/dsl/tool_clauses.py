@@ -126,6 +126,24 @@ class Deprecated(Clause):
     """Name of a tool of the same toolset, or `service.toolset.tool`."""
 
 
+class Breaks(Clause):
+    """The tool may break what it promised before, and why; with codes, in these ways alone.
+
+    `toolgen breaking` lists such changes, and lets them through.
+
+    Example: `Breaks("Nobody has sent it since March.", "argument-removed")`
+    """
+
+    reason: Final[Sentence]
+    codes: Final[tuple[str, ...]]
+    """Codes of changes, such as `argument-removed`; all of them where it names none."""
+
+    def __init__(self, reason: Sentence, *codes: str) -> None:
+        super().__init__()
+        self.reason = reason
+        self.codes = codes
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Icon(Clause):
     """A picture of the tool, for user interfaces: an address of http or https, or a data URI.

@@ -1,0 +1,203 @@
+"""Changes of a design, each with whom it breaks, and the way back.
+
+The rows are those of the table of changes, more than one for most. A small letter breaks in behaviour.
+"""
+
+# ruff: noqa: E501  # a row is a line
+
+from __future__ import annotations
+
+import decimal
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from toolgen.catalog import read_catalogue
+from toolgen.codegen import generate
+from toolgen.compatibility import Change, compare, contract_of
+from toolgen.dsl import (
+    Agent,
+    Annotations,
+    Args,
+    Artifact,
+    Attribute,
+    BoundedResult,
+    Confirm,
+    Date,
+    Decimal,
+    Deprecated,
+    Design,
+    Error,
+    Float,
+    Inject,
+    Int,
+    LongRunning,
+    Object,
+    Return,
+    Service,
+    String,
+    Timeout,
+    Tool,
+    Toolset,
+    Type,
+    Use,
+    build,
+)
+
+SITE = Attribute("site", String, "Site.", required=True)
+LIMIT = Attribute("limit", Int, "Most to return.", minimum=1, maximum=500, default=50)
+ARGS = Args(SITE, LIMIT)
+COUNT = Attribute("count", Int, "How many.", required=True, minimum=0, maximum=100)
+RETURN = Return(COUNT)
+OPEN = Return(COUNT, open=True)
+Rows = Type("Rows", "Rows.", Attribute("rows", Int, "How many.", required=True, maximum=10))
+LooseRows = Type("Rows", "Rows.", Attribute("rows", Int, "How many.", required=True, maximum=20))
+
+
+def args(*more: Attribute) -> Args:
+    return Args(SITE, *more)
+
+
+def tool(*children: Any, name: str = "list", arguments: Any = ARGS, returns: Any = RETURN) -> Tool:
+    return Tool(name, "List devices.", arguments, returns, *children)
+
+
+def designed(*tools: Any, toolset: str = "devices") -> Service:
+    return Service("desk", "A desk.", Toolset(toolset, "Devices.", *tools))
+
+
+def used(*tools: Tool, only: tuple[str, ...] = ()) -> Service:
+    devices = Toolset("devices", "Devices.", *tools)
+    return Service(
+        "desk",
+        "A desk.",
+        devices,
+        Agent("clerk", "A clerk.", Use(devices, only=only) if only else Use(devices)),
+    )
+
+
+def contract(service: Service) -> Any:
+    evaluation = build(Design("home", "A home.", service))
+    assert evaluation.design is not None, [each.message for each in evaluation.diagnostics]
+    return contract_of(
+        read_catalogue(json.loads(generate(evaluation.design, module="d")["tool_schemas.json"]))
+    )
+
+
+QUIET = {"text-changed", "approval-void"}
+
+
+def verdict(changes: list[Change]) -> dict[str, str]:
+    """Return whom each change breaks, by its code, but for words."""
+    return {each.code: each.breaks for each in changes if each.code not in QUIET}
+
+
+Row = tuple[str, Callable[[], Service], Callable[[], Service], dict[str, str], dict[str, str]]
+
+
+def row(
+    name: str, before: Tool | Service, after: Tool | Service, there: dict[str, str], back: dict[str, str]
+) -> Any:
+    def made(side: Tool | Service) -> Service:
+        return side if isinstance(side, Service) else designed(side)
+
+    return pytest.param(made(before), made(after), there, back, id=name)
+
+
+TWO = tool(name="count")
+ADDED = Attribute("kind", String, "Kind.")
+NEEDED = Attribute("kind", String, "Kind.", required=True)
+ENUM_2 = Attribute("state", String, "State.", enum=("on", "off"))
+ENUM_3 = Attribute("state", String, "State.", enum=("on", "off", "dim"))
+
+ROWS = [
+    row("tool removed", designed(tool(), TWO), designed(tool()), {"tool-removed": "CWS"}, {"tool-added": ""}),
+    row("id changed", designed(tool()), designed(tool(), toolset="things"), {"tool-moved": "WS"}, {"tool-moved": "WS"}),
+    row("optional argument", tool(), tool(arguments=args(LIMIT, ADDED)), {"argument-added": ""}, {"argument-removed": "CS"}),
+    row("required argument", tool(), tool(arguments=args(LIMIT, NEEDED)), {"argument-added-required": "CWS"}, {"argument-removed": "CS"}),
+    row("made required", tool(arguments=args(ADDED)), tool(arguments=args(NEEDED)), {"argument-required": "CWS"}, {"argument-optional": ""}),
+    row("renamed", tool(), tool(arguments=Args(Attribute("site_id", String, "Site.", required=True), LIMIT)), {"argument-renamed": "CWS"}, {"argument-renamed": "CWS"}),
+    row("limit lowered", tool(), tool(arguments=args(Attribute("limit", Int, "Most to return.", minimum=1, maximum=60, default=50))), {"argument-narrowed": "CW"}, {"argument-widened": "S"}),
+    row("enum value gone", tool(arguments=args(ENUM_3)), tool(arguments=args(ENUM_2)), {"argument-narrowed": "CW"}, {"argument-widened": "S"}),
+    row("type narrowed", tool(arguments=args(Attribute("n", Float, "N."))), tool(arguments=args(Attribute("n", Int, "N."))), {"argument-narrowed": "CW"}, {"argument-widened": "S"}),
+    row("type changed", tool(arguments=args(Attribute("n", String, "N."))), tool(arguments=args(Attribute("n", Int, "N."))), {"argument-narrowed": "CW", "argument-widened": "S"}, {"argument-narrowed": "CW", "argument-widened": "S"}),
+    row("pattern", tool(), tool(arguments=Args(Attribute("site", String, "Site.", required=True, pattern="^s-[0-9]+$"), LIMIT)), {"argument-narrowed": "CW"}, {"argument-widened": "S"}),
+    row("asserted format", tool(arguments=args(ADDED)), tool(arguments=args(Attribute("kind", Date, "Kind."))), {"argument-narrowed": "CW"}, {"argument-widened": "S"}),
+    row("closed", tool(arguments=Args(SITE, open=True)), tool(arguments=Args(SITE)), {"argument-narrowed": "CW"}, {"argument-widened": "S"}),
+    row("decimal", tool(arguments=args(Attribute("p", Decimal, "P.", maximum=decimal.Decimal(10)))), tool(arguments=args(Attribute("p", Decimal, "P.", maximum=decimal.Decimal("9.50")))), {"argument-narrowed": "CW"}, {"argument-widened": "S"}),
+    row("default", tool(), tool(arguments=args(Attribute("limit", Int, "Most to return.", minimum=1, maximum=500, default=20))), {"default-changed": "c"}, {"default-changed": "c"}),
+    row("result field", tool(), tool(returns=Return(COUNT, Attribute("note", String, "Note."))), {"result-field-added": "R"}, {"result-field-removed": "RS"}),
+    row("open result field", tool(returns=OPEN), tool(returns=Return(COUNT, Attribute("note", String, "Note."), open=True)), {"result-field-added": ""}, {"result-field-removed": "RS"}),
+    row("result optional", tool(), tool(returns=Return(Attribute("count", Int, "How many.", minimum=0, maximum=100))), {"result-optional": "RS"}, {"result-required": "S"}),
+    row("result widened", tool(), tool(returns=Return(Attribute("count", Int, "How many.", required=True, minimum=0, maximum=200))), {"result-widened": "R"}, {"result-narrowed": "S"}),
+    row("result enum", tool(returns=Return(ENUM_2)), tool(returns=Return(ENUM_3)), {"result-widened": "R"}, {"result-narrowed": "S"}),
+    row("bounded", tool(), tool(BoundedResult()), {"bounded-added": "RS"}, {"bounded-removed": "R"}),
+    row("artifact", tool(), tool(Artifact("rows", Rows, "Rows.")), {"artifact-added": ""}, {"artifact-removed": "RS"}),
+    row("artifact widened", tool(Artifact("rows", Rows, "Rows.")), tool(Artifact("rows", LooseRows, "Rows.")), {"artifact-widened": "R"}, {}),
+    row("error", tool(), tool(Error("gone", None, "It is gone.")), {"error-added": "r"}, {"error-removed": "S"}),
+    row("confirmation", tool(), tool(Confirm("List?")), {"confirmation-added": "cW"}, {"confirmation-removed": "w"}),
+    row("condition", tool(Confirm("List?", when={"limit": (500,)})), tool(Confirm("List?")), {"confirmation-added": "cW"}, {"confirmation-narrowed": "w"}),
+    row("read only lost", tool(Annotations(read_only=True)), tool(Annotations(destructive=False)), {"hint-lost": "cW"}, {"hint-gained": ""}),
+    row("idempotent lost", tool(Annotations(idempotent=True)), tool(), {"hint-lost": "cW"}, {"hint-gained": ""}),
+    row("destructive gained", tool(Annotations(destructive=False)), tool(Annotations(destructive=True)), {"hint-lost": "cW"}, {"hint-gained": ""}),
+    row("injected", tool(), tool(Inject("site")), {"inject-added": "CS"}, {"inject-removed": "C"}),
+    row("long running", tool(), tool(LongRunning(ack=Object(Attribute("job", String, "Job.", required=True)))), {"long-running-added": "cR"}, {"long-running-removed": "r"}),
+    row("deprecated", tool(), tool(Deprecated("It is old.")), {"deprecated": ""}, {}),
+    row("time limit", tool(), tool(Timeout("5s")), {}, {}),
+    row("sensitive", tool(arguments=args(ADDED)), tool(arguments=args(Attribute("kind", String, "Kind.", sensitive=True))), {"sensitive-added": ""}, {"sensitive-removed": ""}),
+    row("default removed", tool(), tool(arguments=args(Attribute("limit", Int, "Most to return.", minimum=1, maximum=500))), {"default-changed": "c"}, {"default-changed": "c"}),
+    row("multiple of", tool(arguments=args(Attribute("n", Int, "N.", multiple_of=5))), tool(arguments=args(Attribute("n", Int, "N.", multiple_of=10))), {"argument-narrowed": "CW"}, {"argument-widened": "S"}),
+    row("agent gone", used(tool()), designed(tool()), {"agent-removed": "CWS"}, {}),
+    row("agent's tool", used(tool(), TWO), used(tool(), TWO, only=("list",)), {"agent-tool-removed": "CWS"}, {}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("before", "after", "there", "back"), ROWS)
+def test_a_change_breaks_whom_the_table_says(
+    before: Service, after: Service, there: dict[str, str], back: dict[str, str]
+) -> None:
+    old, new = contract(before), contract(after)
+    assert (verdict(compare(old, new)), verdict(compare(new, old))) == (there, back)
+    for one, other in ((old, new), (new, old)):
+        for each in compare(one, other):
+            assert not each.rule.is_undecided, each.message
+            if each.code in ("argument-narrowed", "result-widened", "argument-required", "artifact-widened"):
+                assert each.witness, each
+
+
+def test_the_same_design_has_no_changes() -> None:
+    assert compare(contract(designed(tool())), contract(designed(tool()))) == []
+
+
+def test_words_are_a_patch() -> None:
+    other = Tool("list", "List all devices.", ARGS, RETURN)
+    (change,) = compare(contract(designed(tool())), contract(designed(other)))
+    assert (change.code, change.step, change.breaks) == ("text-changed", "patch", "")
+
+
+def test_an_approval_that_waits_is_void_when_its_schemas_change() -> None:
+    old, new = (
+        designed(tool(Confirm("List?"))),
+        designed(tool(Confirm("List?"), arguments=args(LIMIT, ADDED))),
+    )
+    assert {each.code: each.breaks for each in compare(contract(old), contract(new))} == {
+        "argument-added": "",
+        "approval-void": "w",
+    }
+
+
+def test_a_nested_place_has_its_keys_and_pointers() -> None:
+    old = tool(arguments=args(Attribute("filter", Object(Attribute("kind", String, "Kind.")), "Filter.")))
+    new = tool(
+        arguments=args(
+            Attribute("filter", Object(Attribute("kind", String, "Kind.", max_length=3)), "Filter.")
+        )
+    )
+    (change,) = compare(contract(designed(old)), contract(designed(new)))
+    assert (change.argument, change.after) == (
+        "filter.kind",
+        "/payload/schema/properties/filter/properties/kind",
+    )
+    assert change.witness[0]["filter"]["kind"] == "toolgen"

@@ -1,0 +1,205 @@
+"""`toolgen breaking` and `toolgen diff`, from the shell."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from typing import Any
+
+import pytest
+
+from toolgen.cli.parked_calls import parked_calls
+from toolgen.compatibility import RULES
+from toolgen.contract.mcp_lock import lock_text, make_lock
+from toolgen.contract.names import CATALOG
+
+from .conftest import DESIGN, ProjectFolder
+from .runs_project import start
+from .test_approve_runs import runs as runs
+
+BROKEN = DESIGN.replace("max_length=40", "max_length=20").replace('"text", String', '"words", String')
+
+
+@pytest.fixture
+def released(project: ProjectFolder) -> ProjectFolder:
+    """A project whose catalogue is kept as `released.json`, and whose design has changed since."""
+    project.run("gen")
+    project.write("released.json", (project.path / "app/gen" / CATALOG).read_text("utf-8"))
+    project.write("app/design.py", BROKEN)
+    return project
+
+
+def lines(text: str) -> list[dict[str, object]]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_a_break_has_its_place_its_parties_and_its_document(released: ProjectFolder) -> None:
+    done = released.run("breaking", "--against", "released.json")
+    assert done.code == 1
+    assert (
+        "app/design.py:12:13: error: hall.people.greet: argument 'name' is narrower: the new schema has "
+        'maxLength 20. Breaks callers, what waits. Shown by {"name": "aaaa' in done.err
+    )
+    assert "  hint: accept what was accepted; or say so by a major version, or by Breaks(…)" in done.err
+    assert "  released.json: before, at /payload/schema/properties/name" in done.err
+    assert "field 'text' of the result is gone. Breaks readers, source." in done.err
+    assert done.err.endswith(
+        " refused, 0 that cannot be told; a major step of the version is asked for; the version was none "
+        "and is none\n"
+    )
+
+
+def test_nothing_changed(project: ProjectFolder) -> None:
+    project.run("gen")
+    done = project.run("breaking", "--against", ".")
+    assert (done.code, done.err) == (0, "nothing changed since app/gen/tool_schemas.json\n")
+
+
+def test_records_for_programs(released: ProjectFolder) -> None:
+    done = released.run("breaking", "--against", "released.json", "--format", "json")
+    narrowed = next(each for each in lines(done.out) if each["code"] == "argument-narrowed")
+    assert narrowed["breaks"] == {
+        "callers": "documents",
+        "readers": "no",
+        "waits": "documents",
+        "source": "no",
+    }
+    assert narrowed["after"] == {
+        "in": "app.design",
+        "pointer": "/payload/schema/properties/name",
+        "file": str(released.path / "app/design.py"),
+        "line": 12,
+    }
+    assert narrowed["witness"]
+    github = released.run("breaking", "--against", "released.json", "--format", "github").out
+    assert github.startswith("::error file=app/design.py,line=12,col=13,title=argument-narrowed::")
+    log = json.loads(released.run("breaking", "--against", "released.json", "--format", "sarif").out)
+    (run,) = log["runs"]
+    assert {rule["id"] for rule in run["tool"]["driver"]["rules"]} == {
+        each["ruleId"] for each in run["results"]
+    }
+    location = run["results"][0]["locations"][0]["physicalLocation"]
+    assert location == {
+        "artifactLocation": {"uri": "app/design.py"},
+        "region": {"startLine": 12, "startColumn": 13},
+    }
+
+
+def test_a_change_is_let_through_by_its_name(released: ProjectFolder) -> None:
+    against: tuple[str, ...] = ("breaking", "--against", "released.json")
+    for allowed in ("result-field-removed@hall.people.greet", "result-field-added@hall.people.greet:words"):
+        against += ("--allow", allowed)
+    done = released.run(*against, "--allow", "argument-narrowed@hall.people.greet:name")
+    assert done.code == 0
+    assert "Let through: --allow." in done.err
+    done = released.run(*against, "--allow", "tool-removed@hall.people.nobody")
+    assert "--allow tool-removed@hall.people.nobody lets nothing through" in done.err
+    assert "names no code of a change" in released.run(*against, "--allow", "typo@x").err
+
+
+def test_a_clause_lets_changes_of_its_tool_through(released: ProjectFolder) -> None:
+    text = BROKEN.replace("Attribute, Design", "Attribute, Breaks, Design")
+    released.write(
+        "app/design.py",
+        text.replace('Inject("session_id"),', 'Inject("session_id"), Breaks("Nobody sends it."),'),
+    )
+    done = released.run("breaking", "--against", "released.json")
+    assert (done.code, "Let through: Nobody sends it.." in done.err or "Nobody sends it." in done.err) == (
+        0,
+        True,
+    )
+
+
+def test_a_baseline_lets_what_it_has_through(released: ProjectFolder) -> None:
+    released.write("b.json", released.run("diff", "--against", "released.json", "--format", "baseline").out)
+    assert released.run("breaking", "--against", "released.json", "--baseline", "b.json").code == 0
+    released.write("b.json", "{}")
+    assert (
+        "cannot read the baseline" in released.run("breaking", "--against", ".", "--baseline", "b.json").err
+    )
+
+
+@pytest.mark.parametrize(("version", "code"), [("2.0.0", 0), ("1.3.0", 1), ("", 1)])
+def test_a_version_that_makes_the_step_says_so(project: ProjectFolder, version: str, code: int) -> None:
+    ending = DESIGN.index("design = Design(")
+
+    def design(of: str, version: str) -> str:
+        body, said = of[: of.index("design = Design(")], DESIGN[ending:].rstrip().removesuffix(")")
+        return f"{body}{said}{f', version={version!r}' if version else ''})\n"
+
+    project.write("app/design.py", design(DESIGN, "1.2.0"))
+    project.run("gen")
+    project.write("released.json", (project.path / "app/gen" / CATALOG).read_text("utf-8"))
+    project.write("app/design.py", design(BROKEN, version))
+    done = project.run("breaking", "--against", "released.json")
+    assert done.code == code, done.err
+    assert ("Let through: the version." in done.err) == (code == 0)
+
+
+def test_a_revision_is_read_and_never_run(released: ProjectFolder) -> None:
+    def git(*words: str) -> None:
+        subprocess.run(
+            ["git", "-c", "user.name=x", "-c", "user.email=x@x", *words], cwd=released.path, check=True
+        )
+
+    git("init", "--quiet", "--initial-branch", "main")
+    git("add", "--all")
+    git("commit", "--quiet", "--message", "Release")
+    released.write("app/design.py", DESIGN)
+    (released.path / "app/gen" / CATALOG).write_text("{}", "utf-8")
+    assert (
+        released.run("breaking", "--against", "main").err == f"nothing changed since main:app/gen/{CATALOG}\n"
+    )
+    for wrong in ("--output=x", "-x", "nowhere", "main:app", ""):
+        assert released.run("breaking", f"--against={wrong}").code == 2
+    assert not (released.path / "x").exists()
+
+
+def test_what_is_no_catalogue_is_named(released: ProjectFolder) -> None:
+    released.write("wrong.json", "{}")
+    assert "wrong.json is no catalogue of tools" in released.run("breaking", "--against", "wrong.json").err
+    released.write("wrong.json", "[")
+    assert "wrong.json is not JSON" in released.run("breaking", "--against", "wrong.json").err
+    (released.path / "empty").mkdir()
+    assert "empty has no catalogue" in released.run("breaking", "--against", "empty").err
+    assert "there is no lock shop.mcp.json" in released.run("breaking", "--against", "mcp:shop").err
+
+
+def test_a_lock_of_a_server_is_compared_by_names(released: ProjectFolder) -> None:
+    schema: dict[str, Any] = {
+        "type": "object",
+        "properties": {"name": {"type": "string"}},
+        "required": ["name"],
+    }
+    tools: list[dict[str, Any]] = [
+        {"name": "greet", "inputSchema": schema},
+        {"name": "shout", "inputSchema": schema},
+    ]
+    released.write("shop.mcp.json", lock_text(make_lock("2025-11-25", "shop", "1", tools)))
+    done = released.run("breaking", "--against", "mcp:shop", "--format", "json")
+    assert {(each["code"], each["tool"]) for each in lines(done.out)} >= {
+        ("tool-removed", "shout"),
+        ("argument-narrowed", "greet"),
+    }
+
+
+def test_the_difference_is_said_in_sentences(released: ProjectFolder) -> None:
+    done = released.run("diff", "--against", "released.json")
+    assert done.code == 0
+    assert done.out.startswith(
+        "## Contract of the tools since `released.json`\n\n### Breaks\n\n- hall.people.greet: "
+    )
+    assert released.run("diff", "--against", "released.json", "--to", "released.json").out.endswith(
+        "Nothing changed.\n"
+    )
+
+
+def test_every_code_is_explained(project: ProjectFolder) -> None:
+    for rule in RULES:
+        assert project.run("explain", rule.code).out.startswith(f"{rule.code}\n\n")
+
+
+def test_calls_that_wait_are_read_from_a_file_of_runs(runs: ProjectFolder) -> None:
+    start(runs, "run_3:s-3:wipe disk")
+    (call,) = parked_calls(runs.path / "runs.db")
+    assert (call.tool, call.kind, call.arguments) == ("x.tools.wipe", "confirmation", {"name": "disk"})

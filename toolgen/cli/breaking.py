@@ -1,0 +1,319 @@
+"""`toolgen breaking` and `toolgen diff`: what changed since another catalogue, and whom it breaks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias, assert_never
+
+from toolgen.compatibility import (
+    BY_CODE,
+    PARTIES,
+    Change,
+    Party,
+    compare,
+    parked_changes,
+    ranked,
+    step_made,
+    step_of,
+)
+from toolgen.compatibility.rules import STEPS
+from toolgen.contract.errors import ToolgenError
+from toolgen.contract.printable import printable
+from toolgen.findings import Code, Finding, Place, Related
+
+from .breaking_sides import Clauses, as_server, design_side
+from .config import Project
+from .outcome import Outcome, render_diagnostics
+from .references import Side, read_side
+from .sarif import sarif_log
+
+BreakingFormat: TypeAlias = Literal["text", "json", "github", "sarif"]
+
+REFUSED: Final[tuple[Party, ...]] = ("callers", "readers", "waits")
+"""The parties for whom a break is refused; what breaks the source is for type checkers to find."""
+_SHOWN_AS: Final = {"waits": "what waits"}
+_BASELINE: Final = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BreakingRequest:
+    """What is compared, and what is let through."""
+
+    project: Project
+    against: str
+    to: str = ""
+    """The new side; "" for the design of the project."""
+    allowed: tuple[str, ...] = ()
+    """`CODE@TOOL`, or `CODE@TOOL:ARGUMENT`."""
+    baseline: Path | None = None
+    journal: Path | None = None
+    format: BreakingFormat = "text"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """A change, and why it is let through."""
+
+    change: Change
+    place: Place
+    allowed: str
+    """Why it is let through; "" where it is not."""
+    is_refused: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Comparison:
+    before: Side
+    after: Side
+    clauses: Clauses
+    changes: tuple[Change, ...]
+
+
+def find_breaking(request: BreakingRequest) -> Outcome:
+    """Return the changes; the code is 1 where one is refused.
+
+    Raises:
+        ToolgenError: a side cannot be read, or an option does not fit.
+    """
+    compared = _compared(request)
+    if isinstance(compared, Outcome):
+        return compared
+    baseline = _baseline(request.baseline)
+    unknown = [text for text in request.allowed if text.partition("@")[0] not in BY_CODE]
+    if unknown:
+        raise ToolgenError(
+            f"--allow {unknown[0]!r} names no code of a change", hint="write CODE@TOOL, as the list has them"
+        )
+    is_admitted = _is_admitted(compared)
+    judged = [
+        _judged(each, request, compared.clauses, baseline, is_admitted=is_admitted)
+        for each in compared.changes
+    ]
+    return _outcome(request, compared, judged)
+
+
+def show_difference(request: BreakingRequest, *, is_baseline: bool = False) -> Outcome:
+    """Return the changes as sentences in Markdown, for pull requests, or as a baseline.
+
+    Raises:
+        ToolgenError: a side cannot be read.
+    """
+    compared = _compared(request)
+    if isinstance(compared, Outcome):
+        return compared
+    if is_baseline:
+        return _as_baseline(compared.changes)
+    lines = [f"## Contract of the tools since `{compared.before.name}`", ""]
+    groups: dict[str, list[str]] = {}
+    for each in compared.changes:
+        groups.setdefault(_heading(each), []).append(f"- {_sentence(each)}")
+    for heading, sentences in groups.items():
+        lines += [f"### {heading}", "", *sentences, ""]
+    if not groups:
+        lines += ["Nothing changed.", ""]
+    count = len(compared.changes)
+    return Outcome(
+        code=0,
+        output="\n".join(lines).rstrip("\n"),
+        summary=f"{count} change{'' if count == 1 else 's'}; it asks for a {step_of(compared.changes)} step",
+    )
+
+
+def _compared(request: BreakingRequest) -> _Comparison | Outcome:
+    before = read_side(request.against, request.project)
+    clauses = Clauses()
+    if request.to:
+        after = read_side(request.to, request.project)
+    else:
+        made = design_side(request.project)
+        if isinstance(made, Outcome):
+            return made
+        after, clauses = made
+    if before.is_server or after.is_server:
+        before, after = as_server(before), as_server(after)
+    changes = compare(before.contract, after.contract)
+    if request.journal is not None:
+        from .parked_calls import parked_calls
+
+        changes += parked_changes(parked_calls(request.journal), before.contract, after.contract)
+    return _Comparison(before=before, after=after, clauses=clauses, changes=tuple(ranked(changes)))
+
+
+def _is_admitted(compared: _Comparison) -> bool:
+    """Return whether the versions of both sides make the step that the changes ask for."""
+    made = step_made(compared.before.contract.version, compared.after.contract.version)
+    return made is not None and STEPS.index(made) >= STEPS.index(step_of(compared.changes))
+
+
+def _judged(
+    change: Change,
+    request: BreakingRequest,
+    clauses: Clauses,
+    baseline: Collection[str],
+    *,
+    is_admitted: bool,
+) -> Judged:
+    broken = set(change.parties(in_behaviour=False)) & set(REFUSED)
+    allowed = clauses.reason(change)
+    names = {f"{change.code}@{change.tool}", _name(change)}
+    if not allowed and names & set(request.allowed):
+        allowed = "--allow"
+    if not allowed and _name(change) in baseline:
+        allowed = "the baseline"
+    if not allowed and is_admitted and change.code != "parked-call":
+        allowed = "the version"
+    is_refused = (bool(broken) or change.rule.is_undecided) and not allowed
+    return Judged(change=change, place=clauses.place(change), allowed=allowed, is_refused=is_refused)
+
+
+def _name(change: Change) -> str:
+    """Return the name of a change for `--allow` and for a baseline."""
+    return f"{change.code}@{change.tool}{f':{change.argument}' if change.argument else ''}"
+
+
+def _outcome(request: BreakingRequest, compared: _Comparison, judged: Sequence[Judged]) -> Outcome:
+    refused = [each for each in judged if each.is_refused]
+    shown = [
+        each for each in judged if each.is_refused or each.change.breaks or each.change.rule.is_weakening
+    ]
+    findings = [_finding(each, compared) for each in shown]
+    notes = _notes(request, judged)
+    summary = _summary(compared, judged, len(refused))
+    code = 1 if refused else 0
+    match request.format:
+        case "text":
+            text = render_diagnostics(findings, "text")
+            return Outcome(code=code, notes=(*([text] if text else []), *notes), summary=summary)
+        case "github":
+            return Outcome(
+                code=code, output=render_diagnostics(findings, "github"), notes=notes, summary=summary
+            )
+        case "json":
+            records = [json.dumps(_record(each, compared), ensure_ascii=False) for each in judged]
+            lines = "\n".join(map(printable, records))
+            return Outcome(code=code, output=lines, notes=notes, summary=summary)
+        case "sarif":
+            log = json.dumps(sarif_log(findings, _codes()), ensure_ascii=False, indent=1)
+            return Outcome(code=code, output=log, notes=notes, summary=summary)
+        case _:
+            assert_never(request.format)
+
+
+def _finding(judged: Judged, compared: _Comparison) -> Finding:
+    change = judged.change
+    message = f"{_sentence(change)}{f' Let through: {judged.allowed}.' if judged.allowed else ''}"
+    place = judged.place if judged.place.file else Place(file=compared.after.name, pointer=change.after)
+    earlier = Place(file=compared.before.name, pointer=change.before)
+    related = (Related(message=f"before, at {change.before}", place=earlier),) if change.before else ()
+    return Finding(
+        code=change.code,
+        message=message,
+        severity="error" if judged.is_refused else "warning",
+        place=place,
+        hint=change.rule.advice,
+        related=related,
+        is_suppressible=True,
+    )
+
+
+def _sentence(change: Change) -> str:
+    """Return a change as sentences: what, whom it breaks, and the document that shows it."""
+    text = f"{printable(change.tool)}: {printable(change.message)}."
+    if change.rule.is_weakening:
+        text = f"Weakened: {text}"
+    if parties := change.parties(in_behaviour=False):
+        text += f" Breaks {_parties(parties)}."
+    if parties := change.parties(in_behaviour=True):
+        text += f" Changes the behaviour for {_parties(parties)}."
+    witness = change.shown_witness()
+    return f"{text} Shown by {printable(witness)}." if witness else text
+
+
+def _parties(parties: Iterable[Party]) -> str:
+    return ", ".join(_SHOWN_AS.get(party, party) for party in parties)
+
+
+def _heading(change: Change) -> str:
+    if change.rule.is_weakening:
+        return "Weakened"
+    if change.parties(in_behaviour=False):
+        return "Breaks"
+    if change.rule.is_undecided:
+        return "Cannot tell"
+    return "Changes behaviour" if change.breaks else "Compatible"
+
+
+def _record(judged: Judged, compared: _Comparison) -> dict[str, Any]:
+    """Return a change as the object of a line of `--format json`."""
+    change, place = judged.change, judged.place
+    kinds = dict.fromkeys(PARTIES.values(), "no")
+    kinds |= dict.fromkeys(change.parties(in_behaviour=True), "behaviour")
+    kinds |= dict.fromkeys(change.parties(in_behaviour=False), "documents")
+    line = {"file": place.file, "line": place.line} if place.file else {}
+    return {
+        "code": change.code,
+        "tool": change.tool,
+        **({"argument": change.argument} if change.argument else {}),
+        "message": change.message,
+        "breaks": kinds,
+        "step": change.step,
+        "weakened": change.rule.is_weakening,
+        "undecided": change.rule.is_undecided,
+        "refused": judged.is_refused,
+        **({"allowed": judged.allowed} if judged.allowed else {}),
+        "before": {"in": compared.before.name, "pointer": change.before},
+        "after": {"in": compared.after.name, "pointer": change.after, **line},
+        **({"witness": change.witness[0]} if change.witness else {}),
+        "advice": change.rule.advice,
+    }
+
+
+def _notes(request: BreakingRequest, judged: Sequence[Judged]) -> tuple[str, ...]:
+    """Return what was let through for nothing."""
+    names = {
+        name for each in judged for name in (f"{each.change.code}@{each.change.tool}", _name(each.change))
+    }
+    return tuple(f"--allow {text} lets nothing through" for text in request.allowed if text not in names)
+
+
+def _summary(compared: _Comparison, judged: Sequence[Judged], refused: int) -> str:
+    if not judged:
+        return f"nothing changed since {compared.before.name}"
+    before, after = compared.before.contract.version, compared.after.contract.version
+    versions = f"; the version was {before or 'none'} and is {after or 'none'}"
+    count = f"{len(judged)} change{'' if len(judged) == 1 else 's'} since {compared.before.name}"
+    asked = f"a {step_of(compared.changes)} step of the version is asked for"
+    undecided = sum(each.change.rule.is_undecided for each in judged)
+    return f"{count}, {refused} refused, {undecided} that cannot be told; {asked}{versions}"
+
+
+def _codes() -> Iterator[Code]:
+    return (Code(rule.code, rule.explanation) for rule in BY_CODE.values())
+
+
+def _baseline(file: Path | None) -> Collection[str]:
+    """Return the names of the changes that a baseline lets through.
+
+    Raises:
+        ToolgenError: it cannot be read.
+    """
+    if file is None:
+        return ()
+    try:
+        document = json.loads(file.read_text("utf-8"))
+        if document["format"] != _BASELINE:
+            raise ValueError(f"it is of format {document['format']}")
+        return frozenset(map(str, document["changes"]))
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        hint = "write it again: toolgen diff --against REF --format baseline"
+        raise ToolgenError(f"cannot read the baseline {file}: {error}", hint=hint) from error
+
+
+def _as_baseline(changes: Iterable[Change]) -> Outcome:
+    """Return the names of the changes that break somebody, or cannot be told, as a baseline."""
+    names = sorted({_name(each) for each in changes if each.breaks or each.rule.is_undecided})
+    text = json.dumps({"format": _BASELINE, "changes": names}, indent=1)
+    return Outcome(code=0, output=text, summary=f"{len(names)} changes that a baseline lets through")

@@ -1,0 +1,87 @@
+"""The commands `toolgen breaking` and `toolgen diff`, and their options."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from .config import find_project
+
+Against = Annotated[
+    str,
+    typer.Option(
+        help="What was promised: a catalogue, a folder, a git revision, a lock, mcp:NAME or mcp:URL.",
+        metavar="REF",
+    ),
+]
+To = Annotated[
+    str, typer.Option(help="What is promised now; by default the design of the project.", metavar="REF")
+]
+Allow = Annotated[
+    list[str] | None,
+    typer.Option(help="Let a change through: CODE@TOOL, or CODE@TOOL:ARGUMENT.", metavar="CHANGE"),
+]
+BaselineFile = Annotated[
+    Path | None, typer.Option(help="Let the changes in this file through.", metavar="FILE")
+]
+Journal = Annotated[
+    Path | None,
+    typer.Option(help="A file of runs: what waits in it is held to the new contract.", metavar="FILE"),
+]
+Format = Annotated[
+    Literal["text", "json", "github", "sarif"],
+    typer.Option(help="How changes are printed; all but text go to stdout."),
+]
+DiffFormat = Annotated[
+    Literal["markdown", "baseline"],
+    typer.Option(help="markdown is for people, baseline for `toolgen breaking --baseline`."),
+]
+ConfigFile = Annotated[Path | None, typer.Option(help="The pyproject.toml of the project.", metavar="FILE")]
+
+
+def breaking(
+    against: Against = "",
+    to: To = "",
+    allow: Allow = None,
+    baseline: BaselineFile = None,
+    journal: Journal = None,
+    format: Format = "text",
+    config: ConfigFile = None,
+) -> None:
+    """Say what a change of the design breaks, and for whom; exit 1 if it breaks somebody."""
+    from .breaking import BreakingRequest, find_breaking
+    from .outcome import print_error_records, print_outcome
+
+    _require(against)
+    request = BreakingRequest(
+        project=find_project(config),
+        against=against,
+        to=to,
+        allowed=tuple(allow or ()),
+        baseline=baseline,
+        journal=journal,
+        format=format,
+    )
+    with print_error_records("text" if format == "sarif" else format):
+        raise typer.Exit(print_outcome(find_breaking(request)))
+
+
+def diff(
+    against: Against = "", to: To = "", format: DiffFormat = "markdown", config: ConfigFile = None
+) -> None:
+    """Print what changed in the contract of the tools as sentences, in Markdown, or as a baseline."""
+    from .breaking import BreakingRequest, show_difference
+    from .outcome import print_outcome
+
+    _require(against)
+    request = BreakingRequest(project=find_project(config), against=against, to=to)
+    raise typer.Exit(print_outcome(show_difference(request, is_baseline=format == "baseline")))
+
+
+def _require(against: str) -> None:
+    if not against:
+        raise typer.BadParameter(
+            "it is missing: name a catalogue, a folder or a git revision such as main", param_hint="--against"
+        )

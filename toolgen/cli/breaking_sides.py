@@ -1,0 +1,98 @@
+"""Both sides of `toolgen breaking`: the design as it is now, and where its clauses stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from toolgen.codegen import generate
+from toolgen.compatibility import Change, contract_of_server
+from toolgen.contract.names import CATALOG
+from toolgen.dsl import Attribute, Breaks, Tool, Toolset, build
+from toolgen.dsl.clause import Clause
+from toolgen.findings import NOWHERE, Place
+
+from .config import Project
+from .load import load_design
+from .outcome import Outcome, reported
+from .references import Side, side_of
+
+
+@dataclass(frozen=True, slots=True)
+class Clauses:
+    """The tools of a design by toolset and name, as their author wrote them."""
+
+    tools: Mapping[tuple[str, str], Tool] = field(default_factory=dict)
+
+    def place(self, change: Change) -> Place:
+        """Return where the clause of a change stands: its argument, else its tool."""
+        tool = self._tool(change.tool)
+        if tool is None:
+            return NOWHERE
+        name = change.argument.partition(".")[0].removesuffix("[]")
+        attributes = (each for each in _inside(tool) if isinstance(each, Attribute) and each.name == name)
+        return next(attributes, tool).source.located()
+
+    def reason(self, change: Change) -> str:
+        """Return why the design lets a change through; "" where it does not."""
+        tool = self._tool(change.tool)
+        clauses = (each for each in tool.children if isinstance(each, Breaks)) if tool else ()
+        return next((each.reason for each in clauses if not each.codes or change.code in each.codes), "")
+
+    def _tool(self, id_: str) -> Tool | None:
+        _, toolset, name = ["", "", *id_.split(".")][-3:]
+        return self.tools.get((toolset, name))
+
+
+def design_side(project: Project) -> tuple[Side, Clauses] | Outcome:
+    """Return what the design promises now, or the findings of one that is wrong.
+
+    Raises:
+        ToolgenError: the design cannot be imported.
+    """
+    design = load_design(project)
+    evaluation = build(design)
+    if evaluation.design is None:
+        return reported(evaluation.diagnostics, "text", code=1, summary="the design is wrong")
+    text = generate(evaluation.design, module=project.design)[CATALOG]
+    tools = {
+        (toolset.name, tool.name): tool
+        for toolset in _inside(design)
+        if isinstance(toolset, Toolset)
+        for tool in toolset.children
+        if isinstance(tool, Tool)
+    }
+    return side_of(text, project.design), Clauses(tools)
+
+
+def as_server(side: Side) -> Side:
+    """Return a side as an MCP server would list it: tools by their names, arguments and results alone."""
+    if side.is_server:
+        return side
+    listed = [_listed(entry) for entry in side.contract.tools.values() if "payload" in entry]
+    return replace(side, contract=contract_of_server(listed, side.contract.version), is_server=True)
+
+
+def _listed(entry: Mapping[str, Any]) -> dict[str, Any]:
+    listed = {key: entry[key] for key in ("name", "title", "description", "annotations") if key in entry}
+    result = entry.get("output") or entry.get("result", {}).get("schema")
+    listed["inputSchema"] = entry["payload"]["schema"]
+    return listed if result is None else {**listed, "outputSchema": result}
+
+
+def _inside(clause: Clause) -> Iterator[Any]:
+    """Yield a clause and all that stand in it, each once."""
+    waiting: list[Any] = [clause]
+    seen: set[int] = set()
+    while waiting:
+        value = waiting.pop(0)
+        if isinstance(value, Clause):
+            if id(value) not in seen:
+                seen.add(id(value))
+                yield value
+                waiting[:0] = [each for key, each in vars(value).items() if key != "source"]
+        elif isinstance(value, (list, tuple)):
+            waiting[:0] = value
+        elif isinstance(value, Mapping):
+            waiting[:0] = value.values()

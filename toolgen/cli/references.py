@@ -1,0 +1,183 @@
+"""The other side of a comparison: a catalogue in a file, a folder or a git revision, or an MCP server.
+
+Nothing of the other side is executed: its catalogue, or its lock, is read as data.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from toolgen.catalog.reader import CatalogueError, read_catalogue
+from toolgen.compatibility import Contract, contract_of, contract_of_server
+from toolgen.contract.errors import ToolgenError
+from toolgen.contract.mcp_lock import LockError, read_lock
+from toolgen.contract.names import CATALOG
+from toolgen.contract.printable import printable
+
+from .config import Project, read_project
+
+_GIT_S: Final = 30
+_SERVER: Final = "mcp:"
+_LOCK: Final = ".mcp.json"
+_DEFAULT_OUT: Final = "gen"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """A contract, and what a person calls it."""
+
+    contract: Contract
+    name: str
+    """A file, or a file in a revision, such as `main:gen/tool_schemas.json`."""
+    is_server: bool = False
+    """It is what an MCP server lists, in which tools have names and no ids."""
+
+
+def read_side(reference: str, project: Project) -> Side:
+    """Return what a reference leads to: `mcp:…`, a file or folder that exists, else a git revision.
+
+    Raises:
+        ToolgenError: it leads to nothing, or to nothing that has tools.
+    """
+    if reference.startswith(_SERVER):
+        return _server(reference.removeprefix(_SERVER), project)
+    path = Path(reference)
+    if path.is_dir():
+        return _read(catalogue_in(path))
+    if path.exists():
+        return _read(path)
+    return _revision(reference, project)
+
+
+def catalogue_in(folder: Path) -> Path:
+    """Return the catalogue in a folder: its own, or that of the project there.
+
+    Raises:
+        ToolgenError: there is none.
+    """
+    if (folder / CATALOG).is_file():
+        return folder / CATALOG
+    settings = folder / "pyproject.toml"
+    file = read_project(settings).catalog if settings.is_file() else folder / _DEFAULT_OUT / CATALOG
+    if not file.is_file():
+        raise ToolgenError(
+            f"{folder} has no catalogue: there is no {file}",
+            hint=f"run toolgen gen there, or name a {CATALOG}",
+        )
+    return file
+
+
+def _read(file: Path) -> Side:
+    try:
+        text = file.read_text("utf-8")
+    except (OSError, ValueError) as error:
+        raise ToolgenError(f"cannot read {file}: {error}", hint=f"name a {CATALOG} or a lock") from error
+    return side_of(text, str(file), file.parent)
+
+
+def side_of(text: str, name: str, folder: Path | None = None) -> Side:
+    """Return the contract in the text of a catalogue or of a lock.
+
+    `folder` is where the root of an agent's catalogue is looked for.
+
+    Raises:
+        ToolgenError: it is neither.
+    """
+    try:
+        document = json.loads(text)
+        if isinstance(document, dict) and "catalog" not in document and "protocol" in document:
+            lock = read_lock(text)
+            return Side(contract=contract_of_server(lock.tools, lock.version), name=name, is_server=True)
+
+        def root(path: str) -> Any:
+            if folder is None:
+                raise CatalogueError("is the catalogue of an agent; name that of the design")
+            return json.loads((folder / path).read_text("utf-8"))
+
+        return Side(contract=contract_of(read_catalogue(document, root)), name=name)
+    except (CatalogueError, LockError) as error:
+        raise ToolgenError(f"{name} {error}", hint=f"name a {CATALOG} or a lock of an MCP server") from error
+    except (ValueError, OSError, RecursionError) as error:
+        raise ToolgenError(f"{name} is not JSON: {error}", hint=f"name a {CATALOG}") from error
+
+
+def _server(name: str, project: Project) -> Side:
+    """Return what a server lists: that of an address is asked, of a name the lock is read."""
+    if name.startswith(("http://", "https://")):
+        from toolgen.adapters.mcp import HttpServer, lock_of
+
+        lock = lock_of(name, HttpServer(name))
+        return Side(contract=contract_of_server(lock.tools, lock.version), name=name, is_server=True)
+    files = [folder / f"{name}{_LOCK}" for folder in (Path(), project.directory)]
+    file = next((file for file in files if file.is_file()), None)
+    if file is None:
+        raise ToolgenError(
+            f"there is no lock {name}{_LOCK} in the working directory or in {project.directory}",
+            hint="write one by toolgen import mcp, or name the server: mcp:https://…",
+        )
+    return _read(file)
+
+
+def _revision(revision: str, project: Project) -> Side:
+    """Return the catalogue that is committed in a revision of the project's repository."""
+    shown = printable(revision[:100])
+    commit = _git(project, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+    if commit is None:
+        raise ToolgenError(
+            f"{shown!r} is neither a file, nor a folder, nor a revision of a git repository at "
+            f"{project.directory}",
+            hint=f"name a {CATALOG}, a folder, a revision such as main, or mcp:NAME; CI needs a fetch of it",
+        )
+    commit = commit.strip()
+    for out in (project.out, _out_in(project, commit)):
+        path = f"{out}/{CATALOG}"
+        text = _git(project, "cat-file", "blob", f"{commit}:./{path}")
+        if text is not None:
+            return side_of(text, f"{shown}:{path}")
+    raise ToolgenError(
+        f"the revision {shown!r} has no {project.out}/{CATALOG}",
+        hint="commit the generated code, or keep the catalogue of a release and name that file",
+    )
+
+
+def _out_in(project: Project, commit: str) -> str:
+    """Return the folder of the generated code by the settings that a revision has."""
+    text = _git(project, "cat-file", "blob", f"{commit}:./{project.file.name}")
+    try:
+        settings = tomllib.loads(text or "").get("tool", {}).get("toolgen", {})
+        out = settings.get("out", _DEFAULT_OUT)
+    except (ValueError, AttributeError):
+        return _DEFAULT_OUT
+    return out if isinstance(out, str) else _DEFAULT_OUT
+
+
+def _git(project: Project, *arguments: str) -> str | None:
+    """Return what git prints in the folder of the project; None where it fails.
+
+    Raises:
+        ToolgenError: there is no git, or it does not end.
+    """
+    command = ["git", "-C", str(project.directory), "--no-optional-locks", *arguments]
+    environment = {**os.environ, "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1"}
+    try:
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            check=False,
+            timeout=_GIT_S,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+        )
+    except FileNotFoundError as error:
+        raise ToolgenError("git is not installed", hint="install it, or name a catalogue's file") from error
+    except subprocess.TimeoutExpired as error:
+        raise ToolgenError(
+            f"git does not answer within {_GIT_S} s", hint="name a catalogue's file"
+        ) from error
+    return done.stdout.decode("utf-8", "replace") if done.returncode == 0 else None

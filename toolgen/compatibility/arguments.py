@@ -1,0 +1,166 @@
+"""What changed in the arguments of a tool: for those who send them, and for the executor that gets them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from toolgen.contract.json_value import identity
+
+from .changes import Change, change, key_of, place, properties_of
+from .conjunctions import flatten, required_of
+from .containment import contains
+from .documents import Document
+from .proof import Gap
+
+_ABSENT: Final = object()
+_TEXTS: Final = frozenset(("title", "description", "examples", "deprecated", "default", "$comment"))
+_PART: Final = "/payload"
+
+
+def argument_changes(
+    tool: str, before: Document, after: Document, *, injected: tuple[set[str], set[str]]
+) -> Iterator[Change]:
+    """Yield the changes of arguments; `injected` are the fields that the server filled, and fills now."""
+    old, new = properties_of(before), properties_of(after)
+    removed, added = _without(old, new), _without(new, old)
+    renamed = dict(_renamed(removed, added, old, new))
+    for name in removed:
+        if name in renamed:
+            message = f"argument {name!r} is called {renamed[name]!r} now"
+            witness = _witness(before, after, name)
+            yield _change("argument-renamed", tool, message, name, witness, to=renamed[name])
+        elif name in injected[1] - injected[0]:
+            yield _change(
+                "inject-added",
+                tool,
+                f"argument {name!r} is filled by the server now",
+                name,
+                _witness(before, after, name),
+            )
+        else:
+            yield _change(
+                "argument-removed", tool, f"argument {name!r} is gone", name, _witness(before, after, name)
+            )
+    required = required_of(flatten((after.root,)))
+    gaps = contains(after, before).gaps
+    by_name = {gap.name: gap for gap in gaps if not gap.path and gap.keyword == "required"}
+    for name in added:
+        if name in renamed.values():
+            continue
+        if name in injected[0] - injected[1]:
+            yield _change(
+                "inject-removed", tool, f"models are asked for {name!r}, which the server filled", name, None
+            )
+        elif name in required:
+            message = f"argument {name!r} is new, and required"
+            yield _change("argument-added-required", tool, message, name, by_name.get(name), is_new=True)
+        else:
+            yield _change("argument-added", tool, f"argument {name!r} is new", name, None, is_new=True)
+    yield from _narrowed(tool, gaps, {*removed, *added})
+    yield from _loosened(tool, before, after, {*removed, *added})
+    yield from _defaults(tool, old, new)
+
+
+def _narrowed(tool: str, gaps: tuple[Gap, ...], listed: set[str]) -> Iterator[Change]:
+    for gap in gaps:
+        name = key_of(gap)
+        if not gap.path and gap.keyword in ("required", "additionalProperties") and gap.name in listed:
+            continue
+        places: dict[str, Any] = {
+            "before": place(_PART, gap.small),
+            "after": place(_PART, gap.large),
+            "argument": name,
+        }
+        if gap.keyword == "required":
+            yield change("argument-required", tool, f"argument {name!r} is required now", gap=gap, **places)
+        elif gap.keyword == "additionalProperties" and gap.name:
+            yield change("argument-removed", tool, f"argument {name!r} is gone", gap=gap, **places)
+        else:
+            what = f"argument {name!r}" if name else "the arguments"
+            message = f"{what} {'are' if not name else 'is'} narrower: the new schema {gap.reason}"
+            yield change("argument-narrowed", tool, message, gap=gap, **places)
+
+
+def _loosened(tool: str, before: Document, after: Document, listed: set[str]) -> Iterator[Change]:
+    """Yield what is accepted now and was not; what cannot be told here breaks nobody."""
+    for gap in contains(before, after).gaps:
+        name = key_of(gap)
+        if gap.is_undecided or (gap.path[:1] or (gap.name,))[0] in listed:
+            continue
+        places: dict[str, Any] = {
+            "before": place(_PART, gap.large),
+            "after": place(_PART, gap.small),
+            "argument": name,
+        }
+        if gap.keyword == "required":
+            yield change("argument-optional", tool, f"argument {name!r} may be left out now", **places)
+        elif gap.keyword == "additionalProperties" and gap.name:
+            yield change("argument-added", tool, f"argument {name!r} is new", **places)
+        else:
+            what = f"argument {name!r} takes" if name else "the arguments take"
+            message = f"{what} more: the old schema {gap.reason}"
+            yield change("argument-widened", tool, message, gap=gap, **places)
+
+
+def _defaults(tool: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
+    for name in old.keys() & new.keys():
+        before, after = (_default(part) for part in (old[name], new[name]))
+        if identity(before) != identity(after):
+            message = f"the default of argument {name!r} {_difference(before, after)}"
+            yield _change("default-changed", tool, message, name, None)
+
+
+def _default(part: Any) -> Any:
+    return part.get("default", _ABSENT) if isinstance(part, Mapping) else _ABSENT
+
+
+def _difference(before: Any, after: Any) -> str:
+    if before is _ABSENT:
+        return f"is {after!r}, and there was none"
+    return f"was {before!r}, and there is none" if after is _ABSENT else f"is {after!r}, and was {before!r}"
+
+
+def _renamed(
+    removed: list[str], added: list[str], old: Mapping[str, Any], new: Mapping[str, Any]
+) -> Iterator[tuple[str, str]]:
+    """Yield the arguments that are gone while one of the same schema, and of none else, is new."""
+    for name in removed:
+        alike = [other for other in added if _plain(old[name]) == _plain(new[other])]
+        rivals = [other for other in removed if _plain(old[other]) == _plain(old[name])]
+        if len(alike) == len(rivals) == 1:
+            yield name, alike[0]
+
+
+def _plain(part: Any) -> Any:
+    return identity(
+        {key: value for key, value in part.items() if key not in _TEXTS}
+        if isinstance(part, Mapping)
+        else part
+    )
+
+
+def _witness(before: Document, after: Document, name: str) -> Gap | None:
+    """Return the gap that a removed argument leaves; None where the new schema takes any key."""
+    gaps = contains(after, before).gaps
+    return next(
+        (gap for gap in gaps if not gap.path and gap.keyword == "additionalProperties" and gap.name == name),
+        None,
+    )
+
+
+def _change(
+    code: str, tool: str, message: str, name: str, gap: Gap | None, *, to: str = "", is_new: bool = False
+) -> Change:
+    """Return a change of one argument of the root."""
+    facts: dict[str, Any] = {"argument": name}
+    if not is_new:
+        facts["before"] = place(_PART, f"/properties/{name}")
+    if is_new or to:
+        facts["after"] = place(_PART, f"/properties/{to or name}")
+    shown = gap if gap is not None and not gap.is_undecided else None
+    return change(code, tool, message, gap=shown, **facts)
+
+
+def _without(these: Mapping[str, Any], those: Mapping[str, Any]) -> list[str]:
+    return [name for name in these if name not in those]

@@ -1,0 +1,109 @@
+"""One change between two contracts: what it is, whom it breaks, and the document that shows it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from toolgen.contract.json_pointer import escaped
+
+from .conjunctions import flatten
+from .documents import Document
+from .proof import Gap
+from .rules import BY_CODE, PARTIES, STEPS, Party, Rule, Step
+
+_LONGEST_SHOWN: Final = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """A change of one tool, agent or completion."""
+
+    rule: Rule
+    tool: str
+    """Id of what changed."""
+    message: str
+    """A sentence that names it."""
+    before: str = ""
+    after: str = ""
+    """JSON Pointers into the entries of both sides; "" where there is none."""
+    argument: str = ""
+    """The argument, or the field, that it is about."""
+    witness: tuple[Any, ...] = ()
+    """A document that one side accepts and the other refuses; none where no document shows it."""
+    breaks: str = ""
+    """Letters of `PARTIES`; those of the rule, where this change is no milder."""
+
+    @property
+    def code(self) -> str:
+        return self.rule.code
+
+    def parties(self, *, in_behaviour: bool) -> tuple[Party, ...]:
+        """Return whom it breaks, in documents or in behaviour."""
+        return tuple(PARTIES[each.upper()] for each in self.breaks if each.islower() == in_behaviour)
+
+    @property
+    def step(self) -> Step:
+        """The step of the version that it asks for."""
+        if self.rule.step == "major" and not set(self.breaks) & {"C", "R", "W"}:
+            return "minor"
+        return self.rule.step
+
+    def shown_witness(self) -> str:
+        """Return the document as JSON, cut where it is long; "" without one."""
+        texts = [json.dumps(document, ensure_ascii=False) for document in self.witness]
+        return "".join(text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…" for text in texts)
+
+
+def change(
+    code: str, tool: str, message: str, *, gap: Gap | None = None, breaks: str | None = None, **facts: Any
+) -> Change:
+    """Return a change of a code; a gap without a document is one that cannot be told."""
+    rule = BY_CODE[code]
+    if gap is not None and gap.is_undecided:
+        message = f"{message} (cannot tell: {gap.reason}, and no document shows a difference)"
+        return Change(rule=BY_CODE["cannot-tell"], tool=tool, message=message, **facts)
+    witness = gap.witnesses[:1] if gap is not None else ()
+    breaks = rule.breaks if breaks is None else breaks
+    return Change(rule=rule, tool=tool, message=message, witness=witness, breaks=breaks, **facts)
+
+
+def step_of(changes: Iterable[Change]) -> Step:
+    """Return the step of the version that all of them ask for."""
+    return max((each.step for each in changes), key=STEPS.index, default="patch")
+
+
+def step_made(before: str, after: str) -> Step | None:
+    """Return the step between two versions; None where they say none, such as where one has no version."""
+    numbers = [[int(part) for part in text.split(".")] for text in (before, after) if _is_version(text)]
+    if len(numbers) < 2 or numbers[1] <= numbers[0]:
+        return None
+    old, new = ([*each, 0, 0][:3] for each in numbers)
+    if new[0] != old[0] or (new[0] == 0 and new[1] != old[1]):
+        return "major"
+    return "minor" if new[1] != old[1] else "patch"
+
+
+def _is_version(text: str) -> bool:
+    return bool(text) and all(part.isascii() and part.isdigit() for part in text.split("."))
+
+
+def properties_of(document: Document) -> Mapping[str, Any]:
+    """Return the named properties of the root of a schema, with references and `allOf` followed."""
+    flat = flatten((document.root,))
+    return {name: part for properties in flat.of("properties") for name, part in properties.items()}
+
+
+def place(part: str, pointer: str) -> str:
+    """Return the pointer into an entry of a place in one of its schemas."""
+    return f"{part}/schema{pointer}"
+
+
+def key_of(gap: Gap) -> str:
+    """Return the keys to the value of a gap, as a person writes them: `filter.sites[].name`."""
+    text = ""
+    for step in (*gap.path, *((gap.name,) if gap.name else ())):
+        text += "[]" if step == "*" else f".{escaped(step)}" if text else escaped(step)
+    return text

@@ -1,0 +1,144 @@
+"""All changes between two contracts, in the order of the new side, what is gone first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from .arguments import argument_changes
+from .changes import Change, change
+from .containment import contains
+from .contracts import Contract, canonical, hints_of
+from .guards import guard_changes, text_changes
+from .results import artifact_changes, error_changes, result_changes
+
+Entry = Mapping[str, Any]
+
+
+def compare(before: Contract, after: Contract) -> list[Change]:
+    """Return the changes from one contract to another; empty where both say the same."""
+    return [
+        *_tools(before, after),
+        *_agents(before, after),
+        *_completions(before, after),
+    ]
+
+
+def _tools(before: Contract, after: Contract) -> Iterator[Change]:
+    gone = {id_: entry for id_, entry in before.tools.items() if id_ not in after.tools}
+    new = {id_: entry for id_, entry in after.tools.items() if id_ not in before.tools}
+    moved: dict[str, str] = {}
+    for id_, entry in gone.items():
+        same = [
+            other
+            for other in new
+            if new[other].get("name") == entry.get("name") and other not in moved.values()
+        ]
+        if len(same) == 1:
+            moved[id_] = same[0]
+    for id_, entry in gone.items():
+        if id_ in moved:
+            yield change(
+                "tool-moved", moved[id_], f"its id was {id_!r}; models call it {entry['name']!r} as before"
+            )
+        else:
+            yield change("tool-removed", id_, "the tool is gone")
+    for id_ in new:
+        if id_ not in moved.values():
+            yield change("tool-added", id_, "the tool is new")
+    for id_, entry in before.tools.items():
+        other = moved.get(id_, id_)
+        if other in after.tools:
+            yield from tool_changes(other, entry, after.tools[other], (before, after))
+
+
+def tool_changes(
+    tool: str, before: Entry, after: Entry, sides: tuple[Contract, Contract]
+) -> Iterator[Change]:
+    """Yield the changes of one tool."""
+    if canonical(before) == canonical(after):
+        return
+    if before.get("name") != after.get("name"):
+        yield change(
+            "tool-renamed",
+            tool,
+            f"models call it {after.get('name')!r}, and called it {before.get('name')!r}",
+        )
+    changes: list[Change] = []
+    if "payload" in before and "payload" in after:
+        documents = [
+            side.document(entry["payload"]) for side, entry in zip(sides, (before, after), strict=True)
+        ]
+        injected = {*before.get("inject", ())}, {*after.get("inject", ())}
+        changes += argument_changes(tool, documents[0], documents[1], injected=injected)
+    if "result" in before and "result" in after:
+        documents = [
+            side.document(entry["result"]) for side, entry in zip(sides, (before, after), strict=True)
+        ]
+        is_bounded_new = ("bounded" in before) != ("bounded" in after)
+        changes += result_changes(tool, documents[0], documents[1], is_bounded_new=is_bounded_new)
+    elif "result" in before and "payload" in after:
+        changes.append(change("result-field-removed", tool, "it does not say any more what it returns"))
+    changes += artifact_changes(tool, before, after, sides)
+    changes += error_changes(tool, before, after, sides)
+    changes += guard_changes(tool, before, after)
+    yield from changes
+    if {"confirmation"} <= before.keys() & after.keys() and approved(before) != approved(after):
+        yield change("approval-void", tool, "approvals of it that wait are asked again")
+    yield from text_changes(tool, before, after)
+
+
+def approved(entry: Entry) -> str:
+    """Return a text that changes with what a person has approved: schemas, injected fields, hints."""
+    schemas = [entry.get(part, {}).get("schema") for part in ("payload", "result")]
+    return canonical([*schemas, entry.get("inject", []), hints_of(entry)])
+
+
+def _agents(before: Contract, after: Contract) -> Iterator[Change]:
+    for id_, entry in before.agents.items():
+        if id_ not in after.agents:
+            yield change("agent-removed", id_, "the agent is gone")
+            continue
+        old, new = _tools_of(entry), _tools_of(after.agents[id_])
+        for tool in old:
+            if tool not in new:
+                yield change("agent-tool-removed", id_, f"it has the tool {tool!r} no longer", argument=tool)
+            elif old[tool] != new[tool]:
+                message = f"it calls {tool!r} {new[tool]!r}, and called it {old[tool]!r}"
+                yield change("agent-tool-renamed", id_, message, argument=tool)
+        for export in _exports_of(entry) - _exports_of(after.agents[id_]):
+            message = f"it offers the toolset {export!r} to others no longer"
+            yield change("agent-export-removed", id_, message, argument=export)
+
+
+def _tools_of(agent: Entry) -> dict[str, str]:
+    """Return the names by which the models of an agent call its tools, by id."""
+    return {str(tool["id"]): str(tool.get("name", "")) for tool in agent.get("tools", ())}
+
+
+def _exports_of(agent: Entry) -> set[str]:
+    return {str(export["toolset"]) for export in agent.get("exports", ())}
+
+
+def _completions(before: Contract, after: Contract) -> Iterator[Change]:
+    for id_, entry in before.completions.items():
+        if id_ not in after.completions:
+            yield change("completion-removed", id_, "the completion is gone")
+            continue
+        old, new = before.document(entry["result"]), after.document(after.completions[id_]["result"])
+        for gap in contains(old, new).gaps:
+            message = f"it may be what it never was: the old schema {gap.reason}"
+            yield change("completion-widened", id_, message, gap=gap)
+
+
+def ranked(changes: Iterable[Change]) -> list[Change]:
+    """Return the changes in the order of lists: lost guards, what breaks, what cannot be told, the rest."""
+
+    def rank(each: Change) -> int:
+        if each.rule.is_weakening:
+            return 0
+        if each.parties(in_behaviour=False):
+            return 1
+        return 2 if each.rule.is_undecided else 3 if each.breaks else 4
+
+    return sorted(changes, key=rank)

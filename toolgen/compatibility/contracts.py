@@ -1,0 +1,102 @@
+"""Both sides of a comparison: what a catalogue, or the lock of an MCP server, promises."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final
+
+from toolgen.catalog.reader import Catalogue
+
+from .documents import Document
+
+_HINTS: Final = {
+    "destructiveHint": True,
+    "openWorldHint": True,
+    "readOnlyHint": False,
+    "idempotentHint": False,
+}
+"""What holds where an entry does not say it (MCP 2025-11-25, `ToolAnnotations`)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contract:
+    """What one side promises."""
+
+    tools: Mapping[str, Mapping[str, Any]]
+    """Entries of the catalogue by id."""
+    agents: Mapping[str, Mapping[str, Any]]
+    completions: Mapping[str, Mapping[str, Any]]
+    version: str = ""
+    has_notes: bool = False
+    """No `format` is checked, as in what MCP servers list."""
+
+    def document(self, part: Mapping[str, Any]) -> Document:
+        """Return the schema of a part of an entry, such as its payload, to be compared."""
+        noted = None if self.has_notes else tuple(part.get("noted_formats", ()))
+        return _document(_Key(part.get("schema", True), noted))
+
+
+class _Key:
+    """A schema by its identity, with the formats that are notes."""
+
+    def __init__(self, schema: Any, noted: tuple[str, ...] | None) -> None:
+        self.schema, self.noted = schema, noted
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Key) and self.schema is other.schema and self.noted == other.noted
+
+    def __hash__(self) -> int:
+        return hash((id(self.schema), self.noted))
+
+
+@lru_cache(256)
+def _document(key: _Key) -> Document:
+    return Document(key.schema, key.noted)
+
+
+def contract_of(catalogue: Catalogue) -> Contract:
+    """Return what a catalogue promises."""
+    return Contract(
+        tools=_by_id(catalogue.tools),
+        agents=_by_id(catalogue.agents),
+        completions=_by_id(catalogue.completions),
+        version=catalogue.version,
+    )
+
+
+def contract_of_server(tools: Iterable[Mapping[str, Any]], version: str = "") -> Contract:
+    """Return what an MCP server promises that has listed these tools, by the keys of the protocol."""
+    return Contract(
+        tools={str(tool["name"]): _entry(tool) for tool in tools},
+        agents={},
+        completions={},
+        version=version,
+        has_notes=True,
+    )
+
+
+def _entry(tool: Mapping[str, Any]) -> dict[str, Any]:
+    entry = {
+        key: tool[key] for key in ("name", "title", "description", "annotations", "icons") if key in tool
+    }
+    entry |= {"id": str(tool["name"]), "payload": {"schema": tool["inputSchema"]}}
+    return {**entry, "result": {"schema": tool["outputSchema"]}} if "outputSchema" in tool else entry
+
+
+def _by_id(entries: Iterable[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    return {str(entry.get("id") or entry.get("name")): entry for entry in entries}
+
+
+def canonical(value: Any) -> str:
+    """Return a text that is equal for the same JSON."""
+    return json.dumps(value, sort_keys=True)
+
+
+def hints_of(entry: Mapping[str, Any]) -> dict[str, bool]:
+    """Return the behaviour hints of a tool, MCP's defaults where it has none."""
+    written = entry.get("annotations", {})
+    hints = {name: bool(written.get(name, default)) for name, default in _HINTS.items()}
+    return {**hints, "destructiveHint": False} if hints["readOnlyHint"] else hints

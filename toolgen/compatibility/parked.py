@@ -1,0 +1,44 @@
+"""What waits, held to a new contract: arguments that are frozen, and approvals that were given for a tool."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from .changes import Change, change
+from .comparison import approved
+from .contracts import Contract
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParkedCall:
+    """A call that waits for an answer."""
+
+    id: str
+    tool: str
+    kind: str
+    """`confirmation` for one that a person has to approve."""
+    arguments: Any
+
+
+def parked_changes(calls: Iterable[ParkedCall], before: Contract, after: Contract) -> Iterator[Change]:
+    """Yield the calls that do not go on with the new contract, and those whose approval is asked again."""
+    for call in calls:
+        if call.tool not in after.tools:
+            if call.tool in before.tools:
+                yield change(
+                    "parked-call",
+                    call.tool,
+                    f"the call {call.id} waits, and its tool is gone",
+                    argument=call.id,
+                )
+            continue
+        entry = after.tools[call.tool]
+        document = after.document(entry["payload"])
+        if not document.fault and not document.accepts((document.root,), call.arguments):
+            message = f"the call {call.id} waits, and its arguments are refused now"
+            yield change("parked-call", call.tool, message, argument=call.id)
+        elif call.kind != "pending" and approved(before.tools.get(call.tool, {})) != approved(entry):
+            message = f"the call {call.id} waits, and is asked again"
+            yield change("parked-call", call.tool, message, breaks="w", argument=call.id)

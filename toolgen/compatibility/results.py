@@ -1,0 +1,125 @@
+"""What changed in what comes of a tool: its result, its artifacts and its errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from .changes import Change, change, key_of, place, properties_of
+from .containment import contains
+from .contracts import Contract
+from .documents import Document
+
+_PART: Final = "/result"
+_OF_BOUNDED: Final = frozenset(("returned", "total", "truncated", "refinement_hint", "next_cursor"))
+"""Fields that a bounded result has; the change of `bounded` speaks for them."""
+
+Entry = Mapping[str, Any]
+
+
+def result_changes(tool: str, before: Document, after: Document, *, is_bounded_new: bool) -> Iterator[Change]:
+    """Yield the changes of a result; `is_bounded_new` says that its bounds came or went."""
+    old, new = properties_of(before), properties_of(after)
+    bounds = _OF_BOUNDED if is_bounded_new else frozenset()
+    gone = [name for name in old if name not in new and name not in bounds]
+    for name in gone:
+        where: dict[str, Any] = {"before": place(_PART, f"/properties/{name}"), "argument": name}
+        yield change("result-field-removed", tool, f"field {name!r} of the result is gone", **where)
+    for gap in contains(before, after).gaps:
+        name = key_of(gap)
+        if (gap.path[:1] or (gap.name,))[0] in {*gone, *bounds}:
+            continue
+        places: dict[str, Any] = {
+            "before": place(_PART, gap.large),
+            "after": place(_PART, gap.small),
+            "argument": name,
+        }
+        if gap.keyword == "required":
+            message = f"field {name!r} of the result may be absent"
+            yield change("result-optional", tool, message, gap=gap, **places)
+        elif gap.keyword == "additionalProperties" and gap.name:
+            message = f"field {name!r} of the result is new, and the old schema takes no other fields"
+            yield change("result-field-added", tool, message, gap=gap, **places)
+        else:
+            what = f"field {name!r} of the result" if name else "the result"
+            message = f"{what} may be what it never was: the old schema {gap.reason}"
+            yield change("result-widened", tool, message, gap=gap, **places)
+    added = [name for name in new if name not in old and name not in bounds]
+    if added and contains(before, after).is_proved:
+        for name in added:
+            place_of_it: dict[str, Any] = {"after": place(_PART, f"/properties/{name}"), "argument": name}
+            message = f"field {name!r} of the result is new"
+            yield change("result-field-added", tool, message, breaks="", **place_of_it)
+    yield from _narrowed(tool, before, after, {*gone, *added, *bounds})
+
+
+def _narrowed(tool: str, before: Document, after: Document, listed: set[str]) -> Iterator[Change]:
+    """Yield what the executor has to keep to now; what cannot be told here breaks nobody."""
+    for gap in contains(after, before).gaps:
+        name = key_of(gap)
+        if gap.is_undecided or (gap.path[:1] or (gap.name,))[0] in listed:
+            continue
+        places: dict[str, Any] = {
+            "before": place(_PART, gap.small),
+            "after": place(_PART, gap.large),
+            "argument": name,
+        }
+        if gap.keyword == "required":
+            yield change("result-required", tool, f"field {name!r} of the result is always there", **places)
+        elif gap.keyword == "additionalProperties" and gap.name:
+            yield change(
+                "result-field-removed", tool, f"field {name!r} of the result is gone", gap=gap, **places
+            )
+        else:
+            what = f"field {name!r} of the result" if name else "the result"
+            yield change(
+                "result-narrowed", tool, f"{what} is narrower: the new schema {gap.reason}", gap=gap, **places
+            )
+
+
+def artifact_changes(
+    tool: str, before: Entry, after: Entry, sides: tuple[Contract, Contract]
+) -> Iterator[Change]:
+    """Yield the changes of artifacts, by their kinds."""
+    old, new = (_by(entry, "artifacts", "kind") for entry in (before, after))
+    for kind in old.keys() - new.keys():
+        yield change("artifact-removed", tool, f"artifacts of the kind {kind!r} are gone", argument=kind)
+    for kind in new.keys() - old.keys():
+        yield change("artifact-added", tool, f"artifacts of the kind {kind!r} are new", argument=kind)
+    yield from _parts("artifact-widened", tool, old, new, sides, "artifacts of the kind", "artifacts")
+
+
+def error_changes(
+    tool: str, before: Entry, after: Entry, sides: tuple[Contract, Contract]
+) -> Iterator[Change]:
+    """Yield the changes of declared errors, by their names."""
+    old, new = (_by(entry, "errors", "name") for entry in (before, after))
+    for name in new.keys() - old.keys():
+        yield change("error-added", tool, f"the error {name!r} is new", argument=name)
+    for name in old.keys() - new.keys():
+        yield change("error-removed", tool, f"the error {name!r} is gone", argument=name)
+    yield from _parts("error-widened", tool, old, new, sides, "details of the error", "errors")
+
+
+def _parts(
+    code: str,
+    tool: str,
+    old: Mapping[str, Entry],
+    new: Mapping[str, Entry],
+    sides: tuple[Contract, Contract],
+    what: str,
+    key: str,
+) -> Iterator[Change]:
+    """Yield the parts whose new schema is not within the old one."""
+    for place_, name in enumerate(old):
+        if name not in new or "schema" not in new[name]:
+            continue
+        before, after = sides[0].document(old[name]), sides[1].document(new[name])
+        for gap in contains(before, after).gaps:
+            message = f"{what} {name!r} may be what they never were: the old schema {gap.reason}"
+            where = place(f"/{key}/{place_}", gap.large)
+            yield change(code, tool, message, gap=gap, before=where, argument=name)
+
+
+def _by(entry: Entry, key: str, name: str) -> dict[str, Entry]:
+    return {str(part[name]): part for part in entry.get(key, ())}

@@ -1,0 +1,395 @@
+"""The table of changes: of each its code, whom it breaks, the step of the version it asks for, advice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final, Literal, TypeAlias
+
+Party: TypeAlias = Literal["callers", "readers", "waits", "source"]
+Step: TypeAlias = Literal["major", "minor", "patch"]
+
+PARTIES: Final[Mapping[str, Party]] = MappingProxyType(
+    {"C": "callers", "R": "readers", "W": "waits", "S": "source"}
+)
+"""The parties by their letter; a small letter breaks them in behaviour, and in no document."""
+STEPS: Final[tuple[Step, ...]] = ("patch", "minor", "major")
+"""The steps of a version, the smallest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One kind of change."""
+
+    code: str
+    """Stable, kebab-case."""
+    breaks: str
+    """Letters of `PARTIES`."""
+    step: Step
+    explanation: str
+    advice: str = ""
+    is_weakening: bool = False
+    """A guard went away: listed first, whatever the version says."""
+    is_undecided: bool = False
+    """Nothing was proved, and no document of a difference was found."""
+
+
+_NEW_TOOL: Final = "keep it as it was, mark it Deprecated, and add a tool beside it"
+_NEW_MAJOR: Final = "or say so by a major version, or by Breaks(…) at the clause"
+_WAIT: Final = "let what waits end before you deploy it, or keep the old contract beside the new one"
+
+RULES: Final = (
+    Rule(
+        "tool-removed",
+        "CWS",
+        "major",
+        "A tool is gone. Who calls it is told that there is no such tool, and calls of it that wait "
+        "cannot go on.",
+        f"mark it Deprecated first, with its replacement; {_NEW_MAJOR}",
+    ),
+    Rule(
+        "tool-renamed",
+        "CWS",
+        "major",
+        "The wire name of a tool changed: models and clients call it by the old one.",
+        f"keep the name; {_NEW_MAJOR}",
+    ),
+    Rule(
+        "tool-moved",
+        "WS",
+        "minor",
+        "The id of a tool changed, as when its toolset is renamed; models call it as before. Calls that "
+        "wait have the old id.",
+        _WAIT,
+    ),
+    Rule(
+        "tool-added",
+        "",
+        "minor",
+        "A tool is new.",
+    ),
+    Rule(
+        "argument-removed",
+        "CS",
+        "major",
+        "An argument is gone: a call that has it is refused, or it has no effect any more.",
+        f"keep it, deprecated, and ignore it; {_NEW_MAJOR}",
+    ),
+    Rule(
+        "argument-renamed",
+        "CWS",
+        "major",
+        "An argument has another name; who sends the old one is refused.",
+        f"keep the old name beside the new one; {_NEW_MAJOR}",
+    ),
+    Rule(
+        "argument-added",
+        "",
+        "minor",
+        "An optional argument is new.",
+    ),
+    Rule(
+        "argument-added-required",
+        "CWS",
+        "major",
+        "A new argument is required, and nobody sends it yet.",
+        "make it optional, or give it a default",
+    ),
+    Rule(
+        "argument-required",
+        "CWS",
+        "major",
+        "An argument that could be left out is required.",
+        "leave it optional, or give it a default",
+    ),
+    Rule(
+        "argument-optional",
+        "",
+        "minor",
+        "A required argument may be left out. Its type in the generated code may gain None.",
+    ),
+    Rule(
+        "argument-narrowed",
+        "CW",
+        "major",
+        "Values of an argument that were accepted are refused: a limit, a type, a pattern, a value of "
+        "an enum, a key.",
+        f"accept what was accepted; {_NEW_MAJOR}",
+    ),
+    Rule(
+        "argument-widened",
+        "S",
+        "minor",
+        "More values of an argument are accepted. An executor that handles each case by itself has a "
+        "new one.",
+        "look at the executor",
+    ),
+    Rule(
+        "default-changed",
+        "c",
+        "minor",
+        "The default of an argument changed: a call without it means something else now.",
+        "keep the default, and let callers ask for the new value",
+    ),
+    Rule(
+        "result-field-added",
+        "R",
+        "major",
+        "A result has a new field, and the old schema allowed no other fields. Readers that validate "
+        "refuse it.",
+        f"make results open from the start; {_NEW_MAJOR}",
+    ),
+    Rule(
+        "result-field-removed",
+        "RS",
+        "major",
+        "A field of a result is gone.",
+        f"keep it, deprecated; {_NEW_MAJOR}",
+    ),
+    Rule(
+        "result-optional",
+        "RS",
+        "major",
+        "A field that every result had may be absent.",
+        f"keep it required; {_NEW_MAJOR}",
+    ),
+    Rule(
+        "result-required",
+        "S",
+        "minor",
+        "A field of a result is always there now; the executor has to fill it.",
+        "look at the executor",
+    ),
+    Rule(
+        "result-widened",
+        "R",
+        "major",
+        "A result may have values that it never had: a new value of an enum, a looser limit, another branch.",
+        f"keep what readers were promised; {_NEW_MAJOR}",
+    ),
+    Rule(
+        "result-narrowed",
+        "S",
+        "minor",
+        "A result may have fewer values; the executor has to keep to them.",
+        "look at the executor",
+    ),
+    Rule(
+        "bounded-added",
+        "RS",
+        "major",
+        "A result is a window on more now, and has fields that say so.",
+        _NEW_TOOL,
+    ),
+    Rule(
+        "bounded-removed",
+        "R",
+        "major",
+        "A result is no window on more any more; readers miss the fields that said so.",
+        _NEW_TOOL,
+    ),
+    Rule(
+        "artifact-added",
+        "",
+        "minor",
+        "A kind of artifacts is new.",
+    ),
+    Rule(
+        "artifact-removed",
+        "RS",
+        "major",
+        "A kind of artifacts is gone.",
+        f"keep it; {_NEW_MAJOR}",
+    ),
+    Rule(
+        "artifact-widened",
+        "R",
+        "major",
+        "An artifact may have values that it never had.",
+        f"keep what readers were promised; {_NEW_MAJOR}",
+    ),
+    Rule(
+        "error-added",
+        "r",
+        "minor",
+        "A tool may fail in a way that it did not declare. Readers that list all errors lack one.",
+        "tell readers",
+    ),
+    Rule(
+        "error-removed",
+        "S",
+        "minor",
+        "A declared error is gone; code that raises or handles it does not type-check.",
+        "look at the executor",
+    ),
+    Rule(
+        "error-widened",
+        "R",
+        "major",
+        "The details of an error may have values that they never had.",
+        f"keep what readers were promised; {_NEW_MAJOR}",
+    ),
+    Rule(
+        "confirmation-added",
+        "cW",
+        "minor",
+        "A person has to agree where nobody was asked before; calls wait.",
+        "tell who calls it without a person",
+    ),
+    Rule(
+        "confirmation-removed",
+        "w",
+        "minor",
+        "Nobody is asked any more before the tool runs.",
+        "make sure that nobody relies on the question",
+        is_weakening=True,
+    ),
+    Rule(
+        "confirmation-narrowed",
+        "w",
+        "minor",
+        "A person is asked for fewer values than before.",
+        "make sure that nobody relies on the question",
+        is_weakening=True,
+    ),
+    Rule(
+        "hint-lost",
+        "cW",
+        "minor",
+        "A tool does not only read any more, is not idempotent any more, or destroys something now: "
+        "retries, policies and replays treat it otherwise.",
+        "look at policies and retries",
+    ),
+    Rule(
+        "hint-gained",
+        "",
+        "minor",
+        "A tool promises more than before: it only reads, is idempotent, or destroys nothing.",
+    ),
+    Rule(
+        "inject-added",
+        "CS",
+        "major",
+        "The server fills an argument that models sent; a call that has it is refused.",
+        f"take another name for the injected field; {_NEW_MAJOR}",
+    ),
+    Rule(
+        "inject-removed",
+        "C",
+        "major",
+        "Models are asked for an argument that the server filled.",
+        "make it optional",
+    ),
+    Rule(
+        "long-running-added",
+        "cR",
+        "major",
+        "The result comes later now; the model gets an acknowledgement first.",
+        _NEW_TOOL,
+    ),
+    Rule(
+        "long-running-removed",
+        "r",
+        "minor",
+        "The result comes at once; readers of the acknowledgement get none.",
+        "tell readers",
+    ),
+    Rule(
+        "sensitive-added",
+        "",
+        "patch",
+        "More values are masked in events, logs and spans.",
+    ),
+    Rule(
+        "sensitive-removed",
+        "",
+        "minor",
+        "Values that were masked are shown in events, logs and spans.",
+        "make sure that they are no secrets",
+        is_weakening=True,
+    ),
+    Rule(
+        "deprecated",
+        "",
+        "minor",
+        "A tool is marked as one that should not be used any more.",
+    ),
+    Rule(
+        "text-changed",
+        "",
+        "patch",
+        "A title, a description, an example, a time limit, a tag, an icon or a hint changed. Every "
+        "document is accepted as before.",
+    ),
+    Rule(
+        "approval-void",
+        "w",
+        "patch",
+        "The schemas or hints of a tool that asks a person changed, so that approvals that wait are "
+        "asked again.",
+        "answer what waits before you deploy it",
+    ),
+    Rule(
+        "agent-removed",
+        "CWS",
+        "major",
+        "An agent is gone.",
+        _NEW_MAJOR.removeprefix("or "),
+    ),
+    Rule(
+        "agent-tool-removed",
+        "CWS",
+        "major",
+        "An agent has a tool no longer; its models and its runs that wait lack it.",
+        f"keep it in Use(…); {_NEW_MAJOR}",
+    ),
+    Rule(
+        "agent-tool-renamed",
+        "CWS",
+        "major",
+        "An agent calls a tool by another wire name.",
+        f"keep the name; {_NEW_MAJOR}",
+    ),
+    Rule(
+        "agent-export-removed",
+        "CWS",
+        "major",
+        "An agent offers a toolset to others no longer.",
+        f"keep the export; {_NEW_MAJOR}",
+    ),
+    Rule(
+        "completion-removed",
+        "CS",
+        "major",
+        "A completion is gone.",
+        _NEW_MAJOR.removeprefix("or "),
+    ),
+    Rule(
+        "completion-widened",
+        "R",
+        "major",
+        "A completion may have values that it never had.",
+        f"keep what readers were promised; {_NEW_MAJOR}",
+    ),
+    Rule(
+        "parked-call",
+        "W",
+        "major",
+        "A call that waits in a journal does not go on with the new contract: its arguments do not fit, "
+        "its tool is gone, or its approval is asked again.",
+        _WAIT,
+    ),
+    Rule(
+        "cannot-tell",
+        "",
+        "minor",
+        "Two schemas differ, no proof says that the new one keeps what the old one promised, and no "
+        "document was found that shows the difference.",
+        "compare both places by eye, and let it through by --allow or Breaks(…)",
+        is_undecided=True,
+    ),
+)
+"""Every kind of change, in the order in which they are explained."""
+
+BY_CODE: Final[Mapping[str, Rule]] = MappingProxyType({rule.code: rule for rule in RULES})
