@@ -14,6 +14,7 @@ from toolgen.calls.results import Delegated
 from toolgen.calls.specs import ToolSpec
 from toolgen.calls.steps.hooks import Hook
 from toolgen.calls.steps.registered_tool import RegisteredTool
+from toolgen.calls.toolsets.directory import Directory
 from toolgen.calls.toolsets.snapshot import Snapshot
 from toolgen.contract.json_value import Json
 from toolgen.contract.policy import RunPolicy
@@ -101,9 +102,9 @@ class AgentHost:
         self.waits.register({LOOP: agent_loop}, activities, self._on_event, last_events, on_forget)
 
     @property
-    def tags(self) -> set[str]:
-        """The tags of all registered tools of the runtime."""
-        return {tag for spec in self._directory.specs for tag in spec.tags}
+    def directory(self) -> Directory:
+        """All registered tools of the runtime."""
+        return self._directory
 
     def may_ask(self, run_id: str) -> bool:
         """Return whether there is somebody whom a run may ask.

@@ -245,18 +245,20 @@ class UnknownRestrictionError(ToolgenError):
 
 
 def check_restrictions(
-    agent: str, options: RunOptions, agents: Mapping[str, RegisteredAgent], tags: Iterable[str]
+    agent: str, options: RunOptions, agents: Mapping[str, RegisteredAgent], tools: Directory
 ) -> None:
     """Raise where a restriction of a run names what no tool has: it would do nothing, or leave no tool.
 
     The tool and the allowed tags are those of the agent, of those whose tools it calls, and of those to
-    which it may hand the conversation. `tags` are those of all tools of the runtime: a run may be denied tags
+    which it may hand the conversation. `tools` are all of the runtime: a run may be denied tags
     that its own agent does not have. Where one of these agents is executed elsewhere, or has dynamic
     toolsets, a tool may come later, and nothing is checked.
 
     Raises:
         UnknownRestrictionError: as said.
     """
+    if not any(options.get(name) for name in ("restrict_to_tool", "allowed_tags", "denied_tags")):
+        return
     reached = _reached(agent, agents)
     if reached is None or any(agent_.toolsets.is_dynamic for agent_ in reached):
         return
@@ -265,7 +267,11 @@ def check_restrictions(
         _require([only], {spec.name for spec in specs}, f"no tool of agent {agent!r} has the wire name")
     own = {tag for spec in specs for tag in spec.tags}
     _require(options.get("allowed_tags", ()), own, f"no tool of agent {agent!r} has the allowed tag")
-    _require(options.get("denied_tags", ()), own.union(tags), "no tool of the runtime has the denied tag")
+    _require(
+        options.get("denied_tags", ()),
+        own | {tag for spec in tools.specs for tag in spec.tags},
+        "no tool of the runtime has the denied tag",
+    )
 
 
 def _reached(agent: str, agents: Mapping[str, RegisteredAgent]) -> list[RegisteredAgent] | None:

@@ -84,7 +84,7 @@ class Runs:
         if options.get("run_id") and await self._is_started(run_id, owner):  # a new id is of no run
             return run_id
         if source != "runtime":  # the run whose result is told was checked, and its tools may have changed
-            check_restrictions(agent, options, host.agents, host.tags)
+            check_restrictions(agent, options, host.agents, host.directory)
         if session_id:
             self._check_sessions()
             user_message = UserMessage(text=message, source=source)

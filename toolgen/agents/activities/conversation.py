@@ -266,7 +266,8 @@ async def _before(
     seen = visible_history(others, summary, history)
     if not seen.to_summarize or plan_input.step > 0 or is_again:
         return seen.messages, runs
-    note_messages(seen.to_condense, plan_input.tools, None)
+    sensitive = {spec.name: spec for spec in plan_input.tools if spec.is_sensitive}
+    note_messages(seen.to_condense, sensitive, None)
     try:
         summarize = getattr(agent.ready_planner(), "summarize", None)
         if summarize is None:

@@ -2,27 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+from weakref import WeakKeyDictionary
 
 from pydantic_core import from_json, to_json
 
 from toolgen.calls.results import ToolStatus
 from toolgen.calls.sensitive import note_document
 from toolgen.calls.specs import ToolSpec
+from toolgen.calls.toolsets.snapshot import Snapshot
 
 from ..planner.messages import AssistantMessage, Message, ToolMessage, UserMessage
 
 
+class SensitiveTools:
+    """The tools of a snapshot with sensitive values, the disabled ones too; found once for each snapshot."""
+
+    def __init__(self, specs: Iterable[ToolSpec[Any, Any]]) -> None:
+        listed = tuple(specs)
+        self.by_name: Mapping[str, ToolSpec[Any, Any]] = {
+            spec.name: spec for spec in listed if spec.is_sensitive
+        }
+        """The tools by wire name."""
+        shown = frozenset(spec.name for spec in listed if not spec.payload.sensitive)
+        self.streamed = None if len(shown) == len(listed) else shown
+        """Wire names of those whose arguments are shown while a model writes them; None for any name."""
+
+
+_OF_SNAPSHOTS: Final = WeakKeyDictionary[Snapshot, SensitiveTools]()
+
+
+def sensitive_tools(snapshot: Snapshot) -> SensitiveTools:
+    """Return the tools of a snapshot with sensitive values."""
+    tools = _OF_SNAPSHOTS.get(snapshot)
+    if tools is None:
+        tools = _OF_SNAPSHOTS[snapshot] = SensitiveTools(snapshot.directory.specs)
+    return tools
+
+
 def note_messages(
-    messages: Iterable[Message], tools: Iterable[ToolSpec[Any, Any]], answered: ToolSpec[Any, Any] | None
+    messages: Iterable[Message], specs: Mapping[str, ToolSpec[Any, Any]], answered: ToolSpec[Any, Any] | None
 ) -> None:
     """Let the sensitive values of a conversation be known while the planning goes on.
 
-    `tools` are those of the agent, `answered` is the tool whose call the run answers. Its arguments are known
-    where they are the message as they are, without a prompt around them.
+    `specs` are the agent's tools with sensitive values by wire name, `answered` is the tool whose call the
+    run answers. Its arguments are known where they are the message as they are, without a prompt around them.
     """
-    specs = {spec.name: spec for spec in tools if spec.is_sensitive}
     for message in messages:
         match message:
             case AssistantMessage(calls=calls):

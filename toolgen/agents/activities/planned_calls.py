@@ -24,6 +24,7 @@ from ..loop.documents import CallsStep, Dropped, ModelUsage, RunFacts, Step, Ste
 from ..planner.messages import AssistantMessage, PlannedCall
 from ..planner.planner import CallTools, PlanResult
 from ..planner.portable import portable_arguments, portable_json, portable_text
+from .plan_secrets import sensitive_tools
 
 _ID: Final = re.compile(r"[A-Za-z0-9_-]{1,40}")
 """Ids that every provider takes back."""
@@ -54,7 +55,7 @@ def _call(call: PlannedCall, id_: str, snapshot: Snapshot, parent_id: str, limit
         runs_once=tool is not None and tool.runs_once,
         limit=limit,
     )
-    if tool is None and any(spec.payload.sensitive for spec in snapshot.directory.specs):
+    if tool is None and sensitive_tools(snapshot).streamed is not None:
         start = replace(start, arguments=None)  # nobody knows what in them is sensitive
     made: StepCall = {
         "id": id_,
@@ -173,8 +174,7 @@ class PlanEvents:
         self.ids = ids
         self.spent: list[ModelUsage] = []
         """The reports to `usage`; the loop publishes each once."""
-        self._has_sensitive = False
-        self._shown_tools: frozenset[str] = frozenset()
+        self._streamed: frozenset[str] | None = None
         self.without: list[Dropped] = []
         """The toolsets reported to `dropped`; the loop publishes each once."""
 
@@ -185,7 +185,7 @@ class PlanEvents:
         self._tell(PlannerThought(text=self._truncate(text)))
 
     def arguments(self, call_id: str, name: str, delta: str) -> None:
-        if self._has_sensitive and name not in self._shown_tools:
+        if self._streamed is not None and name not in self._streamed:
             return
         self._tell(
             ToolArgsDelta(name=self._truncate(name), delta=self._truncate(delta)), self.ids.assign_id(call_id)
@@ -202,9 +202,7 @@ class PlanEvents:
 
         Arguments of a tool with sensitive ones are not streamed, nor those of an unknown tool.
         """
-        shown = [spec for spec in snapshot.directory.specs if not spec.payload.sensitive]
-        self._has_sensitive = len(shown) < len(snapshot.directory.specs)
-        self._shown_tools = frozenset(spec.name for spec in shown)
+        self._streamed = sensitive_tools(snapshot).streamed
         self.without = [{"toolset": name, "reason": snapshot.drop_reasons[name]} for name in snapshot.dropped]
 
     def _truncate(self, text: str) -> str:

@@ -28,7 +28,7 @@ from toolgen.waiting.answer_schema import checked_schema
 
 from ..host import AgentHost
 from ..loop.documents import CallsStep, PlanArgument, RetryStep, RunFacts, Step
-from ..loop.limits import is_allowed
+from ..loop.limits import is_allowed, is_unrestricted
 from ..planner.message_sizes import within_tokens
 from ..planner.messages import AssistantMessage, Message, messages_from_json
 from ..planner.plan_faults import PlannerError, checked_plan
@@ -48,7 +48,7 @@ from ..registered_agents import RegisteredAgent
 from .conversation import hides_calls, policy_of_history, record_position
 from .missing_tools import require_returned
 from .model_hooks import ModelHooks
-from .plan_secrets import note_messages
+from .plan_secrets import note_messages, sensitive_tools
 from .planned_calls import CallIds, PlanEvents, calls_step, portable_message, with_run_ids
 
 
@@ -156,7 +156,7 @@ class Planning:
             await host.sessions.write(info.run_id, place, new, heard=argument.get("heard", ()))
         events.ids.reserve(conversation.call_ids)
         plan_input = replace(plan_input, messages=_sent(conversation.messages, facts))
-        note_messages(conversation.messages, snapshot.directory.specs, host.returned_by(facts))
+        note_messages(conversation.messages, sensitive_tools(snapshot).by_name, host.returned_by(facts))
         result = await run_or_abandon(self._ask_planner(agent, plan_input))
         step = await self._step(result, plan_input, snapshot, facts, events.ids)
         step["usage"] = events.spent
@@ -315,6 +315,8 @@ def _advertised(snapshot: Snapshot, argument: PlanArgument) -> tuple[ToolSpec[An
     if argument["closing"]:
         return ()
     facts, only = argument["facts"], argument["restrict_to_tool"]
+    if not only and is_unrestricted(facts):
+        return snapshot.specs
     return tuple(
         spec for spec in snapshot.specs if is_allowed(spec.tags, facts) and (not only or spec.name == only)
     )

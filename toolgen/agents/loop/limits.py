@@ -104,6 +104,11 @@ def _shares(admitted: Sequence[StepCall], left: int) -> dict[str, int]:
     return {"": each, **{id_: each + (place < more) for place, id_ in enumerate(runs)}}
 
 
+def is_unrestricted(facts: RunFacts) -> bool:
+    """Return whether the run may use tools with any tags, and without."""
+    return not facts["allowed_tags"] and not facts["denied_tags"]
+
+
 def is_allowed(tags: Sequence[str], facts: RunFacts) -> bool:
     """Return whether the run may use a tool with these tags."""
     allowed, denied = facts["allowed_tags"], facts["denied_tags"]

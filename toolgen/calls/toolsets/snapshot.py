@@ -134,6 +134,11 @@ class Snapshot:
         """Return the instructions, with this text for each tool whose work may go on; `{}` is its name."""
         return "\n\n".join(_instructions(self._lists, self._disabled, long_running))
 
+    def fits(self, lists: Sequence[ToolList], disabled: Collection[str], previous: Snapshot | None) -> bool:
+        """Return whether another one of these very lists would be the same, former names included."""
+        is_first = previous is None or previous is self
+        return is_first and self._lists is lists and self._disabled == frozenset(disabled)
+
     def of_toolset(self, name: str) -> Snapshot:
         """Return the tools of one toolset, with what the model is told of them; none if it is not there."""
         lists = [listed for listed in self._lists if listed.toolset == name]

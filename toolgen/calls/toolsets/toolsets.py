@@ -80,6 +80,8 @@ class Toolsets:
         self._static: list[ToolList] = []
         self._named: tuple[ToolList, ...] | None = None
         """The static ones with wire names of their own; None until they are listed."""
+        self._last: Snapshot | None = None
+        """The newest of the static toolsets alone."""
         self._added: dict[str, _DynamicToolsetState] = {}
         self._logged: set[tuple[str, str]] = set()
         """Ids of tools that were left out, with the reasons that the log has."""
@@ -182,21 +184,25 @@ class Toolsets:
             from .dynamic import with_own_names
 
             self._named = with_own_names(self._static, self._options)
-        lists = list(self._named)
+        lists: Sequence[ToolList] = self._named
         if self._added:
             from .dynamic import without_clashes
 
-            lists += await self._dynamic(context)
+            lists = [*lists, *await self._dynamic(context)]
             self._require_hooked([listed for listed in lists if not listed.is_foreign])
             lists = without_clashes(lists)
             self._log_left_out(lists)
-        former = previous.directory.names if previous is not None else ()
         disabled = {} if self._options.disabled is None else await self._options.disabled.now()
+        if self._last is not None and self._last.fits(lists, disabled, previous):
+            return self._last
         from .snapshot import Snapshot
 
+        former = previous.directory.names if previous is not None else ()
         snapshot = Snapshot(caller, lists, former, disabled=disabled.keys())
         for name in snapshot.dropped:
             self._reports.emit_toolset_dropped(name, snapshot.drop_reasons[name], context.meta)
+        if lists is self._named and not former:
+            self._last = snapshot
         return snapshot
 
     async def _dynamic(self, context: ReadonlyContext) -> list[ToolList]:

@@ -48,6 +48,9 @@ class ToolSelection:
         self._runtime = runtime
         self._toolset = toolset
         self._agent = agent
+        self._whole: Snapshot | None = None
+        self._part: Snapshot | None = None
+        """The newest snapshot of the runtime, and the toolset's part of it."""
 
     async def offered(self, meta: CallMeta) -> Snapshot:
         """Return the tools of a request, listed anew.
@@ -62,7 +65,11 @@ class ToolSelection:
                 snapshot = await self._runtime.tools.snapshot(ReadonlyContext(meta=meta))
         except Exception as error:
             _fail(error)
-        return snapshot.of_toolset(self._toolset) if self._toolset else snapshot
+        if not self._toolset:
+            return snapshot
+        if self._part is None or self._whole is not snapshot:
+            self._whole, self._part = snapshot, snapshot.of_toolset(self._toolset)
+        return self._part
 
 
 def _fail(error: Exception) -> NoReturn:
