@@ -136,8 +136,7 @@ class Snapshot:
 
     def fits(self, lists: Sequence[ToolList], disabled: Collection[str], previous: Snapshot | None) -> bool:
         """Return whether another one of these very lists would be the same, former names included."""
-        is_first = previous is None or previous is self
-        return is_first and self._lists is lists and self._disabled == frozenset(disabled)
+        return previous in (None, self) and self._lists is lists and self._disabled == frozenset(disabled)
 
     def of_toolset(self, name: str) -> Snapshot:
         """Return the tools of one toolset, with what the model is told of them; none if it is not there."""
