@@ -21,6 +21,7 @@ from mcp.server.subscriptions import InMemorySubscriptionBus
 
 from tests.adapters.mcp.serving.desk import Desk, desk_runtime
 from tests.adapters.mcp.serving.web import HEADERS, URL, listening, modern_call, web
+from tests.agents.tools import until
 from tests.peers import hostile_connections as hostile
 from tests.peers.hostile_client import MESSAGES
 from tests.selection import diagonal
@@ -246,3 +247,23 @@ async def test_beyond_so_many_streams_the_first_ends_for_a_further_one() -> None
         client.listen(tools_list_changed=True),
     ):
         assert [change async for change in first] == []
+
+
+async def test_a_chunk_that_nobody_takes_when_the_loop_ends_ends_the_reader_in_silence() -> None:
+    """`asyncio.run` cancels what is left of a loop, such as the chunk that waits for room."""
+    out, into = os.pipe()
+    os.write(into, b"x\n")
+    chunks: asyncio.Queue[bytes] = asyncio.Queue(1)
+    chunks.put_nowait(b"one that is there")
+    lines = StdinLines(out, message_limits(Limits(), 2**20), refused_nothing, lambda: 0.0)
+    reader = asyncio.create_task(asyncio.to_thread(lines._read, asyncio.get_running_loop(), chunks))
+    known = asyncio.all_tasks()
+    await until(lambda: asyncio.all_tasks() - known)
+    (asyncio.all_tasks() - known).pop().cancel()
+    await reader
+    os.close(into)
+    os.close(out)
+
+
+async def refused_nothing(id_: Any, why: str) -> None:
+    pytest.fail(f"{id_} was refused: {why}")

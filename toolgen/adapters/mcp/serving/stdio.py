@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from concurrent.futures import CancelledError
 from contextlib import contextmanager, redirect_stdout, suppress
 from typing import Any, Final
 
@@ -189,6 +190,6 @@ class StdinLines:
             put = chunks.put(chunk)
             try:
                 asyncio.run_coroutine_threadsafe(put, loop).result()
-            except RuntimeError:  # the loop is closed
+            except (RuntimeError, CancelledError):  # the loop is closed, or ends
                 put.close()
                 return
