@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 
-from toolgen.cli.parked_calls import parked_calls
+from toolgen.cli.parked_calls import changed_tools, parked_calls
+from toolgen.cli.runtime import durable_engine
 from toolgen.compatibility import RULES
 from toolgen.contract.mcp_lock import lock_text, make_lock
 from toolgen.contract.names import CATALOG
 
 from .conftest import DESIGN, ProjectFolder
-from .runs_project import start
+from .runs_project import client_of, start
 from .test_approve_runs import runs as runs
 
 BROKEN = DESIGN.replace("max_length=40", "max_length=20").replace('"text", String', '"words", String')
@@ -203,3 +204,28 @@ def test_calls_that_wait_are_read_from_a_file_of_runs(runs: ProjectFolder) -> No
     start(runs, "run_3:s-3:wipe disk")
     (call,) = parked_calls(runs.path / "runs.db")
     assert (call.tool, call.kind, call.arguments) == ("x.tools.wipe", "confirmation", {"name": "disk"})
+
+
+@pytest.mark.parametrize(
+    ("now", "told"),
+    [
+        ("name: str", ""),
+        ("name: Literal['tape']", "1 waiting call of x.tools.wipe cannot go on here: its contract changed"),
+        (
+            "name: str, sure: bool = True",
+            "1 waiting call of x.tools.wipe will be asked again: its contract changed",
+        ),
+    ],
+)
+async def test_a_worker_names_the_tools_that_waiting_calls_were_planned_without(
+    runs: ProjectFolder, now: str, told: str
+) -> None:
+    start(runs, "run_3:s-3:wipe disk")
+    (module,) = [file for file in runs.path.rglob("*.py") if "async def wipe(" in file.read_text("utf-8")]
+    text = module.read_text("utf-8").replace("async def wipe(name: str)", f"async def wipe({now})")
+    module.write_text(
+        text.replace("import asyncio\n", "import asyncio\nfrom typing import Literal\n", 1), "utf-8"
+    )
+    async with client_of(runs) as runtime:
+        waits = await durable_engine(runtime).open_waits()
+        assert changed_tools(runtime, waits) == ([told] if told else [])

@@ -34,7 +34,6 @@ BreakingFormat: TypeAlias = Literal["text", "json", "github", "sarif"]
 
 REFUSED: Final[tuple[Party, ...]] = ("callers", "readers", "waits")
 """The parties for whom a break is refused; what breaks the source is for type checkers to find."""
-_SHOWN_AS: Final = {"waits": "what waits"}
 _BASELINE: Final = 1
 
 
@@ -109,7 +108,7 @@ def show_difference(request: BreakingRequest, *, is_baseline: bool = False) -> O
     lines = [f"## Contract of the tools since `{compared.before.name}`", ""]
     groups: dict[str, list[str]] = {}
     for each in compared.changes:
-        groups.setdefault(_heading(each), []).append(f"- {_sentence(each)}")
+        groups.setdefault(_heading(each), []).append(f"- {each.sentence()}")
     for heading, sentences in groups.items():
         lines += [f"### {heading}", "", *sentences, ""]
     if not groups:
@@ -204,7 +203,7 @@ def _outcome(request: BreakingRequest, compared: _Comparison, judged: Sequence[J
 
 def _finding(judged: Judged, compared: _Comparison) -> Finding:
     change = judged.change
-    message = f"{_sentence(change)}{f' Let through: {judged.allowed}.' if judged.allowed else ''}"
+    message = f"{change.sentence()}{f' Let through: {judged.allowed}.' if judged.allowed else ''}"
     place = judged.place if judged.place.file else Place(file=compared.after.name, pointer=change.after)
     earlier = Place(file=compared.before.name, pointer=change.before)
     related = (Related(message=f"before, at {change.before}", place=earlier),) if change.before else ()
@@ -217,23 +216,6 @@ def _finding(judged: Judged, compared: _Comparison) -> Finding:
         related=related,
         is_suppressible=True,
     )
-
-
-def _sentence(change: Change) -> str:
-    """Return a change as sentences: what, whom it breaks, and the document that shows it."""
-    text = f"{printable(change.tool)}: {printable(change.message)}."
-    if change.rule.is_weakening:
-        text = f"Weakened: {text}"
-    if parties := change.parties(in_behaviour=False):
-        text += f" Breaks {_parties(parties)}."
-    if parties := change.parties(in_behaviour=True):
-        text += f" Changes the behaviour for {_parties(parties)}."
-    witness = change.shown_witness()
-    return f"{text} Shown by {printable(witness)}." if witness else text
-
-
-def _parties(parties: Iterable[Party]) -> str:
-    return ", ".join(_SHOWN_AS.get(party, party) for party in parties)
 
 
 def _heading(change: Change) -> str:

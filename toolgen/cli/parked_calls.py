@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from toolgen.compatibility import ParkedCall
 from toolgen.contract.errors import ToolgenError
 from toolgen.engines import InProcessEngine
 from toolgen.runs import RunWait
+from toolgen.runtime import Runtime, ToolSpec, ToolValidationError
 from toolgen.waiting.frozen import FrozenCall
+
+from .runtime import specs_of
 
 _MOST: Final = 100_000
 """Open waits that are read."""
@@ -31,6 +35,40 @@ def parked_calls(file: Path) -> tuple[ParkedCall, ...]:
     return calls_of(asyncio.run(_open_waits(file)))
 
 
+def changed_tools(runtime: Runtime, waits: Iterable[RunWait]) -> list[str]:
+    """Return a sentence for each tool that is not the one that waiting calls were planned with."""
+    refused: Counter[str] = Counter()
+    again: Counter[str] = Counter()
+    for call in _frozen_in(waits):
+        specs = specs_of(runtime, call.tool)
+        if not specs or not _fits(specs[0], call):
+            refused[call.tool] += 1
+        elif call.kind != "pending" and specs[0].approval_digest != call.spec_digest:
+            again[call.tool] += 1
+    return [
+        *(
+            f"{_counted(number)} of {tool} cannot go on here: its contract changed"
+            for tool, number in refused.items()
+        ),
+        *(
+            f"{_counted(number)} of {tool} will be asked again: its contract changed"
+            for tool, number in again.items()
+        ),
+    ]
+
+
+def _counted(number: int) -> str:
+    return f"{number} waiting call{'' if number == 1 else 's'}"
+
+
+def _fits(spec: ToolSpec[Any, Any], call: FrozenCall) -> bool:
+    try:
+        spec.payload.decode(call.payload_json)
+    except ToolValidationError:
+        return False
+    return True
+
+
 async def _open_waits(file: Path) -> tuple[RunWait, ...]:
     engine = InProcessEngine(file, worker=False)
     await engine.start(worker=False)
@@ -42,15 +80,18 @@ async def _open_waits(file: Path) -> tuple[RunWait, ...]:
 
 def calls_of(waits: Iterable[RunWait]) -> tuple[ParkedCall, ...]:
     """Return the calls among the things that runs wait for."""
-    calls = []
+    return tuple(
+        ParkedCall(id=call.id, tool=call.tool, kind=call.kind, arguments=json.loads(call.payload_json))
+        for call in _frozen_in(waits)
+    )
+
+
+def _frozen_in(waits: Iterable[RunWait]) -> Iterator[FrozenCall]:
     for wait in waits:
         frozen = wait.about.get("frozen") if isinstance(wait.about, dict) else None
         if not isinstance(frozen, dict):
             continue  # a planner's question, which has no tool
         try:
-            call = FrozenCall.from_json({key: value for key, value in frozen.items() if key != "seal"})
+            yield FrozenCall.from_json({key: value for key, value in frozen.items() if key != "seal"})
         except ValueError:
             continue  # a record that somebody else has written
-        arguments = json.loads(call.payload_json)
-        calls.append(ParkedCall(id=call.id, tool=call.tool, kind=call.kind, arguments=arguments))
-    return tuple(calls)

@@ -11,6 +11,7 @@ from difflib import unified_diff
 from pathlib import Path
 from typing import Final
 
+from toolgen.compatibility import compare, contract_of_server, ranked
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.mcp_lock import Lock, LockError, lock_text, read_lock
 from toolgen.contract.printable import printable, printable_lines
@@ -22,6 +23,7 @@ from .mcp_settings import ServerSettings, header_of, recorded
 from .outcome import Outcome
 
 _SUFFIX = ".mcp.json"
+_MOST_SENTENCES = 20
 _MOST_SHOWN: Final = 5
 """Names of tools in a summary, and the characters of each."""
 _LONGEST_SHOWN: Final = 64
@@ -151,24 +153,29 @@ def _compared(file: Path, before: str | None, lock: Lock) -> Outcome:
     return Outcome(
         code=1,
         output=printable_lines("".join(lines)).rstrip("\n"),
-        notes=(_changes(before, lock),),
+        notes=_changes(before, lock),
         summary=f"{file} is not what the server lists; run the command without --check to update it",
     )
 
 
-def _changes(before: str, lock: Lock) -> str:
-    """Return in one line which tools differ."""
+def _changes(before: str, lock: Lock) -> tuple[str, ...]:
+    """Return in one line which tools differ, and in one each what changed and whom it breaks."""
     try:
-        old = {str(tool["name"]): tool for tool in read_lock(before).tools}
+        listed = read_lock(before)
     except LockError as error:
-        return f"the lock {error}"
+        return (f"the lock {error}",)
+    old = {str(tool["name"]): tool for tool in listed.tools}
     new = {str(tool["name"]): tool for tool in lock.tools}
     changes = {
         "added": new.keys() - old.keys(),
         "removed": old.keys() - new.keys(),
         "changed": {name for name in new.keys() & old.keys() if new[name] != old[name]},
     }
-    return f"tools: {'; '.join(_counted(what, names) for what, names in changes.items())}"
+    differences = ranked(compare(contract_of_server(listed.tools), contract_of_server(lock.tools)))
+    sentences = [f"  {each.sentence()}" for each in differences[:_MOST_SENTENCES]]
+    more = [f"  … and {len(differences) - _MOST_SENTENCES} more"] if len(differences) > _MOST_SENTENCES else []
+    tools = "; ".join(_counted(what, names) for what, names in changes.items())
+    return (f"tools: {tools}", *sentences, *more)
 
 
 def _counted(what: str, names: Collection[str]) -> str:

@@ -17,6 +17,7 @@ from toolgen.runs import DRAIN_S, DrainingEngine, Engine, QueueEngine, WorkerRol
 from .config import Project, host_and_port
 from .health import WorkerState, serve_health
 from .models import ready_planners
+from .parked_calls import changed_tools
 from .runtime import durable_engine, project_runtime
 
 _CHECK_EVERY_S: Final = 5.0
@@ -26,6 +27,8 @@ _CHECK_S: Final = 3.0
 
 _WATCH_S: Final = 1.0
 """Seconds between two looks at whether the engine still executes."""
+_MOST_WAITS: Final = 1_000
+"""Calls that wait, of which the tools are looked at when it begins."""
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
 log = logger("toolgen.cli")
@@ -111,6 +114,8 @@ async def run_worker(project: Project, options: WorkerOptions) -> int:
         engine = durable_engine(runtime)
         _assign(engine, options)
         await stack.enter_async_context(runtime)
+        for sentence in changed_tools(runtime, await engine.open_waits(limit=_MOST_WAITS)):
+            log.warning("%s", sentence)
         await worker.work(engine, runtime.check_stores)
     return 0
 

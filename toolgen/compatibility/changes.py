@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from toolgen.contract.json_pointer import escaped
+from toolgen.contract.printable import printable
 
 from .conjunctions import flatten
 from .documents import Document
@@ -15,6 +16,7 @@ from .proof import Gap
 from .rules import BY_CODE, PARTIES, STEPS, Party, Rule, Step
 
 _LONGEST_SHOWN: Final = 200
+_SHOWN_AS: Final = {"waits": "what waits"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +57,22 @@ class Change:
         """Return the document as JSON, cut where it is long; "" without one."""
         texts = [json.dumps(document, ensure_ascii=False) for document in self.witness]
         return "".join(text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…" for text in texts)
+
+    def sentence(self) -> str:
+        """Return the change in sentences: what, whom it breaks, and the document that shows it."""
+        text = f"{printable(self.tool)}: {printable(self.message)}."
+        if self.rule.is_weakening:
+            text = f"Weakened: {text}"
+        if parties := self.parties(in_behaviour=False):
+            text += f" Breaks {_parties(parties)}."
+        if parties := self.parties(in_behaviour=True):
+            text += f" Changes the behaviour for {_parties(parties)}."
+        witness = self.shown_witness()
+        return f"{text} Shown by {printable(witness)}." if witness else text
+
+
+def _parties(parties: Iterable[Party]) -> str:
+    return ", ".join(_SHOWN_AS.get(party, party) for party in parties)
 
 
 def change(
