@@ -18,6 +18,7 @@ demo: .venv/ready ## generate the example, build its database, run its tools and
 	$(BIN)/toolgen gen
 	$(BIN)/python -m examples.home.database examples/home/home.db
 	$(BIN)/python -m examples.home.demo $(if $(MODEL),--model $(MODEL))
+	$(BIN)/python -m examples.home.breaking_demo
 	@printf "\nThe same tools and agents in a browser: $(BIN)/toolgen serve --session s-mira\n"
 
 .PHONY: demo-durable
