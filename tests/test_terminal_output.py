@@ -166,3 +166,18 @@ def runtime():
     runtime.tools.register(function_toolset("desk.reports", [func_tool(report, toolset="desk.reports")]))
     return runtime
 '''
+
+
+def test_a_longer_word_means_the_command_that_it_begins_with(desk: ProjectFolder) -> None:
+    said = desk.run("generate")
+    assert (said.code, "No such command 'generate'. Did you mean 'gen'?" in said.err) == (2, True)
+
+
+def test_the_model_of_an_agent_is_named_in_the_settings(desk: ProjectFolder) -> None:
+    desk.write(
+        "app/design.py",
+        "from toolgen.dsl import Agent, Design, Service\n"
+        'clerk = Agent("clerk", "Helps.", model="gpt-5")\n'
+        'design = Design("d", "D.", Service("s", "S.", clerk))\n',
+    )
+    assert 'below [tool.toolgen.agents] write name = "openai:gpt-5"' in desk.run("gen").err

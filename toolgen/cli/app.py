@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
+from typer.core import TyperGroup
 from typer.main import get_command
 
 from .agent_commands import chat, run_turn
@@ -24,7 +25,19 @@ from .config import find_project, with_typescript
 from .import_command import OutputFormat, import_source
 from .init_command import init
 
-app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
+
+class _Commands(TyperGroup):
+    """The commands, of which a longer word begins with the name of one: `generate` means gen."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the command of a word; one that is none names the command that it begins with."""
+        meant = [name for name in self.commands if args and args[0].startswith(name)]
+        if meant and args[0] not in self.commands:
+            ctx.fail(f"No such command {args[0]!r}. Did you mean {meant[0]!r}?")
+        return super().resolve_command(ctx, args)
+
+
+app = typer.Typer(cls=_Commands, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
 app.add_typer(runs_app, name="runs")
 app.add_typer(mcp_app, name="mcp")
 app.add_typer(tools_app, name="tools")

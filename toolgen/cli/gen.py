@@ -57,6 +57,7 @@ _STYLES: Final = {"@": "36", "-": "31", "+": "32"}
 """Terminal style of a line by its first character."""
 
 GENERATE: Final = "run: toolgen gen"
+_EDITED: Final = "make the change in the design or an executor: toolgen gen writes the file without it"
 
 _MANY_TOOLS: Final = 150
 """Tools whose code takes more than a second to make."""
@@ -149,7 +150,7 @@ def check_output(project: Project, format: Format = "text") -> Outcome:
             findings = [_stale_stamp(plan.python.out)]
         if not findings:
             return _current(plan)
-        is_repaired = any(finding.hint == GENERATE for finding in findings)
+        is_repaired = any(finding.hint in (GENERATE, _EDITED) for finding in findings)
         repair = GENERATE if is_repaired else "delete what was kept"
         return reported(findings, format, code=1, summary=f"to bring it up to date, {repair}")
 
@@ -249,7 +250,9 @@ def differences(out: Path, comparison: Comparison) -> list[Finding]:
         (OUTPUT_STALE, "the file is no longer generated", comparison.stale),
     )
     findings = [
-        code.finding(message, place=Place(file=str(out / path)), hint=GENERATE)
+        code.finding(
+            message, place=Place(file=str(out / path)), hint=_EDITED if code is OUTPUT_EDITED else GENERATE
+        )
         for code, message, paths in groups
         for path in paths
     ]

@@ -125,6 +125,10 @@ def _of_called_value(source: Source | None) -> str:
     return "a comma may be missing before the '('"
 
 
+_MODEL_KEYWORDS: Final = frozenset(("llm", "model", "model_name", "planner"))
+"""What other frameworks give to an agent, and a design does not."""
+
+
 def _of_keyword(keyword: str, name: str, value: object) -> str:
     own = _keywords(value)
     if (renamed := _SCHEMA_KEYWORDS.get(naming.snake(keyword))) in own:
@@ -132,6 +136,8 @@ def _of_keyword(keyword: str, name: str, value: object) -> str:
     if near := _closest(keyword, own):
         return f"did you mean {near!r}?"
     owners = [other for other in dsl.__all__ if keyword in _keywords(getattr(dsl, other))]
+    if name == "Agent" and keyword in _MODEL_KEYWORDS:
+        return 'name its model in pyproject.toml: below [tool.toolgen.agents] write name = "openai:gpt-5"'
     if owners:
         return f"{keyword!r} belongs to {', '.join(owners)}; write {_usage(name, value)}"
     return f"write {_usage(name, value)}"

@@ -173,7 +173,9 @@ def _changes(before: str, lock: Lock) -> tuple[str, ...]:
     }
     differences = ranked(compare(contract_of_server(listed.tools), contract_of_server(lock.tools)))
     sentences = [f"  {each.sentence()}" for each in differences[:_MOST_SENTENCES]]
-    more = [f"  … and {len(differences) - _MOST_SENTENCES} more"] if len(differences) > _MOST_SENTENCES else []
+    more = (
+        [f"  … and {len(differences) - _MOST_SENTENCES} more"] if len(differences) > _MOST_SENTENCES else []
+    )
     tools = "; ".join(_counted(what, names) for what, names in changes.items())
     return (f"tools: {tools}", *sentences, *more)
 

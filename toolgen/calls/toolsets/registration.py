@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from toolgen.contract.bound_services import service_problems
 from toolgen.contract.limits import DEFAULT_LIMITS, Limits
 from toolgen.contract.names import CALL_META_NAMES, FORMAT
 
@@ -228,6 +229,7 @@ def _bound(registration: ToolsetRegistration, problems: list[str]) -> tuple[Boun
     if isinstance(executor, type):
         problems.append(f"{executor.__name__} is a class; give an instance of it")
         return ()
+    problems += service_problems(executor)
     raw = is_async(executor)
     tools: list[BoundTool] = []
     for spec in registration.specs:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -88,6 +88,10 @@ class ExecutorView:
     services: tuple[BoundServiceView, ...]
     parameters: str
     """The services with their types."""
+    final: str
+    """`Final`, as it is imported; "" where it is not."""
+    service_methods: str
+    """Literal of the methods that hosts implement for the bound tools, by service; "" for none."""
     cached: str
     calling: str
     """What makes a client at its first use, and what tells it of the call; "" where nothing is called."""
@@ -104,6 +108,8 @@ def executor_view(design: Design, toolset: Toolset, scope: Scope) -> ExecutorVie
     behind = dict.fromkeys(binding.service for _, binding in bound)
     services = tuple(_service(design.by_name[name], toolset, typing_imports) for name in behind)
     tools = tuple(_bound_tool(design, tool, binding, views[tool.name]) for tool, binding in bound)
+    service_methods = _service_methods(services, tools)
+    final = imports.name("typing", "Final") if service_methods else ""
     return ExecutorView(
         docstring=docstring(f"What executes the tools of {full_name}."),
         cached=imports.name("functools", "cached_property")
@@ -123,9 +129,24 @@ def executor_view(design: Design, toolset: Toolset, scope: Scope) -> ExecutorVie
         bound_docstring=docstring(f"Executes the bound tools of {full_name} by the services behind them.", 4),
         services=services,
         parameters=", ".join(service.parameter for service in services),
+        final=final,
+        service_methods=service_methods,
         bound_tools=tools,
         registration=_registration(design, toolset),
     )
+
+
+def _service_methods(services: Iterable[BoundServiceView], tools: Iterable[BoundToolView]) -> str:
+    """Return which methods the tools call of services that hosts give, for the check of a registration."""
+    methods: dict[str, dict[str, None]] = {service.name: {} for service in services if not service.client}
+    for tool in tools:
+        if tool.service in methods:
+            methods[tool.service][tool.method] = None
+    items = (
+        f"{quote(name)}: ({', '.join(map(quote, called))}{',' if len(called) == 1 else ''})"
+        for name, called in methods.items()
+    )
+    return f"{{{', '.join(items)}}}" if methods else ""
 
 
 def _service(of: Service, toolset: Toolset, typing_imports: Imports) -> BoundServiceView:

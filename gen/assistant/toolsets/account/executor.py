@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from toolgen.runtime import RawExecutor, ToolContext, ToolReturn, ToolsetRegistration
 from toolgen.runtime.generated import LazyModule, tool_method
@@ -32,6 +32,8 @@ class AccountExecutor(Protocol):
 
 class BoundAccountExecutor(AccountExecutor):
     """Executes the bound tools of assistant.account by the services behind them."""
+
+    _service_methods: Final = {"user_service": ("get_user",)}
 
     def __init__(self, *, user_service: UserService) -> None:
         self._user_service = user_service

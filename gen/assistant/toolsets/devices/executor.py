@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from toolgen.runtime import RawExecutor, ToolContext, ToolReturn, ToolsetRegistration
 from toolgen.runtime.generated import LazyModule, tool_method
@@ -46,6 +46,8 @@ class DevicesExecutor(Protocol):
 
 class BoundDevicesExecutor(DevicesExecutor):
     """Executes the bound tools of assistant.devices by the services behind them."""
+
+    _service_methods: Final = {"device_service": ("list_devices", "set_state")}
 
     def __init__(self, *, device_service: DeviceService) -> None:
         self._device_service = device_service

@@ -17,6 +17,7 @@ from typing import Final, TypeVar, Union, get_args, get_origin
 from toolgen.expr import codes
 from toolgen.expr.source import Source
 
+from ...agents import Agent
 from ...attributes import Attribute, Required
 from ...clause import Clause
 from ...composites import Enum, MapOf, Type
@@ -265,6 +266,11 @@ def _instead_of(value: Clause, wanted: str) -> str:
     """Return the hint for a clause that is an argument in the place of another one."""
     if isinstance(value, MCPToolset):
         return "put it into Service, and give it to agents by Use(…): its server executes the tools"
+    if isinstance(value, Agent):
+        return (
+            f"let {clause_label(value)} export a toolset, Agent(…, Export(Toolset(…))), and use that; "
+            "or hand the conversation over: Transfer(…)"
+        )
     return f"write {wanted}"
 
 

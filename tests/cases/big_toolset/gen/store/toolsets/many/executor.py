@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from toolgen.runtime import RawExecutor, ToolContext, ToolReturn, ToolsetRegistration
 from toolgen.runtime.generated import LazyModule, tool_method
@@ -198,6 +198,8 @@ class ManyExecutor(Protocol):
 
 class BoundManyExecutor(ManyExecutor):
     """Executes the bound tools of store.many by the services behind them."""
+
+    _service_methods: Final = {"store": ("put",)}
 
     def __init__(self, *, store: Store) -> None:
         self._store = store

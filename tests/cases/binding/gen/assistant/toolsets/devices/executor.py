@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from toolgen.runtime import (
     RawExecutor,
@@ -67,6 +67,11 @@ class DevicesExecutor(Protocol):
 
 class BoundDevicesExecutor(DevicesExecutor):
     """Executes the bound tools of assistant.devices by the services behind them."""
+
+    _service_methods: Final = {
+        "device_service": ("search", "command", "series"),
+        "user_service": ("user",),
+    }
 
     def __init__(self, *, device_service: DeviceService, user_service: UserService) -> None:
         self._device_service = device_service

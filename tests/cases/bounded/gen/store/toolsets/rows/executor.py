@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from toolgen.runtime import RawExecutor, ToolContext, ToolReturn, ToolsetRegistration
 from toolgen.runtime.generated import LazyModule, tool_method
@@ -60,6 +60,8 @@ class RowsExecutor(Protocol):
 
 class BoundRowsExecutor(RowsExecutor):
     """Executes the bound tools of store.rows by the services behind them."""
+
+    _service_methods: Final = {"store": ("carried", "counted", "paged", "endless")}
 
     def __init__(self, *, store: Store) -> None:
         self._store = store

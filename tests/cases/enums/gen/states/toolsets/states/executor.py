@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from toolgen.runtime import RawExecutor, ToolContext, ToolReturn, ToolsetRegistration
 from toolgen.runtime.generated import LazyModule, tool_method
@@ -37,6 +37,8 @@ class StatesExecutor(Protocol):
 
 class BoundStatesExecutor(StatesExecutor):
     """Executes the bound tools of states.states by the services behind them."""
+
+    _service_methods: Final = {"states": ("set",)}
 
     def __init__(self, *, states: States) -> None:
         self._states = states

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from toolgen.clients import calling
 from toolgen.runtime import RawExecutor, ToolContext, ToolReturn, ToolsetRegistration
@@ -45,6 +45,8 @@ class RoomsExecutor(Protocol):
 
 class BoundRoomsExecutor(RoomsExecutor):
     """Executes the bound tools of assistant.rooms by the services behind them."""
+
+    _service_methods: Final = {"doors": ("close",)}
 
     def __init__(self, *, rooms: Rooms | None = None, doors: Doors) -> None:
         if rooms is None:

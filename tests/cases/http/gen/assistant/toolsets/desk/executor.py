@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from toolgen.clients import calling
 from toolgen.runtime import RawExecutor, ToolContext, ToolReturn, ToolsetRegistration
@@ -60,6 +60,8 @@ class DeskExecutor(Protocol):
 
 class BoundDeskExecutor(DeskExecutor):
     """Executes the bound tools of assistant.desk by the services behind them."""
+
+    _service_methods: Final = {"loans": ("give_back", "remind")}
 
     def __init__(self, *, loans: Loans, books: Books | None = None) -> None:
         self._loans = loans

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from toolgen.runtime import RawExecutor, ToolContext, ToolReturn, ToolsetRegistration
 from toolgen.runtime.generated import LazyModule, tool_method
@@ -53,6 +53,8 @@ class NumbersExecutor(Protocol):
 
 class BoundNumbersExecutor(NumbersExecutor):
     """Executes the bound tools of lab.numbers by the services behind them."""
+
+    _service_methods: Final = {"lab": ("scale",)}
 
     def __init__(self, *, lab: Lab) -> None:
         self._lab = lab

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from toolgen.runtime import RawExecutor, ToolContext, ToolReturn, ToolsetRegistration
 from toolgen.runtime.generated import LazyModule, tool_method
@@ -51,6 +51,8 @@ class LabelsExecutor(Protocol):
 
 class BoundLabelsExecutor(LabelsExecutor):
     """Executes the bound tools of warehouse.labels by the services behind them."""
+
+    _service_methods: Final = {"warehouse": ("store",)}
 
     def __init__(self, *, warehouse: Warehouse) -> None:
         self._warehouse = warehouse
