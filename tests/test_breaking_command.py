@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -229,3 +230,12 @@ async def test_a_worker_names_the_tools_that_waiting_calls_were_planned_without(
     async with client_of(runs) as runtime:
         waits = await durable_engine(runtime).open_waits()
         assert changed_tools(runtime, waits) == ([told] if told else [])
+
+
+def test_the_document_shows_what_the_command_says(project: ProjectFolder) -> None:
+    project.run("gen")
+    project.write("released.json", (project.path / "app/gen" / CATALOG).read_text("utf-8"))
+    project.write("app/design.py", DESIGN.replace("max_length=40", "max_length=20"))
+    text = (Path(__file__).parents[1] / "docs/contract.md").read_text("utf-8")
+    shown = text.partition("$ toolgen breaking --against released.json\n")[2].partition("```")[0]
+    assert project.run("breaking", "--against", "released.json").err == shown
