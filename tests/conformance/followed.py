@@ -1,13 +1,15 @@
 """A reader who does what a document says in an empty folder, and finds what it shows.
 
-A block under "Save this as `FILE`" is that file, a block of `sh` is a command, and `text` or `json` below it
-is what the command prints. A command may fail only where an error is shown.
+A block under "Save this as `FILE`" is that file, a block of `sh` is a command, and `text` or `json` next to
+it is what the command prints, to one stream or to both. A command may fail only where an error is shown.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
+import signal
 import socket
 import subprocess
 import sys
@@ -16,10 +18,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from playwright.async_api import expect
+
+from tests.conformance.explorer.browser import browsing
 from tests.conftest import surroundings
 from tests.test_docs import BLOCK
 
 SAVED = re.compile(r"Save\s+(?:this|it)\s+as\s+`([\w./]+)`")
+Printed = tuple[str, str]
+"""To stdout, and to stderr."""
 PORT = re.compile(r"\b81\d\d\b")
 """Of a server in a document; here it is one that is free."""
 
@@ -36,10 +43,13 @@ class Reader:
 
     def do(self, document: str) -> None:
         blocks = list(BLOCK.finditer(document))
-        printed, before = "", 0
-        for at, block in enumerate(blocks):
+        printed: Printed = "", ""
+        previous, before = "", 0
+        for block, following in zip(blocks, [*blocks[1:], None], strict=True):
             language, text = block[1], block[2]
-            saved = SAVED.findall(document[before : block.start()])
+            between = document[before : block.start()]
+            saved = SAVED.findall(between)
+            is_output = previous == "sh" and not between.strip()
             before = block.end()
             match language:
                 case _ if saved:
@@ -47,32 +57,38 @@ class Reader:
                     file.parent.mkdir(parents=True, exist_ok=True)
                     file.write_text(text, "utf-8")
                 case "sh":
-                    shown = blocks[at + 1] if at + 1 < len(blocks) else None
-                    printed = self.run(text, may_fail=shown is not None and shows_an_error(shown))
+                    printed = self.run(text, may_fail=following is not None and shows_an_error(following))
+                case "text" if is_output:
+                    self.outputs += 1
+                    assert text in (*printed, "".join(printed)), printed
+                case "json" if is_output:
+                    self.outputs += 1
+                    assert json.loads(printed[0]) == json.loads(text)
+                case "json" | "toml":
+                    pass  # to be put into a file of the reader's; test_docs.py parses it
                 case "text":
-                    self.outputs += 1
-                    assert printed == text
-                case "json":
-                    self.outputs += 1
-                    (line,) = (line for line in printed.splitlines() if line.startswith("{"))
-                    assert json.loads(line) == json.loads(text)
+                    assert any(text in file.read_text("utf-8") for file in self.folder.glob("*/*.py"))
                 case _:
                     raise AssertionError(f"nothing is done with:\n{text}")
+            previous = language
 
-    def run(self, text: str, *, may_fail: bool) -> str:
-        """Return what a command prints, to either stream."""
+    def run(self, text: str, *, may_fail: bool) -> Printed:
+        """Return what a command prints."""
         if text.startswith("cd "):
             self.folder /= text.removeprefix("cd ").strip()
-            return ""
+            return "", ""
         if text.startswith(("pip install ", "make demo")):  # test_wheel.py and .ci/run do it
-            return ""
+            return "", ""
         if text.endswith(" &\n"):
             self.serving.append(served(text.removesuffix(" &\n"), self.folder))
-            return ""
+            return "", ""
         self.commands += 1
+        if text.startswith("toolgen serve"):
+            approve_in_browser(text, self.folder)
+            return "", ""
         done = bash(text, self.folder)
-        assert done.returncode == 0 or may_fail, f"{text}\n{done.stdout}"
-        return done.stdout
+        assert done.returncode == 0 or may_fail, f"{text}\n{done.stdout}{done.stderr}"
+        return done.stdout, done.stderr
 
 
 def shows_an_error(block: re.Match[str]) -> bool:
@@ -95,10 +111,32 @@ def reader_of(file: Path, folder: Path) -> Iterator[Reader]:
             process.communicate()
 
 
+def approve_in_browser(command: str, folder: Path) -> None:
+    """Serve a project, and approve what waits as its reader does."""
+    serve = [sys.executable, "-m", *command.split()]
+    with subprocess.Popen(serve, cwd=folder, env=surroundings(), stderr=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stderr is not None
+            lines = iter(server.stderr.readline, "")
+            address = next(line.removeprefix("serving ") for line in lines if line.startswith("serving "))
+            asyncio.run(approve(*address.strip().split("/?token=")))
+        finally:
+            server.send_signal(signal.SIGINT)
+            server.communicate()
+
+
+async def approve(url: str, token: str) -> None:
+    async with browsing(url, token) as shown:
+        await shown.page.get_by_role("navigation", name="Places").get_by_role("link", name="Waits").click()
+        await shown.page.get_by_role("main").get_by_role("link", name="Run Add note?").click()
+        await shown.page.get_by_role("button", name="Approve exactly this").click()
+        await expect(shown.page.get_by_text("Approved at")).to_be_visible()
+
+
 def shell(line: str, folder: Path) -> str:
     """Return what a command prints that must succeed."""
     done = bash(line, folder)
-    assert done.returncode == 0, done.stdout
+    assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
 
@@ -109,8 +147,7 @@ def bash(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
         ["bash", "-c", line],
         cwd=folder,
         env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
+        capture_output=True,
         text=True,
     )
 
