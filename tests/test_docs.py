@@ -31,7 +31,9 @@ FOLLOWED = ROOT / "docs/first-steps.md"
 IMPORT = ROOT / "docs/import.md"
 """Imports and generates in a folder of its own; tests/conformance/test_import_doc.py does what it says."""
 FOLLOWED_IN_A_FOLDER = [
-    ROOT / name for name in ("README.md", "docs/durable-agent.md", "docs/long-running.md", "docs/services.md")
+    ROOT / "README.md",
+    *sorted((ROOT / "docs").glob("my-*.md")),
+    *(ROOT / "docs" / name for name in ("durable-agent.md", "long-running.md", "services.md")),
 ]
 """Write files and run commands in a folder of their own; tests/conformance/test_followed_docs.py does it."""
 FRAMEWORKS = ROOT / "docs/frameworks.md"
