@@ -52,6 +52,7 @@ def test_a_host_that_makes_a_call_loads_few_modules(code: str, most: int) -> Non
     assert len(loaded) <= most, (rooms, loaded)
 
 
+@pytest.mark.exhaustive
 def test_an_import_of_the_agents_loads_no_package_of_a_provider() -> None:
     code = "import sys, toolgen.agents; print(*sorted({n.partition('.')[0] for n in sys.modules}))"
     loaded = subprocess.check_output([sys.executable, "-c", code], cwd=ROOT, text=True).split()

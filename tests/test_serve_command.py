@@ -85,6 +85,7 @@ async def serving(folder: Path, *options: str) -> AsyncIterator[Process]:
         process.communicate()
 
 
+@pytest.mark.exhaustive
 async def test_one_port_has_the_page_the_surface_and_mcp(tmp_path: Path) -> None:
     write_project(tmp_path)
     async with serving(tmp_path, "--session", "s1") as server:

@@ -386,6 +386,7 @@ async def test_a_schema_that_somebody_else_wrote_decodes(server: str) -> None:
     assert (described.pages, described.more) == (120, {"colour": ["red"]})
 
 
+@pytest.mark.exhaustive
 def test_a_client_is_made_at_its_first_call(tariffs: ProjectFolder) -> None:
     code = (
         "import sys\n"

@@ -41,6 +41,7 @@ def implement(project: ProjectFolder) -> None:
     )
 
 
+@pytest.mark.exhaustive
 def test_a_new_tool_brings_its_method_and_nothing_else(project: ProjectFolder) -> None:
     project.run("gen")
     implement(project)

@@ -59,6 +59,7 @@ async def test_an_agent_without_a_planner_says_what_to_write() -> None:
         assert (await agents.client("x.clerk").run("Go.", session_id="s")).text == "Here I am."
 
 
+@pytest.mark.exhaustive
 async def test_a_model_whose_key_is_missing_ends_the_run_with_one_line(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -159,6 +159,7 @@ async def given(hunt: Hunt, runtime: Runtime, credentials: CredentialsCapability
     await runtime.waits.result(asked.token, wait_s=None)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("kind", SCHEMES)
 async def test_no_token_is_told_or_kept_in_the_clear(
     kind: str, server: OAuthServer, tmp_path: Path, caplog: pytest.LogCaptureFixture

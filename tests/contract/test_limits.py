@@ -29,6 +29,7 @@ def measured(value: Any) -> tuple[int, int]:
     return 1 + max((depth for depth, _ in inner), default=0), len(parts) + sum(keys for _, keys in inner)
 
 
+@pytest.mark.exhaustive
 @given(DOCUMENTS, st.booleans(), st.sampled_from([None, 1]), st.booleans())
 def test_a_document_at_a_limit_is_taken_and_one_above_is_not(
     value: Any, is_ascii: bool, indent: int | None, is_bytes: bool

@@ -39,6 +39,7 @@ SOME = [*list(ROWS)[:3], *(pytest.param(row, marks=pytest.mark.exhaustive) for r
 STEPS = [{"calls": [call("a")]}, {"wait": [answer_name("wait:1")], "about": {"question": "Really?"}}]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("seeds", [range(8), pytest.param(range(8, 24), marks=pytest.mark.exhaustive)])
 async def test_a_flipped_bit_is_a_named_error(tmp_path: Path, seeds: range) -> None:
     journal = await write_journal(tmp_path / "runs.db")

@@ -112,6 +112,7 @@ def held(found: Found) -> set[str]:
     return set().union(*found.values())
 
 
+@pytest.mark.exhaustive
 async def test_an_erased_session_is_in_no_table_and_no_byte(place: Place) -> None:
     async with place.opened() as runtime:
         for session in ("alpha", "beta"):
@@ -130,6 +131,7 @@ async def test_an_erased_session_is_in_no_table_and_no_byte(place: Place) -> Non
     assert held(place.in_files("beta")) == PLACES
 
 
+@pytest.mark.exhaustive
 async def test_what_is_not_kept_any_longer_is_in_no_table_and_no_byte(place: Place) -> None:
     async with place.opened() as runtime:
         await lead(runtime, "alpha")

@@ -127,6 +127,7 @@ STUCK = {
 }
 
 
+@pytest.mark.exhaustive
 def test_an_author_edits_while_the_document_changes(library: Library) -> None:
     assert library.imported(1).code == 0
     library.edit(
@@ -170,6 +171,7 @@ def test_an_author_edits_while_the_document_changes(library: Library) -> None:
     assert "Keep a book under its number." in written
 
 
+@pytest.mark.exhaustive
 def test_a_design_that_nobody_edited_is_a_new_import(library: Library, tmp_path: Path) -> None:
     library.imported(1)
     for version in (3, VERSIONS, 1):
@@ -210,6 +212,7 @@ def test_a_design_of_the_author_stays_in_his_layout(library: Library) -> None:
     ]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("broken", "message"),
     [
@@ -317,6 +320,7 @@ def test_a_source_that_did_not_change_changes_nothing(library: Library, kind: st
     assert design.read_text("utf-8").startswith("# mine\n")
 
 
+@pytest.mark.exhaustive
 def test_all_imports_of_a_folder_are_made_again(library: Library, tmp_path: Path) -> None:
     assert library.command("--check").code == 2
     library.imported(1, "--out", "designs")
@@ -397,6 +401,7 @@ def test_schemas_beside_a_design_follow(library: Library) -> None:
     assert [file.name for file in kept.parent.iterdir()] == ["keep.args.json"]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("moves", first([1, 0]))
 def test_a_kill_between_two_files_loses_nothing(library: Library, moves: int) -> None:
     library.imported(1)

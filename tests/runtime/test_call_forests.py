@@ -269,6 +269,7 @@ KINDS = [
 """The tools of forests, and their keys."""
 
 
+@pytest.mark.exhaustive
 @pytest.mark.asyncio(loop_factories=["virtual"])
 @pytest.mark.parametrize("seeds", first([range(2), range(2, 8)]))
 @pytest.mark.parametrize(("tools", "keys"), KINDS)
@@ -306,6 +307,7 @@ async def check_cancelled(seeds: range) -> None:
         forest.check_idle()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.asyncio(loop_factories=["virtual"])
 @pytest.mark.parametrize("seeds", first([range(4), range(4, 20)]))
 @pytest.mark.parametrize("is_cancelled", [False, True])

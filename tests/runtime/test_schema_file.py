@@ -141,6 +141,7 @@ def keys(model: Any) -> set[str]:
     return {field.serialization_alias or name for name, field in fields.items()}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", first(["codecs", "completions"]))
 def test_every_codec_finds_its_schema(name: str) -> None:
     found = 0

@@ -220,6 +220,7 @@ async def test_a_locked_file_is_read_and_says_so_to_writers(tmp_path: Path) -> N
     assert await file.read(texts) == ["a"]
 
 
+@pytest.mark.exhaustive
 async def test_a_locked_file_holds_up_nothing_else(tmp_path: Path) -> None:
     """Neither the threads of `asyncio.to_thread`, nor another file, nor what is read."""
     store, beside = SqliteStateStore(tmp_path / "notes.db"), SqliteStateStore(tmp_path / "beside.db")

@@ -96,6 +96,7 @@ def test_the_folder_of_the_settings_is_inside_the_project(project: ProjectFolder
     assert "typescript '../web' is not a folder inside the project" in done.err
 
 
+@pytest.mark.exhaustive
 def test_a_project_without_it_loads_nothing_of_it(project: ProjectFolder) -> None:
     code = (
         "import sys; from toolgen.cli import main; assert main(('gen',)) == 0; "

@@ -31,6 +31,7 @@ def test_the_kept_document_is_that_of_the_records() -> None:
     assert document() == openapi(), "`UPDATE=1 pytest tests/adapters/http/test_openapi.py` rewrites it"
 
 
+@pytest.mark.exhaustive
 def test_the_document_is_valid() -> None:
     OpenAPIV31SpecValidator(document()).validate()
     for schema in document()["components"]["schemas"].values():

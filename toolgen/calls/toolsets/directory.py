@@ -31,7 +31,6 @@ class Directory:
         self.by_id: Mapping[str, RegisteredTool] = {}
         self.by_name: Mapping[str, RegisteredTool] = {}
         """Tools by id, and by the wire names that only one has."""
-        self.specs: tuple[ToolSpec[Any, Any], ...] = ()
         self._with_name: dict[str, list[RegisteredTool]] = {}
         self._former = frozenset(former)
         self.add(tools)
@@ -54,7 +53,7 @@ class Directory:
         for tool in added:
             self._with_name.setdefault(tool.spec.name, []).append(tool)
         self.by_id = taken
-        self.specs = tuple(tool.spec for tool in taken.values())
+        self.specs: tuple[ToolSpec[Any, Any], ...] = tuple(tool.spec for tool in taken.values())
         self.by_name = {name: same[0] for name, same in self._with_name.items() if len(same) == 1} | taken
 
     @property

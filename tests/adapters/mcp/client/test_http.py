@@ -31,6 +31,7 @@ CALLS = {
 }
 
 
+@pytest.mark.exhaustive
 async def test_statuses_and_bodies_of_calls() -> None:
     async with bad_web() as web, served(MCPToolset("web", HttpServer(web.url), prefix="")) as (_, snapshot):
         for tool, (status, reason, said) in CALLS.items():

@@ -45,6 +45,7 @@ class Asked:
                 self.turns += 1
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("mode", "number", "left_out"),
     first(
@@ -145,6 +146,7 @@ ALTERNATIVES = ["|".join(f"w{at}x{number}" for number in range(120)) for at in r
 UUID = "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("patterns", "most"),
     [
@@ -169,6 +171,7 @@ async def test_the_patterns_of_many_plain_tools_are_within_the_work_of_a_list() 
     assert all(reason.startswith("made of") for reason in plain.values())
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("mode", "why"),
     first(

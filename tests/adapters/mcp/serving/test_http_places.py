@@ -113,6 +113,7 @@ async def test_the_connection_of_a_client_that_takes_nothing_is_closed() -> None
         assert count < size
 
 
+@pytest.mark.exhaustive
 async def test_answers_that_nobody_takes_have_a_total_and_the_last_one_is_whole() -> None:
     """Six of them kept 47 MB for a minute."""
     async with (
@@ -160,6 +161,7 @@ WAITING: dict[str, tuple[Callable[[str], bytes], bytes]] = {
 """Requests that end by their client alone, and what the server says first."""
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("kind", WAITING)
 async def test_requests_that_wait_for_their_client_shut_nobody_out(kind: str) -> None:
     """1,100 of one client, with one address as all of loopback, had everybody refused with 503 for ever."""
