@@ -50,7 +50,10 @@ def breaking(
     format: Format = "text",
     config: ConfigFile = None,
 ) -> None:
-    """Say what a change of the design breaks, and for whom; exit 1 if it breaks somebody."""
+    """Say what a change of the design breaks, and for whom; exit 1 if it breaks somebody.
+
+    Such as: toolgen breaking --against main
+    """
     from .breaking import BreakingRequest, find_breaking
     from .outcome import print_error_records, print_outcome
 
@@ -71,7 +74,10 @@ def breaking(
 def diff(
     against: Against = "", to: To = "", format: DiffFormat = "markdown", config: ConfigFile = None
 ) -> None:
-    """Print what changed in the contract of the tools as sentences, in Markdown, or as a baseline."""
+    """Print what changed in the contract of the tools as sentences, in Markdown, or as a baseline.
+
+    Such as: toolgen diff --against main
+    """
     from .breaking import BreakingRequest, show_difference
     from .outcome import print_outcome
 
