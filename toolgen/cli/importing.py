@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import inspect
 import keyword
 import os
@@ -119,6 +120,7 @@ def _follow(
     `is_check` where anything would change.
     """
     lock, schemas = source.lock()
+    gc.collect()  # the syntax trees of a merge take the room of what read the source
     update = planned_update(source.file, last, lock, schemas, unread, is_check=request.is_check)
     effects = update.effects
     stuck = [effect for effect in effects if effect.kind in ("conflict", "gone")]

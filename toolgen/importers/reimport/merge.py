@@ -43,7 +43,7 @@ def merge(base: str, ours: str, theirs: str, *, unread: Collection[str] = (), fo
         return Merged(text=ours, changes=(), is_same=True)
     mine = SourceText(ours)
     try:
-        before = SourceText(base)
+        before = mine if base == ours else SourceText(base)
     except UnreadableDesignError as error:
         raise UnreadableDesignError("is beside a lock whose design does not parse") from error
     if renamed := _renamed(before, mine):
@@ -60,7 +60,7 @@ def merge(base: str, ours: str, theirs: str, *, unread: Collection[str] = (), fo
         keep |= missing
     is_whole = ours == base and not done.clauses.retained
     text = new.text if is_whole else rewritten(mine, items, _formatted(items, formatted))
-    merged = SourceText(text)
+    merged = new if is_whole else SourceText(text)
     expected = [item.node for item in items]
     if not is_whole and not is_same(merged.tree.body, expected):
         raise UnreadableDesignError("cannot be merged: what would be written is not what is meant")
