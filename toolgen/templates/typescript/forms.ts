@@ -5,17 +5,34 @@
  */
 
 import type { Issue } from "./records.js";
+import {
+  alone,
+  branchesOf,
+  branchOf,
+  entries,
+  escaped,
+  isList,
+  isNothing,
+  isObject,
+  isRequired,
+  isUnion,
+  keysOf,
+  MAPS,
+  NOT_CHOSEN,
+  pinsOf,
+  resolved,
+  tagOf,
+  takesNull,
+  titleOf,
+  tokensOf,
+  walked,
+  without,
+  type FormObject,
+  type FormValue,
+} from "./schemas.js";
 
-/** A JSON value that nobody changes. */
-export type FormValue =
-  | null
-  | boolean
-  | number
-  | string
-  | readonly FormValue[]
-  | { readonly [key: string]: FormValue };
-/** A JSON object that nobody changes, such as a JSON Schema. */
-export type FormObject = Readonly<Record<string, FormValue>>;
+export { alone, branchesOf, branchOf, isNothing, NOT_CHOSEN, pinsOf, resolved, tokensOf } from "./schemas.js";
+export type { FormObject, FormValue } from "./schemas.js";
 
 /** A part of a tool, such as its `payload`; or the `answer_schema` of a wait as `schema`. */
 export interface FormSource {
@@ -37,9 +54,6 @@ export interface Form {
   readonly uischema: FormObject;
 }
 
-/** What the first branch of a union is called, of which a person has chosen none. */
-export const NOT_CHOSEN = "–";
-
 /** Make the form of a part of a catalogue, such as `tool.payload`; `catalog` has the types that the part may refer to. */
 export function formOf(part: FormSource | FormValue | undefined, catalog: { readonly types?: FormObject | undefined } = {}): Form {
   const source = (part ?? { schema: {} }) as FormSource;
@@ -53,18 +67,6 @@ export function formOf(part: FormSource | FormValue | undefined, catalog: { read
   );
   const uiSchema = { ...hints(schema, schema, secrets), "ui:definitions": Object.fromEntries(definitions) };
   return { schema: undefaulted(schema), uiSchema, uischema: layout("#", schema, schema, secrets, []) };
-}
-
-/** Put the types of a catalogue where a schema refers to them (docs/catalog.md, Types). */
-export function alone(schema: FormObject, types: FormObject): FormObject {
-  const put = (one: FormObject): FormObject => {
-    const name = typeof one["$ref"] === "string" ? /^#\/types\/([^/]+)$/.exec(one["$ref"])?.[1] : undefined;
-    const type = name === undefined ? undefined : types[tokensOf(`/${name}`)[0] ?? ""];
-    return isObject(type) ? { ...type, ...without(one, "$ref") } : one;
-  };
-  const whole = put(schema);
-  const definitions = entries(whole["$defs"]).map(([name, one]): [string, FormValue] => [name, put(one)]);
-  return definitions.length === 0 ? whole : { ...whole, $defs: Object.fromEntries(definitions) };
 }
 
 /**
@@ -155,21 +157,6 @@ function checked(schema: FormObject, pointers: readonly string[]): FormObject {
   return pointers.reduce<FormObject>((left, pointer) => cut(left, tokensOf(pointer)) as FormObject, schema);
 }
 
-const MAPS = ["properties", "$defs", "definitions"];
-const LISTS = ["oneOf", "anyOf", "allOf"];
-const PARTS = ["items", "additionalProperties", "then", "else"];
-
-/** Return a schema with what `change` makes of each schema in it, by the keyword and, of properties, the name. */
-function walked(schema: FormObject, change: (inner: FormValue, keyword: string, name: string) => FormValue): FormObject {
-  const parts = Object.entries(schema).map(([key, value]): [string, FormValue] => {
-    if (MAPS.includes(key) && isObject(value))
-      return [key, Object.fromEntries(Object.entries(value).map(([name, one]) => [name, change(one, key, name)]))];
-    if (LISTS.includes(key) && isList(value)) return [key, value.map((one) => change(one, key, ""))];
-    return [key, PARTS.includes(key) ? change(value, key, "") : value];
-  });
-  return Object.fromEntries(parts);
-}
-
 /** Return a schema whose unions begin with a branch that accepts nothing. */
 function unchosen(schema: FormObject, root = schema): FormObject {
   const whole = walked(schema, (inner, keyword, name) => {
@@ -201,11 +188,6 @@ function nothing(schema: FormObject, root: FormObject): FormObject {
   if (tag === undefined) return { title: NOT_CHOSEN, not: {} };
   const choices = union.map((branch) => ({ const: pinsOf(branch)[tag] ?? null, title: titleOf(branch, tag) }));
   return { title: NOT_CHOSEN, not: {}, properties: { [tag]: { type: "string", title: tag, oneOf: choices } } };
-}
-
-/** Whether it is the branch that accepts nothing. */
-export function isNothing(branch: FormObject): boolean {
-  return branch["title"] === NOT_CHOSEN && isObject(branch["not"]) && Object.keys(branch["not"]).length === 0;
 }
 
 /** What the schemas of a document are at a place, for react-jsonschema-form; `secrets` are pointers from there. */
@@ -308,105 +290,4 @@ function layout(
   if (secrets.some((way) => way.length === 0)) options["format"] = "password";
   if (example !== undefined) options["placeholder"] = example;
   return { type: "Control", scope, options };
-}
-
-/** Whether people choose between branches; an enumeration of constants is no union. */
-function isUnion(schema: FormObject): boolean {
-  const union = schema["oneOf"] ?? schema["anyOf"];
-  return isList(union) && union.length > 1 && !union.every((one) => isObject(one) && "const" in one);
-}
-
-/** The branches of a union, resolved, without the one that accepts nothing. */
-export function branchesOf(schema: FormObject, root: FormObject): readonly FormObject[] {
-  const union = schema["oneOf"] ?? schema["anyOf"];
-  const branches = isList(union) ? union.filter(isObject) : [];
-  return branches.filter((branch) => !isNothing(branch)).map((branch) => resolved(branch, root));
-}
-
-/** The constants of a branch, by which it is told from the others. */
-export function pinsOf(branch: FormObject): FormObject {
-  const pins = entries(branch["properties"]).flatMap(([name, one]): [string, FormValue][] =>
-    one["const"] === undefined ? [] : [[name, one["const"]]],
-  );
-  return Object.fromEntries(pins);
-}
-
-/** The property whose constants tell the branches of a union apart. */
-function tagOf(union: readonly FormObject[]): string | undefined {
-  const tags = Object.keys(union[0] === undefined ? {} : pinsOf(union[0]));
-  return tags.find((tag) => {
-    const values = union.map((branch) => pinsOf(branch)[tag]);
-    return values.every((value) => typeof value === "string") && new Set(values).size === values.length;
-  });
-}
-
-function titleOf(branch: FormObject, tag: string): string {
-  const title = branch["title"] ?? pinsOf(branch)[tag];
-  return typeof title === "string" ? title : tag;
-}
-
-/** The branch of a union to which a document belongs by its tag: its index in `branchesOf`, -1 for none. */
-export function branchOf(schema: FormObject, root: FormObject, document: FormValue): number {
-  const union = branchesOf(schema, root);
-  const tag = tagOf(union);
-  return tag === undefined || !isObject(document) ? -1 : union.findIndex((branch) => pinsOf(branch)[tag] === document[tag]);
-}
-
-function takesNull(schema: FormObject, root: FormObject): boolean {
-  const own = resolved(schema, root);
-  const union = branchesOf(own, root);
-  if (union.length > 0) return union.some((branch) => takesNull(branch, root));
-  if ("const" in own) return own["const"] === null;
-  const types = own["type"] === undefined ? ["null"] : [own["type"]].flat();
-  return types.includes("null");
-}
-
-function isRequired(schema: FormObject, name: string): boolean {
-  return isList(schema["required"]) && schema["required"].includes(name);
-}
-
-function keysOf(schema: FormObject): readonly string[] {
-  return entries(schema["properties"]).map(([name]) => name);
-}
-
-/** Follow `$ref` by JSON Pointers into `root` (RFC 6901); what stands beside it is kept. A cycle of references ends. */
-export function resolved(schema: FormObject, root: FormObject): FormObject {
-  let found = schema;
-  for (let steps = 0; typeof found["$ref"] === "string" && steps < 32; steps += 1) {
-    const target = tokensOf(found["$ref"]).reduce<FormValue | undefined>(valueAt, root);
-    const beside = without(found, "$ref");
-    if (!isObject(target)) return beside;
-    found = { ...target, ...beside };
-  }
-  return found;
-}
-
-function without(object: FormObject, key: string): FormObject {
-  return Object.fromEntries(Object.entries(object).filter(([name]) => name !== key));
-}
-
-function valueAt(value: FormValue | undefined, token: string): FormValue | undefined {
-  if (isList(value)) return value[Number(token)];
-  return isObject(value) && Object.hasOwn(value, token) ? value[token] : undefined;
-}
-
-/** The steps of a JSON Pointer, which may follow a `#`. */
-export function tokensOf(pointer: string): string[] {
-  return pointer.split("/").slice(1).map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
-}
-
-function escaped(token: string): string {
-  return token.replaceAll("~", "~0").replaceAll("/", "~1");
-}
-
-function entries(value: FormValue | undefined): readonly [string, FormObject][] {
-  return isObject(value) ? Object.entries(value).filter((entry): entry is [string, FormObject] => isObject(entry[1])) : [];
-}
-
-function isObject(value: FormValue | undefined): value is FormObject {
-  return typeof value === "object" && value !== null && !isList(value);
-}
-
-function isList(value: FormValue | undefined): value is readonly FormValue[] {
-  return Array.isArray(value);
 }
