@@ -21,7 +21,7 @@ def configured(project: ProjectFolder) -> ProjectFolder:
 def test_the_option_writes_a_second_tree(project: ProjectFolder) -> None:
     done = project.run("gen", "--typescript", "web/api")
     assert (done.code, done.out) == (0, "")
-    assert done.err.endswith(" written, new stub executors/hall/people.py; web/api: 8 written\n")
+    assert done.err.endswith(" written, new stub executors/hall/people.py; web/api: 9 written\n")
     assert {FILE, "web/api/index.ts", "web/api/.toolgen.json"} <= project.files().keys()
     before = project.files()
     done = project.run("gen", "--typescript", "web/api")

@@ -16,7 +16,7 @@ from ..layout import class_names
 from .sides import Named, Reached, Side, reached, two_sided
 
 SURFACE: Final = "surface.ts"
-PLAIN: Final = ("surface.ts", "records.ts", "events.ts", "forms.ts", "schemas.ts")
+PLAIN: Final = ("surface.ts", "records.ts", "events.ts", "forms.ts", "controls.ts", "schemas.ts")
 """Files that are the same for every design: what the client stands on, and forms of any catalogue."""
 TYPES: Final = "types.ts"
 CLIENT: Final = "client.ts"

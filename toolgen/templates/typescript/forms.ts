@@ -4,7 +4,7 @@
  * Titles, help and order are those of the schema; what a schema cannot say of a form is said here.
  */
 
-import type { Issue } from "./records.js";
+import type { AnyCall, Issue } from "./records.js";
 import {
   alone,
   branchesOf,
@@ -17,7 +17,9 @@ import {
   isRequired,
   isUnion,
   keysOf,
+  LISTS,
   MAPS,
+  modern,
   NOT_CHOSEN,
   pinsOf,
   resolved,
@@ -30,7 +32,9 @@ import {
   type FormObject,
   type FormValue,
 } from "./schemas.js";
+import { Problem } from "./surface.js";
 
+export { controlsOf, typed, type FormControl } from "./controls.js";
 export { alone, branchesOf, branchOf, isNothing, NOT_CHOSEN, pinsOf, resolved, tokensOf } from "./schemas.js";
 export type { FormObject, FormValue } from "./schemas.js";
 
@@ -57,16 +61,18 @@ export interface Form {
 /** Make the form of a part of a catalogue, such as `tool.payload`; `catalog` has the types that the part may refer to. */
 export function formOf(part: FormSource | FormValue | undefined, catalog: { readonly types?: FormObject | undefined } = {}): Form {
   const source = (part ?? { schema: {} }) as FormSource;
-  const schema = unchosen(checked(alone(source.schema, catalog.types ?? {}), source.noted_formats ?? []));
+  const schema = unchosen(modern(checked(alone(source.schema, catalog.types ?? {}), source.noted_formats ?? [])));
   const secrets = (source.sensitive ?? []).map(tokensOf);
+  const place = placeOf(schema, secrets);
   const definitions = ["$defs", "definitions"].flatMap((key) =>
-    entries(schema[key]).map(([name, one]): [string, FormObject] => [
-      `#/${key}/${escaped(name)}`,
-      hints(one, schema, []),
-    ]),
+    entries(schema[key]).map(([name, one]): [string, FormObject] => [`#/${key}/${escaped(name)}`, hints(one, placeOf(schema))]),
   );
-  const uiSchema = { ...hints(schema, schema, secrets), "ui:definitions": Object.fromEntries(definitions) };
-  return { schema: undefaulted(schema), uiSchema, uischema: layout("#", schema, schema, secrets, []) };
+  const uiSchema = {
+    "ui:globalOptions": { enableOptionalDataFieldForType: ["object"] }, // one is absent until somebody adds it
+    ...hints(schema, place),
+    "ui:definitions": Object.fromEntries(definitions),
+  };
+  return { schema: undefaulted(schema, schema), uiSchema, uischema: layout("#", schema, placeOf(schema, secrets)) };
 }
 
 /**
@@ -98,6 +104,16 @@ export function settled(schema: FormObject, document: FormValue, before?: FormVa
   return isSame ? document : Object.fromEntries(kept);
 }
 
+/** Wait for a call, and return what a page says of it, with the issues of the server: its outcome, or why there is none. */
+export async function saidOf(call: Promise<AnyCall>): Promise<{ readonly said: string; readonly issues: readonly Issue[] }> {
+  try {
+    const made = await call;
+    return { said: made.outcome, issues: made.outcome === "error" ? (made.error.issues ?? []) : [] };
+  } catch (error) {
+    return { said: error instanceof Error ? error.message : String(error), issues: error instanceof Problem ? error.issues : [] };
+  }
+}
+
 /** What an issue of the server is in `extraErrors` of react-jsonschema-form. */
 export interface FormErrors {
   __errors?: string[];
@@ -106,10 +122,11 @@ export interface FormErrors {
 
 /** Put the issues of the server at their fields. */
 export function errorsOf(issues: readonly Pick<Issue, "pointer" | "message">[]): FormErrors {
-  const root: FormErrors = {};
+  const none = () => Object.create(null) as FormErrors; // a name such as "__proto__" is one of a field here
+  const root = none();
   for (const issue of issues) {
     let place = root;
-    for (const token of tokensOf(issue.pointer)) place = (place[token] ??= {}) as FormErrors;
+    for (const token of tokensOf(issue.pointer)) place = (place[token] ??= none()) as FormErrors;
     (place.__errors ??= []).push(issue.message);
   }
   return root;
@@ -136,15 +153,15 @@ function isDay(text: string): boolean {
   return year > 0 && day <= new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate();
 }
 
-const EXAMPLES: Readonly<Record<string, string>> = {
-  "date-time": "2026-01-28T09:30:00+01:00",
-  date: "2026-01-28",
-  time: "09:30:00Z",
-  duration: "PT15M",
-  uuid: "3f2c1a9e-…",
-  uri: "https://…",
-  email: "name@example.org",
-};
+const EXAMPLES: ReadonlyMap<string, string> = new Map([
+  ["date-time", "2026-01-28T09:30:00+01:00"],
+  ["date", "2026-01-28"],
+  ["time", "09:30:00Z"],
+  ["duration", "PT15M"],
+  ["uuid", "3f2c1a9e-…"],
+  ["uri", "https://…"],
+  ["email", "name@example.org"],
+]);
 
 /** Return a schema without the formats that nobody checks: they are notes. */
 function checked(schema: FormObject, pointers: readonly string[]): FormObject {
@@ -167,13 +184,19 @@ function unchosen(schema: FormObject, root = schema): FormObject {
   return isUnion(schema) && isList(whole[key]) ? { ...whole, [key]: [nothing(schema, root), ...whole[key]] } : whole;
 }
 
-/** Return a schema without the defaults of what may be left out: the server knows them, and a form shall send what was set. */
-function undefaulted(schema: FormObject): FormObject {
-  return walked(schema, (inner, keyword, name) => {
+/**
+ * Return a schema without the defaults of what may be left out: the server knows them, and a form shall send what was set. `isThere`
+ * says that no object around it may be left out, and `keeps` that it is of a property that may not.
+ */
+function undefaulted(schema: FormObject, root: FormObject, isThere = true, keeps = false): FormObject {
+  const own = walked(schema, (inner, keyword, name) => {
     if (!isObject(inner)) return inner;
-    const isLeft = keyword === "properties" && !isRequired(schema, name);
-    return isLeft ? without(undefaulted(inner), "default") : undefaulted(inner);
+    if (LISTS.includes(keyword)) return undefaulted(inner, root, isThere, keeps);
+    const isKept = keyword === "properties" && isThere && isRequired(schema, name);
+    return undefaulted(inner, root, isKept || keyword !== "properties", isKept);
   });
+  const value = keeps ? resolved(schema, root)["default"] : undefined;
+  return value === undefined ? without(own, "default") : { ...own, default: value };
 }
 
 /** Libraries draw no field for a schema that says nothing. */
@@ -185,46 +208,81 @@ function named(name: string, schema: FormValue): FormValue {
 function nothing(schema: FormObject, root: FormObject): FormObject {
   const union = branchesOf(schema, root);
   const tag = tagOf(union);
-  if (tag === undefined) return { title: NOT_CHOSEN, not: {} };
+  if (tag === undefined) return { title: NOT_CHOSEN, not: {}, properties: {} }; // which libraries draw as an object without fields
   const choices = union.map((branch) => ({ const: pinsOf(branch)[tag] ?? null, title: titleOf(branch, tag) }));
   return { title: NOT_CHOSEN, not: {}, properties: { [tag]: { type: "string", title: tag, oneOf: choices } } };
 }
 
-/** What the schemas of a document are at a place, for react-jsonschema-form; `secrets` are pointers from there. */
-function hints(schema: FormObject, root: FormObject, secrets: readonly (readonly string[])[]): FormObject {
+/** Where a walk through a schema stands. */
+interface Place {
+  readonly root: FormObject;
+  /** Pointers to what is sensitive, from here. */
+  readonly secrets: readonly (readonly string[])[];
+  /** The references that led here. */
+  readonly inside: readonly FormValue[];
+  /** How many schemas may still be read: types that name one another often stand for more than anybody draws. */
+  readonly room: { left: number };
+}
+
+const MOST_READ = 5_000;
+
+function placeOf(root: FormObject, secrets: readonly (readonly string[])[] = []): Place {
+  return { root, secrets, inside: [], room: { left: MOST_READ } };
+}
+
+/** The place of a property or an item. */
+function within(place: Place, name: string): Place {
+  return { ...place, secrets: place.secrets.filter(([first]) => first === name).map((way) => way.slice(1)) };
+}
+
+/** The place behind a reference; undefined where it leads back, or there are too many. */
+function behind(place: Place, schema: FormObject): Place | undefined {
+  const reference = schema["$ref"];
+  place.room.left -= 1;
+  if (place.room.left < 0 || (reference !== undefined && place.inside.includes(reference))) return undefined;
+  return reference === undefined ? place : { ...place, inside: [...place.inside, reference] };
+}
+
+/** What the schemas of a document are at a place, for react-jsonschema-form. */
+function hints(schema: FormObject, from: Place): FormObject {
+  const place = behind(from, schema);
+  if (place === undefined) return {};
+  const { root, secrets } = place;
   const own = secrets.length > 0 ? resolved(schema, root) : schema;
-  const at = (names: readonly string[]) => secrets.filter(([first = ""]) => names.includes(first)).map((way) => way.slice(1));
-  const ui: Record<string, FormValue> = {};
-  const add = (key: string, value: FormObject) => {
-    if (Object.keys(value).length > 0) ui[key] = value;
-  };
+  if (isNothing(own)) return Object.fromEntries(keysOf(own).map((name) => [name, { "ui:widget": "hidden" }]));
   if (isFree(own)) return { "ui:field": "json", "ui:fieldReplacesAnyOrOneOf": true };
+  const ui: [string, FormValue][] = [];
+  const add = (key: string, value: FormObject) => {
+    if (Object.keys(value).length > 0) ui.push([key, value]);
+  };
+  for (const one of isList(own["allOf"]) ? own["allOf"] : []) if (isObject(one)) ui.push(...Object.entries(hints(one, place)));
   const format = typeof own["format"] === "string" ? own["format"] : "";
-  if (secrets.some((way) => way.length === 0)) ui["ui:widget"] = "password";
-  else if (format === "date-time" || format === "time") ui["ui:widget"] = "text"; // a picker loses the offset
-  else if (own["type"] === "boolean" && !("const" in own || "enum" in own)) ui["ui:widget"] = "radio";
-  if (EXAMPLES[format] !== undefined) ui["ui:placeholder"] = EXAMPLES[format];
+  if (secrets.some((way) => way.length === 0)) ui.push(["ui:widget", "password"]);
+  else if (format === "date-time" || format === "time") ui.push(["ui:widget", "text"]); // a picker loses the offset
+  else if (own["type"] === "boolean" && !("const" in own || "enum" in own)) ui.push(["ui:widget", "radio"]);
+  const example = EXAMPLES.get(format);
+  if (example !== undefined) ui.push(["ui:placeholder", example]);
   for (const [name, one] of entries(own["properties"])) {
-    const help = one["default"] === undefined || isRequired(own, name) ? {} : { "ui:help": `Without it: ${JSON.stringify(one["default"])}` };
-    add(name, { ...hints(one, root, at([name])), ...help });
+    const value = isRequired(own, name) ? undefined : resolved(one, root)["default"];
+    const help = value === undefined ? {} : { "ui:help": `Without it: ${JSON.stringify(value)}` };
+    if (!name.startsWith("ui:")) add(name, { ...hints(one, within(place, name)), ...help }); // it would be a hint
   }
   for (const key of ["items", "additionalProperties"]) {
     const inner = own[key] === true && key === "additionalProperties" ? { title: "" } : own[key];
-    if (isObject(inner)) add(key, hints(inner, root, at(["*"])));
+    if (isObject(inner)) add(key, hints(inner, within(place, "*")));
   }
   for (const key of ["oneOf", "anyOf"]) {
     const union = own[key];
     if (!isUnion(own) || !isList(union)) continue;
-    ui[key] = union.map((branch) => {
+    const branches = union.map((branch) => {
       if (!isObject(branch)) return {};
       const whole = resolved(branch, root); // what says which branch it is, nobody fills in
-      const hidden = Object.keys(isNothing(branch) ? (whole["properties"] ?? {}) : pinsOf(whole)).filter(
-        (name) => isNothing(branch) || isRequired(whole, name),
-      );
-      return { ...hints(branch, root, secrets), ...Object.fromEntries(hidden.map((name) => [name, { "ui:widget": "hidden" }])) };
+      const pins = entries(isNothing(branch) ? {} : whole["properties"]).flatMap(([name, one]) => ("const" in one && isRequired(whole, name) ? [name] : []));
+      return { ...hints(branch, place), ...Object.fromEntries(pins.map((name) => [name, { "ui:widget": "hidden" }])) };
     });
+    ui.push([key, branches]);
   }
-  return ui;
+  return Object.fromEntries(ui);
 }
 
 /** Whether a form has nothing to show for a schema: any value, a map or a list of any values, a tuple. */
@@ -241,53 +299,58 @@ function says(schema: FormValue | undefined): boolean {
   return isObject(schema) && Object.keys(schema).some((key) => key !== "title" && key !== "description");
 }
 
-/** The controls of JSON Forms for the schema at `scope`; `inside` has the references that led there. */
-function layout(
-  scope: string,
-  schema: FormObject,
-  root: FormObject,
-  secrets: readonly (readonly string[])[],
-  inside: readonly FormValue[],
-): FormObject {
-  const own = resolved(schema, root);
+/** The controls of JSON Forms for the schema at `scope`. */
+function layout(scope: string, schema: FormObject, from: Place): FormObject {
   const json = { type: "Control", scope, options: { json: true } };
-  const reference = schema["$ref"];
-  if (isFree(own) || "allOf" in own || (reference !== undefined && inside.includes(reference))) return json;
-  const within = reference === undefined ? inside : [...inside, reference];
-  const group = (elements: readonly FormValue[]): FormObject =>
-    scope === "#" ? { type: "VerticalLayout", elements } : { type: "Group", label: own["title"] ?? tokensOf(scope).at(-1) ?? "", elements };
-  const fields = (object: FormObject, place: string, except = "") =>
-    entries(object["properties"])
-      .filter(([name]) => name !== except)
-      .map(([name, one]) => {
-        const inner = secrets.filter(([first]) => first === name).map((way) => way.slice(1));
-        return layout(`${place}/properties/${escaped(name)}`, one, root, inner, within);
-      });
-  if (isUnion(own)) {
-    const key = "oneOf" in own ? "oneOf" : "anyOf";
-    const tag = tagOf(branchesOf(own, root));
-    const union = own[key];
-    if (tag === undefined || !isList(union)) return json;
-    const choice = { type: "Control", scope: `${scope}/properties/${escaped(tag)}` };
-    const shown = union.flatMap((one, at) => {
-      if (!isObject(one) || isNothing(one)) return [];
-      const branch = resolved(one, root);
-      const condition = { scope: choice.scope, failWhenUndefined: true, schema: { const: pinsOf(branch)[tag] ?? null } };
-      const elements = fields(branch, `${scope}/${key}/${String(at)}`, tag);
-      return [{ type: "VerticalLayout", elements, rule: { effect: "SHOW", condition } }];
-    });
-    return group([choice, ...shown]);
-  }
-  if (isObject(own["properties"])) return group(fields(own, scope));
+  const place = behind(from, schema);
+  if (place === undefined) return json;
+  const own = resolved(schema, place.root);
+  if (isFree(own) || "allOf" in own) return json;
+  if (isUnion(own)) return choices(scope, own, place) ?? json;
+  if (isObject(own["properties"])) return group(scope, own, fields(scope, own, place)) ?? json;
   if (own["type"] === "object") return json;
   if (own["type"] === "array") {
-    const items = isObject(own["items"]) ? resolved(own["items"], root) : {};
+    const items = isObject(own["items"]) ? resolved(own["items"], place.root) : {};
     const isPlain = ["string", "integer", "number"].some((type) => type === items["type"]) && !("const" in items);
     return isPlain ? { type: "Control", scope } : json;
   }
   const options: Record<string, FormValue> = {};
-  const example = typeof own["format"] === "string" ? EXAMPLES[own["format"]] : undefined;
-  if (secrets.some((way) => way.length === 0)) options["format"] = "password";
+  const example = EXAMPLES.get(typeof own["format"] === "string" ? own["format"] : "");
+  if (place.secrets.some((way) => way.length === 0)) options["format"] = "password";
   if (example !== undefined) options["placeholder"] = example;
   return { type: "Control", scope, options };
+}
+
+function group(scope: string, schema: FormObject, elements: readonly FormValue[] | undefined): FormObject | undefined {
+  if (elements === undefined) return undefined;
+  return scope === "#" ? { type: "VerticalLayout", elements } : { type: "Group", label: schema["title"] ?? tokensOf(scope.slice(scope.lastIndexOf("/")))[0] ?? "", elements };
+}
+
+/** The controls of the properties of an object; undefined where a name has a dot or a bracket, which JSON Forms takes for a path. */
+function fields(scope: string, schema: FormObject, place: Place, except = ""): readonly FormObject[] | undefined {
+  const properties = entries(schema["properties"]);
+  if (properties.some(([name]) => /[.[\]]/.test(name))) return undefined;
+  return properties
+    .filter(([name]) => name !== except)
+    .map(([name, one]) => layout(`${scope}/properties/${escaped(name)}`, one, within(place, name)));
+}
+
+/** The choice of a tag, and the properties of each branch, shown with its tag; undefined where JSON Forms can do neither. */
+function choices(scope: string, schema: FormObject, place: Place): FormObject | undefined {
+  const key = "oneOf" in schema ? "oneOf" : "anyOf";
+  const tag = tagOf(branchesOf(schema, place.root));
+  const union = schema[key];
+  if (tag === undefined || !isList(union)) return undefined;
+  const choice = { type: "Control", scope: `${scope}/properties/${escaped(tag)}` };
+  const shown: FormObject[] = [];
+  for (const [at, one] of union.entries()) {
+    if (!isObject(one) || isNothing(one)) continue;
+    const branch = resolved(one, place.root);
+    const inner = behind(place, one);
+    const elements = inner && fields(`${scope}/${key}/${String(at)}`, branch, inner, tag);
+    if (elements === undefined) return undefined;
+    const condition = { scope: choice.scope, failWhenUndefined: true, schema: { const: pinsOf(branch)[tag] ?? null } };
+    shown.push({ type: "VerticalLayout", elements, rule: { effect: "SHOW", condition } });
+  }
+  return group(scope, schema, [choice, ...shown]);
 }

@@ -20,7 +20,7 @@ export const NOT_CHOSEN = "–";
 export function alone(schema: FormObject, types: FormObject): FormObject {
   const put = (one: FormObject): FormObject => {
     const name = typeof one["$ref"] === "string" ? /^#\/types\/([^/]+)$/.exec(one["$ref"])?.[1] : undefined;
-    const type = name === undefined ? undefined : types[tokensOf(`/${name}`)[0] ?? ""];
+    const type = name === undefined ? undefined : valueAt(types, tokensOf(`/${name}`)[0] ?? "");
     return isObject(type) ? { ...type, ...without(one, "$ref") } : one;
   };
   const whole = put(schema);
@@ -29,8 +29,11 @@ export function alone(schema: FormObject, types: FormObject): FormObject {
 }
 
 export const MAPS = ["properties", "$defs", "definitions"];
-const LISTS = ["oneOf", "anyOf", "allOf"];
+/** Keywords whose schemas are of the same value as the schema that has them. */
+export const LISTS = ["oneOf", "anyOf", "allOf"];
 const PARTS = ["items", "additionalProperties", "then", "else"];
+/** Keywords that say nothing of what is accepted. */
+const NOTES = ["title", "description", "default", "example", "examples", "deprecated", "readOnly", "writeOnly", "nullable", "discriminator"];
 
 /** Return a schema with what `change` makes of each schema in it, by the keyword and, of properties, the name. */
 export function walked(schema: FormObject, change: (inner: FormValue, keyword: string, name: string) => FormValue): FormObject {
@@ -41,6 +44,33 @@ export function walked(schema: FormObject, change: (inner: FormValue, keyword: s
     return [key, PARTS.includes(key) ? change(value, key, "") : value];
   });
   return Object.fromEntries(parts);
+}
+
+/**
+ * Return a schema as validators of JSON Schema 2020-12 take it, whichever dialect it names: none is named, a list of `items` is
+ * `prefixItems`, a limit that excludes is a number. Of `allOf` with one schema the schema is left, which libraries draw.
+ */
+export function modern(schema: FormObject, root = schema): FormObject {
+  const { $schema: _dialect, ...rest } = walked(schema, (inner) => (isObject(inner) ? modern(inner, root) : inner));
+  const own: Record<string, FormValue> = rest;
+  const base = root["$id"];
+  if (schema === root) delete own["$id"]; // two forms of one schema would have it
+  if (typeof base === "string" && typeof own["$ref"] === "string" && own["$ref"].startsWith(`${base}#`)) own["$ref"] = own["$ref"].slice(base.length);
+  if (isList(own["items"])) {
+    own["prefixItems"] = own["items"];
+    own["items"] = own["additionalItems"] ?? true;
+    delete own["additionalItems"];
+  }
+  for (const [excludes, limit] of [["exclusiveMinimum", "minimum"], ["exclusiveMaximum", "maximum"]] as const) {
+    if (typeof own[excludes] !== "boolean") continue;
+    const value = own[limit];
+    if (own[excludes] && value !== undefined) own[excludes] = value;
+    else delete own[excludes];
+  }
+  const all = isList(own["allOf"]) ? own["allOf"].filter((one) => one !== true && !(isObject(one) && Object.keys(one).length === 0)) : [];
+  const [one] = all;
+  const isNoted = Object.keys(own).every((key) => NOTES.includes(key) || MAPS.slice(1).includes(key) || key === "allOf");
+  return all.length === 1 && isObject(one) && isNoted ? { ...one, ...without(own, "allOf") } : own;
 }
 
 /** Whether it is the branch that accepts nothing. */
@@ -63,11 +93,19 @@ export function branchesOf(schema: FormObject, root: FormObject): readonly FormO
 
 /** The constants of a branch, by which it is told from the others. */
 export function pinsOf(branch: FormObject): FormObject {
-  const pins = entries(branch["properties"]).flatMap(([name, one]): [string, FormValue][] =>
-    one["const"] === undefined ? [] : [[name, one["const"]]],
-  );
+  const pins = entries(branch["properties"]).flatMap(([name, one]): [string, FormValue][] => {
+    const value = constantOf(one);
+    return value === undefined ? [] : [[name, value]];
+  });
   return Object.fromEntries(pins);
 }
+
+/** The one value that a schema accepts; undefined where there are others, or none. */
+export function constantOf(schema: FormObject): FormValue | undefined {
+  return schema["const"] ?? (isList(schema["enum"]) && schema["enum"].length === 1 ? schema["enum"][0] : undefined);
+}
+
+const MOST_UNIONS = 4; // inside one another; one that is its own branch has no end
 
 /** The property whose constants tell the branches of a union apart. */
 export function tagOf(union: readonly FormObject[]): string | undefined {
@@ -90,10 +128,10 @@ export function branchOf(schema: FormObject, root: FormObject, document: FormVal
   return tag === undefined || !isObject(document) ? -1 : union.findIndex((branch) => pinsOf(branch)[tag] === document[tag]);
 }
 
-export function takesNull(schema: FormObject, root: FormObject): boolean {
+export function takesNull(schema: FormObject, root: FormObject, depth = 0): boolean {
   const own = resolved(schema, root);
   const union = branchesOf(own, root);
-  if (union.length > 0) return union.some((branch) => takesNull(branch, root));
+  if (union.length > 0) return depth < MOST_UNIONS && union.some((branch) => takesNull(branch, root, depth + 1));
   if ("const" in own) return own["const"] === null;
   const types = own["type"] === undefined ? ["null"] : [own["type"]].flat();
   return types.includes("null");
@@ -123,7 +161,7 @@ export function without(object: FormObject, key: string): FormObject {
   return Object.fromEntries(Object.entries(object).filter(([name]) => name !== key));
 }
 
-function valueAt(value: FormValue | undefined, token: string): FormValue | undefined {
+export function valueAt(value: FormValue | undefined, token: string): FormValue | undefined {
   if (isList(value)) return value[Number(token)];
   return isObject(value) && Object.hasOwn(value, token) ? value[token] : undefined;
 }
