@@ -17,9 +17,6 @@ const RunsPlace = later(texts.places.runs, () => import("./runs/RunsPlace"), inM
 const MapPlace = later(texts.places.map, () => import("./map/MapPlace"), inMain);
 
 const PLACES = ["tools", "agents", "waits", "runs", "map"] as const;
-const KEYS: readonly (readonly [string, string])[] = [
-  ["/", "search"], ["g t", "tools"], ["g a", "agents"], ["g w", "waits"], ["g r", "runs"], ["g m", "map"], ["j, k", "next, previous"], ["Ctrl Enter", "call"], ["?", "these keys"],
-];
 const THEMES = ["system", "light", "dark"] as const;
 type Theme = (typeof THEMES)[number];
 const EVERY_MS = 5_000;
@@ -41,13 +38,13 @@ export function App() {
   const waiting = waits.value?.waits.length ?? 0;
   return (
     <div className="app">
-      <a className="skip" href="#main" onClick={(event) => { event.preventDefault(); document.querySelector<HTMLElement>("main")?.focus(); }}>Skip to the content</a>
-      <nav className="places" aria-label="Places">
+      <a className="skip" href="#main" onClick={(event) => { event.preventDefault(); document.querySelector<HTMLElement>("main")?.focus(); }}>{texts.frame.skip}</a>
+      <nav className="places" aria-label={texts.frame.places}>
         <span className="mark" aria-hidden="true">tg</span>
         {PLACES.map((one) => (
           <a key={one} href={addressOf(one)} aria-current={one === place ? "page" : undefined}>
             {texts.places[one]}
-            {one === "waits" && waiting > 0 && <span className="count" aria-label={`${waiting} wait`}>{waiting}</span>}
+            {one === "waits" && waiting > 0 && <span className="count" aria-label={texts.frame.waiting(waiting)}>{waiting}</span>}
           </a>
         ))}
         <span className="grow" />
@@ -55,9 +52,9 @@ export function App() {
         <button type="button" className="plain" aria-label={texts.help} onClick={() => { help.current?.showModal(); }}>?</button>
       </nav>
       {failed !== undefined && !(failed instanceof Problem && failed.is("not-kept")) && (
-        <div className="over"><Banner tone="bad">{wordsOf(failed)} <button type="button" onClick={() => { loaded.again(); waits.again(); }}>Try again</button></Banner></div>
+        <div className="over"><Banner tone="bad">{wordsOf(failed)} <button type="button" onClick={() => { loaded.again(); waits.again(); }}>{texts.frame.again}</button></Banner></div>
       )}
-      {loaded.value === undefined ? <><aside className="side"><Skeleton what="the catalogue" rows={12} /></aside><main id="main" className="main" /></> : (
+      {loaded.value === undefined ? <><aside className="side"><Skeleton what={texts.frame.catalogue} rows={12} /></aside><main id="main" className="main" /></> : (
         <Boundary at={location.hash}>
           {place === "tools" && <ToolsPlace catalogue={loaded.value} address={address} />}
           {place === "agents" && <AgentsPlace agents={agents.value ?? []} catalogue={loaded.value} address={address} />}
@@ -68,8 +65,8 @@ export function App() {
       )}
       <dialog ref={help} aria-label={texts.help}>
         <h2>{texts.help}</h2>
-        <table><tbody>{KEYS.map(([key, what]) => <tr key={key}><td><kbd>{key}</kbd></td><td>{what}</td></tr>)}</tbody></table>
-        <form method="dialog"><button>Close</button></form>
+        <table><tbody>{texts.keys.map(([key, what]) => <tr key={key}><td><kbd>{key}</kbd></td><td>{what}</td></tr>)}</tbody></table>
+        <form method="dialog"><button>{texts.frame.close}</button></form>
       </dialog>
     </div>
   );

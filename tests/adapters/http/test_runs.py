@@ -76,7 +76,8 @@ async def test_a_message_starts_a_turn_of_its_session() -> None:
         assert (call["name"], call["arguments"]) == ("order", {"item": "tea"})
         assert results["answers"] == [{"id": call["id"], "name": "order", "status": "ok", "result": "1 tea"}]
         assert last == {"type": "assistant", "text": "Your tea comes."}
-        assert [one["id"] for one in (await shop.get("/sessions"))["sessions"]] == ["ann:s1"]
+        [listed] = (await shop.get("/sessions"))["sessions"]
+        assert (listed["id"], listed["message"]) == ("ann:s1", "hello")
         assert (await shop.get("/sessions", state="ended")) == {"sessions": []}
 
 
@@ -90,6 +91,7 @@ async def test_messages_have_no_sensitive_values() -> None:
         [wait] = (await shop.get("/waits"))["waits"]
         await shop.post(f"/waits/{wait['id']}/answer", answer={"approved": True})
         texts = [str(await ended(shop, run["id"])), str(await shop.get(path))]
+        assert "s3cret" not in str(await shop.get("/sessions"))
     assert shop.shop.log == ["destroy tea s3cret-c0de"]
     assert "destroy" in texts[1]
     assert "s3cret" not in texts[1]

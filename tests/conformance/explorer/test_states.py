@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from playwright.async_api import expect
@@ -55,6 +56,8 @@ async def test_a_reload_loses_nothing_that_was_typed(tmp_path: Path) -> None:
         await expect(message).to_have_value(LIGHTS)
         await message.press("Enter")
         await expect(page.get_by_role("log").get_by_text("1 of the lights")).to_be_visible()
+        sessions = page.get_by_role("navigation", name="Sessions")
+        await expect(sessions.get_by_role("link", name=LIGHTS)).to_be_visible()  # by its first message
         await page.get_by_role("link", name="New session").click()
         await expect(message).to_have_value("")
 
@@ -91,6 +94,28 @@ async def test_the_call_that_is_shown_is_in_the_address(tmp_path: Path) -> None:
         await expect(page.get_by_label("Site id")).to_have_value("harbour")
         await page.go_back()
         await expect(page.get_by_role("tab", name="History")).to_have_attribute("aria-selected", "true")
+
+
+async def test_calls_and_results_are_copied(tmp_path: Path) -> None:
+    async with exploring_home(tmp_path, session_id=SESSION) as shown:
+        page = shown.page
+        await page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        await shown.open(LIST_DEVICES)
+        await page.get_by_label("Site id").fill("cabin")
+        for language, part in (
+            ("shell", 'toolgen call assistant.devices.list_devices \'{"site_id":"cabin"}\''),
+            ("Python", "await runtime.call("),
+            ("TypeScript", "await fetch("),
+            ("curl", '--data \'{"arguments":{"site_id":"cabin"}}\''),
+        ):
+            await page.get_by_role("radio", name=language).check()
+            await page.get_by_role("button", name="Copy The same call").click()
+            await expect(page.get_by_role("button", name="Copied The same call")).to_be_visible()
+            assert part in await page.evaluate("navigator.clipboard.readText()")
+        await page.keyboard.press("Control+Enter")
+        await page.get_by_role("button", name="Copy Result").click()
+        await expect(page.get_by_role("button", name="Copied Result")).to_be_visible()
+        assert json.loads(await page.evaluate("navigator.clipboard.readText()"))["devices"]
 
 
 async def test_a_conversation_says_that_its_run_failed(tmp_path: Path) -> None:

@@ -88,6 +88,26 @@ async def test_a_person_says_what_became_of_a_call_or_tries_it_again(tmp_path: P
         await expect(page.get_by_text("No call has an unknown outcome")).to_be_visible()
 
 
+async def test_a_call_that_was_lost_long_ago_is_found(tmp_path: Path) -> None:
+    shop = Shop()
+    runtime = shop_runtime(shop, engine=InProcessEngine(tmp_path / "runs.db"))
+    async with runtime, exploring(runtime) as shown:
+        page = shown.page
+        await lose(runtime, shop, "s-old")
+        client = agents_of(runtime).client(AGENT)
+        for number in range(110):
+            await (await client.start("hello", session_id=f"s-{number}")).result()
+        await shown.open("#/waits?for=word")
+        await expect(page.get_by_text("Of the newest 100 runs.")).to_be_visible()
+        await expect(page.get_by_role("row")).to_have_count(0)
+        await page.get_by_role("button", name="Older").click()
+        await expect(page.get_by_text("Of all runs.")).to_be_visible()
+        await expect(page.get_by_role("row")).to_have_count(2)
+        await shown.open("#/runs")
+        await page.get_by_role("button", name="Older").click()
+        await expect(page.get_by_role("link", name="hold")).to_be_visible()
+
+
 async def test_the_map_draws_who_uses_and_answers_what(tmp_path: Path) -> None:
     runtime = shop_runtime(Shop())
     async with runtime, exploring(runtime) as shown:

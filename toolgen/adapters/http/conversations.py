@@ -31,6 +31,8 @@ from .records import MessageAnswer, Run, SessionPage, SessionRecord, Transcript,
 from .runs import Runs
 
 _STATES: Final = ("open", "ended")
+_MOST_OF_FIRST: Final = 200
+"""Characters of the first message in a list of sessions."""
 
 
 class Conversations:
@@ -53,8 +55,18 @@ class Conversations:
 
         after = request.query_params.get("after", "")
         page, following = await fetched(fetch, is_own, after, limit_of(request), lambda session: session.id)
-        records = [_session_record(session) for session in page]
+        records = [_session_record(session, await self._first_message(session)) for session in page]
         return {"sessions": records, "next": following} if following else {"sessions": records}
+
+    async def _first_message(self, session: Session) -> str:
+        """Return what a person said first in a session, shortened; "" where nobody has said anything."""
+        agents = self._runs.agents()
+        for turn in (await agents.sessions.turns(session.id))[:1]:
+            of_run = RunMessages(turn=turn, messages=await agents.sessions.run_messages(turn.run_id))
+            record = _turn_record(self._runtime, agents, of_run)
+            texts = [message["text"] for message in record["messages"] if message["type"] == "user"]
+            return texts[0][:_MOST_OF_FIRST] if texts else ""
+        return ""
 
     async def messages(self, caller: Caller, session_id: str) -> Transcript:
         """Return a session with what was said in it, oldest first."""
@@ -63,7 +75,7 @@ class Conversations:
         session = await agents.sessions.get(session_id)
         turns = await agents.sessions.transcript(session_id)
         return {
-            "session": _session_record(session),
+            "session": _session_record(session, ""),
             "turns": [_turn_record(self._runtime, agents, turn) for turn in turns],
         }
 
@@ -82,8 +94,12 @@ class Conversations:
         return await self._runs.begin(caller, agent, message, session_id, idempotency_key(request))
 
 
-def _session_record(session: Session) -> SessionRecord:
-    optional: dict[str, Any] = {"ended_at": session.ended_at, "labels": dict(session.labels)}
+def _session_record(session: Session, message: str) -> SessionRecord:
+    optional: dict[str, Any] = {
+        "message": message,
+        "ended_at": session.ended_at,
+        "labels": dict(session.labels),
+    }
     head: dict[str, Any] = {"id": session.id, "agent": session.agent, "created_at": session.created_at}
     return cast(SessionRecord, head | {key: value for key, value in optional.items() if value})
 

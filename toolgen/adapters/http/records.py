@@ -237,6 +237,8 @@ class SessionRecord(TypedDict):
     agent: str
     """The agent that has it now."""
     created_at: float
+    message: NotRequired[str]
+    """The beginning of what a person said first; of lists."""
     ended_at: NotRequired[float]
     labels: NotRequired[dict[str, str]]
 

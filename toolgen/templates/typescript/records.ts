@@ -296,6 +296,8 @@ export interface Session<Agent extends string = string> {
   agent: Agent;
   /** Seconds since 1970. */
   created_at: number;
+  /** The beginning of what a person said first; of lists. */
+  message?: string;
   ended_at?: number;
   labels?: Record<string, string>;
 }

@@ -50,13 +50,13 @@ export function Conversation({ agent, session, catalogue, again }: { agent: stri
   const open = (waits.value?.waits ?? []).filter((wait: Wait) => run !== "" && wait.run_id.startsWith(run));
   return (
     <div className="split">
-      <section aria-label="Conversation">
-        <div className="row"><h1>{agent}</h1><code className="muted">{session || "new session"}</code></div>
-        <div className="talk" role="log" aria-label="What was said">
+      <section aria-label={texts.talk.title}>
+        <div className="row"><h1>{agent}</h1><code className="muted">{session || texts.talk.fresh}</code></div>
+        <div className="talk" role="log" aria-label={texts.talk.said}>
           {turns.map((turn, index) => <Said key={index} turn={turn} />)}
           {!isTold && said !== "" && <div className="said user">{said}</div>}
           {timeline.saying !== "" && <div className="said" aria-live="polite">{timeline.saying}</div>}
-          {isLive && timeline.saying === "" && <p className="muted small" role="status">{timeline.lines.at(-1)?.what ?? "starting"}…</p>}
+          {isLive && timeline.saying === "" && <p className="muted small" role="status">{timeline.lines.at(-1)?.what ?? texts.talk.starting}…</p>}
         </div>
         {open.map((wait) => <WaitPanel key={wait.id} wait={wait} catalogue={catalogue} isOpen again={waits.again} />)}
         {ended !== "" && <Banner tone="bad">{ended}</Banner>}
@@ -69,14 +69,14 @@ export function Conversation({ agent, session, catalogue, again }: { agent: stri
           </div>
         )}
         <form className="row" onSubmit={(event) => { event.preventDefault(); void send(); }}>
-          <input className="grow" aria-label={`Message ${agent}`} placeholder={`Message ${agent}`} value={text} onChange={(event) => { setText(event.target.value); }} />
-          <button className="primary" disabled={text.trim() === ""}>Send</button>
+          <input className="grow" aria-label={texts.talk.message(agent)} placeholder={texts.talk.message(agent)} value={text} onChange={(event) => { setText(event.target.value); }} />
+          <button className="primary" disabled={text.trim() === ""}>{texts.talk.send}</button>
         </form>
         <div ref={end} />
       </section>
-      <section className="panel" aria-label="Run">
-        <div className="row"><h2 className="grow">Run</h2><span className="muted small">{isLive ? "live · " : ""}{timeline.calls} calls · {timeline.tokens.toLocaleString("en")} tokens</span></div>
-        {run === "" ? <p className="muted">It begins with your first message.</p> : <TimelineView timeline={timeline} />}
+      <section className="panel" aria-label={texts.run.title}>
+        <div className="row"><h2 className="grow">{texts.run.title}</h2><span className="muted small">{isLive ? `${texts.run.live} · ` : ""}{texts.run.counts(timeline.calls, timeline.tokens)}</span></div>
+        {run === "" ? <p className="muted">{texts.talk.begins}</p> : <TimelineView timeline={timeline} />}
       </section>
     </div>
   );
@@ -120,9 +120,9 @@ function Said({ turn }: { turn: Turn }) {
 function CallLine({ name, given, answer }: { name: string; given: Json; answer: ToolAnswer | undefined }) {
   return (
     <details className="panel">
-      <summary><strong>{name}</strong> {answer === undefined ? <Tag tone="planning">no result yet</Tag> : <OutcomeTag outcome={answer.status} />}</summary>
-      <h3>Arguments</h3><pre>{pretty(given)}</pre>
-      {answer?.result !== undefined && <><h3>What the model read</h3><ValueTable value={answer.result} /></>}
+      <summary><strong>{name}</strong> {answer === undefined ? <Tag tone="planning">{texts.talk.noResult}</Tag> : <OutcomeTag outcome={answer.status} />}</summary>
+      <h3>{texts.call.arguments}</h3><pre>{pretty(given)}</pre>
+      {answer?.result !== undefined && <><h3>{texts.talk.read}</h3><ValueTable value={answer.result} /></>}
       {(answer?.artifacts ?? []).map((artifact) => <ArtifactView key={`${artifact.kind} ${artifact.digest}`} artifact={artifact} />)}
     </details>
   );

@@ -4,7 +4,7 @@ import { Surface, type Catalog, type Json } from "../../../toolgen/templates/typ
 import type { JsonObject } from "../kit/values";
 
 export { Problem } from "../../../toolgen/templates/typescript/surface";
-export type { Answered, AnyCall, Artifact, Issue, Outcome, Run, RuntimeEvent, ToolAnswer, Turn, Wait } from "../../../toolgen/templates/typescript/surface";
+export type { Answered, AnyCall, Artifact, Issue, Outcome, Run, RuntimeEvent, Session, ToolAnswer, Turn, Wait } from "../../../toolgen/templates/typescript/surface";
 
 /** The page stands at the mount of its surface. */
 export const address = location.href.replace(/[?#].*$/, "").replace(/[^/]*$/, "");

@@ -50,3 +50,23 @@ export function useLoaded<Value>(key: string, load: () => Promise<Value>, everyM
   }, [key, round, everyMs]);
   return { value: kept.get(key) as Value | undefined, error, again: useCallback(() => { setRound((count) => count + 1); }, []) };
 }
+
+/** As `useLoaded`, of a list whose pages follow one another: the newest page, and each time that `older` is called one more. */
+export function usePages<Item>(
+  key: string, load: (after: string | undefined) => Promise<{ readonly items: readonly Item[]; readonly next?: string | undefined }>, everyMs = 0,
+): Loaded<readonly Item[]> & { readonly pages: number; readonly older: (() => void) | undefined } {
+  const [asked, ask] = useState({ key, pages: 1 });
+  const pages = asked.key === key ? asked.pages : 1;
+  const loaded = useLoaded(key, async () => {
+    const items: Item[] = [];
+    let next: string | undefined;
+    for (let page = 0; page < pages && (page === 0 || next !== undefined); page += 1) {
+      const found = await load(next);
+      items.push(...found.items);
+      next = found.next;
+    }
+    return { items, next };
+  }, everyMs);
+  const older = () => { ask({ key, pages: pages + 1 }); loaded.again(); };
+  return { ...loaded, value: loaded.value?.items, pages, older: loaded.value?.next === undefined ? undefined : older };
+}

@@ -17,8 +17,8 @@ export function FieldTemplate(props: FieldTemplateProps) {
     <div className="field">
       {isAdditional && (
         <div className="row">
-          <input aria-label="key" defaultValue={label} onBlur={(event) => { onKeyRename(event.target.value); }} />
-          <button type="button" className="plain" aria-label={`remove ${label}`} onClick={onRemoveProperty}>✕</button>
+          <input aria-label={texts.form.key} defaultValue={label} onBlur={(event) => { onKeyRename(event.target.value); }} />
+          <button type="button" className="plain" aria-label={texts.form.remove(label)} onClick={onRemoveProperty}>✕</button>
         </div>
       )}
       {isLabelled && (
@@ -37,13 +37,13 @@ export function ObjectFieldTemplate({ fieldPathId, properties, schema, title, on
   const isRoot = fieldPathId.$id === "root";
   const content = <>{properties.map((property) => <div key={property.name}>{property.content}</div>)}</>;
   const mayAdd = schema.additionalProperties !== false && (typeof schema.additionalProperties === "object") && formData !== undefined;
-  if (isRoot) return <>{content}{properties.length === 0 && <p className="muted">It takes no arguments.</p>}</>;
+  if (isRoot) return <>{content}{properties.length === 0 && <p className="muted">{texts.form.none}</p>}</>;
   return (
     <fieldset>
       <legend className="hidden-text">{title}</legend>
       {optionalDataControl}
       {content}
-      {mayAdd && <button type="button" onClick={onAddProperty}>Add a key</button>}
+      {mayAdd && <button type="button" onClick={onAddProperty}>{texts.form.addKey}</button>}
     </fieldset>
   );
 }
@@ -54,7 +54,7 @@ export function ArrayFieldTemplate({ items, canAdd, onAddClick, title, disabled,
       <legend className="hidden-text">{title}</legend>
       {optionalDataControl}
       {items}
-      {canAdd && <button type="button" disabled={disabled} onClick={onAddClick}>Add an item</button>}
+      {canAdd && <button type="button" disabled={disabled} onClick={onAddClick}>{texts.form.addItem}</button>}
     </fieldset>
   );
 }
@@ -63,7 +63,7 @@ export function ArrayFieldItemTemplate({ children, index, buttonsProps }: ArrayF
   return (
     <div className="item">
       <div className="grow">{children}</div>
-      <button type="button" className="plain" aria-label={`remove item ${index + 1}`} onClick={buttonsProps.onRemoveItem}>✕</button>
+      <button type="button" className="plain" aria-label={texts.form.removeItem(index + 1)} onClick={buttonsProps.onRemoveItem}>✕</button>
     </div>
   );
 }
@@ -76,5 +76,5 @@ export function WrapIfAdditionalTemplate({ children }: WrapIfAdditionalTemplateP
 /** An optional object is absent until somebody adds it. */
 export function OptionalDataControlsTemplate({ id, onAddClick, onRemoveClick }: OptionalDataControlsTemplateProps) {
   const click = onAddClick ?? onRemoveClick;
-  return click === undefined ? null : <button type="button" id={id} className="plain muted" onClick={() => { click(); }}>{onAddClick === undefined ? texts.unset : "Add"}</button>;
+  return click === undefined ? null : <button type="button" id={id} className="plain muted" onClick={() => { click(); }}>{onAddClick === undefined ? texts.unset : texts.form.add}</button>;
 }

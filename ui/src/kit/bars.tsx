@@ -1,8 +1,11 @@
 /** Durations as bars on one scale. */
+
+import { texts } from "../texts";
+
 export function Bars({ rows }: { rows: readonly { readonly name: string; readonly ms: number }[] }) {
   const most = Math.max(...rows.map((row) => row.ms), Number.MIN_VALUE);
   return (
-    <div className="bars" role="table" aria-label="Times">
+    <div className="bars" role="table" aria-label={texts.results.times}>
       {rows.map((row, index) => (
         <div key={index} role="row" style={{ display: "contents" }}>
           <span role="cell">{row.name}</span>

@@ -1,6 +1,6 @@
 /** Tags, banners, keys and what is shown while something loads. */
 
-import type { ReactNode } from "react";
+import { useState, type ReactNode } from "react";
 import { texts } from "../texts";
 
 export type Tone = "" | "good" | "waiting" | "bad" | "planning";
@@ -15,6 +15,15 @@ export function Dot({ tone, says }: { tone: Tone; says: string }) {
 
 export function Banner({ tone = "", children }: { tone?: Tone; children: ReactNode }) {
   return <div className={`banner ${tone}`} role={tone === "bad" ? "alert" : "status"}>{children}</div>;
+}
+
+/** Copies a text; what it copies stands beside it. */
+export function Copy({ what, text }: { what: string; text: string }) {
+  const [copied, setCopied] = useState("");
+  const words = texts.copy;
+  const says = copied === text ? words.done : copied === "" ? words.label : words.failed;
+  const copy = () => { navigator.clipboard.writeText(text).then(() => { setCopied(text); }, () => { setCopied(`not ${text}`); }); };
+  return <button type="button" className="plain small" aria-live="polite" onBlur={() => { setCopied(""); }} onClick={copy}>{says}<span className="hidden-text"> {what}</span></button>;
 }
 
 export function Skeleton({ what, rows = 4 }: { what: string; rows?: number }) {

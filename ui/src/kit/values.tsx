@@ -1,6 +1,7 @@
 /** JSON values as a table where they are objects or rows, and as a tree. */
 
 import { useState } from "react";
+import { texts } from "../texts";
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 export type JsonObject = { readonly [key: string]: Json };
@@ -48,13 +49,13 @@ function Fields({ fields }: { fields: JsonObject }) {
           {plain.map(([name, value]) => <tr key={name}><th scope="row">{name}</th><td><Cell value={value} /></td></tr>)}
         </tbody></table>
       )}
-      {rowed.length + plain.length === 0 && <p className="muted">an empty object</p>}
+      {rowed.length + plain.length === 0 && <p className="muted">{texts.values.emptyObject}</p>}
     </>
   );
 }
 
 function Items({ items }: { items: readonly Json[] }) {
-  if (items.length === 0) return <p className="muted">an empty list</p>;
+  if (items.length === 0) return <p className="muted">{texts.values.emptyList}</p>;
   return <table><tbody>{items.map((item, index) => <tr key={index}><th scope="row">{index}</th><td><Cell value={item} /></td></tr>)}</tbody></table>;
 }
 
@@ -66,7 +67,7 @@ function Rows({ rows }: { rows: readonly JsonObject[] }) {
   const columns = [...new Set(rows.slice(0, SHOWN_ROWS).flatMap((row) => Object.keys(row)))];
   const sorted = sort === null ? rows : [...rows].sort((left, right) => order(left[sort.column], right[sort.column]) * (sort.descending ? -1 : 1));
   return (
-    <div className="table-scroll" tabIndex={0} role="region" aria-label="rows">
+    <div className="table-scroll" tabIndex={0} role="region" aria-label={texts.values.rows}>
       <table>
         <thead><tr>{columns.map((column) => (
           <th key={column} scope="col" aria-sort={sort?.column === column ? (sort.descending ? "descending" : "ascending") : "none"}>
@@ -79,7 +80,7 @@ function Rows({ rows }: { rows: readonly JsonObject[] }) {
           <tr key={index}>{columns.map((column) => <td key={column} className={typeof row[column] === "number" ? "number" : ""}><Cell value={row[column]} /></td>)}</tr>
         ))}</tbody>
       </table>
-      {rows.length > limit && <button type="button" onClick={() => { setLimit(limit + SHOWN_ROWS); }}>{limit} of {rows.length} shown: more</button>}
+      {rows.length > limit && <button type="button" onClick={() => { setLimit(limit + SHOWN_ROWS); }}>{texts.values.more(limit, rows.length)}</button>}
     </div>
   );
 }

@@ -24,11 +24,11 @@ export default function MapPlace({ agents, catalogue }: { agents: readonly Agent
   return (
     <main id="main" className="main wide" tabIndex={-1}>
       <h1>{catalogue.catalog.design}</h1>
-      <p className="muted">{agents.length} agents use {catalogue.tools.length} tools of {toolsets.size} toolsets, bound to {services.length} services.</p>
+      <p className="muted">{texts.design.counts(agents.length, catalogue.tools.length, toolsets.size, services.length)}</p>
       <p className="muted small legend">{texts.map}</p>
       <div className="columns map" ref={frame}>
         <Lines links={links} frame={frame} lit={lit} />
-        <section aria-label="Agents"><h3>Agents</h3>
+        <section aria-label={texts.places.agents}><h3>{texts.places.agents}</h3>
           {agents.length === 0 && <p className="muted">{texts.noAgents}</p>}
           {agents.map((agent) => (
             <div key={agent.id} className="panel" {...node(`agent ${agent.id}`)}>
@@ -40,7 +40,7 @@ export default function MapPlace({ agents, catalogue }: { agents: readonly Agent
             </div>
           ))}
         </section>
-        <section aria-label="Toolsets"><h3>Toolsets</h3>
+        <section aria-label={texts.design.toolsets}><h3>{texts.design.toolsets}</h3>
           {[...toolsets].map(([id, tools]) => (
             <div key={id} className="panel" {...node(`toolset ${id}`)}>
               <strong>{id}</strong>
@@ -51,8 +51,8 @@ export default function MapPlace({ agents, catalogue }: { agents: readonly Agent
             </div>
           ))}
         </section>
-        <section aria-label="Services"><h3>Services</h3>
-          {services.length === 0 && <p className="muted">No tool is bound to a service.</p>}
+        <section aria-label={texts.design.services}><h3>{texts.design.services}</h3>
+          {services.length === 0 && <p className="muted">{texts.design.unbound}</p>}
           {services.map((service) => (
             <div key={service} className="panel" {...node(`service ${service}`)}><strong>{service}</strong>
               <ul className="small">{catalogue.tools.filter((tool) => tool.bind_to?.service === service).map((tool) => <li key={tool.id}><code>{tool.bind_to?.method}</code> for <a href={addressOf("tools", [tool.id])}>{tool.name}</a></li>)}</ul>

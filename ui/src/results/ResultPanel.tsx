@@ -3,7 +3,7 @@
 import { useState } from "react";
 import type { AnyCall, Outcome } from "../api/client";
 import { Bars } from "../kit/bars";
-import { Banner, Tag, type Tone } from "../kit/small";
+import { Banner, Copy, Tag, type Tone } from "../kit/small";
 import { Tabs } from "../kit/tabs";
 import { pretty, Tree, ValueTable, type Json } from "../kit/values";
 import { addressOf } from "../address";
@@ -31,6 +31,8 @@ export function ResultPanel({ call, tookMs, next }: { call: AnyCall; tookMs: num
         <span className="muted small">{Math.round(tookMs)} ms · {texts.results.bytes(bytes)}</span>
         {bounds?.truncated === true && <Tag tone="waiting">{texts.results.window(bounds.returned, bounds.total)}</Tag>}
         {next !== undefined && <button type="button" onClick={next}>{texts.call.next}</button>}
+        <span className="grow" />
+        {result !== undefined && <Copy what={texts.call.result} text={pretty(result)} />}
       </div>
       {call.display !== undefined && <p>{call.display}</p>}
       {bounds?.refinement_hint !== undefined && <p className="muted small">{bounds.refinement_hint}</p>}
@@ -41,7 +43,7 @@ export function ResultPanel({ call, tookMs, next }: { call: AnyCall; tookMs: num
       {(ok?.artifacts ?? []).map((artifact) => <ArtifactView key={`${artifact.kind} ${artifact.digest}`} artifact={artifact} />)}
       <Tabs<Shown> label={texts.call.result} shown={shown} show={show}
         tabs={[["table", texts.results.table], ["tree", texts.results.tree], ["model", texts.results.model], ["trace", texts.results.trace]]}>
-        {shown === "trace" ? <Trace call={call} tookMs={tookMs} /> : result === undefined ? <p className="muted">It has no result.</p> : <Value shown={shown} value={result} bytes={bytes} />}
+        {shown === "trace" ? <Trace call={call} tookMs={tookMs} /> : result === undefined ? <p className="muted">{texts.results.none}</p> : <Value shown={shown} value={result} bytes={bytes} />}
       </Tabs>
     </>
   );
@@ -50,7 +52,7 @@ export function ResultPanel({ call, tookMs, next }: { call: AnyCall; tookMs: num
 function Value({ shown, value, bytes }: { shown: Shown; value: Json; bytes: number }) {
   if (shown === "table") return <ValueTable value={value} />;
   if (shown === "tree") return <Tree value={value} />;
-  return <><pre>{pretty(value)}</pre><p className="muted small">{texts.results.bytes(bytes)}, about {Math.ceil(bytes / 4).toLocaleString("en")} tokens at four bytes each</p></>;
+  return <><pre>{pretty(value)}</pre><p className="muted small">{texts.results.read(bytes)}</p></>;
 }
 
 function Failed({ call }: { call: AnyCall }) {
@@ -62,14 +64,14 @@ function Failed({ call }: { call: AnyCall }) {
       <strong>{error.code ?? call.outcome}</strong> {error.message}
       {(error.issues ?? []).length > 0 && <ul>{error.issues?.map((issue) => <li key={`${issue.path} ${issue.constraint}`}><code>{issue.path}</code> {issue.message}</li>)}</ul>}
       {details !== undefined && <ValueTable value={details} />}
-      {error.correlation_id !== undefined && <p className="small">correlation id <code>{error.correlation_id}</code></p>}
+      {error.correlation_id !== undefined && <p className="small">{texts.results.correlation} <code>{error.correlation_id}</code></p>}
     </Banner>
   );
 }
 
 function Trace({ call, tookMs }: { call: AnyCall; tookMs: number }) {
   const steps = (call.trace ?? []).map((one) => ({ name: one.step, ms: one.duration_s * 1000 }));
-  if (steps.length === 0) return <p className="muted">The server sent no trace.</p>;
+  if (steps.length === 0) return <p className="muted">{texts.results.noTrace}</p>;
   const inside = steps.reduce((sum, step) => sum + step.ms, 0);
-  return <Bars rows={[...steps, { name: "the way there and back", ms: Math.max(0, tookMs - inside) }]} />;
+  return <Bars rows={[...steps, { name: texts.results.way, ms: Math.max(0, tookMs - inside) }]} />;
 }

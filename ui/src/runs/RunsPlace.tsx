@@ -3,7 +3,7 @@
 import { useState } from "react";
 import { addressOf, go, type Address } from "../address";
 import { Problem, surface, type Catalogue, type Run } from "../api/client";
-import { useLoaded, wordsOf, wordsOfThrown } from "../api/use";
+import { useLoaded, usePages, wordsOf, wordsOfThrown } from "../api/use";
 import { ArtifactView } from "../views/ArtifactView";
 import { Banner, Dot, Skeleton, Tag, type Tone } from "../kit/small";
 import { ValueTable } from "../kit/values";
@@ -17,29 +17,33 @@ const EVERY_MS = 5_000;
 
 export default function RunsPlace({ catalogue, address }: { catalogue: Catalogue; address: Address }) {
   const state = address.query["state"];
-  const runs = useLoaded(`runs ${state ?? ""}`, () => surface.runs.list(state === undefined ? {} : { state: state as Run["state"] | "unknown" }), EVERY_MS);
+  const runs = usePages<Run>(`runs ${state ?? ""}`, async (after) => {
+    const { runs: items, next } = await surface.runs.list({ after, ...(state !== undefined && { state: state as Run["state"] | "unknown" }) });
+    return { items, next };
+  }, EVERY_MS);
   const id = address.parts[0] ?? "";
   return (
     <>
-      <aside className="side" aria-label="Runs">
+      <aside className="side" aria-label={texts.places.runs}>
         <div className="side-head">
-          <select aria-label="State" value={state ?? ""} onChange={(event) => { go(addressOf("runs", address.parts, { state: event.target.value }), true); }}>
-            <option value="">all states</option>
+          <select aria-label={texts.run.state} value={state ?? ""} onChange={(event) => { go(addressOf("runs", address.parts, { state: event.target.value }), true); }}>
+            <option value="">{texts.run.allStates}</option>
             {[...Object.keys(STATES), "unknown"].map((name) => <option key={name}>{name}</option>)}
           </select>
         </div>
         {runs.error instanceof Problem && <p className="pad muted">{runs.error.message}</p>}
-        {runs.value === undefined && runs.error === undefined && <Skeleton what="runs" />}
-        {runs.value?.runs.length === 0 && <p className="pad muted">{state === "unknown" ? texts.unknown.none : "No runs yet: talk to an agent, or call a tool that asks first."}</p>}
-        <nav className="list" aria-label="Runs">
-          {(runs.value?.runs ?? []).map((run) => (
+        {runs.value === undefined && runs.error === undefined && <Skeleton what={texts.places.runs} />}
+        {runs.value?.length === 0 && <p className="pad muted">{state === "unknown" ? texts.unknown.none : texts.run.none}</p>}
+        <nav className="list" aria-label={texts.places.runs}>
+          {(runs.value ?? []).map((run) => (
             <a key={run.id} className="list-item" href={addressOf("runs", [run.id], address.query)} aria-current={run.id === id ? "page" : undefined}>
               <span title={run.id}>{run.parent_run_id === undefined ? (run.message ?? run.tool ?? run.agent ?? run.id) : `↳ ${run.agent ?? run.id}`}</span><Dot tone={STATES[run.state]} says={run.state} />
             </a>
           ))}
+          {runs.older !== undefined && <button type="button" className="plain" onClick={runs.older}>{texts.older}</button>}
         </nav>
       </aside>
-      <main id="main" className="main" tabIndex={-1}>{id === "" ? <p className="muted">Choose a run.</p> : <RunPage key={id} id={id} catalogue={catalogue} />}</main>
+      <main id="main" className="main" tabIndex={-1}>{id === "" ? <p className="muted">{texts.run.choose}</p> : <RunPage key={id} id={id} catalogue={catalogue} />}</main>
     </>
   );
 }
@@ -54,21 +58,21 @@ function RunPage({ id, catalogue }: { id: string; catalogue: Catalogue }) {
   const value = run.value;
   return (
     <>
-      <div className="row"><h1>{value?.agent ?? value?.tool ?? "Run"}</h1><code className="muted">{id}</code>{value !== undefined && <Tag tone={STATES[value.state]}>{value.state}</Tag>}{isLive && <Tag tone="planning">live</Tag>}</div>
-      <p className="muted">{timeline.calls} calls · {timeline.tokens.toLocaleString("en")} tokens{value?.session_id !== undefined && <> · session <code>{value.session_id}</code></>}</p>
+      <div className="row"><h1>{value?.agent ?? value?.tool ?? texts.run.title}</h1><code className="muted">{id}</code>{value !== undefined && <Tag tone={STATES[value.state]}>{value.state}</Tag>}{isLive && <Tag tone="planning">{texts.run.live}</Tag>}</div>
+      <p className="muted">{texts.run.counts(timeline.calls, timeline.tokens)}{value?.session_id !== undefined && <> · {texts.run.session} <code>{value.session_id}</code></>}</p>
       {(broken || failed || run.error !== undefined) && <Banner tone="bad">{broken || failed || (run.error !== undefined && wordsOf(run.error))}</Banner>}
       {(value?.unknown ?? []).map((call) => <Unknown key={call} run={id} call={call} session={value?.session_id ?? ""} timeline={timeline} catalogue={catalogue} again={run.again} />)}
-      {(value?.waits ?? []).map((wait) => <Banner key={wait.id} tone="waiting">{wait.question ?? wait.kind} <a href={addressOf("waits", [wait.id])}>Answer it</a></Banner>)}
+      {(value?.waits ?? []).map((wait) => <Banner key={wait.id} tone="waiting">{wait.question ?? wait.kind} <a href={addressOf("waits", [wait.id])}>{texts.run.answer}</a></Banner>)}
       <div className="split">
-        <section className="panel" aria-label="Timeline"><h2>Timeline</h2><TimelineView timeline={timeline} /></section>
-        <section className="panel" aria-label="Result">
-          <h2>Result</h2>
+        <section className="panel" aria-label={texts.run.timeline}><h2>{texts.run.timeline}</h2><TimelineView timeline={timeline} /></section>
+        <section className="panel" aria-label={texts.call.result}>
+          <h2>{texts.call.result}</h2>
           {value?.text !== undefined && <p>{value.text}</p>}
           {value?.result !== undefined && <ValueTable value={value.result} />}
           {value?.error !== undefined && <Banner tone="bad">{value.error}</Banner>}
-          {value !== undefined && value.text === undefined && value.result === undefined && value.error === undefined && <p className="muted">None yet.</p>}
+          {value !== undefined && value.text === undefined && value.result === undefined && value.error === undefined && <p className="muted">{texts.run.noResult}</p>}
           {(value?.artifacts ?? []).map((artifact) => <ArtifactView key={`${artifact.kind} ${artifact.digest}`} artifact={artifact} />)}
-          {value !== undefined && (value.state === "running" || value.state === "waiting") && <button type="button" className="danger" onClick={() => { act(() => surface.runs.cancel(id)); }}>Cancel the run</button>}
+          {value !== undefined && (value.state === "running" || value.state === "waiting") && <button type="button" className="danger" onClick={() => { act(() => surface.runs.cancel(id)); }}>{texts.run.cancel}</button>}
         </section>
       </div>
     </>

@@ -6,6 +6,7 @@ import { duration } from "../kit/time";
 import { Dot } from "../kit/small";
 import { pretty } from "../kit/values";
 import { lengthOf, type Line, type Timeline } from "./timeline";
+import { texts } from "../texts";
 
 export function TimelineView({ timeline }: { timeline: Timeline }) {
   const [pinned, pin] = useState("");
@@ -13,9 +14,9 @@ export function TimelineView({ timeline }: { timeline: Timeline }) {
   const lengthS = lengthOf(timeline);
   return (
     <>
-      <div role="list" aria-label="Timeline">{timeline.lines.map((one) => <One key={one.key} line={one} lengthS={lengthS} isPinned={one.key === pinned} pin={() => { pin(one.key === pinned ? "" : one.key); }} />)}</div>
-      {timeline.lines.length === 0 && <p className="muted">No event yet.</p>}
-      {line !== undefined && <><h3>Events of {line.what}</h3>{line.events.map((event, index) => <pre key={index}>{pretty(event)}</pre>)}</>}
+      <div role="list" aria-label={texts.run.timeline}>{timeline.lines.map((one) => <One key={one.key} line={one} lengthS={lengthS} isPinned={one.key === pinned} pin={() => { pin(one.key === pinned ? "" : one.key); }} />)}</div>
+      {timeline.lines.length === 0 && <p className="muted">{texts.run.noEvent}</p>}
+      {line !== undefined && <><h3>{texts.run.eventsOf(line.what)}</h3>{line.events.map((event, index) => <pre key={index}>{pretty(event)}</pre>)}</>}
     </>
   );
 }
@@ -28,8 +29,8 @@ function One({ line, lengthS, isPinned, pin }: { line: Line; lengthS: number; is
       <button type="button" className="plain" aria-pressed={isPinned} title={`${line.what} ${line.detail}`} onClick={pin}><strong>{line.what}</strong> <span className="muted">{line.detail}</span></button>
       <span className="small">
         {line.durationS !== null && duration(line.durationS)}
-        {line.wait !== "" && <a href={addressOf("waits", [line.wait])}>answer</a>}
-        {line.child !== "" && <a href={addressOf("runs", [line.child])}>child run</a>}
+        {line.wait !== "" && <a href={addressOf("waits", [line.wait])}>{texts.run.toAnswer}</a>}
+        {line.child !== "" && <a href={addressOf("runs", [line.child])}>{texts.run.child}</a>}
       </span>
       <Bar line={line} lengthS={lengthS} />
     </div>

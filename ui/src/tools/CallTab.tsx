@@ -70,7 +70,7 @@ export function CallTab({ tool, payload, catalogue, chosen, choose }: { tool: To
       <section className="panel" aria-label={texts.call.arguments}>
         <div className="row">
           <h2 className="grow">{texts.call.arguments}</h2>
-          <Segmented label="View of the arguments" choices={[texts.call.form, texts.call.json]} chosen={isForm ? 0 : 1}
+          <Segmented label={texts.call.view} choices={[texts.call.form, texts.call.json]} chosen={isForm ? 0 : 1}
             choose={(index) => { if (index === 1) setText(text ?? pretty(document)); else if (wrong === "") { setText(null); setRound(round + 1); } }} />
         </div>
         {isForm
@@ -115,7 +115,7 @@ export function CallTab({ tool, payload, catalogue, chosen, choose }: { tool: To
 function whyNot(text: string): string {
   try {
     const value = JSON.parse(text) as Json;
-    return isObject(value) ? "" : "Arguments are a JSON object.";
+    return isObject(value) ? "" : texts.call.notObject;
   } catch (error) {
     return `${texts.call.notJSON}: ${error instanceof Error ? error.message : String(error)}`;
   }

@@ -2,6 +2,7 @@
 
 import { useState } from "react";
 import { address, type Tool } from "../api/client";
+import { Copy } from "../kit/small";
 import { Segmented } from "../kit/segmented";
 import { pretty, type JsonObject } from "../kit/values";
 import { texts } from "../texts";
@@ -17,11 +18,12 @@ export function CodeTab({ tool }: { tool: Tool }) {
 
 export function SameCall({ tool, document, session }: { tool: Tool; document: JsonObject; session: string }) {
   const [index, setIndex] = useState(0);
+  const shown = sameCall(LANGUAGES[index] ?? "shell", tool, document, session, address);
   return (
     <>
       <h3>{texts.same}</h3>
-      <Segmented label={texts.same} choices={LANGUAGES} chosen={index} choose={setIndex} />
-      <pre className="same">{sameCall(LANGUAGES[index] ?? "shell", tool, document, session, address)}</pre>
+      <div className="row"><Segmented label={texts.same} choices={LANGUAGES} chosen={index} choose={setIndex} /><span className="grow" /><Copy what={texts.same} text={shown} /></div>
+      <pre className="same">{shown}</pre>
     </>
   );
 }

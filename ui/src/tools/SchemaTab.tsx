@@ -12,13 +12,13 @@ export function SchemaTab({ tool, catalogue }: { tool: Tool; catalogue: Catalogu
   const parts: [string, TypedSchema | undefined][] = [
     [texts.schema.payload, tool.payload], [texts.schema.result, tool.result],
     ...(tool.artifacts ?? []).map((artifact): [string, TypedSchema] => [`${texts.schema.artifact} ${artifact.kind}${artifact.view === undefined ? "" : ` as ${artifact.view}`}`, artifact]),
-    ["Answer of a person", tool.confirmation?.payload],
+    [texts.schema.answer, tool.confirmation?.payload],
   ];
   return (
     <>
       {parts.map(([title, part]) => part !== undefined && <Part key={title} title={title} part={part} catalogue={catalogue} />)}
-      {(tool.inject ?? []).length > 0 && <section className="panel"><h2>Filled in by the server</h2><p><code>{tool.inject?.join(", ")}</code> <span className="muted">{texts.schema.modelNever}</span></p></section>}
-      {(tool.errors ?? []).length > 0 && <section className="panel"><h2>Errors</h2><table><tbody>{tool.errors?.map((error) => <tr key={error.name}><th scope="row">{error.name}</th><td>{error.description}</td><td>{error.retryable === true && <Tag>may work later</Tag>}</td></tr>)}</tbody></table></section>}
+      {(tool.inject ?? []).length > 0 && <section className="panel"><h2>{texts.schema.injected}</h2><p><code>{tool.inject?.join(", ")}</code> <span className="muted">{texts.schema.modelNever}</span></p></section>}
+      {(tool.errors ?? []).length > 0 && <section className="panel"><h2>{texts.schema.errors}</h2><table><tbody>{tool.errors?.map((error) => <tr key={error.name}><th scope="row">{error.name}</th><td>{error.description}</td><td>{error.retryable === true && <Tag>{texts.schema.later}</Tag>}</td></tr>)}</tbody></table></section>}
     </>
   );
 }
@@ -43,7 +43,7 @@ function Properties({ schema, root }: { schema: Schema; root: JsonObject }) {
   const others = own["additionalProperties"];
   const rows: [string, Schema][] = [
     ...(isObject(properties) ? Object.entries(properties).map(([name, property]): [string, Schema] => [name, isObject(property) ? property : {}]) : []),
-    ...(isObject(others) ? [["any other key", others] as [string, Schema]] : []),
+    ...(isObject(others) ? [[texts.schema.others, others] as [string, Schema]] : []),
   ];
   if (rows.length === 0) return <p className="muted">{isObject(properties) || own["type"] === "object" ? "nothing" : typeWords(own, root)}</p>;
   return <table><tbody>{rows.map(([name, property]) => <Property key={name} name={name} schema={property} root={root} isRequired={required.includes(name)} />)}</tbody></table>;
@@ -59,10 +59,10 @@ function Property({ name, schema, root, isRequired }: { name: string; schema: Sc
     <tr>
       <th scope="row"><code>{name}</code>{isRequired && <div className="small muted">{texts.schema.required}</div>}</th>
       <td>
-        <div>{typeWords(schema, root)} {limitWords(own).map((limit) => <Tag key={limit}>{limit}</Tag>)} {own["default"] !== undefined && <Tag>without it {JSON.stringify(own["default"])}</Tag>} {own["deprecated"] === true && <Tag tone="bad">deprecated</Tag>}</div>
+        <div>{typeWords(schema, root)} {limitWords(own).map((limit) => <Tag key={limit}>{limit}</Tag>)} {own["default"] !== undefined && <Tag>{texts.schema.without(JSON.stringify(own["default"]))}</Tag>} {own["deprecated"] === true && <Tag tone="bad">{texts.behaviour.deprecated}</Tag>}</div>
         {typeof own["description"] === "string" && <div className="muted">{own["description"]}</div>}
         {values.length > 0 && <div className="row small">{values.map((value, index) => <span key={index}><code>{JSON.stringify(value)}</code>{meaning(meanings, value, index)}</span>)}</div>}
-        {inner !== null && <button type="button" className="plain small" aria-expanded={open} onClick={() => { setOpen(!open); }}>{open ? "▾ close" : "▸ open"}</button>}
+        {inner !== null && <button type="button" className="plain small" aria-expanded={open} onClick={() => { setOpen(!open); }}>{open ? texts.schema.close : texts.schema.open}</button>}
         {inner !== null && open && <Properties schema={inner} root={root} />}
       </td>
     </tr>

@@ -33,7 +33,7 @@ export function ToolPage({ tool, catalogue, address }: { tool: Tool; catalogue: 
         <Banner tone="waiting">{tool.deprecated.reason} {tool.deprecated.replacement !== undefined && <a href={addressOf("tools", [tool.deprecated.replacement])}>{tool.deprecated.replacement}</a>}</Banner>
       )}
       <Tabs<Tab> label={tool.title ?? tool.name} shown={shown} show={show} tabs={TABS.map((name) => [name, titles[name]])}>
-        {shown === "call" && (tool.payload === undefined ? <p className="muted">Its provider runs it: it cannot be called here.</p> : <CallTab tool={tool} payload={tool.payload} catalogue={catalogue} chosen={address.query["call"] ?? ""} choose={(call) => { go(addressOf("tools", [tool.id], { ...parseAddress(location.hash).query, call }), true); }} />)}
+        {shown === "call" && (tool.payload === undefined ? <p className="muted">{texts.call.byProvider}</p> : <CallTab tool={tool} payload={tool.payload} catalogue={catalogue} chosen={address.query["call"] ?? ""} choose={(call) => { go(addressOf("tools", [tool.id], { ...parseAddress(location.hash).query, call }), true); }} />)}
         {shown === "schema" && <SchemaTab tool={tool} catalogue={catalogue} />}
         {shown === "examples" && <Examples tool={tool} />}
         {shown === "history" && <HistoryTab tool={tool} />}
@@ -45,6 +45,6 @@ export function ToolPage({ tool, catalogue, address }: { tool: Tool; catalogue: 
 
 function Examples({ tool }: { tool: Tool }) {
   const parts: readonly (readonly [string, readonly Json[]])[] = [[texts.schema.payload, tool.payload?.examples ?? []], [texts.schema.result, tool.result?.examples ?? []]];
-  if (parts.every(([, examples]) => examples.length === 0)) return <p className="muted">Its design has no examples yet: Example(…) inside Args.</p>;
+  if (parts.every(([, examples]) => examples.length === 0)) return <p className="muted">{texts.schema.noExamples}</p>;
   return <>{parts.map(([name, examples]) => examples.map((example, index) => <section key={`${name} ${index}`}><h3>{name} {index + 1}</h3><pre>{pretty(example)}</pre></section>))}</>;
 }

@@ -36,8 +36,8 @@ export function ToolsPlace({ catalogue, address }: { catalogue: Catalogue; addre
               if (event.key === "Escape") { filter({ q: "" }); event.currentTarget.blur(); }
             }} />
           {tags.length > 0 && (
-            <select aria-label="Tag" value={tag} onChange={(event) => { filter({ tag: event.target.value }); }}>
-              <option value="">all tags</option>
+            <select aria-label={texts.tag} value={tag} onChange={(event) => { filter({ tag: event.target.value }); }}>
+              <option value="">{texts.allTags}</option>
               {tags.map((name) => <option key={name}>{name}</option>)}
             </select>
           )}
@@ -51,7 +51,7 @@ export function ToolsPlace({ catalogue, address }: { catalogue: Catalogue; addre
         {tool !== undefined ? <ToolPage key={tool.id} tool={tool} catalogue={catalogue} address={address} /> : (
           <div className="start">
             <h1>{catalogue.catalog.design}</h1>
-            <p className="muted">{id === "" ? `${catalogue.tools.length} tools. Choose one, or press / to search.` : `There is no tool ${id} in this catalogue.`}</p>
+            <p className="muted">{id === "" ? texts.chooseTool(catalogue.tools.length) : texts.noTool(id)}</p>
           </div>
         )}
       </main>

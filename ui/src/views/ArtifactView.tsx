@@ -10,17 +10,17 @@ import { texts } from "../texts";
 import { ImageView } from "./ImageView";
 import { rowsOf } from "./chart";
 
-const ChartView = later("The chart", () => import("./ChartView"));
-const MarkdownView = later("The text", () => import("./MarkdownView"));
+const ChartView = later(texts.views.chart, () => import("./ChartView"));
+const MarkdownView = later(texts.views.text, () => import("./MarkdownView"));
 const MOST_BYTES = 5_000_000; // of JSON that is fetched to be drawn
 
 export function ArtifactView({ artifact }: { artifact: Artifact }) {
   return (
-    <section className="artifact" aria-label={`artifact ${artifact.kind}`}>
+    <section className="artifact" aria-label={texts.views.artifact(artifact.kind)}>
       <div className="row">
         <h2 className="grow">{artifact.kind} <code className="muted">{artifact.media_type}</code></h2>
         <span className="muted small">{texts.results.bytes(artifact.size)}</span>
-        {artifact.uri !== undefined && <a href={surface.artifacts.url(artifact.uri)} download={artifact.kind}>Download</a>}
+        {artifact.uri !== undefined && <a href={surface.artifacts.url(artifact.uri)} download={artifact.kind}>{texts.views.download}</a>}
       </div>
       {artifact.not_kept !== undefined ? <Banner tone="waiting">{artifact.not_kept}</Banner> : <Content artifact={artifact} />}
     </section>
@@ -44,7 +44,7 @@ function Content({ artifact }: { artifact: Artifact }) {
   }, [isFetched, uri, artifact.media_type]);
   if (failed !== "") return <Banner tone="bad">{failed}</Banner>;
   if (isImage) return <ImageView artifact={artifact} />;
-  if (document === undefined) return isFetched ? <Skeleton what={artifact.kind} /> : <p className="muted">Too large to draw here: download it.</p>;
+  if (document === undefined) return isFetched ? <Skeleton what={artifact.kind} /> : <p className="muted">{texts.views.tooLarge}</p>;
   return <Drawn view={artifact.view ?? ""} document={document} artifact={artifact} />;
 }
 

@@ -5,6 +5,7 @@ import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { ValueTable, type Json } from "../kit/values";
 import { chartOf, type Chart } from "./chart";
+import { texts } from "../texts";
 
 const HEIGHT = 220;
 const STROKES = ["--accent", "--planning", "--waiting", "--bad"] as const;
@@ -23,7 +24,7 @@ export default function ChartView({ document, bars }: { document: Json; bars: bo
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [document, bars]);
   if (chart === null) return <ValueTable value={document} />;
-  const what = `${chart.series.map((one) => one.name).join(", ")}${chart.unit && ` in ${chart.unit}`} over ${chart.across || "place"}: ${chart.places.length} points`;
+  const what = texts.views.points(chart.series.map((one) => one.name).join(", "), chart.unit, chart.across, chart.places.length);
   return <figure className="view"><div ref={place} role="img" aria-label={what} /><figcaption className="muted small">{what}</figcaption></figure>;
 }
 
@@ -37,7 +38,7 @@ function options(chart: Chart, bars: boolean, width: number): uPlot.Options {
     width, height: HEIGHT,
     scales: { x: { time: chart.isTime } },
     series: [
-      { label: chart.across || "place" },
+      { label: chart.across || texts.views.place },
       ...chart.series.map((one, index) => ({ label: one.name, stroke: colour(STROKES[index % STROKES.length] ?? "--accent"), width: 2, ...(bars ? { fill: colour("--accent-soft") } : {}), ...(paths === undefined ? {} : { paths }) })),
     ],
     axes: [

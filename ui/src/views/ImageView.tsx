@@ -5,6 +5,7 @@ import { surface, type Artifact } from "../api/client";
 import { wordsOfThrown } from "../api/use";
 import { Banner } from "../kit/small";
 import { isObject, type Json } from "../kit/values";
+import { texts } from "../texts";
 
 const DRAWN = new Set(["image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "image/bmp", "image/svg+xml"]);
 const DATA = /^data:(image\/[a-z+.-]+);base64,([A-Za-z0-9+/=\s]+)$/;
@@ -42,7 +43,7 @@ export function ImageView({ artifact, document }: { artifact: Artifact; document
     let stale = false;
     const show = (blob: Blob | null) => {
       if (stale) return;
-      if (blob === null || !DRAWN.has(blob.type)) setFailed("This is no picture that the page draws.");
+      if (blob === null || !DRAWN.has(blob.type)) setFailed(texts.views.noPicture);
       else setAddress((made = URL.createObjectURL(blob)));
     };
     const inline = pictureOf(document ?? artifact.data);

@@ -11,8 +11,9 @@ import { Banner, Tag } from "../kit/small";
 import { isObject, pretty, type JsonObject } from "../kit/values";
 import { ResultPanel } from "../results/ResultPanel";
 import { behaviour } from "../tools/search";
+import { texts } from "../texts";
 
-const DocumentForm = later("The form", () => import("../forms/DocumentForm"));
+const DocumentForm = later(texts.call.form, () => import("../forms/DocumentForm"));
 
 export function WaitPanel({ wait, catalogue, isOpen, again }: { wait: Wait; catalogue: Catalogue; isOpen: boolean; again: () => void }) {
   const tool = catalogue.tools.find((one) => one.id === wait.tool || one.name === wait.tool);
@@ -46,44 +47,44 @@ export function WaitPanel({ wait, catalogue, isOpen, again }: { wait: Wait; cata
   const answer = (what: string, document: JsonObject) => { void send(what, () => surface.waits.answer(wait.id, document)); };
   const decide = (approved: boolean) => {
     const payload = approved && schema !== undefined ? { payload: document } : {};
-    answer(approved ? "Approved" : "Denied", { approved, ...payload, ...(reason === "" ? {} : { message: reason }) });
+    answer(approved ? texts.wait.approved : texts.wait.denied, { approved, ...payload, ...(reason === "" ? {} : { message: reason }) });
   };
   return (
     <div className="split">
       <section className={`panel ${mayAnswer ? "asks" : ""}`} aria-label={wait.question ?? wait.kind}>
         <div className="row"><h2 className="grow">{tool?.title ?? wait.tool ?? wait.kind}</h2>{tool !== undefined && behaviour(tool).map(([word, tone]) => <Tag key={word} tone={tone}>{word}</Tag>)}</div>
         {wait.question !== undefined && <p>{wait.question}</p>}
-        {wait.is_shortened === true && <p className="muted small">The question is shortened; the arguments below are whole.</p>}
-        {wait.state !== "sealed" && <Banner tone="bad">This record is {wait.state}: {wait.state === "tampered" ? "it was changed after it was written" : "no key of this host sealed it"}. It cannot be approved.</Banner>}
-        {wait.arguments !== undefined && <><h3>{isApproval ? "What you approve is what runs" : "Arguments"}</h3><pre>{pretty(wait.arguments)}</pre></>}
-        {wait.preview !== undefined && <><h3>What it shows you</h3><p>{wait.preview}</p></>}
+        {wait.is_shortened === true && <p className="muted small">{texts.wait.shortened}</p>}
+        {wait.state !== "sealed" && <Banner tone="bad">{texts.wait.notSealed(wait.state)}</Banner>}
+        {wait.arguments !== undefined && <><h3>{isApproval ? texts.wait.exactly : texts.call.arguments}</h3><pre>{pretty(wait.arguments)}</pre></>}
+        {wait.preview !== undefined && <><h3>{texts.wait.preview}</h3><p>{wait.preview}</p></>}
         {mayAnswer && schema !== undefined && (
-          <DocumentForm name="Answer" source={source} document={document} issues={isApproval ? below("/payload", issues) : issues} change={setDocument} />
+          <DocumentForm name={texts.wait.answer} source={source} document={document} issues={isApproval ? below("/payload", issues) : issues} change={setDocument} />
         )}
         {mayAnswer && isApproval && (
           <div className="field">
-            <label className="label" htmlFor="reason">Reason <span className="muted small">optional, kept with the answer; an agent reads it</span></label>
+            <label className="label" htmlFor="reason">{texts.wait.reason} <span className="muted small">{texts.wait.reasonHelp}</span></label>
             <input id="reason" value={reason} onChange={(event) => { setReason(event.target.value); }} />
           </div>
         )}
         {failed !== "" && <Banner tone="bad">{failed}</Banner>}
         {mayAnswer && (isApproval ? (
           <div className="row">
-            <button type="button" className="primary" disabled={busy} onClick={() => { decide(true); }}>Approve exactly this</button>
-            <button type="button" className="danger" disabled={busy} onClick={() => { decide(false); }}>Deny</button>
+            <button type="button" className="primary" disabled={busy} onClick={() => { decide(true); }}>{texts.wait.approve}</button>
+            <button type="button" className="danger" disabled={busy} onClick={() => { decide(false); }}>{texts.wait.deny}</button>
           </div>
-        ) : schema !== undefined && <div className="row"><button type="button" className="primary" disabled={busy} onClick={() => { answer("Answered", document); }}>Answer</button><button type="button" className="danger" disabled={busy} onClick={() => void send("Canceled", () => surface.waits.cancel(wait.id, reason))}>Cancel the call</button></div>)}
-        {answered === undefined && !isOpen && <Banner>It was answered, or its time is over.</Banner>}
-        {answered !== undefined && <Banner tone="">{answered.what} at {answered.at.toLocaleTimeString()} by {answered.answer.answered_by}. The run keeps it: <a href={addressOf("runs", [wait.run_id])}>its timeline</a>.</Banner>}
+        ) : schema !== undefined && <div className="row"><button type="button" className="primary" disabled={busy} onClick={() => { answer(texts.wait.answered, document); }}>{texts.wait.answer}</button><button type="button" className="danger" disabled={busy} onClick={() => void send(texts.wait.canceled, () => surface.waits.cancel(wait.id, reason))}>{texts.wait.cancel}</button></div>)}
+        {answered === undefined && !isOpen && <Banner>{texts.wait.over}</Banner>}
+        {answered !== undefined && <Banner tone="">{texts.wait.done(answered.what, answered.at.toLocaleTimeString(), answered.answer.answered_by)} <a href={addressOf("runs", [wait.run_id])}>{texts.wait.itsTimeline}</a>.</Banner>}
         <dl className="facts small">
-          <dt>asked by</dt><dd>{[wait.requested_by, wait.agent].filter(Boolean).join(", by ") || "nobody named"}</dd>
-          <dt>session</dt><dd><code>{wait.session_id ?? "–"}</code></dd>
-          <dt>run</dt><dd><a href={addressOf("runs", [wait.run_id])}><code>{wait.run_id}</code></a></dd>
-          {wait.created_at !== undefined && <><dt>since</dt><dd>{new Date(wait.created_at * 1000).toLocaleString()}, {duration(Math.max(0, now - wait.created_at))} ago</dd></>}
-          <dt>until</dt><dd>{wait.expires_at === undefined ? "no end" : `${new Date(wait.expires_at * 1000).toLocaleString()}, ${until(wait.expires_at, now)}`}</dd>
+          <dt>{texts.wait.askedBy}</dt><dd>{[wait.requested_by, wait.agent].filter(Boolean).join(", by ") || texts.wait.nobody}</dd>
+          <dt>{texts.run.session}</dt><dd><code>{wait.session_id ?? "–"}</code></dd>
+          <dt>{texts.wait.run}</dt><dd><a href={addressOf("runs", [wait.run_id])}><code>{wait.run_id}</code></a></dd>
+          {wait.created_at !== undefined && <><dt>{texts.wait.since}</dt><dd>{texts.wait.ago(new Date(wait.created_at * 1000).toLocaleString(), duration(Math.max(0, now - wait.created_at)))}</dd></>}
+          <dt>{texts.wait.until}</dt><dd>{wait.expires_at === undefined ? texts.wait.noEnd : `${new Date(wait.expires_at * 1000).toLocaleString()}, ${until(wait.expires_at, now)}`}</dd>
         </dl>
       </section>
-      {answered?.answer.call !== undefined && <section className="panel" aria-label="Result"><h2>Result</h2><ResultPanel call={answered.answer.call} tookMs={0} /></section>}
+      {answered?.answer.call !== undefined && <section className="panel" aria-label={texts.call.result}><h2>{texts.call.result}</h2><ResultPanel call={answered.answer.call} tookMs={0} /></section>}
     </div>
   );
 }

@@ -2,15 +2,15 @@
 
 import { addressOf, type Address } from "../address";
 import { surface, type Catalogue, type Run, type Wait } from "../api/client";
-import { useLoaded, wordsOf, type Loaded } from "../api/use";
+import { useLoaded, usePages, wordsOf, type Loaded } from "../api/use";
 import { until, useNow } from "../kit/time";
 import { Banner, Skeleton } from "../kit/small";
 import { texts } from "../texts";
 import { WaitPanel } from "./WaitPanel";
 
-const GROUPS = { person: "A person", work: "Other work", credential: "A credential" } as const;
+const GROUPS = texts.wait.groups;
 type Group = keyof typeof GROUPS;
-/** How many runs are looked through for calls of unknown outcome. */
+/** How many runs are looked through at once for calls of unknown outcome. */
 const NEWEST = 100;
 const WORK = new Set(["pending", "external", "pause"]);
 
@@ -23,26 +23,29 @@ export default function WaitsPlace({ catalogue, address, waits }: { catalogue: C
   const shown = (Object.keys(GROUPS) as Group[]).find((group) => group === address.query["for"]) ?? "person";
   const id = address.parts[0];
   const isWord = id === undefined && address.query["for"] === "word";
-  const lost = useLoaded("unknown", () => surface.runs.list({ state: "unknown", limit: NEWEST }));
+  const lost = usePages<Run>("unknown", async (after) => {
+    const { runs: items, next } = await surface.runs.list({ after, state: "unknown", limit: NEWEST });
+    return { items, next };
+  });
   const chosen = all.find((wait) => wait.id === id);
   const listed = all.filter((wait) => groupOf(wait) === (chosen === undefined ? shown : groupOf(chosen)));
   return (
     <>
-      <aside className="side" aria-label="Waiting for">
-        <div className="side-head"><h3>Waiting for</h3></div>
+      <aside className="side" aria-label={texts.wait.title}>
+        <div className="side-head"><h3>{texts.wait.title}</h3></div>
         {(Object.keys(GROUPS) as Group[]).map((group) => (
           <a key={group} className="list-item" href={addressOf("waits", [], { for: group })} aria-current={!isWord && group === (chosen === undefined ? shown : groupOf(chosen)) ? "page" : undefined}>
             <span>{GROUPS[group]}</span><span>{all.filter((wait) => groupOf(wait) === group).length}</span>
           </a>
         ))}
-        <a className="list-item" href={addressOf("waits", [], { for: "word" })} aria-current={isWord ? "page" : undefined}><span>{texts.unknown.group}</span><span>{lost.value?.runs.length ?? ""}</span></a>
+        <a className="list-item" href={addressOf("waits", [], { for: "word" })} aria-current={isWord ? "page" : undefined}><span>{texts.unknown.group}</span><span>{lost.value === undefined ? "" : `${lost.value.length}${lost.older === undefined ? "" : "+"}`}</span></a>
       </aside>
       {isWord ? <Lost runs={lost} /> : <main id="main" className="main" tabIndex={-1}>
-        <h1>Waiting for {GROUPS[chosen === undefined ? shown : groupOf(chosen)].toLowerCase()}</h1>
-        <p className="muted">Each shows exactly what will run. Answers are kept with who gave them.</p>
+        <h1>{texts.wait.title} {GROUPS[chosen === undefined ? shown : groupOf(chosen)].toLowerCase()}</h1>
+        <p className="muted">{texts.wait.each}</p>
         {waits.error !== undefined && waits.value === undefined && <Banner>{wordsOf(waits.error)}</Banner>}
-        {waits.value === undefined && waits.error === undefined && <Skeleton what="what waits" />}
-        {waits.value !== undefined && listed.length === 0 && <p className="muted">Nothing waits. A tool with Confirm(…) asks here before it runs.</p>}
+        {waits.value === undefined && waits.error === undefined && <Skeleton what={texts.places.waits} />}
+        {waits.value !== undefined && listed.length === 0 && <p className="muted">{texts.wait.none}</p>}
         {listed.length > 0 && <WaitTable waits={listed} chosen={id} />}
         {id !== undefined && <One id={id} listed={chosen} catalogue={catalogue} again={waits.again} />}
       </main>}
@@ -51,23 +54,24 @@ export default function WaitsPlace({ catalogue, address, waits }: { catalogue: C
 }
 
 /** Runs with a call that may have run, and needs a word. */
-function Lost({ runs }: { runs: Loaded<{ runs: readonly Run[] }> }) {
+function Lost({ runs }: { runs: ReturnType<typeof usePages<Run>> }) {
   return (
     <main id="main" className="main" tabIndex={-1}>
       <h1>{texts.unknown.title}</h1>
-      <p className="muted">{texts.unknown.why} {texts.unknown.newest(NEWEST)}</p>
+      <p className="muted">{texts.unknown.why} {runs.older === undefined ? texts.unknown.all : texts.unknown.newest(NEWEST * runs.pages)}</p>
       {runs.error !== undefined && <Banner>{wordsOf(runs.error)}</Banner>}
       {runs.value === undefined && runs.error === undefined && <Skeleton what={texts.unknown.title} />}
-      {runs.value?.runs.length === 0 && <p className="muted">{texts.unknown.none}</p>}
-      {(runs.value?.runs.length ?? 0) > 0 && <table>
-        <thead><tr>{["what", "calls", "session", "state"].map((name) => <th key={name} scope="col">{name}</th>)}</tr></thead>
-        <tbody>{runs.value?.runs.map((run) => (
+      {runs.value?.length === 0 && <p className="muted">{texts.unknown.none}</p>}
+      {(runs.value?.length ?? 0) > 0 && <table>
+        <thead><tr>{texts.unknown.columns.map((name) => <th key={name} scope="col">{name}</th>)}</tr></thead>
+        <tbody>{runs.value?.map((run) => (
           <tr key={run.id}>
             <td><a href={addressOf("runs", [run.id])}>{run.message ?? run.tool ?? run.agent ?? run.id}</a></td>
             <td>{run.unknown?.length}</td><td><code>{run.session_id ?? "–"}</code></td><td>{run.state}</td>
           </tr>
         ))}</tbody>
       </table>}
+      {runs.older !== undefined && <button type="button" onClick={runs.older}>{texts.older}</button>}
     </main>
   );
 }
@@ -76,14 +80,14 @@ function WaitTable({ waits, chosen }: { waits: readonly Wait[]; chosen: string |
   const now = useNow();
   return (
     <table>
-      <thead><tr>{["what", "asked by", "session", "since", "until"].map((name) => <th key={name} scope="col">{name}</th>)}</tr></thead>
+      <thead><tr>{texts.wait.columns.map((name) => <th key={name} scope="col">{name}</th>)}</tr></thead>
       <tbody>{waits.map((wait) => (
         <tr key={wait.id} aria-current={wait.id === chosen ? "true" : undefined}>
           <td><a href={addressOf("waits", [wait.id])}>{wait.question ?? wait.tool ?? wait.kind}</a></td>
           <td>{[wait.requested_by, wait.agent].filter(Boolean).join(", by ") || "–"}</td>
           <td><code>{wait.session_id ?? "–"}</code></td>
           <td>{wait.created_at === undefined ? "–" : new Date(wait.created_at * 1000).toLocaleString()}</td>
-          <td>{wait.expires_at === undefined ? "no end" : until(wait.expires_at, now)}</td>
+          <td>{wait.expires_at === undefined ? texts.wait.noEnd : until(wait.expires_at, now)}</td>
         </tr>
       ))}</tbody>
     </table>
@@ -94,6 +98,6 @@ function WaitTable({ waits, chosen }: { waits: readonly Wait[]; chosen: string |
 function One({ id, listed, catalogue, again }: { id: string; listed: Wait | undefined; catalogue: Catalogue; again: () => void }) {
   const loaded = useLoaded(`wait ${id}`, () => surface.waits.get(id));
   const wait = loaded.value ?? listed;
-  if (wait === undefined) return loaded.error === undefined ? <Skeleton what="the wait" /> : <Banner tone="waiting">{wordsOf(loaded.error)}</Banner>;
+  if (wait === undefined) return loaded.error === undefined ? <Skeleton what={texts.places.waits} /> : <Banner tone="waiting">{wordsOf(loaded.error)}</Banner>;
   return <WaitPanel key={id} wait={wait} catalogue={catalogue} isOpen={listed !== undefined} again={() => { loaded.again(); again(); }} />;
 }
