@@ -164,6 +164,94 @@ def test_a_conversation_goes_on_in_another_process(desk: ProjectFolder) -> None:
     assert done.code == 0
 
 
+SAFE = """\
+from toolgen.agents import AgentRegistration, Agents, AgentSpec, AgentTool
+from toolgen.capabilities import CredentialsCapability, EnvironmentCredentials, MemoryCredentialStore
+from toolgen.contract.transport import Requirement, SecurityScheme
+from toolgen.engines import InProcessEngine
+from toolgen.runtime import CredentialNeededError, Runtime, ToolContext, func_tool, function_toolset
+
+KEY = Requirement(SecurityScheme(name="key", kind="api_key", key="X-Key"))
+
+
+async def get_book(ctx: ToolContext) -> str:
+    if await ctx.credentials.get("books", KEY) is None:
+        raise CredentialNeededError("books", KEY, "https://books.example")
+    return "a book"
+
+
+def runtime():
+    store = CredentialsCapability(MemoryCredentialStore(), environment=EnvironmentCredentials({}))
+    made = Runtime(engine=InProcessEngine("runs.db"), capabilities=[store])
+    books = [func_tool(get_book, toolset="desk.books", annotations={"read_only": True})]
+    tools = (AgentTool(id="desk.books.get_book", name="get_book"),)
+    spec = AgentSpec(id="desk.clerk", description="Reads.", tools=tools)
+    toolsets = (function_toolset("desk.books", books),)
+    Agents(made).register(AgentRegistration(spec=spec, planner="demo", toolsets=toolsets))
+    return made
+"""
+
+
+def test_a_credential_is_not_asked_for_where_it_is_shown(project: ProjectFolder) -> None:
+    project.write("app/main.py", SAFE)
+    done = talk(project, "get_book {}", "secret:key-8d2f1c9")
+    assert "give it by: toolgen approve " in done.out
+    assert "your answer:" not in done.out
+    assert "it waits; go on by: toolgen chat --session s" in done.out
+
+
+CHILD = """\
+from toolgen.agents import (
+    AgentRegistration, Agents, AgentSpec, AgentTool, CallTools, FinalResponse, PlannedCall, ScriptedPlanner,
+)
+from toolgen.calls.toolsets.registration import AgentRoute
+from toolgen.engines import InProcessEngine
+from toolgen.runtime import ConfirmSpec, Runtime, ToolsetRegistration, func_tool, function_toolset
+
+
+def burn_text(text: str) -> str:
+    return f"{text} is gone"
+
+
+def ask_intern(text: str) -> str:
+    return text
+
+
+def planned(tool, last):
+    steps = [CallTools(calls=(PlannedCall.of(tool, {"text": "it"}),)), FinalResponse(text=last)]
+    return ScriptedPlanner(steps)
+
+
+def runtime():
+    made = Runtime(engine=InProcessEngine("runs.db"))
+    agents = Agents(made)
+    burning = [func_tool(burn_text, toolset="desk.fire", confirm=ConfirmSpec(hint="Burn {text}?"))]
+    spec = func_tool(ask_intern, toolset="desk.help").spec
+    helping = ToolsetRegistration(name="desk.help", specs=(spec,), executor=AgentRoute(agent="desk.intern"))
+    for name, tool, toolset, last in (
+        ("intern", "fire.burn_text", function_toolset("desk.fire", burning), "it is gone"),
+        ("clerk", "help.ask_intern", helping, "done"),
+    ):
+        called = tool.partition(".")[2]
+        tools = (AgentTool(id=f"desk.{tool}", name=called),)
+        agent = AgentSpec(id=f"desk.{name}", description="Helps.", tools=tools)
+        planner = planned(called, last)
+        agents.register(AgentRegistration(spec=agent, planner=planner, toolsets=(toolset,)))
+    return made
+"""
+
+
+def test_a_turn_goes_on_although_its_child_is_the_newest_run_that_waits(project: ProjectFolder) -> None:
+    project.write("app/main.py", CHILD)
+    first = project.run("chat", "clerk", "--session", "s", piped="burn it\n")
+    assert "it waits" in first.out
+    listed = project.run("runs", "list", "--state", "waiting", "--session", "s").out
+    assert "desk.intern" in listed.partition("desk.clerk")[0]
+    again = project.run("chat", "clerk", "--session", "s", piped="y\n")
+    assert "Burn it?" in again.out
+    assert again.out.splitlines()[-1] == "done"
+
+
 def test_a_person_at_a_terminal(desk: ProjectFolder) -> None:
     said = at_a_terminal(
         desk,
