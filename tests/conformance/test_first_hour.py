@@ -1,4 +1,4 @@
-"""The first hour of a newcomer, recorded: from an empty folder to a durable agent, with times of its steps."""
+"""The first hour of a newcomer, recorded: from an empty folder to a killed worker, with times."""
 
 from __future__ import annotations
 
