@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager, closing
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 import pytest
-from playwright.async_api import Browser, Page, async_playwright, expect
+from playwright.async_api import Page, async_playwright, expect
 
 from examples.home.app import assistant
 from examples.home.database import connect
@@ -54,30 +54,6 @@ def chromium() -> str:
     return path
 
 
-class Chromium:
-    """The browser of a test process, which takes a second to start; a test has a profile of its own in it."""
-
-    def __init__(self) -> None:
-        self._opened = AsyncExitStack()
-        self._browser: Browser | None = None
-
-    async def browser(self) -> Browser:
-        if self._browser is None:
-            path = chromium()
-            playwright = await self._opened.enter_async_context(async_playwright())
-            self._browser = await self._opened.enter_async_context(
-                await playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-            )
-        return self._browser
-
-    async def aclose(self) -> None:
-        await self._opened.aclose()
-        self._browser = None
-
-
-CHROMIUM: Final = Chromium()
-
-
 @asynccontextmanager
 async def exploring(runtime: Runtime, *, width: int = 1400, session_id: str = "") -> AsyncIterator[Explorer]:
     """Serve a runtime, and yield its explorer in a browser that has the token.
@@ -93,10 +69,13 @@ async def exploring(runtime: Runtime, *, width: int = 1400, session_id: str = ""
 @asynccontextmanager
 async def browsing(url: str, token: str, *, width: int = 1400) -> AsyncIterator[Explorer]:
     """Yield the explorer that a server shows, in a browser that has the token."""
+    path = chromium()
     expect.set_options(timeout=TIMEOUT_MS)
-    browser = await CHROMIUM.browser()
-    async with await browser.new_context(viewport={"width": width, "height": 900}) as context:
-        page = await context.new_page()
+    async with (
+        async_playwright() as playwright,
+        await playwright.chromium.launch(executable_path=path, args=["--no-sandbox"]) as browser,
+    ):
+        page = await browser.new_page(viewport={"width": width, "height": 900})
         page.set_default_timeout(TIMEOUT_MS)
         shown = Explorer(page, url.rstrip("/"))
         page.on("pageerror", lambda error: shown.faults.append(str(error)))

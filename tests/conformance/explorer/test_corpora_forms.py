@@ -95,7 +95,7 @@ def runtime_of(records: list[Record]) -> Runtime:
 @pytest.mark.parametrize("name", PAGES)
 async def test_forms_of_tools_of_others_send_what_was_filled_in(script: Path, name: str) -> None:
     corpora.require()
-    records = chosen(volume(24, lab=200))
+    records = chosen(volume(12, lab=200))
     runtime = runtime_of(records)
     misses: list[str] = []
     async with runtime, exploring(runtime) as shown:
