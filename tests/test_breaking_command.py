@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 from pathlib import Path
@@ -11,9 +12,12 @@ import pytest
 
 from toolgen.cli.parked_calls import changed_tools, parked_calls
 from toolgen.cli.runtime import durable_engine
+from toolgen.cli.worker import _naming_changed_tools
 from toolgen.compatibility import RULES
 from toolgen.contract.mcp_lock import lock_text, make_lock
 from toolgen.contract.names import CATALOG
+from toolgen.engines import InProcessEngine
+from toolgen.runs import EngineError, RunWait
 
 from .conftest import DESIGN, ProjectFolder
 from .runs_project import client_of, start
@@ -230,6 +234,19 @@ async def test_a_worker_names_the_tools_that_waiting_calls_were_planned_without(
     async with client_of(runs) as runtime:
         waits = await durable_engine(runtime).open_waits()
         assert changed_tools(runtime, waits) == ([told] if told else [])
+
+
+async def test_a_worker_begins_where_its_engine_cannot_say_what_waits(
+    runs: ProjectFolder, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Silent(InProcessEngine):
+        async def open_waits(self, *, session: str | None = None, limit: int = 100) -> tuple[RunWait, ...]:
+            raise EngineError("nobody answers")
+
+    async with client_of(runs) as runtime, _naming_changed_tools(runtime, Silent()):
+        for _ in range(3):
+            await asyncio.sleep(0)
+    assert "what waits was not compared with the tools: nobody answers" in caplog.text
 
 
 def test_the_document_shows_what_the_command_says(project: ProjectFolder) -> None:

@@ -12,7 +12,8 @@ from typing import Final
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.logs import logger
-from toolgen.runs import DRAIN_S, DrainingEngine, Engine, QueueEngine, WorkerRole
+from toolgen.runs import DRAIN_S, DrainingEngine, Engine, EngineError, QueueEngine, WorkerRole
+from toolgen.runtime import Runtime
 
 from .config import Project, host_and_port
 from .health import WorkerState, serve_health
@@ -114,10 +115,33 @@ async def run_worker(project: Project, options: WorkerOptions) -> int:
         engine = durable_engine(runtime)
         _assign(engine, options)
         await stack.enter_async_context(runtime)
-        for sentence in changed_tools(runtime, await engine.open_waits(limit=_MOST_WAITS)):
-            log.warning("%s", sentence)
+        await stack.enter_async_context(_naming_changed_tools(runtime, engine))
         await worker.work(engine, runtime.check_stores)
     return 0
+
+
+@asynccontextmanager
+async def _naming_changed_tools(runtime: Runtime, engine: Engine) -> AsyncIterator[None]:
+    """Log the tools whose waiting calls were planned with other ones, while the worker begins its work.
+
+    An engine may ask other workers for what waits; it is not waited for.
+    """
+
+    async def look() -> None:
+        try:
+            waits = await engine.open_waits(limit=_MOST_WAITS)
+        except EngineError as error:
+            log.warning("what waits was not compared with the tools: %s", error)
+            return
+        for sentence in changed_tools(runtime, waits):
+            log.warning("%s", sentence)
+
+    looking = asyncio.create_task(look())
+    try:
+        yield
+    finally:
+        looking.cancel()
+        await asyncio.gather(looking, return_exceptions=True)
 
 
 def _state_of(engine: Engine, stores: StoreWatch) -> WorkerState:
