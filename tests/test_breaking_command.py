@@ -164,6 +164,8 @@ def test_a_revision_is_read_and_never_run(released: ProjectFolder) -> None:
 def test_what_is_no_catalogue_is_named(released: ProjectFolder) -> None:
     released.write("wrong.json", "{}")
     assert "wrong.json is no catalogue of tools" in released.run("breaking", "--against", "wrong.json").err
+    released.write("wrong.json", json.dumps({"tools": [{"id": "a.b.c", "payload": 3}]}))
+    assert "wrong.json is no catalogue of tools" in released.run("breaking", "--against", "wrong.json").err
     released.write("wrong.json", "[")
     assert "wrong.json is not JSON" in released.run("breaking", "--against", "wrong.json").err
     (released.path / "empty").mkdir()
@@ -186,6 +188,21 @@ def test_a_lock_of_a_server_is_compared_by_names(released: ProjectFolder) -> Non
     assert {(each["code"], each["tool"]) for each in lines(done.out)} >= {
         ("tool-removed", "shout"),
         ("argument-narrowed", "greet"),
+    }
+
+
+def test_a_catalogue_of_goa_ai_has_names_in_its_ids(released: ProjectFolder) -> None:
+    payload = {"name": "P", "schema": {"type": "object", "properties": {"who": {"type": "string"}}}}
+    tools = [
+        {"id": "other.people.greet", "payload": payload},
+        {"id": "hall.people.shout", "payload": payload},
+    ]
+    released.write("goa.json", json.dumps({"tools": tools}))
+    done = released.run("breaking", "--against", "goa.json", "--format", "json")
+    assert {(each["code"], each["tool"]) for each in lines(done.out)} >= {
+        ("tool-moved", "hall.people.greet"),
+        ("tool-removed", "hall.people.shout"),
+        ("argument-removed", "hall.people.greet"),
     }
 
 

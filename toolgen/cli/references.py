@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from toolgen.catalog.reader import CatalogueError, read_catalogue
+from toolgen.catalog.reader import Catalogue, CatalogueError, read_catalogue
 from toolgen.compatibility import Contract, contract_of, contract_of_server
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.mcp_lock import LockError, read_lock
@@ -100,11 +100,27 @@ def side_of(text: str, name: str, folder: Path | None = None) -> Side:
                 raise CatalogueError("is the catalogue of an agent; name that of the design")
             return json.loads((folder / path).read_text("utf-8"))
 
-        return Side(contract=contract_of(read_catalogue(document, root)), name=name)
+        catalogue = read_catalogue(document, root)
+        _require_parts(catalogue)
+        return Side(contract=contract_of(catalogue), name=name)
     except (CatalogueError, LockError) as error:
         raise ToolgenError(f"{name} {error}", hint=f"name a {CATALOG} or a lock of an MCP server") from error
     except (ValueError, OSError, RecursionError) as error:
         raise ToolgenError(f"{name} is not JSON: {error}", hint=f"name a {CATALOG}") from error
+
+
+def _require_parts(catalogue: Catalogue) -> None:
+    """Check that the parts of entries are what the format says.
+
+    Raises:
+        CatalogueError: one is not.
+    """
+    if catalogue.format:
+        list(catalogue.types())
+    for entry in catalogue.tools:
+        parts = [entry[key] for key in ("payload", "result", "annotations", "confirmation") if key in entry]
+        if not all(isinstance(part, dict) for part in parts):
+            raise CatalogueError("is no catalogue of tools")
 
 
 def _server(name: str, project: Project) -> Side:

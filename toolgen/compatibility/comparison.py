@@ -8,7 +8,7 @@ from typing import Any
 from .arguments import argument_changes
 from .changes import Change, change
 from .containment import contains
-from .contracts import Contract, canonical, hints_of
+from .contracts import Contract, canonical, hints_of, wire_name
 from .guards import guard_changes, text_changes
 from .results import artifact_changes, error_changes, result_changes
 
@@ -32,15 +32,14 @@ def _tools(before: Contract, after: Contract) -> Iterator[Change]:
         same = [
             other
             for other in new
-            if new[other].get("name") == entry.get("name") and other not in moved.values()
+            if wire_name(new[other]) == wire_name(entry) and other not in moved.values()
         ]
         if len(same) == 1:
             moved[id_] = same[0]
     for id_, entry in gone.items():
         if id_ in moved:
-            yield change(
-                "tool-moved", moved[id_], f"its id was {id_!r}; models call it {entry['name']!r} as before"
-            )
+            message = f"its id was {id_!r}; models call it {wire_name(entry)!r} as before"
+            yield change("tool-moved", moved[id_], message)
         else:
             yield change("tool-removed", id_, "the tool is gone")
     for id_ in new:
@@ -58,12 +57,9 @@ def tool_changes(
     """Yield the changes of one tool."""
     if canonical(before) == canonical(after):
         return
-    if before.get("name") != after.get("name"):
-        yield change(
-            "tool-renamed",
-            tool,
-            f"models call it {after.get('name')!r}, and called it {before.get('name')!r}",
-        )
+    if wire_name(before) != wire_name(after):
+        message = f"models call it {wire_name(after)!r}, and called it {wire_name(before)!r}"
+        yield change("tool-renamed", tool, message)
     changes: list[Change] = []
     if "payload" in before and "payload" in after:
         documents = [

@@ -90,6 +90,11 @@ def _by_id(entries: Iterable[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]
     return {str(entry.get("id") or entry.get("name")): entry for entry in entries}
 
 
+def wire_name(entry: Mapping[str, Any]) -> str:
+    """Return the name by which models call a tool; Goa-AI's entries have it in their ids alone."""
+    return str(entry.get("name") or str(entry.get("id", "")).rpartition(".")[2])
+
+
 def canonical(value: Any) -> str:
     """Return a text that is equal for the same JSON."""
     return json.dumps(value, sort_keys=True)
