@@ -90,7 +90,8 @@ def change(
 
 def step_of(changes: Iterable[Change]) -> Step:
     """Return the step of the version that all of them ask for."""
-    return max((each.step for each in changes), key=STEPS.index, default="patch")
+    steps: list[Step] = ["patch", *(each.step for each in changes)]
+    return max(steps, key=STEPS.index)
 
 
 def step_made(before: str, after: str) -> Step | None:
