@@ -13,6 +13,7 @@ from .findings import findings_in
 from .terminal import at_a_terminal
 
 TYPES = "app/gen/hall/toolsets/people/types.py"
+HINT = "make the change in the design or an executor: toolgen gen writes the file without it"
 STUB = "executors/hall/people.py"
 
 
@@ -133,7 +134,7 @@ def test_findings_as_json_have_the_keys_of_diagnostics(project: ProjectFolder) -
             "code": "output-edited",
             "message": "the file was edited",
             "file": TYPES,
-            "hint": "run: toolgen gen",
+            "hint": HINT,
             "suppressible": False,
             "related": [],
         },
@@ -149,9 +150,7 @@ def test_findings_are_annotations_for_github(project: ProjectFolder) -> None:
     project.write(TYPES, "mine\n")
     done = project.run("gen", "--check", "--format", "github")
     assert done.code == 1
-    assert done.out == (
-        f"::error file={TYPES},title=output-edited::the file was edited%0Ahint: run: toolgen gen\n"
-    )
+    assert done.out == (f"::error file={TYPES},title=output-edited::the file was edited%0Ahint: {HINT}\n")
 
 
 @pytest.mark.parametrize("format", ["text", "json", "github"])

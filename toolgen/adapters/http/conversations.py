@@ -64,7 +64,7 @@ class Conversations:
         for turn in (await agents.sessions.turns(session.id))[:1]:
             of_run = RunMessages(turn=turn, messages=await agents.sessions.run_messages(turn.run_id))
             record = _turn_record(self._runtime, agents, of_run)
-            texts = [message["text"] for message in record["messages"] if message["type"] == "user"]
+            texts = [message.get("text", "") for message in record["messages"] if message["type"] == "user"]
             return texts[0][:_MOST_OF_FIRST] if texts else ""
         return ""
 
