@@ -30,6 +30,7 @@ from toolgen.dsl import (
     Deprecated,
     Design,
     Error,
+    Export,
     Float,
     Inject,
     Int,
@@ -68,14 +69,18 @@ def designed(*tools: Any, toolset: str = "devices") -> Service:
     return Service("desk", "A desk.", Toolset(toolset, "Devices.", *tools))
 
 
-def used(*tools: Tool, only: tuple[str, ...] = ()) -> Service:
+def used(
+    *tools: Tool, only: tuple[str, ...] = (), prefix: str = "", offered: tuple[Export, ...] = ()
+) -> Service:
     devices = Toolset("devices", "Devices.", *tools)
-    return Service(
-        "desk",
-        "A desk.",
-        devices,
-        Agent("clerk", "A clerk.", Use(devices, only=only) if only else Use(devices)),
-    )
+    use = Use(devices, only=only, prefix=prefix) if only else Use(devices, prefix=prefix)
+    return Service("desk", "A desk.", devices, Agent("clerk", "A clerk.", use, *offered))
+
+
+def exported() -> Service:
+    """Return a service whose agent offers a toolset to others."""
+    checks = Toolset("checks", "Look into faults.", Tool("probe", "Probe the site.", Args(SITE), RETURN))
+    return used(tool(), offered=(Export(checks),))
 
 
 def contract(service: Service) -> Any:
@@ -117,7 +122,8 @@ ROWS = [
     row("id changed", designed(tool()), designed(tool(), toolset="things"), {"tool-moved": "WS"}, {"tool-moved": "WS"}),
     row("optional argument", tool(), tool(arguments=args(LIMIT, ADDED)), {"argument-added": ""}, {"argument-removed": "CS"}),
     row("required argument", tool(), tool(arguments=args(LIMIT, NEEDED)), {"argument-added-required": "CWS"}, {"argument-removed": "CS"}),
-    row("made required", tool(arguments=args(ADDED)), tool(arguments=args(NEEDED)), {"argument-required": "CWS"}, {"argument-optional": ""}),
+    row("made required", tool(arguments=args(ADDED)), tool(arguments=args(NEEDED)), {"argument-required": "CWS"}, {"argument-optional": "S"}),
+    row("a default given", tool(arguments=args(NEEDED)), tool(arguments=args(Attribute("kind", String, "Kind.", default="any"))), {"argument-defaulted": ""}, {"argument-required": "CWS"}),
     row("renamed", tool(), tool(arguments=Args(Attribute("site_id", String, "Site.", required=True), LIMIT)), {"argument-renamed": "CWS"}, {"argument-renamed": "CWS"}),
     row("limit lowered", tool(), tool(arguments=args(Attribute("limit", Int, "Most to return.", minimum=1, maximum=60, default=50))), {"argument-narrowed": "CW"}, {"argument-widened": "S"}),
     row("enum value gone", tool(arguments=args(ENUM_3)), tool(arguments=args(ENUM_2)), {"argument-narrowed": "CW"}, {"argument-widened": "S"}),
@@ -133,7 +139,7 @@ ROWS = [
     row("result optional", tool(), tool(returns=Return(Attribute("count", Int, "How many.", minimum=0, maximum=100))), {"result-optional": "RS"}, {"result-required": "S"}),
     row("result widened", tool(), tool(returns=Return(Attribute("count", Int, "How many.", required=True, minimum=0, maximum=200))), {"result-widened": "R"}, {"result-narrowed": "S"}),
     row("result enum", tool(returns=Return(ENUM_2)), tool(returns=Return(ENUM_3)), {"result-widened": "R"}, {"result-narrowed": "S"}),
-    row("bounded", tool(), tool(BoundedResult()), {"bounded-added": "RS"}, {"bounded-removed": "R"}),
+    row("bounded", tool(), tool(BoundedResult()), {"bounded-added": "RS"}, {"bounded-removed": "RS"}),
     row("artifact", tool(), tool(Artifact("rows", Rows, "Rows.")), {"artifact-added": ""}, {"artifact-removed": "RS"}),
     row("artifact widened", tool(Artifact("rows", Rows, "Rows.")), tool(Artifact("rows", LooseRows, "Rows.")), {"artifact-widened": "R"}, {}),
     row("error", tool(), tool(Error("gone", None, "It is gone.")), {"error-added": "r"}, {"error-removed": "S"}),
@@ -147,9 +153,12 @@ ROWS = [
     row("deprecated", tool(), tool(Deprecated("It is old.")), {"deprecated": ""}, {}),
     row("time limit", tool(), tool(Timeout("5s")), {}, {}),
     row("sensitive", tool(arguments=args(ADDED)), tool(arguments=args(Attribute("kind", String, "Kind.", sensitive=True))), {"sensitive-added": ""}, {"sensitive-removed": ""}),
-    row("default removed", tool(), tool(arguments=args(Attribute("limit", Int, "Most to return.", minimum=1, maximum=500))), {"default-changed": "c"}, {"default-changed": "c"}),
+    row("default removed", tool(), tool(arguments=args(Attribute("limit", Int, "Most to return.", minimum=1, maximum=500))), {"default-removed": "cS"}, {"default-changed": "c"}),
     row("multiple of", tool(arguments=args(Attribute("n", Int, "N.", multiple_of=5))), tool(arguments=args(Attribute("n", Int, "N.", multiple_of=10))), {"argument-narrowed": "CW"}, {"argument-widened": "S"}),
     row("agent gone", used(tool()), designed(tool()), {"agent-removed": "CWS"}, {}),
+    row("agent's name", used(tool()), used(tool(), prefix="desk_"), {"agent-tool-renamed": "CWS"}, {"agent-tool-renamed": "CWS"}),
+    row("export gone", exported(), used(tool()), {"agent-export-removed": "CWS", "tool-removed": "CWS"}, {"tool-added": ""}),
+    row("details of an error", tool(Error("gone", Rows, "It is gone.")), tool(Error("gone", LooseRows, "It is gone.")), {"error-widened": "R"}, {}),
     row("agent's tool", used(tool(), TWO), used(tool(), TWO, only=("list",)), {"agent-tool-removed": "CWS"}, {}),
 ]  # fmt: skip
 

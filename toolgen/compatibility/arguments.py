@@ -59,7 +59,8 @@ def argument_changes(
             yield _change("argument-added", tool, f"argument {name!r} is new", name, None, is_new=True)
     yield from _narrowed(tool, gaps, {*removed, *added})
     yield from _loosened(tool, before, after, {*removed, *added})
-    yield from _defaults(tool, old, new)
+    sent = {*required, *required_of(flatten((before.root,)))}  # whoever sends it asks for no default
+    yield from _defaults(tool, {name: part for name, part in old.items() if name not in sent}, new)
 
 
 def _narrowed(tool: str, gaps: tuple[Gap, ...], listed: set[str]) -> Iterator[Change]:
@@ -94,7 +95,9 @@ def _loosened(tool: str, before: Document, after: Document, listed: set[str]) ->
             "argument": name,
         }
         if gap.keyword == "required":
-            yield change("argument-optional", tool, f"argument {name!r} may be left out now", **places)
+            part = after.root.schema.get("properties", {}).get(gap.name) if not gap.path else None
+            code = "argument-optional" if _default(part) is _ABSENT else "argument-defaulted"
+            yield change(code, tool, f"argument {name!r} may be left out now", **places)
         elif gap.keyword == "additionalProperties" and gap.name:
             yield change("argument-added", tool, f"argument {name!r} is new", **places)
         else:
@@ -108,7 +111,8 @@ def _defaults(tool: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iter
         before, after = (_default(part) for part in (old[name], new[name]))
         if identity(before) != identity(after):
             message = f"the default of argument {name!r} {_difference(before, after)}"
-            yield _change("default-changed", tool, message, name, None)
+            code = "default-removed" if after is _ABSENT else "default-changed"
+            yield _change(code, tool, message, name, None)
 
 
 def _default(part: Any) -> Any:

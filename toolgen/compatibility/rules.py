@@ -63,12 +63,7 @@ RULES: Final = (
         "wait have the old id.",
         _WAIT,
     ),
-    Rule(
-        "tool-added",
-        "",
-        "minor",
-        "A tool is new.",
-    ),
+    Rule("tool-added", "", "minor", "A tool is new."),
     Rule(
         "argument-removed",
         "CS",
@@ -83,12 +78,7 @@ RULES: Final = (
         "An argument has another name; who sends the old one is refused.",
         f"keep the old name beside the new one; {_NEW_MAJOR}",
     ),
-    Rule(
-        "argument-added",
-        "",
-        "minor",
-        "An optional argument is new.",
-    ),
+    Rule("argument-added", "", "minor", "An optional argument is new."),
     Rule(
         "argument-added-required",
         "CWS",
@@ -105,10 +95,12 @@ RULES: Final = (
     ),
     Rule(
         "argument-optional",
-        "",
+        "S",
         "minor",
-        "A required argument may be left out. Its type in the generated code may gain None.",
+        "A required argument may be left out, and has no default: its type in the generated code gains None.",
+        "handle None in the executor",
     ),
+    Rule("argument-defaulted", "", "minor", "A required argument may be left out, and has a default."),
     Rule(
         "argument-narrowed",
         "CW",
@@ -131,6 +123,14 @@ RULES: Final = (
         "minor",
         "The default of an argument changed: a call without it means something else now.",
         "keep the default, and let callers ask for the new value",
+    ),
+    Rule(
+        "default-removed",
+        "cS",
+        "minor",
+        "An argument has no default any more: a call without it means something else now, and the type "
+        "in the generated code gains None.",
+        "keep the default",
     ),
     Rule(
         "result-field-added",
@@ -184,24 +184,14 @@ RULES: Final = (
     ),
     Rule(
         "bounded-removed",
-        "R",
-        "major",
-        "A result is no window on more any more; readers miss the fields that said so.",
-        _NEW_TOOL,
-    ),
-    Rule(
-        "artifact-added",
-        "",
-        "minor",
-        "A kind of artifacts is new.",
-    ),
-    Rule(
-        "artifact-removed",
         "RS",
         "major",
-        "A kind of artifacts is gone.",
-        f"keep it; {_NEW_MAJOR}",
+        "A result is no window on more any more; readers miss the fields that said so, and executors may "
+        "not give them.",
+        _NEW_TOOL,
     ),
+    Rule("artifact-added", "", "minor", "A kind of artifacts is new."),
+    Rule("artifact-removed", "RS", "major", "A kind of artifacts is gone.", f"keep it; {_NEW_MAJOR}"),
     Rule(
         "artifact-widened",
         "R",
@@ -295,12 +285,7 @@ RULES: Final = (
         "The result comes at once; readers of the acknowledgement get none.",
         "tell readers",
     ),
-    Rule(
-        "sensitive-added",
-        "",
-        "patch",
-        "More values are masked in events, logs and spans.",
-    ),
+    Rule("sensitive-added", "", "patch", "More values are masked in events, logs and spans."),
     Rule(
         "sensitive-removed",
         "",
@@ -309,12 +294,7 @@ RULES: Final = (
         "make sure that they are no secrets",
         is_weakening=True,
     ),
-    Rule(
-        "deprecated",
-        "",
-        "minor",
-        "A tool is marked as one that should not be used any more.",
-    ),
+    Rule("deprecated", "", "minor", "A tool is marked as one that should not be used any more."),
     Rule(
         "text-changed",
         "",
@@ -330,13 +310,7 @@ RULES: Final = (
         "asked again.",
         "answer what waits before you deploy it",
     ),
-    Rule(
-        "agent-removed",
-        "CWS",
-        "major",
-        "An agent is gone.",
-        _NEW_MAJOR.removeprefix("or "),
-    ),
+    Rule("agent-removed", "CWS", "major", "An agent is gone.", _NEW_MAJOR.removeprefix("or ")),
     Rule(
         "agent-tool-removed",
         "CWS",
@@ -358,13 +332,7 @@ RULES: Final = (
         "An agent offers a toolset to others no longer.",
         f"keep the export; {_NEW_MAJOR}",
     ),
-    Rule(
-        "completion-removed",
-        "CS",
-        "major",
-        "A completion is gone.",
-        _NEW_MAJOR.removeprefix("or "),
-    ),
+    Rule("completion-removed", "CS", "major", "A completion is gone.", _NEW_MAJOR.removeprefix("or ")),
     Rule(
         "completion-widened",
         "R",
