@@ -81,7 +81,7 @@ class AgentHost:
         self.listed = assembly.tools.of_answered
         """Finds the tool of a call that waits, as it is now, when its answer comes."""
         self._directory = assembly.directory
-        self._options = assembly.options
+        self.options = assembly.options
         self.is_shared = is_shared
         """Whether many workers execute the runs."""
         self.served: RecentRuns[RegisteredTool] = RecentRuns(most)
@@ -161,14 +161,14 @@ class AgentHost:
         text, function = agent.spec.instructions, agent.instructions
         if not text and function is None:
             return ""
-        state = self._options.capabilities.get("state")
+        state = self.options.capabilities.get("state")
         return await instructions_for(agent.spec.id, text, function, state, self.meta(run_id, facts))
 
     def within_time(self, tool: RegisteredTool, timeout: float | None) -> RegisteredTool:
         """Return the tool with the time limit of the run's policy, if its design gives none."""
         if timeout is None or tool.spec.timeout is not None:
             return tool
-        return tool.with_spec(replace(tool.spec, timeout=timeout), self._options)
+        return tool.with_spec(replace(tool.spec, timeout=timeout), self.options)
 
     def values_of(self, run_id: str) -> Values:
         """Return the values that the hooks and tools of a run share."""

@@ -58,6 +58,11 @@ class ArtifactStore(Protocol):
         ...
 
 
+def overflow_name(tool: str, call: str) -> str:
+    """Return the name of the file of a result that was too large; the tool is named as models name it."""
+    return f"{tool} {re.sub(r'[^A-Za-z0-9._-]', '-', call or 'call')[:100]}.json"
+
+
 def is_of(owner: str, owner_or_prefix: str) -> bool:
     """Return whether an owner is the one passed to `ArtifactStore.forget`, or begins with it."""
     return owner == owner_or_prefix or (owner_or_prefix.endswith("/") and owner.startswith(owner_or_prefix))
@@ -115,8 +120,7 @@ class CallArtifacts(Artifacts):
         return await self._capability.store.listed(owner, plain)
 
     async def save_overflow(self, document: bytes) -> str:
-        call = self._call.meta.tool_call_id or "call"
-        name = f"{self._call.spec.name} {re.sub(r'[^A-Za-z0-9._-]', '-', call)[:100]}.json"
+        name = overflow_name(self._call.spec.name, self._call.meta.tool_call_id)
         return (await self.save(name, document, JSON_TYPE)).uri
 
     def _place(self, name: str) -> tuple[str, str]:

@@ -51,6 +51,7 @@ from ..planner.messages import ToolMessage, messages_from_json
 from ..resolving import settle
 from .batches import Batches
 from .call_records import call_record, waiting_record
+from .cut_results import CutResults, reads_result
 from .missing_tools import leave_to_others
 
 _KEEPING_S: Final = GRACE_S / 2
@@ -105,6 +106,7 @@ class CallActivities:
 
     def __init__(self, host: AgentHost) -> None:
         self._host = host
+        self._cut = CutResults(host)
         self._batches = Batches()
 
     async def tool(self, info: ActivityInfo, argument: CallArgument) -> CallRecord:
@@ -244,6 +246,8 @@ class CallActivities:
         if isinstance(suspender, CallSuspender):  # a run finds its own tools again
             document = {"facts": facts, "call": call}
             suspender = CallSuspender(waits=suspender.waits, further_bytes=lambda: len(to_json(document)))
+        if reads_result(call):  # nobody finds its tool again to answer
+            suspender = None
         return _Step(
             run_id=info.run_id,
             facts=facts,
@@ -288,6 +292,8 @@ class CallActivities:
         Raises:
             NotRegisteredError: another worker may have it.
         """
+        if reads_result(step.call):
+            return self._host.within_time(self._cut.tool, step.facts["policy"]["tool_timeout"])
         directory = (await self._host.advertised(step.run_id, step.facts, number)).directory
         name = step.call["name"]
         if (tool := directory.by_name.get(name)) is not None:

@@ -34,18 +34,37 @@ _PIECE: Final = 64
 
 
 async def calls_step(
-    result: CallTools, snapshot: Snapshot, facts: RunFacts, ids: CallIds, limit: int
+    result: CallTools,
+    snapshot: Snapshot,
+    reader: RegisteredTool | None,
+    facts: RunFacts,
+    ids: CallIds,
+    limit: int,
 ) -> CallsStep:
-    """Return the step of a plan that calls tools; texts and values of events have at most `limit` bytes."""
+    """Return the step of a plan that calls tools; texts and values of events have at most `limit` bytes.
+
+    `reader` is the tool that was offered beside those of the snapshot, if any.
+    """
     parent = facts["parent"]["tool_call_id"] if facts["parent"] else ""
     named = zip(result.calls, ids.all(call.id for call in result.calls), strict=True)
-    calls = [_call(call, id_, snapshot, parent, limit) async for call, id_ in in_pieces(named, _PIECE)]
+    calls = [
+        _call(call, id_, snapshot, reader, parent, limit) async for call, id_ in in_pieces(named, _PIECE)
+    ]
     return {"kind": "calls", "text": result.text, "calls": calls, "usage": []}
 
 
-def _call(call: PlannedCall, id_: str, snapshot: Snapshot, parent_id: str, limit: int) -> StepCall:
+def _call(
+    call: PlannedCall,
+    id_: str,
+    snapshot: Snapshot,
+    reader: RegisteredTool | None,
+    parent_id: str,
+    limit: int,
+) -> StepCall:
     """Return a planned call for the loop."""
     tool = snapshot.directory.by_name.get(call.name)
+    if tool is None and reader is not None and call.name == reader.spec.name:
+        tool = reader
     arguments = call.arguments if call.arguments.strip() else "{}"
     start = planned_start(
         tool.spec if tool else None,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Any
 
 from pydantic_core import from_json, to_json
@@ -15,6 +14,7 @@ from toolgen.calls.specs import NativeTool, ToolSpec
 from toolgen.calls.steps.boundary import Contained, name_of, run_or_abandon
 from toolgen.calls.steps.failures import log
 from toolgen.calls.steps.hooks import Stop
+from toolgen.calls.steps.registered_tool import RegisteredTool
 from toolgen.calls.steps.result_encoding import bounds_of, truncate_text
 from toolgen.calls.toolsets.snapshot import Snapshot
 from toolgen.contract.errors import ToolgenError
@@ -29,7 +29,6 @@ from toolgen.waiting.answer_schema import checked_schema
 from ..host import AgentHost
 from ..loop.documents import CallsStep, PlanArgument, RetryStep, RunFacts, Step
 from ..loop.limits import is_allowed, is_unrestricted
-from ..planner.message_sizes import within_tokens
 from ..planner.messages import AssistantMessage, Message, messages_from_json
 from ..planner.plan_faults import PlannerError, checked_plan
 from ..planner.planner import (
@@ -45,7 +44,8 @@ from ..planner.planner import (
 )
 from ..planner.portable import portable_text
 from ..registered_agents import RegisteredAgent
-from .conversation import hides_calls, policy_of_history, record_position
+from .conversation import hides_calls, record_position
+from .cut_results import CutResults
 from .missing_tools import require_returned
 from .model_hooks import ModelHooks
 from .plan_secrets import note_messages, sensitive_tools
@@ -61,6 +61,7 @@ class Planning:
 
     def __init__(self, host: AgentHost) -> None:
         self._host = host
+        self._cut = CutResults(host)
         self._hooks = ModelHooks(host.hooks, host.tools.stage_timeout)
         self._undoing: set[asyncio.Task[None]] = set()
 
@@ -155,10 +156,11 @@ class Planning:
         ):  # what is new is not lost, and a store is there that takes writes
             await host.sessions.write(info.run_id, place, new, heard=argument.get("heard", ()))
         events.ids.reserve(conversation.call_ids)
-        plan_input = replace(plan_input, messages=_sent(conversation.messages, facts))
-        note_messages(conversation.messages, sensitive_tools(snapshot).by_name, host.returned_by(facts))
+        messages = conversation.messages
+        plan_input, reader = self._cut.cut(plan_input, messages, snapshot.directory, argument)
+        note_messages(messages, sensitive_tools(snapshot).by_name, host.returned_by(facts))
         result = await run_or_abandon(self._ask_planner(agent, plan_input))
-        step = await self._step(result, plan_input, snapshot, facts, events.ids)
+        step = await self._step(result, plan_input, snapshot, reader, facts, events.ids)
         step["usage"] = events.spent
         if events.without:
             step["dropped"] = events.without
@@ -196,7 +198,13 @@ class Planning:
         return await hooks.after(left, result)
 
     async def _step(
-        self, result: PlanResult, plan_input: PlanInput, snapshot: Snapshot, facts: RunFacts, ids: CallIds
+        self,
+        result: PlanResult,
+        plan_input: PlanInput,
+        snapshot: Snapshot,
+        reader: RegisteredTool | None,
+        facts: RunFacts,
+        ids: CallIds,
     ) -> Step:
         if plan_input.closing and not isinstance(result, FinalResponse | FinalResult):
             return _problem("the run ends now; give the final answer")
@@ -204,7 +212,8 @@ class Planning:
             case CallTools():
                 if not result.calls:
                     return _problem("there are no calls; call a tool or give the final answer")
-                step = await calls_step(result, snapshot, facts, ids, self._host.tools.limits.result_bytes)
+                limit = self._host.tools.limits.result_bytes
+                step = await calls_step(result, snapshot, reader, facts, ids, limit)
                 return self._with_designed(step, facts) if self._host.is_shared else step
             case FinalResponse():
                 return self._final_text_step(result, plan_input, facts)
@@ -274,14 +283,6 @@ class Planning:
             return _problem(f"{result.agent} cannot take over; {others} can")
         child = self._host.hand_over_run(result.agent, result.message, plan_input.run_id, facts)
         return {"kind": "hand_over", "agent": result.agent, "input": child["input"], "usage": []}
-
-
-def _sent(messages: tuple[Message, ...], facts: RunFacts) -> tuple[Message, ...]:
-    """Return the messages that the planner is given: where its policy counts tokens, without old results."""
-    history = policy_of_history(facts)
-    if history is None or history.keep_tokens is None:
-        return messages
-    return within_tokens(messages, history.keep_tokens)
 
 
 def _ready_planner(agent: RegisteredAgent) -> Planner:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 from pydantic_core import to_json
 
+from toolgen.calls.steps.result_encoding import is_truncated
 from toolgen.contract.tokens import BYTES_OF_TOKEN, estimated_tokens
 
 from .messages import AssistantMessage, Message, ToolAnswer, ToolMessage
@@ -28,15 +29,17 @@ def tokens_of(message: Message) -> int:
     return estimated_tokens("".join(texts))
 
 
-def within_tokens(messages: Sequence[Message], most: int) -> tuple[Message, ...]:
+def within_tokens(messages: Sequence[Message], most: int, reads: Collection[str] = ()) -> tuple[Message, ...]:
     """Return the messages with their old results left out, and large ones cut, as `most` tokens want it.
 
     What a person and a model said stays. Where a batch of results makes it more than `most`, those before it
     are left out until half of that is there, so that the beginning stays the same for several plannings, and
-    the cache of a provider finds it again. A batch that is larger alone is cut.
+    the cache of a provider finds it again. A batch that is larger alone is cut. Of the calls in `reads`, by
+    id, the model is told where to read on.
     """
     sent = [
-        _cut_batch(message, most) if isinstance(message, ToolMessage) else message for message in messages
+        _cut_batch(message, most, reads) if isinstance(message, ToolMessage) else message
+        for message in messages
     ]
     total, oldest = 0, 0
     for place, message in enumerate(sent):
@@ -45,7 +48,7 @@ def within_tokens(messages: Sequence[Message], most: int) -> tuple[Message, ...]
             continue
         while total > most // 2 and oldest < place:
             if isinstance(old := sent[oldest], ToolMessage):
-                short = replace(old, answers=tuple(map(_left_out, old.answers)))
+                short = replace(old, answers=tuple([_left_out(answer, reads) for answer in old.answers]))
                 total += tokens_of(short) - tokens_of(old)
                 sent[oldest] = short
             oldest += 1
@@ -61,25 +64,42 @@ def _tokens_of_block(block: Any) -> int:
     return estimated_tokens(text) if isinstance(text, str) else _FILE
 
 
-def _left_out(answer: ToolAnswer) -> ToolAnswer:
+def is_marker(answer: ToolAnswer) -> bool:
+    """Return whether a result is the marker of one that the limit of bytes has cut."""
+    return answer.status == "ok" and is_truncated(answer.text[:100].encode(errors="replace"))
+
+
+def with_place(answer: ToolAnswer, start: int) -> ToolAnswer:
+    """Return a result that is a JSON object with the arguments by which a model reads on in it."""
+    place = to_json({"call": answer.id, "start": start}).decode()
+    return replace(answer, text=f'{answer.text[:-1]},"read_on":{place}}}')
+
+
+def _left_out(answer: ToolAnswer, reads: Collection[str]) -> ToolAnswer:
     """Return a result without what it holds; a short one stays, for its note would be as long."""
     if _tokens_of_answer(answer) <= _LEAST // BYTES_OF_TOKEN:
         return answer
-    note = f"an earlier result of {len(answer.text)} characters; call the tool again where you need it"
-    return replace(answer, text=to_json({"left_out": note}).decode(), content=(), reminder="")
+    note, is_read = f"an earlier result of {len(answer.text)} characters", answer.id in reads
+    if not is_read:
+        note += "; call the tool again where you need it"
+    short = replace(answer, text=to_json({"left_out": note}).decode(), content=(), reminder="")
+    return with_place(short, 0) if is_read else short
 
 
-def _cut_batch(message: ToolMessage, most: int) -> ToolMessage:
+def _cut_batch(message: ToolMessage, most: int, reads: Collection[str]) -> ToolMessage:
     """Return the results of a batch, of which none has more than its share of the tokens."""
     if tokens_of(message) <= most:
         return message
     share = max(most * BYTES_OF_TOKEN // max(len(message.answers), 1), _LEAST)
-    return replace(message, answers=tuple(_cut(answer, share) for answer in message.answers))
+    return replace(message, answers=tuple(_cut(answer, share, reads) for answer in message.answers))
 
 
-def _cut(answer: ToolAnswer, characters: int) -> ToolAnswer:
+def _cut(answer: ToolAnswer, characters: int, reads: Collection[str]) -> ToolAnswer:
     size = len(answer.text)
     if size <= characters:
         return answer
     document = {"beginning": answer.text[:characters], "cut": f"{characters} of {size} characters are shown"}
-    return replace(answer, text=to_json(document).decode())
+    cut = replace(answer, text=to_json(document).decode())
+    if answer.id not in reads:
+        return cut
+    return with_place(cut, 0 if is_marker(answer) else characters)

@@ -1,0 +1,229 @@
+"""The tool `read_result`, by which a model reads on in results that it was not shown in full.
+
+It is offered in the plannings that show such a result, and is in no snapshot. What it reads is where it was
+before: in the conversation of the run, or in the artifact of a result that the limit of bytes has cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Annotated, Final
+
+from pydantic import Field
+from pydantic_core import from_json
+
+from toolgen.calls.context import ToolContext
+from toolgen.calls.errors import ToolError
+from toolgen.calls.steps.registered_tool import RegisteredTool
+from toolgen.calls.toolsets.directory import Directory
+from toolgen.capabilities.artifacts import artifacts_of, overflow_name
+from toolgen.contract.tokens import BYTES_OF_TOKEN
+from toolgen.runtime import Sensitive, func_tool
+
+from ..host import AgentHost
+from ..loop.documents import PlanArgument, RunFacts, StepCall
+from ..loop.limits import is_allowed
+from ..planner.message_sizes import is_marker, with_place, within_tokens
+from ..planner.messages import Message, ToolAnswer, ToolMessage
+from ..planner.planner import PlanInput
+from .conversation import policy_of_history
+
+_NAME: Final = "read_result"
+_TOOLSET: Final = "toolgen.results"
+_ID: Final = f"{_TOOLSET}.{_NAME}"
+_DESCRIPTION: Final = (
+    "Read on in a result that is not shown in full. "
+    "Its `read_on` has the `call` and the `start` to begin with."
+)
+_MOST: Final = 16_000
+"""Characters of one range."""
+_ESCAPED: Final = 8
+"""Bytes that a character may take in a result, with its share of what stands around the text."""
+_SHARE: Final = 4
+"""Ranges that a history policy has room for at least."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadRange:
+    """A part of the JSON text of a result, in characters."""
+
+    text: Annotated[str, Sensitive()]
+    """It stands in no event, for nobody knows which field of the result it is of."""
+    start: int
+    end: int
+    """Where to read on."""
+    of: int
+    """Characters of the whole result."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Overflow:
+    """Where the whole of a result is, and what of it is shown."""
+
+    uri: str
+    beginning: str
+
+
+def reads_result(call: StepCall) -> bool:
+    """Return whether a call is one of `read_result`, and was offered when it was planned."""
+    return call["tool"] == _ID and call["name"] == _NAME
+
+
+class CutResults:
+    """Cuts results for plannings, and reads on in them."""
+
+    def __init__(self, host: AgentHost) -> None:
+        self._host = host
+        self._artifacts = artifacts_of(host.options.capabilities)
+
+    def cut(
+        self,
+        plan_input: PlanInput,
+        messages: tuple[Message, ...],
+        directory: Directory,
+        argument: PlanArgument,
+    ) -> tuple[PlanInput, RegisteredTool | None]:
+        """Return the input of a planner with the messages that it is sent, and the tool that reads on.
+
+        The tool is None where nothing is cut that may be read on, where the run may not call it, and
+        where the agent has a tool of that name.
+        """
+        history = policy_of_history(argument["facts"])
+        most = None if history is None else history.keep_tokens
+        if most is None and self._artifacts is None:
+            return replace(plan_input, messages=messages), None
+        reads = self._readable(messages, directory, argument)
+        marked = tuple(self._marked(message, directory, reads) for message in messages) if reads else messages
+        sent = marked if most is None else within_tokens(marked, most, reads)
+        if not _has_cut(messages, sent, reads):
+            return replace(plan_input, messages=sent), None
+        return replace(plan_input, messages=sent, tools=(*plan_input.tools, self.tool.spec)), self.tool
+
+    @cached_property
+    def tool(self) -> RegisteredTool:
+        """The tool, made when it is first offered."""
+        bound = func_tool(
+            self._read,
+            name=_NAME,
+            toolset=_TOOLSET,
+            description=_DESCRIPTION,
+            annotations={"read_only": True},
+        )
+        return RegisteredTool(
+            bound.spec, bound.execute, raw=False, toolset=_TOOLSET, options=self._host.options
+        )
+
+    def _readable(
+        self, messages: Sequence[Message], directory: Directory, argument: PlanArgument
+    ) -> frozenset[str]:
+        """Return the calls whose results a run may read on; none where it may not call the tool."""
+        is_free = not argument["closing"] and not argument["restrict_to_tool"]
+        if not is_free or not is_allowed((), argument["facts"]) or _NAME in directory.by_name:
+            return frozenset()
+        return frozenset(
+            answer.id
+            for message in messages
+            if isinstance(message, ToolMessage)
+            for answer in message.answers
+            if _is_open(answer, directory)
+        )
+
+    def _marked(self, message: Message, directory: Directory, reads: Collection[str]) -> Message:
+        """Return the results of a batch; those that the limit of bytes has cut say where to read on."""
+        if not isinstance(message, ToolMessage) or not any(map(is_marker, message.answers)):
+            return message
+        answers = [
+            with_place(answer, len(overflow.beginning))
+            if answer.id in reads and (overflow := self._overflow(answer, directory)) is not None
+            else answer
+            for answer in message.answers
+        ]
+        return replace(message, answers=tuple(answers))
+
+    def _overflow(self, answer: ToolAnswer, directory: Directory) -> _Overflow | None:
+        """Return where the whole of a result is that the limit of bytes has cut; None for any other.
+
+        A hook after the tool has seen no more than the model, and might have changed what follows.
+        """
+        tool = directory.by_name.get(answer.name)
+        if self._artifacts is None or tool is None or tool.after or not is_marker(answer):
+            return None
+        match from_json(answer.text):
+            case {"kept": str(uri), "beginning": str(beginning)}:
+                return _Overflow(uri, beginning)
+            case _:
+                return None
+
+    async def _read(
+        self,
+        ctx: ToolContext,
+        call: Annotated[str, Field(description="The `call` of its `read_on`.")],
+        start: Annotated[int, Field(ge=0, description="The first character to read, from 0.")] = 0,
+        length: Annotated[int, Field(ge=1, description="Characters to read; fewer may come.")] = 4_000,
+    ) -> ReadRange:
+        meta = ctx.meta
+        facts = self._host.events.facts.get(meta.run_id)
+        text = None if facts is None else await self._text(meta.run_id, facts, call)
+        if text is None or facts is None:
+            raise ToolError(f"there is no result of {call!r} that can be read on; call its tool again")
+        if start >= len(text):
+            raise ToolError(f"the result has {len(text)} characters")
+        end = min(start + min(length, self._most(facts)), len(text))
+        return ReadRange(text[start:end], start, end, len(text))
+
+    def _most(self, facts: RunFacts) -> int:
+        """Return how many characters of a range are not cut again."""
+        most, history = min(_MOST, self._host.tools.limits.result_bytes // _ESCAPED), policy_of_history(facts)
+        if history is not None and history.keep_tokens is not None:
+            most = min(most, history.keep_tokens * BYTES_OF_TOKEN // _SHARE)
+        return max(most, 1)
+
+    async def _text(self, run_id: str, facts: RunFacts, call: str) -> str | None:
+        """Return the whole JSON text of a result that the run may read; None where there is none."""
+        answer = await self._answer(run_id, facts, call)
+        directory = (await self._host.advertised(run_id, facts)).directory
+        if answer is None or not _is_open(answer, directory):
+            return None
+        overflow = self._overflow(answer, directory)
+        if overflow is None or self._artifacts is None:
+            return answer.text
+        artifact = await self._artifacts.read(overflow.uri, facts["session_id"])
+        if artifact is None or artifact.info.name != overflow_name(answer.name, answer.id):
+            return None  # a tool can return such a marker, and name what is not its own
+        return artifact.data.decode()
+
+    async def _answer(self, run_id: str, facts: RunFacts, call: str) -> ToolAnswer | None:
+        """Return the result of a call that the run has made, or that stands in the conversation before it."""
+        transcripts = self._host.transcripts
+        for before in (run_id, *facts.get("heard", ())):
+            if (answer := _of_call(await transcripts.of_run(before), call)) is not None:
+                return answer
+        if not facts["in_conversation"] or not facts["session_id"]:
+            return None
+        runs = await transcripts.of_session(facts["session_id"])
+        return _of_call([message for run in runs for message in run.messages], call)
+
+
+def _is_open(answer: ToolAnswer, directory: Directory) -> bool:
+    """Return whether a result has nothing sensitive; of a tool that is not here nobody knows."""
+    tool = directory.by_name.get(answer.name)
+    return tool is not None and not tool.spec.is_sensitive
+
+
+def _of_call(messages: Sequence[Message], call: str) -> ToolAnswer | None:
+    answers = (
+        answer for message in messages if isinstance(message, ToolMessage) for answer in message.answers
+    )
+    return next((answer for answer in answers if answer.id == call), None)
+
+
+def _has_cut(messages: Sequence[Message], sent: Sequence[Message], reads: Collection[str]) -> bool:
+    """Return whether a result is sent of which there is more to read."""
+    return any(
+        answer is not shown and answer.id in reads
+        for message, cut in zip(messages, sent, strict=True)
+        if isinstance(message, ToolMessage) and isinstance(cut, ToolMessage) and message is not cut
+        for answer, shown in zip(message.answers, cut.answers, strict=True)
+    )
