@@ -65,6 +65,8 @@ def recorded_sources(project: Project) -> Mapping[str, SourceDigests]:
     A manifest that is not there or cannot be read names none.
     """
     file = project.directory / project.out / MANIFEST
+    if not file.is_file():  # a FIFO would be read for ever
+        return {}
     try:
         return read_manifest(file.read_text("utf-8"), str(file)).sources
     except (OSError, ValueError, ToolgenError):
