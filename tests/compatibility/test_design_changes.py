@@ -117,6 +117,11 @@ NEEDED = Attribute("kind", String, "Kind.", required=True)
 ENUM_2 = Attribute("state", String, "State.", enum=("on", "off"))
 ENUM_3 = Attribute("state", String, "State.", enum=("on", "off", "dim"))
 
+Seen = Type("Seen", "Seen.", Attribute("pin", String, "Pin."))
+Masked = Type("Seen", "Seen.", Attribute("pin", String, "Pin.", sensitive=True))
+MASKED_AROUND = Attribute("who", Object(Attribute("pin", String, "Pin.")), "Who.", sensitive=True)
+MASKED_INSIDE = Attribute("who", Object(Attribute("pin", String, "Pin.", sensitive=True)), "Who.")
+
 ROWS = [
     row("tool removed", designed(tool(), TWO), designed(tool()), {"tool-removed": "CWS"}, {"tool-added": ""}),
     row("id changed", designed(tool()), designed(tool(), toolset="things"), {"tool-moved": "WS"}, {"tool-moved": "WS"}),
@@ -159,6 +164,13 @@ ROWS = [
     row("agent's name", used(tool()), used(tool(), prefix="desk_"), {"agent-tool-renamed": "CWS"}, {"agent-tool-renamed": "CWS"}),
     row("export gone", exported(), used(tool()), {"agent-export-removed": "CWS", "tool-removed": "CWS"}, {"tool-added": ""}),
     row("details of an error", tool(Error("gone", Rows, "It is gone.")), tool(Error("gone", LooseRows, "It is gone.")), {"error-widened": "R"}, {}),
+    row("masks of artifacts", tool(Artifact("seen", Masked, "Seen.")), tool(Artifact("seen", Seen, "Seen.")), {"sensitive-removed": ""}, {"sensitive-added": ""}),
+    row("masks of errors", tool(Error("seen", Masked, "Seen.")), tool(Error("seen", Seen, "Seen.")), {"sensitive-removed": ""}, {"sensitive-added": ""}),
+    row("masks of acknowledgements", tool(LongRunning(ack=Masked)), tool(LongRunning(ack=Seen)), {"sensitive-removed": ""}, {"sensitive-added": ""}),
+    row("masks of approvals", tool(Confirm("List?", payload=Masked)), tool(Confirm("List?", payload=Seen)), {"sensitive-removed": ""}, {"sensitive-added": ""}),
+    row("a mask around", tool(arguments=args(MASKED_INSIDE)), tool(arguments=args(MASKED_AROUND)), {"sensitive-added": ""}, {"sensitive-removed": ""}),
+    row("a masked field gone", tool(arguments=args(Attribute("pin", String, "Pin.", sensitive=True))), tool(arguments=args()), {"argument-removed": "CS"}, {"argument-added": ""}),
+    row("error without details", tool(Error("gone", Rows, "It is gone.")), tool(Error("gone", None, "It is gone.")), {"error-widened": "R"}, {}),
     row("agent's tool", used(tool(), TWO), used(tool(), TWO, only=("list",)), {"agent-tool-removed": "CWS"}, {}),
 ]  # fmt: skip
 

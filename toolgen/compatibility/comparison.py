@@ -10,6 +10,7 @@ from .changes import Change, change
 from .containment import contains
 from .contracts import Contract, canonical, hints_of, wire_name
 from .guards import guard_changes, text_changes
+from .masks import mask_changes
 from .results import artifact_changes, error_changes, result_changes
 
 Entry = Mapping[str, Any]
@@ -78,6 +79,7 @@ def tool_changes(
     changes += artifact_changes(tool, before, after, sides)
     changes += error_changes(tool, before, after, sides)
     changes += guard_changes(tool, before, after)
+    changes += mask_changes(tool, before, after, sides)
     yield from changes
     if {"confirmation"} <= before.keys() & after.keys() and approved(before) != approved(after):
         yield change("approval-void", tool, "approvals of it that wait are asked again")

@@ -1,4 +1,4 @@
-"""What changed in how a tool is run: who is asked, what is promised and said of it, what is masked."""
+"""What changed in how a tool is run: who is asked, what is promised and said of it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _HINT_TEXTS: Final = {
 
 
 def guard_changes(tool: str, before: Entry, after: Entry) -> Iterator[Change]:
-    """Yield the changes of questions, hints, masks and acknowledgements."""
+    """Yield the changes of questions, hints and acknowledgements."""
     yield from _confirmation(tool, before.get("confirmation"), after.get("confirmation"))
     old, new = hints_of(before), hints_of(after)
     for hint, safe in _SAFE.items():
@@ -55,7 +55,6 @@ def guard_changes(tool: str, before: Entry, after: Entry) -> Iterator[Change]:
         yield change(
             code, tool, f"its result is {'a window on more now' if is_new else 'no window any more'}"
         )
-    yield from _masks(tool, before, after)
 
 
 def _confirmation(tool: str, before: Entry | None, after: Entry | None) -> Iterator[Change]:
@@ -77,16 +76,6 @@ def _is_within(when: Entry, other: Entry) -> bool:
         name in when and {*map(identity, when[name])} <= {*map(identity, values)}
         for name, values in other.items()
     )
-
-
-def _masks(tool: str, before: Entry, after: Entry) -> Iterator[Change]:
-    for part in ("payload", "result"):
-        old, new = ({*entry.get(part, {}).get("sensitive", ())} for entry in (before, after))
-        for pointer in sorted(new - old):
-            yield change("sensitive-added", tool, f"{pointer} of the {part} is masked", argument=pointer)
-        for pointer in sorted(old - new):
-            message = f"{pointer} of the {part} is not masked any more"
-            yield change("sensitive-removed", tool, message, argument=pointer)
 
 
 def text_changes(tool: str, before: Entry, after: Entry) -> Iterator[Change]:

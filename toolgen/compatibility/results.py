@@ -112,7 +112,7 @@ def _parts(
 ) -> Iterator[Change]:
     """Yield the parts whose new schema is not within the old one."""
     for place_, name in enumerate(old):
-        if name not in new or "schema" not in new[name]:
+        if name not in new:
             continue
         before, after = sides[0].document(old[name]), sides[1].document(new[name])
         for gap in contains(before, after).gaps:

@@ -1,0 +1,138 @@
+"""Which masks of sensitive values came and went, in every type of a tool."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from toolgen.contract.json_pointer import tokens_of
+
+from .changes import Change, change
+from .contracts import Contract
+from .documents import Document, Node
+
+Entry = Mapping[str, Any]
+
+_UNLESS: Final = "~!"
+_AGAIN: Final = "~^"
+_EVERY: Final = "*"
+"""The steps of a place that are no keys (`toolgen.shapes.sensitive`)."""
+
+
+def typed_parts(entry: Entry) -> dict[str, tuple[str, Entry]]:
+    """Return the parts of an entry that have a schema, with where they stand, by what a person calls them."""
+    named = {"payload": ("payload",), "result": ("result",), "approval": ("confirmation", "payload")}
+    named |= {"acknowledgement": ("long_running", "ack"), "progress": ("long_running", "progress")}
+    parts: dict[str, tuple[str, Entry]] = {}
+    for words, path in named.items():
+        part: Any = entry
+        for key in path:
+            part = part.get(key, {})
+        if part:
+            parts[words] = f"/{'/'.join(path)}", part
+    for key, words, name in (("artifacts", "artifact", "kind"), ("errors", "error", "name")):
+        for at, part in enumerate(entry.get(key, ())):
+            parts[f"{words} {part[name]!r}"] = f"/{key}/{at}", part
+    return parts
+
+
+def mask_changes(tool: str, before: Entry, after: Entry, sides: tuple[Contract, Contract]) -> Iterator[Change]:
+    """Yield the masks that came or went of fields which both sides have."""
+    old, new = typed_parts(before), typed_parts(after)
+    for words in old.keys() & new.keys():
+        (where, part), (there, other) = old[words], new[words]
+        if part.get("sensitive", ()) == other.get("sensitive", ()):
+            continue
+        documents = sides[0].document(part), sides[1].document(other)
+        places: dict[str, Any] = {"before": f"{where}/schema", "after": f"{there}/schema"}
+        for place in _unmasked(other, documents[1], part, documents[0]):
+            yield change(
+                "sensitive-added", tool, f"{place} of the {words} is masked", argument=place, **places
+            )
+        for place in _unmasked(part, documents[0], other, documents[1]):
+            message = f"{place} of the {words} is not masked any more"
+            yield change("sensitive-removed", tool, message, argument=place, **places)
+
+
+def _unmasked(had: Entry, whole: Document, has: Entry, document: Document) -> list[str]:
+    """Return the masks of one side whose field the other side has, and does not mask."""
+    masks = [mask.split("/")[1:] for mask in has.get("sensitive", ())]
+    tags = _texts_in(whole.schema)
+    return [
+        place
+        for place in sorted(set(had.get("sensitive", ())))
+        if _is_there([document.root], place.split("/")[1:])
+        and not any(_covers(mask, place.split("/")[1:], tags) for mask in masks)
+    ]
+
+
+def _covers(mask: Sequence[str], place: Sequence[str], tags: set[str]) -> bool:
+    """Return whether a mask is at a place or around it; `tags` are those that the place's side may have."""
+    if not mask:
+        return True
+    step = place[0] if place else ""
+    is_branch = step.startswith(_UNLESS)
+    if mask[0].startswith(_UNLESS):
+        others = set(mask[0].split(_UNLESS)[2:]) - set(step.split(_UNLESS)[2:] if is_branch else ())
+        return others.isdisjoint(tags) and _covers(mask[1:], place[1:] if is_branch else place, tags)
+    if is_branch:
+        return _covers(mask, place[1:], tags)
+    return bool(place) and mask[0] in (_EVERY, step) and _covers(mask[1:], place[1:], tags)
+
+
+def _texts_in(schema: Any) -> set[str]:
+    """Return the texts that a schema lists as values."""
+    texts: set[str] = set()
+    waiting = [schema]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Mapping):
+            texts |= {each for each in [part.get("const"), *_list(part.get("enum"))] if isinstance(each, str)}
+            waiting += part.values()
+        elif isinstance(part, list):
+            waiting += part
+    return texts
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _is_there(nodes: Iterable[Node], steps: Sequence[str]) -> bool:
+    """Return whether a schema has a place for the value that these steps lead to."""
+    found = list(nodes)
+    for step in steps:
+        if step.startswith(_AGAIN):
+            break
+        if not step.startswith(_UNLESS):
+            found = list(inside(spread(found), step))
+    return bool(found)
+
+
+def spread(nodes: Iterable[Node]) -> list[Node]:
+    """Return the schemas, and all that look at the same value: references, conjunctions and branches."""
+    found: dict[Any, Node] = {}
+    waiting = list(nodes)
+    while waiting:
+        node = waiting.pop()
+        if node.key in found or not isinstance(node.schema, Mapping):
+            continue
+        found[node.key] = node
+        waiting += [node.target()] if "$ref" in node.schema else []
+        for keyword in ("allOf", "anyOf", "oneOf"):
+            waiting += [part for _, part in node.children(keyword)]
+    return list(found.values())
+
+
+def inside(nodes: Iterable[Node], step: str) -> Iterator[Node]:
+    """Yield the schemas under a key, escaped as in a pointer; `*` is every item and every other key."""
+    for node in nodes:
+        if step == _EVERY:
+            for keyword in ("items", "additionalProperties"):
+                if isinstance(node.schema.get(keyword), Mapping):
+                    yield node.child(keyword)
+            for keyword in ("prefixItems", "patternProperties"):
+                yield from (part for _, part in node.children(keyword))
+        name = tokens_of(f"/{step}")[0]
+        if name in node.schema.get("properties", ()):
+            yield node.child("properties", name)
