@@ -116,6 +116,43 @@ def test_a_clause_lets_changes_of_its_tool_through(released: ProjectFolder) -> N
     )
 
 
+def test_a_clause_is_of_its_own_tool_and_says_what_it_lets_through(released: ProjectFolder) -> None:
+    text = BROKEN.replace("Attribute, Design", "Attribute, Breaks, Design")
+    ending = text.index("design = Design(")
+    other = (
+        'other = Service("barn", "B.", Toolset("people", "P.", Tool("greet", "Greet.", Args(), Return(), '
+        'Breaks("It is new."))))\n'
+    )
+    text = f"{text[:ending]}{other}{text[ending:].rstrip().removesuffix(')')}, other)\n"
+    released.write("app/design.py", text)
+    done = released.run("breaking", "--against", "released.json", "--format", "json")
+    allowed = {each["tool"]: each.get("allowed", "") for each in lines(done.out)}
+    assert (done.code, allowed) == (1, {"hall.people.greet": "", "barn.people.greet": "It is new."})
+    codes = 'Breaks("Nobody sends it.", "argument-narowed", "tool-moved"),'
+    text = BROKEN.replace("Attribute, Design", "Attribute, Breaks, Design")
+    released.write("app/design.py", text.replace('Inject("session_id"),', f'Inject("session_id"), {codes}'))
+    done = released.run("breaking", "--against", "released.json")
+    assert done.code == 1
+    assert "Breaks of hall.people.greet names no code of a change: 'argument-narowed'" in done.err
+    assert "Breaks of hall.people.greet lets nothing through by 'tool-moved'" in done.err
+
+
+def test_what_cannot_be_told_is_listed_and_asks_for_a_major_version(project: ProjectFolder) -> None:
+    ending = DESIGN.index("design = Design(")
+
+    def design(pattern: str, version: str) -> str:
+        whole = DESIGN[:ending] + DESIGN[ending:].rstrip().removesuffix(")") + f", version={version!r})\n"
+        return whole.replace("max_length=40", f"pattern={pattern!r}")
+
+    project.write("app/design.py", design("^(?:ab|cd)$", "1.2.0"))
+    project.run("gen")
+    project.write("released.json", (project.path / "app/gen" / CATALOG).read_text("utf-8"))
+    for version, code in (("1.3.0", 1), ("2.0.0", 0)):
+        project.write("app/design.py", design("^(?:cd|ab)$", version))
+        done = project.run("breaking", "--against", "released.json")
+        assert (done.code, "cannot-tell" in done.err, "major step" in done.err) == (code, True, True), done
+
+
 def test_a_baseline_lets_what_it_has_through(released: ProjectFolder) -> None:
     released.write("b.json", released.run("diff", "--against", "released.json", "--format", "baseline").out)
     assert released.run("breaking", "--against", "released.json", "--baseline", "b.json").code == 0

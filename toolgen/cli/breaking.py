@@ -175,11 +175,9 @@ def _name(change: Change) -> str:
 
 def _outcome(request: BreakingRequest, compared: _Comparison, judged: Sequence[Judged]) -> Outcome:
     refused = [each for each in judged if each.is_refused]
-    shown = [
-        each for each in judged if each.is_refused or each.change.breaks or each.change.rule.is_weakening
-    ]
+    shown = [each for each in judged if each.is_refused or each.change.is_listed]
     findings = [_finding(each, compared) for each in shown]
-    notes = _notes(request, judged)
+    notes = (*_notes(request, judged), *compared.clauses.idle(compared.changes))
     summary = _summary(compared, judged, len(refused))
     code = 1 if refused else 0
     match request.format:

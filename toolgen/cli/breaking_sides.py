@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from toolgen.codegen import generate
-from toolgen.compatibility import Change, contract_of_server
+from toolgen.compatibility import BY_CODE, Change, contract_of_server
 from toolgen.contract.names import CATALOG
-from toolgen.dsl import Attribute, Breaks, Tool, Toolset, build
+from toolgen.dsl import Attribute, Breaks, Design, Service, Tool, Toolset, build
 from toolgen.dsl.clause import Clause
 from toolgen.findings import NOWHERE, Place
 
@@ -21,13 +21,13 @@ from .references import Side, side_of
 
 @dataclass(frozen=True, slots=True)
 class Clauses:
-    """The tools of a design by toolset and name, as their author wrote them."""
+    """The tools of a design by id, as their author wrote them."""
 
-    tools: Mapping[tuple[str, str], Tool] = field(default_factory=dict)
+    tools: Mapping[str, Tool] = field(default_factory=dict)
 
     def place(self, change: Change) -> Place:
         """Return where the clause of a change stands: its argument, else its tool."""
-        tool = self._tool(change.tool)
+        tool = self.tools.get(change.tool)
         if tool is None:
             return NOWHERE
         name = change.argument.partition(".")[0].removesuffix("[]")
@@ -36,13 +36,25 @@ class Clauses:
 
     def reason(self, change: Change) -> str:
         """Return why the design lets a change through; "" where it does not."""
-        tool = self._tool(change.tool)
-        clauses = (each for each in tool.children if isinstance(each, Breaks)) if tool else ()
+        tool = self.tools.get(change.tool)
+        clauses = _breaks_of(tool) if tool else []
         return next((each.reason for each in clauses if not each.codes or change.code in each.codes), "")
 
-    def _tool(self, id_: str) -> Tool | None:
-        _, toolset, name = ["", "", *id_.split(".")][-3:]
-        return self.tools.get((toolset, name))
+    def idle(self, changes: Iterable[Change]) -> Iterator[str]:
+        """Yield a sentence for each code of a `Breaks`, or each without one, that lets nothing through."""
+        found: dict[str, set[str]] = {}
+        for change in changes:
+            found.setdefault(change.tool, set()).add(change.code)
+        for id_, tool in self.tools.items():
+            for clause in _breaks_of(tool):
+                has = found.get(id_, set())
+                if not clause.codes and not has:
+                    yield f"Breaks({clause.reason!r}) of {id_} lets nothing through"
+                for code in clause.codes:
+                    if code not in BY_CODE:
+                        yield f"Breaks of {id_} names no code of a change: {code!r}"
+                    elif code not in has:
+                        yield f"Breaks of {id_} lets nothing through by {code!r}"
 
 
 def design_side(project: Project) -> tuple[Side, Clauses] | Outcome:
@@ -56,14 +68,27 @@ def design_side(project: Project) -> tuple[Side, Clauses] | Outcome:
     if evaluation.design is None:
         return reported(evaluation.diagnostics, "text", code=1, summary="the design is wrong")
     text = generate(evaluation.design, module=project.design)[CATALOG]
-    tools = {
-        (toolset.name, tool.name): tool
-        for toolset in _inside(design)
-        if isinstance(toolset, Toolset)
+    return side_of(text, project.design), Clauses(_tools_of(design))
+
+
+def _tools_of(design: Design) -> dict[str, Tool]:
+    """Return the tools by id: a toolset belongs to the service that lists it, else to the first with it."""
+    services = [each for each in design.children if isinstance(each, Service)]
+    owners: dict[int, tuple[str, Toolset]] = {}
+    listed = [(service, each) for service in services for each in service.children]
+    for service, clause in (*listed, *((each, inner) for each in services for inner in _inside(each))):
+        if isinstance(clause, Toolset):
+            owners.setdefault(id(clause), (service.name, clause))
+    return {
+        f"{service}.{toolset.name}.{tool.name}": tool
+        for service, toolset in owners.values()
         for tool in toolset.children
         if isinstance(tool, Tool)
     }
-    return side_of(text, project.design), Clauses(tools)
+
+
+def _breaks_of(tool: Tool) -> list[Breaks]:
+    return [each for each in tool.children if isinstance(each, Breaks)]
 
 
 def as_server(side: Side) -> Side:
