@@ -21,6 +21,7 @@ from toolgen.dsl import (
     Agent,
     Annotations,
     Args,
+    ArrayOf,
     Artifact,
     Attribute,
     BoundedResult,
@@ -171,6 +172,8 @@ ROWS = [
     row("a mask around", tool(arguments=args(MASKED_INSIDE)), tool(arguments=args(MASKED_AROUND)), {"sensitive-added": ""}, {"sensitive-removed": ""}),
     row("a masked field gone", tool(arguments=args(Attribute("pin", String, "Pin.", sensitive=True))), tool(arguments=args()), {"argument-removed": "CS"}, {"argument-added": ""}),
     row("error without details", tool(Error("gone", Rows, "It is gone.")), tool(Error("gone", None, "It is gone.")), {"error-widened": "R"}, {}),
+    row("a long text", tool(arguments=args(Attribute("kind", String, "Kind.", max_length=200_000))), tool(arguments=args(Attribute("kind", String, "Kind.", max_length=100_000))), {"argument-narrowed": "CW"}, {"argument-widened": "S"}),
+    row("a long list", tool(arguments=args(Attribute("n", ArrayOf(Int), "N.", max_length=200_000))), tool(arguments=args(Attribute("n", ArrayOf(Int), "N.", max_length=100_000))), {"argument-narrowed": "CW"}, {"argument-widened": "S"}),
     row("agent's tool", used(tool(), TWO), used(tool(), TWO, only=("list",)), {"agent-tool-removed": "CWS"}, {}),
 ]  # fmt: skip
 

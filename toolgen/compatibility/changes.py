@@ -49,9 +49,14 @@ class Change:
     @property
     def step(self) -> Step:
         """The step of the version that it asks for."""
-        if self.rule.step == "major" and not set(self.breaks) & {"C", "R", "W"}:
+        if self.rule.step == "major" and self.rule.breaks and not set(self.breaks) & {"C", "R", "W"}:
             return "minor"
         return self.rule.step
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether people are shown it always: it breaks somebody, a guard went away, nobody can tell."""
+        return bool(self.breaks) or self.rule.is_weakening or self.rule.is_undecided
 
     def shown_witness(self) -> str:
         """Return the document as JSON, cut where it is long; "" without one."""

@@ -65,11 +65,16 @@ def _holding(case: Case, place: int) -> Callable[[Any], Iterator[Any]]:
             yield [*array[:place], document, *array[place + 1 :]]
         if size == place + 1 and place == 0:
             yield [document]
-        if any(case.flat.of(UNIQUE)):
+        if any(case.flat.of(UNIQUE)) or _is_large(document, size):
             return
         yield [document] * size
 
     return arrays
+
+
+def _is_large(document: Any, times: int) -> bool:
+    """Return whether so many of a document are more than is reasonable to make."""
+    return isinstance(document, (str, list)) and len(document) * times > 2_000_000
 
 
 def _unique_items(case: Case) -> list[Gap]:

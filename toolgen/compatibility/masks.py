@@ -36,7 +36,9 @@ def typed_parts(entry: Entry) -> dict[str, tuple[str, Entry]]:
     return parts
 
 
-def mask_changes(tool: str, before: Entry, after: Entry, sides: tuple[Contract, Contract]) -> Iterator[Change]:
+def mask_changes(
+    tool: str, before: Entry, after: Entry, sides: tuple[Contract, Contract]
+) -> Iterator[Change]:
     """Yield the masks that came or went of fields which both sides have."""
     old, new = typed_parts(before), typed_parts(after)
     for words in old.keys() & new.keys():

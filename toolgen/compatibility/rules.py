@@ -351,7 +351,7 @@ RULES: Final = (
     Rule(
         "cannot-tell",
         "",
-        "minor",
+        "major",
         "Two schemas differ, no proof says that the new one keeps what the old one promised, and no "
         "document was found that shows the difference.",
         "compare both places by eye, and let it through by --allow or Breaks(…)",

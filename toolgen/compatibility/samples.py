@@ -39,6 +39,8 @@ MOST: Final = 12
 _DEEPEST: Final = 12
 _LONGEST: Final = 10_000
 """Characters or items of what is made to reach a limit."""
+_FURTHEST: Final = 1_000_000
+"""Characters or items of the one document that is made to pass a limit of the other side."""
 _TEXTS: Final = ("", "a", "ab", "0", "toolgen", "a b", "é")
 _NUMBERS: Final = (0, 1, -1, 0.5, 2, 100, 10**6, -(10**6))
 _EXAMPLES: Final = dict(FORMAT_NAMES.values())
@@ -122,6 +124,8 @@ class Samples:
         various = self.of(rest, most=3, depth=depth + 1) if depth < 3 else self.first(rest, depth + 1)
         for size in sorted(size for size in sizes if 0 <= size <= _LONGEST):
             yield from self.array(flat, size, depth, various)
+            yield from self.array(flat, size, depth, various[:1])
+        for size in _beyond(compared, "array"):
             yield from self.array(flat, size, depth, various[:1])
 
     def array(self, flat: Flat, size: int, depth: int = 0, various: list[Any] | None = None) -> Iterator[Any]:
@@ -235,6 +239,15 @@ def _strings(flat: Flat, compared: Flat) -> Iterator[str]:
     for size in sorted(size for size in sizes if 0 <= size <= _LONGEST):
         yield "a" * size
         yield from (f"{text}{text[-1] * size}"[:size] for text in starts if text)
+    for size in _beyond(compared, "string"):
+        yield "a" * size
+        yield from (f"{text}{text[-1] * size}"[:size] for text in starts if text)
+
+
+def _beyond(compared: Flat, kind: str) -> list[int]:
+    """Return the sizes just above limits that are too large for more than one document."""
+    sizes = {int(size) + 1 for size in compared.of(SIZES[kind][1])}
+    return sorted(size for size in sizes if _LONGEST < size <= _FURTHEST + 1)
 
 
 def _around_limits(nodes: Iterable[Node]) -> Iterator[str]:
