@@ -42,12 +42,12 @@ class Clauses:
 
     def idle(self, changes: Iterable[Change]) -> Iterator[str]:
         """Yield a sentence for each code of a `Breaks`, or each without one, that lets nothing through."""
-        found: dict[str, set[str]] = {}
+        codes: dict[str, set[str]] = {}
         for change in changes:
-            found.setdefault(change.tool, set()).add(change.code)
+            codes.setdefault(change.tool, set()).add(change.code)
         for id_, tool in self.tools.items():
             for clause in _breaks_of(tool):
-                has = found.get(id_, set())
+                has = codes.get(id_, set())
                 if not clause.codes and not has:
                     yield f"Breaks({clause.reason!r}) of {id_} lets nothing through"
                 for code in clause.codes:

@@ -102,28 +102,28 @@ def _list(value: Any) -> list[Any]:
 
 def _is_there(nodes: Iterable[Node], steps: Sequence[str]) -> bool:
     """Return whether a schema has a place for the value that these steps lead to."""
-    found = list(nodes)
+    reached = list(nodes)
     for step in steps:
         if step.startswith(_AGAIN):
             break
         if not step.startswith(_UNLESS):
-            found = list(inside(spread(found), step))
-    return bool(found)
+            reached = list(inside(spread(reached), step))
+    return bool(reached)
 
 
 def spread(nodes: Iterable[Node]) -> list[Node]:
     """Return the schemas, and all that look at the same value: references, conjunctions and branches."""
-    found: dict[Any, Node] = {}
+    reached: dict[Any, Node] = {}
     waiting = list(nodes)
     while waiting:
         node = waiting.pop()
-        if node.key in found or not isinstance(node.schema, Mapping):
+        if node.key in reached or not isinstance(node.schema, Mapping):
             continue
-        found[node.key] = node
+        reached[node.key] = node
         waiting += [node.target()] if "$ref" in node.schema else []
         for keyword in ("allOf", "anyOf", "oneOf"):
             waiting += [part for _, part in node.children(keyword)]
-    return list(found.values())
+    return list(reached.values())
 
 
 def inside(nodes: Iterable[Node], step: str) -> Iterator[Node]:
