@@ -12,6 +12,7 @@ import tiktoken.registry
 from .conftest import ProjectFolder
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "lint.md"
+README = DOCUMENT.parents[1] / "README.md"
 DESIGN = '''"""Notes on a desk."""
 
 from toolgen.dsl import (
@@ -72,6 +73,14 @@ def test_a_catalogue_is_linted_without_its_design(desk: ProjectFolder) -> None:
         done = desk.run("lint", "other.json")
         assert done.code == 2
         assert "hint: pass a tool_schemas.json" in done.err
+    for schema, code in (("true", 0), ("[]", 2), ("false", 2)):
+        entry = f'{{"name": "go", "description": "Goes on.", "payload": {{"schema": {schema}}}}}'
+        desk.write("other.json", f'{{"tools": [{entry}]}}')
+        done = desk.run("lint", "other.json")
+        assert done.code == code
+        assert ("other.json is no catalogue of tools: it has one without" in done.err) == (code == 2)
+    desk.write("other.json", "[" * 100_000)
+    assert "other.json is not JSON" in desk.run("lint", "other.json").err
     assert "hint: correct the path" in desk.run("lint", "none.json").err
 
 
@@ -90,6 +99,24 @@ def test_settings_and_clauses_turn_rules_off_and_on(desk: ProjectFolder) -> None
     done = desk.run("lint", "--strict")
     assert done.code == 0
     assert "desk.notes.list: unbounded-list is suppressed: A desk holds ten.\n" in done.err
+
+
+def test_the_designs_of_the_documents_pass_strictly(desk: ProjectFolder) -> None:
+    blocks = re.findall(r"^```python\n(.*?)^```", README.read_text("utf-8"), re.M | re.S)
+    (design,) = [text for text in blocks if "\ndesign = Design(" in text]
+    desk.write("app/design.py", design)
+    done = desk.run("lint", "--strict")
+    assert (done.code, done.err) == (0, "tools 1, errors 0, warnings 0, suppressed 0\n")
+    blocks = re.findall(r"^```python\n(.*?)^```", DOCUMENT.read_text("utf-8"), re.M | re.S)
+    (form,) = [text for text in blocks if "Suppress(" in text]
+    many = ", ".join(f'Attribute("line_{n}", Int, "Euros of line {n} of the form.")' for n in range(16))
+    more = f'    Tool("check", "Check the form of a year.", Args({many})),\n)\n'
+    text = form.rstrip().removesuffix(")") + more
+    desk.write(
+        "app/design.py", text + 'design = Design("tax", "Tax.", Service("tax", "Fills forms.", form))\n'
+    )
+    done = desk.run("lint", "--strict")
+    assert (done.code, done.err.count("is suppressed")) == (0, 1)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from toolgen.linting import CODES, RULES, LintedTool, LintSettings, lint
+from toolgen.findings import Place
+from toolgen.linting import CODES, RULES, Around, LintedTool, LintSettings, lint
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "lint.md"
 
@@ -112,6 +113,55 @@ def test_a_suppressed_rule_is_listed_and_one_that_hides_nothing_is_reported() ->
     assert [finding.code for finding in linted.findings] == ["unused-suppress"]
     (unknown,) = lint([replace(GOOD, suppressed={"many-args": "Old."})], ALL).findings
     assert "no rule: 'many-args'" in unknown.message
+
+
+def test_a_clause_of_a_toolset_is_unused_where_no_tool_of_it_needs_it() -> None:
+    around = Around(suppressed={"unbounded-list": "Ten."}, place=Place(file="a.py", line=3, column=1))
+    fine = replace(GOOD, around=around)
+    bad = replace(fine, id="desk.notes.other", result=NOTES, description="Notes that wait for an answer.")
+    linted = lint([fine, bad], ALL)
+    assert linted.findings == ()
+    assert linted.suppressed == ((bad.id, "unbounded-list", "Ten."),)
+    (unused,) = lint([fine, replace(bad, result=None)], ALL).findings
+    assert unused.code == "unused-suppress"
+    assert unused.message == "toolset 'desk.notes': its Suppress of 'unbounded-list' hides nothing"
+    assert (unused.tool, unused.place.line) == ("", 3)
+    assert lint([fine], replace(ALL, levels={"unused-suppress": "off"})).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "description", "is_helpful"),
+    [
+        ("site_id", "Site to list.", True),
+        ("site_id", "The id of the site.", False),
+        ("names", "A list of names.", False),
+    ],
+)
+def test_verbs_of_a_description_say_something(name: str, description: str, is_helpful: bool) -> None:
+    schema = of_type("array" if name == "names" else "string", description)
+    findings = lint([replace(GOOD, payload=arguments(**{name: schema}))]).findings
+    assert ("unhelpful-description" not in {one.code for one in findings}) == is_helpful
+
+
+@pytest.mark.parametrize(
+    ("values", "description", "is_opaque"),
+    [
+        (["en", "de", "fr"], "Which one.", False),
+        (["EN", "DE", "FR"], "Which one.", True),
+        (["g", "k"], "The weight, in kilograms.", True),
+        (["g", "k"], "In g (grams), or k.", False),
+    ],
+)
+def test_an_opaque_enum_is_named_with_its_place(values: list[str], description: str, is_opaque: bool) -> None:
+    inner = {"type": "array", "items": of_type("string", description, enum=values)}
+    payload = arguments(filter=of_type("object", properties={"units": inner}, additionalProperties=False))
+    tool = replace(GOOD, payload=payload, place=Place(file="a.py", line=3, column=1))
+    findings = lint([tool]).findings
+    assert [one.code for one in findings] == ["opaque-enum"] * is_opaque
+    for finding in findings:
+        assert finding.message.startswith(f"values of 'filter.units[]' such as {values[0]!r} do not say")
+        pointer = "/properties/filter/properties/units/items/enum"
+        assert (finding.place.line, finding.place.pointer) == (3, pointer)
 
 
 def test_levels_and_limits_of_a_project_count() -> None:

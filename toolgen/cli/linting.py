@@ -11,9 +11,10 @@ from typing import Final, get_args
 from toolgen.catalog.reader import CatalogueError, load_catalogue
 from toolgen.contract.errors import ToolgenError
 from toolgen.dsl import build
+from toolgen.expr.source import Source
 from toolgen.expr.tree import Design
 from toolgen.findings import Format, Place
-from toolgen.linting import CODES, RULES, LintedTool, LintSettings, Setting, lint, tool_of_entry
+from toolgen.linting import CODES, RULES, Around, LintedTool, LintSettings, Setting, lint, tool_of_entry
 from toolgen.shapes.design.schema import SchemaParts
 
 from .config import Project
@@ -67,11 +68,12 @@ def _listed(file: Path) -> list[LintedTool]:
         raise ToolgenError(f"{file} {error}", hint="pass a tool_schemas.json") from error
     except OSError as error:
         raise ToolgenError(f"cannot read {file}: {error.strerror}", hint="correct the path") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ToolgenError(f"{file} is not JSON: {error}", hint="pass a tool_schemas.json") from error
     except (LookupError, TypeError, AttributeError) as error:
         raise ToolgenError(
-            f"{file} has a tool without a name or a schema", hint="pass a tool_schemas.json"
+            f"{file} is no catalogue of tools: it has one without a name or a schema",
+            hint="pass a tool_schemas.json",
         ) from error
     return [replace(tool, place=Place(file=str(file))) for tool in tools]
 
@@ -79,9 +81,9 @@ def _listed(file: Path) -> list[LintedTool]:
 def _designed(design: Design) -> Iterator[LintedTool]:
     schemas = SchemaParts()
     for toolset in (toolset for service in design.services for toolset in service.toolsets):
+        around = Around(suppressed=toolset.suppressed, place=_place(toolset.source))
         objects = {**design.shared, **{object_.name: object_ for object_ in toolset.objects}}
         for tool in toolset.tools:
-            place = replace(tool.source.located(), excerpt="") if tool.source else Place()
             yield LintedTool(
                 id=tool.id,
                 name=toolset.prefix + tool.name,
@@ -92,9 +94,14 @@ def _designed(design: Design) -> Iterator[LintedTool]:
                 has_examples=bool(tool.examples),
                 is_bounded=tool.bounded is not None,
                 says_behaviour=bool(tool.facts.annotations),
-                place=place,
+                place=_place(tool.source),
                 suppressed=tool.suppressed,
+                around=around,
             )
+
+
+def _place(source: Source | None) -> Place:
+    return replace(source.located(), excerpt="") if source else Place()
 
 
 def lint_settings(project: Project | None) -> LintSettings:

@@ -188,6 +188,10 @@ class Toolset:
     """Id of the agent that implements the tools by its runs; "" for tools with an executor."""
     lock: str = ""
     """Path of the lock of the MCP server that executes the tools; "" for tools that are executed here."""
+    suppressed: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """The reason by the code of a rule of `toolgen lint` that does not count for any of its tools."""
+    source: Source | None = field(default=None, compare=False, repr=False)
+    """Where it was written; None where no author wrote it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,7 +37,7 @@ class Place:
     end_column: int = 0
     """The place right after the last character."""
     pointer: str | None = None
-    """JSON Pointer (RFC 6901) into an imported document; empty for the whole of it, None for other files."""
+    """JSON Pointer (RFC 6901) into a document or a schema; empty for all of it, None for other files."""
     excerpt: str = ""
     """The line of the file and, below it, carets under what is meant; only text shows it."""
 
@@ -203,9 +203,9 @@ def _position(place: Place, root: str) -> str:
 
 
 def _subject(finding: Finding) -> str:
-    """Return the text before the message: the tool and the place in an imported document."""
+    """Return the text before the message: the tool, and the place in a document that has no lines."""
     tool = f"tool {_short(finding.tool)!r}" if finding.tool else ""
-    place = f"at {_short(finding.place.pointer)}" if finding.place.pointer else ""
+    place = f"at {_short(finding.place.pointer)}" if finding.place.pointer and not finding.place.line else ""
     where = " ".join(part for part in (tool, place) if part)
     return f"{printable(where)}: " if where else ""
 

@@ -2,11 +2,12 @@
 
 from .linter import CODES, Linted, LintSettings, Setting, lint
 from .rules import RULES, LintRule
-from .tool import LintedTool, tool_of_entry
+from .tool import Around, LintedTool, tool_of_entry
 
 __all__ = [
     "CODES",
     "RULES",
+    "Around",
     "LintRule",
     "LintSettings",
     "Linted",

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
 from toolgen.contract.json_value import compact
-from toolgen.findings import Code, Finding, Place, Severity
+from toolgen.findings import Code, Finding, Severity
 
 from .rules import RULES, Problem
 from .tool import LintedTool
@@ -63,22 +63,35 @@ class Linted:
 
 
 def lint(tools: Iterable[LintedTool], settings: LintSettings | None = None) -> Linted:
-    """Return what the rules find at some tools, in the order of the tools and of the rules."""
+    """Return what the rules find at some tools, in the order of the tools and of the rules.
+
+    A clause of a toolset is unused where none of these tools needs it; that comes after all tools.
+    """
     settings = settings or LintSettings()
     listed = list(tools)
     findings: list[Finding] = []
     suppressed: list[tuple[str, str, str]] = []
     alike = _similar(listed) if settings.level(SIMILAR_TOOLS.name) != "off" else {}
+    unused = {tool.toolset: dict(tool.around.suppressed) for tool in listed}
     for tool in listed:
-        unused = dict(tool.suppressed)
+        own, around = dict(tool.suppressed), tool.around.suppressed
         for code, problem in _problems(tool, settings, alike):
             if code in tool.suppressed:
-                unused.pop(code, None)
+                own.pop(code, None)
                 suppressed.append((tool.id, code, tool.suppressed[code]))
+            elif code in around:
+                unused[tool.toolset].pop(code, None)
+                suppressed.append((tool.id, code, around[code]))
             else:
                 findings.append(_finding(tool, code, problem, settings))
-        for code in unused if settings.level(UNUSED_SUPPRESS.name) != "off" else ():
-            findings.append(_finding(tool, UNUSED_SUPPRESS.name, _unused(code, settings), settings))
+        findings += (_unused(tool, code, settings) for code in own)
+    for toolset, tool in {tool.toolset: tool for tool in listed}.items():
+        for code in unused[toolset]:
+            finding = _unused(tool, code, settings)
+            message = f"toolset {toolset!r}: {finding.message}"
+            findings.append(replace(finding, message=message, tool="", place=tool.around.place))
+    if settings.level(UNUSED_SUPPRESS.name) == "off":
+        findings = [finding for finding in findings if finding.code != UNUSED_SUPPRESS.name]
     return Linted(findings=tuple(findings), suppressed=tuple(dict.fromkeys(suppressed)))
 
 
@@ -106,24 +119,23 @@ def _similar(tools: Iterable[LintedTool]) -> dict[str, str]:
     return alike
 
 
-def _unused(code: str, settings: LintSettings) -> Problem:
+def _unused(tool: LintedTool, code: str, settings: LintSettings) -> Finding:
     if code not in CODES:
-        return Problem(f"its Suppress names no rule: {code!r}", "toolgen lint --rules lists them")
-    if settings.level(code) == "off":
-        return Problem(f"its Suppress names the rule {code!r}, which is off", "remove the Suppress")
-    return Problem(f"its Suppress of {code!r} hides nothing", "remove the Suppress")
+        problem = Problem(f"its Suppress names no rule: {code!r}", "toolgen lint --rules lists them")
+    elif settings.level(code) == "off":
+        problem = Problem(f"its Suppress names the rule {code!r}, which is off", "remove the Suppress")
+    else:
+        problem = Problem(f"its Suppress of {code!r} hides nothing", "remove the Suppress")
+    return _finding(tool, UNUSED_SUPPRESS.name, problem, settings)
 
 
 def _finding(tool: LintedTool, code: str, problem: Problem, settings: LintSettings) -> Finding:
     severity: Severity = "error" if settings.level(code) == "error" else "warning"
-    place: Place = tool.place
-    if not place.line:
-        place = Place(file=place.file, pointer=problem.pointer or None)
     return Finding(
         code=code,
         message=problem.message,
         severity=severity,
-        place=place,
+        place=replace(tool.place, pointer=problem.pointer or None),
         tool=tool.id,
         hint=problem.hint,
         is_suppressible=CODES[code].is_suppressible,

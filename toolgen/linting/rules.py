@@ -48,9 +48,7 @@ class LintRule:
 _LIMITS_OF_ARRAYS: Final = {row.keyword for row in LIMITS if "array" in row.holders and row.side == "high"}
 _WORDS: Final = re.compile(r"[^\W\d_]+|\d+")
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_FILLERS: Final = frozenset(
-    "a an and by for get in is it its list of on or that the this to value with".split()
-)
+_FILLERS: Final = frozenset("a an and by for in is it its of on or that the this to value with".split())
 _GENERIC_TOOLS: Final = frozenset(
     "action call command do execute function get handle invoke main operation perform process query request "
     "run task test tool update util utility".split()
@@ -59,8 +57,11 @@ _GENERIC_ARGUMENTS: Final = frozenset(
     "arg args argument arguments data foo info input kwargs misc obj object options param params payload "
     "stuff thing things value values var".split()
 )
-_OPAQUE: Final = re.compile(r"[0-9a-f-]{8,}|[A-Z]?\d+|[A-Za-z]{1,2}\d*", re.IGNORECASE)
-"""A value that says nothing to who does not know it: a digest, a number, one or two letters."""
+_OPAQUE: Final = re.compile(r"(?![a-z]{2}$)([0-9A-Fa-f-]{8,}|[A-Za-z]?\d+|[A-Za-z]{1,2}\d*)")
+"""A value that says nothing to who does not know it: a digest, a number, one or two letters.
+
+Two small letters are for the most part a language, such as `en`, or a word.
+"""
 
 
 def _no_description(tool: LintedTool, _: int) -> Iterator[Problem]:
@@ -85,7 +86,7 @@ def _unhelpful_description(tool: LintedTool, _: int) -> Iterator[Problem]:
     idle = [
         node
         for node in tool.arguments
-        if (text := _description(node)) and not _new_words(text, f"{node.name} {node.schema.get('type', '')}")
+        if (text := _description(node)) and not _new_words(text, f"{node.name} {_kinds(node.schema)}")
     ]
     if idle:
         yield Problem(
@@ -155,10 +156,11 @@ def _opaque_enum(tool: LintedTool, _: int) -> Iterator[Problem]:
             continue
         opaque = [value for value in values if value is not None and _OPAQUE.fullmatch(str(value))]
         text = _description(node)
-        unsaid = [value for value in opaque if not isinstance(value, bool) and str(value) not in text]
+        unsaid = [value for value in opaque if not isinstance(value, bool) and not _says(text, str(value))]
         if len(unsaid) * 2 > len(values):
+            of = f" of {node.key!r}" if node.key else ""
             yield Problem(
-                f"values such as {unsaid[0]!r} do not say what they mean",
+                f"values{of} such as {unsaid[0]!r} do not say what they mean",
                 'give them meanings: Enum(…, Value("b1", "Basement")), or say them in the description',
                 f"{node.pointer}/enum",
             )
@@ -279,6 +281,17 @@ def _description(node: Node) -> str:
 def _types(schema: Mapping[str, Any]) -> list[Any]:
     type_ = schema.get("type")
     return type_ if isinstance(type_, list) else [type_]
+
+
+def _says(text: str, value: str) -> bool:
+    """Return whether a value stands in a text as a word of its own."""
+    return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text) is not None
+
+
+def _kinds(schema: Mapping[str, Any]) -> str:
+    """Return the words for what a schema is."""
+    types = [str(type_) for type_ in _types(schema)]
+    return " ".join([*types, *(["list"] if "array" in types else [])])
 
 
 def words(text: str) -> list[str]:

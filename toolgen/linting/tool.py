@@ -26,6 +26,17 @@ class Node(NamedTuple):
     depth: int
     """The number of properties on the way to it: 1 for an argument."""
     schema: Mapping[str, Any]
+    key: str = ""
+    """The keys on the way to it, as a person writes them: `filter.sites[].name`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Around:
+    """What the author of a toolset turned off for all its tools, and where the toolset stands."""
+
+    suppressed: Mapping[str, str] = field(default_factory=dict)
+    """The reason by the code of a rule."""
+    place: Place = NOWHERE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +59,8 @@ class LintedTool:
     place: Place = NOWHERE
     suppressed: Mapping[str, str] = field(default_factory=dict)
     """The reason by the code of a rule."""
+    around: Around = field(default_factory=Around)
+    """What its toolset turns off."""
 
     @cached_property
     def nodes(self) -> tuple[Node, ...]:
@@ -73,7 +86,7 @@ def tool_of_entry(entry: Mapping[str, Any]) -> LintedTool:
     """Return a tool of a catalogue.
 
     Raises:
-        LookupError, TypeError, AttributeError: the entry has not the keys of its format.
+        LookupError, TypeError, AttributeError: the entry has not the keys of its format, or no schemas.
     """
     payload, result = entry["payload"], entry.get("result")
     toolset = ".".join(part for part in (entry.get("service"), entry.get("toolset")) if part)
@@ -82,12 +95,19 @@ def tool_of_entry(entry: Mapping[str, Any]) -> LintedTool:
         name=str(entry["name"]),
         toolset=toolset,
         description=str(entry.get("description") or ""),
-        payload=payload["schema"],
-        result=result["schema"] if result else None,
+        payload=_schema(payload),
+        result=_schema(result) if result else None,
         has_examples=bool(payload.get("examples")),
         is_bounded="bounded" in entry,
         says_behaviour=None if entry.get("annotations") else False,
     )
+
+
+def _schema(part: Mapping[str, Any]) -> Mapping[str, Any]:
+    schema: Any = {} if part["schema"] is True else part["schema"]
+    if not isinstance(schema, Mapping):
+        raise TypeError("a schema is an object or true here")
+    return schema
 
 
 def _nodes(root: Mapping[str, Any]) -> Iterator[Node]:
@@ -104,25 +124,26 @@ def _nodes(root: Mapping[str, Any]) -> Iterator[Node]:
             seen.add(reference)
             target = _target(root, reference)
             if target is not None:
-                waiting.append(Node(node.pointer, "", node.depth, target))
+                waiting.append(Node(node.pointer, "", node.depth, target, node.key))
         waiting.extend(_children(node))
 
 
 def _children(node: Node) -> Iterator[Node]:
-    pointer, _, depth, schema = node
+    pointer, _, depth, schema, key = node
     properties = schema.get("properties")
     if isinstance(properties, Mapping):
         for name, value in properties.items():
             if isinstance(value, Mapping):
-                yield Node(f"{pointer}/properties/{escaped(name)}", name, depth + 1, value)
-    for keyword in ("items", "additionalProperties"):
+                inner = f"{key}.{name}" if key else name
+                yield Node(f"{pointer}/properties/{escaped(name)}", name, depth + 1, value, inner)
+    for keyword, mark in (("items", "[]"), ("additionalProperties", ".*")):
         if isinstance(value := schema.get(keyword), Mapping):
-            yield Node(f"{pointer}/{keyword}", "", depth, value)
+            yield Node(f"{pointer}/{keyword}", "", depth, value, f"{key}{mark}")
     for keyword in ("anyOf", "oneOf", "allOf", "prefixItems"):
         branches = schema.get(keyword)
         for number, value in enumerate(branches if isinstance(branches, list) else ()):
             if isinstance(value, Mapping):
-                yield Node(f"{pointer}/{keyword}/{number}", "", depth, value)
+                yield Node(f"{pointer}/{keyword}/{number}", "", depth, value, key)
 
 
 def _target(root: Any, reference: str) -> Mapping[str, Any] | None:

@@ -252,7 +252,6 @@ class _Builder:
             module=module,
             tags=tags_of(clause, report),
             meta=meta_of(clause, report),
-            suppressed=suppressed_of(clause),
         )
         unique = Unique(report, what)
         tools = self._drafts(clause, around, unique)
@@ -268,6 +267,8 @@ class _Builder:
             native=native_tools(clause, service, unique, report),
             exporter=exporter,
             lock=clause.lock if isinstance(clause, LockedToolset) else "",
+            suppressed=suppressed_of(clause),
+            source=clause.source,
         )
         return _ToolsetDraft(clause=clause, toolset=toolset, module=module, tools=tools, service=service)
 

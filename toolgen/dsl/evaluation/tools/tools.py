@@ -67,7 +67,6 @@ class ToolsetContext:
     module: Module
     tags: tuple[str, ...]
     meta: Mapping[str, Json]
-    suppressed: Mapping[str, str]
 
 
 class Tools:
@@ -113,7 +112,7 @@ class Tools:
             confirmation=self._behaviours.confirmation(clause, module, sides),
             long_running=self._behaviours.long_running(clause, module),
             errors=tool_errors(clause, module, operation.errors if operation else (), self._types, report),
-            suppressed={**around.suppressed, **suppressed_of(clause)},
+            suppressed=suppressed_of(clause),
             source=clause.source,
         )
         return ToolDraft(
