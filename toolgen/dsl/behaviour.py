@@ -124,7 +124,7 @@ class CallHint(Clause):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ResultHint(Clause):
-    """Text for people when the tool is done; a name in braces stands for a field of the result.
+    """Text for people when the tool is done. A name in braces stands for a field of the result.
 
     Example: `ResultHint("{returned} of {total}")`
     """

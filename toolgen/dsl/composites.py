@@ -169,7 +169,7 @@ class Nullable(Unconstrained[Held | None]):
 
 
 class OneOf(Unconstrained[dict[str, Anything]]):
-    """One of several objects, distinguished by a tag inside them; a named one is shared by all who use it.
+    """One of several objects, distinguished by a tag inside them. A named one is shared by all who use it.
 
     Example: `OneOf("kind", stop=Object(), wait=Object(Attribute("seconds", Int, "How long.")))`
     """

@@ -115,7 +115,7 @@ class Meta(Clause):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Deprecated(Clause):
-    """The tool still works, and should not be used any more; another tool of the design may replace it.
+    """The tool still works, and should not be used any more. Another tool of the design may replace it.
 
     Example: `Deprecated("Finds devices of one site alone.", replacement="find_devices")`
     """
