@@ -15,20 +15,20 @@ database = test_approve_command.database
 @pytest.mark.parametrize(
     ("options", "typed", "ran", "says"),
     [
-        ([], b"y\n", True, '{"rows":"of \\u202eselect 1"}'),
+        ([], b"y\n", True, '"rows": "of \\u202eselect 1"'),
         ([], b"\n", False, "nothing was answered"),
         ([], b"no\n", False, "nothing was answered"),
         (["--payload", '{"backup": false}'], b"n\n", False, "nothing was answered"),
-        (["--yes"], b"", True, '{"rows":"of \\u202eselect 1"}'),
-        (["--deny"], b"", False, '"code":"denied"'),
-        (["--answer", '{"approved": true}'], b"", True, '{"rows":"of \\u202eselect 1"}'),
+        (["--yes"], b"", True, '"rows": "of \\u202eselect 1"'),
+        (["--deny"], b"", False, '"code": "denied"'),
+        (["--answer", '{"approved": true}'], b"", True, '"rows": "of \\u202eselect 1"'),
     ],
 )
 def test_a_person_at_a_terminal_is_asked_once_more(
     database: ProjectFolder, options: list[str], typed: bytes, ran: bool, says: str
 ) -> None:
     token, _ = asked(database, "select 1")
-    said = at_a_terminal(database, ["approve", token, *options], typed)
+    said = at_a_terminal(database, ["approve", token, *options], typed, environment={"NO_COLOR": "1"})
     assert '"query": "select 1"' in said
     assert ("run it? [y/N]" in said) == bool(typed)
     assert says in said
