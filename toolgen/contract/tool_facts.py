@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Generic, TypeVar
 from urllib.parse import urlsplit
@@ -185,3 +185,20 @@ def is_image_type(mime_type: str) -> bool:
 def is_icon_size(size: str) -> bool:
     """Return whether a text is `any`, or a width and a height in pixels such as `48x48`."""
     return bool(_SIZE.fullmatch(size))
+
+
+def service_problems(executor: object) -> list[str]:
+    """Return what the services lack that a generated executor calls, which has their methods by name.
+
+    Executors that were generated before name none, and a service that nobody gave is no problem here: a
+    generated client is made at its first use, and a class of the author may need none.
+    """
+    needed: Mapping[str, Sequence[str]] = getattr(executor, "_service_methods", {})
+    services = {name: getattr(executor, "__dict__", {}).get(f"_{name}") for name in needed}
+    classes = [(name, service) for name, service in services.items() if isinstance(service, type)]
+    return [f"{name} is the class {class_.__name__}; give an instance" for name, class_ in classes] + [
+        f"{name}={type(service).__name__}(…) has no method {method!r}, which bound tools call; add it"
+        for name, service in services.items()
+        for method in needed[name]
+        if service is not None and not callable(getattr(service, method, None))
+    ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 from pydantic import Field
 from pydantic_core import from_json
@@ -18,7 +18,6 @@ from toolgen.calls.context import ToolContext
 from toolgen.calls.errors import ToolError
 from toolgen.calls.steps.registered_tool import RegisteredTool
 from toolgen.calls.toolsets.directory import Directory
-from toolgen.capabilities.artifacts import artifacts_of, overflow_name
 from toolgen.contract.tokens import BYTES_OF_TOKEN
 from toolgen.runtime import Sensitive, func_tool
 
@@ -29,6 +28,9 @@ from ..planner.message_sizes import is_marker, with_place, within_tokens
 from ..planner.messages import Message, ToolAnswer, ToolMessage
 from ..planner.planner import PlanInput
 from .conversation import policy_of_history
+
+if TYPE_CHECKING:
+    from toolgen.capabilities.artifacts import ArtifactsCapability
 
 _NAME: Final = "read_result"
 _TOOLSET: Final = "toolgen.results"
@@ -71,12 +73,21 @@ def reads_result(call: StepCall) -> bool:
     return call["tool"] == _ID and call["name"] == _NAME
 
 
+def _artifacts_of(host: AgentHost) -> ArtifactsCapability | None:
+    """Return where the host keeps artifacts; without one, the databases of artifacts are not loaded."""
+    if "artifacts" not in host.options.capabilities:
+        return None
+    from toolgen.capabilities.artifacts import artifacts_of
+
+    return artifacts_of(host.options.capabilities)
+
+
 class CutResults:
     """Cuts results for plannings, and reads on in them."""
 
     def __init__(self, host: AgentHost) -> None:
         self._host = host
-        self._artifacts = artifacts_of(host.options.capabilities)
+        self._artifacts = _artifacts_of(host)
 
     def cut(
         self,
@@ -189,6 +200,8 @@ class CutResults:
         overflow = self._overflow(answer, directory)
         if overflow is None or self._artifacts is None:
             return answer.text
+        from toolgen.capabilities.artifacts import overflow_name
+
         artifact = await self._artifacts.read(overflow.uri, facts["session_id"])
         if artifact is None or artifact.info.name != overflow_name(answer.name, answer.id):
             return None  # a tool can return such a marker, and name what is not its own

@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from toolgen.contract.bound_services import service_problems
 from toolgen.contract.limits import DEFAULT_LIMITS, Limits
 from toolgen.contract.names import CALL_META_NAMES, FORMAT
+from toolgen.contract.tool_facts import service_problems
 
 from ..call import ToolCall
 from ..context import ToolContext
