@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -100,8 +101,12 @@ def step_of(changes: Iterable[Change]) -> Step:
 
 
 def step_made(before: str, after: str) -> Step | None:
-    """Return the step between two versions; None where they say none, such as where one has no version."""
-    numbers = [[int(part) for part in text.split(".")] for text in (before, after) if _is_version(text)]
+    """Return the step between two versions; None where they say none, such as where one has no version.
+
+    A pre-release such as `2.0.0-rc.1` counts as its release, here 2.0.0.
+    """
+    releases = [re.split(r"[-+]", text)[0] for text in (before, after)]
+    numbers = [[int(part) for part in text.split(".")] for text in releases if _is_version(text)]
     if len(numbers) < 2 or numbers[1] <= numbers[0]:
         return None
     old, new = ([*each, 0, 0][:3] for each in numbers)
