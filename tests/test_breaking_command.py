@@ -55,6 +55,78 @@ def test_a_break_has_its_place_its_parties_and_its_document(released: ProjectFol
     )
 
 
+TOOL = {"name": "greet", "id": "hall.people.greet", "payload": {"schema": {"type": "object"}}}
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        ({"tools": [{**TOOL, "payload": 5}]}, "'payload' of the tool 'hall.people.greet' is of a wrong kind"),
+        ({"tools": [{**TOOL, "result": None}]}, "'result' of the tool 'hall.people.greet' is of"),
+        ({"tools": [{**TOOL, "artifacts": [{}]}]}, "'artifacts' of the tool 'hall.people.greet' is of"),
+        ({"tools": [{**TOOL, "errors": "x"}]}, "'errors' of the tool 'hall.people.greet' is of"),
+        ({"tools": [{**TOOL, "confirmation": True}]}, "'confirmation' of the tool"),
+        ({"tools": [{**TOOL, "inject": [{}]}]}, "'inject' of the tool"),
+        ({"tools": [], "agents": [{"id": "hall.clerk", "tools": [{}]}]}, "'tools' of the agent 'hall.clerk'"),
+        ({"tools": [], "completions": [{"id": "hall.x"}]}, "'result' of the completion 'hall.x'"),
+    ],
+)
+def test_entries_of_a_wrong_kind_are_named(
+    project: ProjectFolder, document: dict[str, Any], message: str
+) -> None:
+    project.write("other.json", json.dumps(document))
+    done = project.run("breaking", "--against", "other.json")
+    assert done.code == 2
+    assert f"other.json is no catalogue of tools: {message}" in done.err
+
+
+def test_what_is_too_large_or_too_deep_is_no_traceback(project: ProjectFolder) -> None:
+    def written(name: str, schema: Any) -> str:
+        payload = {"schema": {"type": "object", "properties": {"name": schema}}}
+        project.write(name, json.dumps({"tools": [{**TOOL, "payload": payload}]}))
+        return name
+
+    def nested(text: str) -> dict[str, Any]:
+        schema: dict[str, Any] = {"type": "string", "description": text}
+        for _ in range(330):
+            schema = {"type": "array", "items": schema}
+        return schema
+
+    huge = [written(f"{n}.json", {"type": "number", "maximum": 10**400 + n}) for n in (0, 1)]
+    assert "argument 'name'" in project.run("breaking", "--against", huge[1], "--to", huge[0]).err
+    deep = [written(f"{text}.json", nested(text)) for text in ("a", "b")]
+    done = project.run("breaking", "--against", deep[0], "--to", deep[1])
+    assert "nested too deep to be compared. [cannot-tell]" in done.err
+    project.write("deep.json", "[" * 100_000)
+    done = project.run("breaking", "--against", huge[0], "--to", huge[1], "--baseline", "deep.json")
+    assert "cannot read the baseline deep.json" in done.err
+    assert "is neither a file" in project.run("breaking", "--against", "a" * 5_000).err
+
+
+@pytest.mark.parametrize("format", ["json", "github", "sarif"])
+@pytest.mark.parametrize("wrong", ["(", DESIGN.replace("max_length=40", "max_length=-1")])
+def test_a_wrong_design_is_said_in_the_format(released: ProjectFolder, format: str, wrong: str) -> None:
+    released.write("app/design.py", wrong)
+    done = released.run("breaking", "--against", "released.json", "--format", format)
+    assert done.code in (1, 2)
+    if format == "sarif":
+        assert json.loads(done.out)["runs"][0]["results"]
+    else:
+        assert done.out.startswith("::error" if format == "github" else '{"severity": "error"')
+
+
+def test_what_is_gone_stands_at_the_design(released: ProjectFolder) -> None:
+    old = {**TOOL, "id": "hall.people.old", "name": "old"}
+    released.write("old.json", json.dumps({"tools": [old], "agents": [{"id": "hall.clerk", "tools": []}]}))
+    done = released.run("breaking", "--against", "old.json", "--format", "json")
+    gone = [each for each in lines(done.out) if each["code"] in ("tool-removed", "agent-removed")]
+    assert len(gone) == 2
+    for each in gone:
+        after: Any = each["after"]
+        assert after["file"] == str(released.path / "app/design.py")
+        assert after["line"]
+
+
 def test_nothing_changed(project: ProjectFolder) -> None:
     project.run("gen")
     done = project.run("breaking", "--against", ".")
@@ -162,7 +234,7 @@ def test_a_baseline_lets_what_it_has_through(released: ProjectFolder) -> None:
     )
 
 
-@pytest.mark.parametrize(("version", "code"), [("2.0.0", 0), ("1.3.0", 1), ("", 1)])
+@pytest.mark.parametrize(("version", "code"), [("2.0.0-rc.1", 0), ("2.0.0", 0), ("1.3.0", 1), ("", 1)])
 def test_a_version_that_makes_the_step_says_so(project: ProjectFolder, version: str, code: int) -> None:
     ending = DESIGN.index("design = Design(")
 
@@ -193,6 +265,10 @@ def test_a_revision_is_read_and_never_run(released: ProjectFolder) -> None:
     assert (
         released.run("breaking", "--against", "main").err == f"nothing changed since main:app/gen/{CATALOG}\n"
     )
+    released.write("app/design.py", BROKEN)
+    log = json.loads(released.run("breaking", "--against", "main", "--format", "sarif").out)
+    related = [each for result in log["runs"][0]["results"] for each in result.get("relatedLocations", ())]
+    assert {each["physicalLocation"]["artifactLocation"]["uri"] for each in related} == {f"app/gen/{CATALOG}"}
     for wrong in ("--output=x", "-x", "nowhere", "main:app", ""):
         assert released.run("breaking", f"--against={wrong}").code == 2
     assert not (released.path / "x").exists()

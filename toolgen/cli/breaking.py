@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, assert_never
 
@@ -28,7 +28,7 @@ from .breaking_sides import Clauses, as_server, design_side
 from .config import Project
 from .outcome import Outcome, render_diagnostics
 from .references import Side, read_side
-from .sarif import sarif_log
+from .sarif import sarif_text
 
 BreakingFormat: TypeAlias = Literal["text", "json", "github", "sarif"]
 
@@ -127,7 +127,7 @@ def _compared(request: BreakingRequest) -> _Comparison | Outcome:
     if request.to:
         after = read_side(request.to, request.project)
     else:
-        made = design_side(request.project)
+        made = design_side(request.project, request.format)
         if isinstance(made, Outcome):
             return made
         after, clauses = made
@@ -193,15 +193,15 @@ def _outcome(request: BreakingRequest, compared: _Comparison, judged: Sequence[J
             lines = "\n".join(map(printable, records))
             return Outcome(code=code, output=lines, notes=notes, summary=summary)
         case "sarif":
-            log = json.dumps(sarif_log(findings, _codes()), ensure_ascii=False, indent=1)
+            log = sarif_text([_without_revision(each, compared) for each in findings], _codes())
             return Outcome(code=code, output=log, notes=notes, summary=summary)
         case _:
             assert_never(request.format)
 
 
 def _finding(judged: Judged, compared: _Comparison) -> Finding:
-    change = judged.change
-    message = f"{change.sentence()}{f' Let through: {judged.allowed}.' if judged.allowed else ''}"
+    change, reason = judged.change, judged.allowed.rstrip(".")
+    message = f"{change.sentence()}{f' Let through: {reason}.' if reason else ''}"
     place = judged.place if judged.place.file else Place(file=compared.after.name, pointer=change.after)
     earlier = Place(file=compared.before.name, pointer=change.before)
     related = (Related(message=f"before, at {change.before}", place=earlier),) if change.before else ()
@@ -214,6 +214,13 @@ def _finding(judged: Judged, compared: _Comparison) -> Finding:
         related=related,
         is_suppressible=True,
     )
+
+
+def _without_revision(finding: Finding, compared: _Comparison) -> Finding:
+    """Return a finding whose other places are paths, which a code host can lead to."""
+    path = compared.before.path or compared.before.name
+    related = tuple(replace(each, place=replace(each.place, file=path)) for each in finding.related)
+    return replace(finding, related=related)
 
 
 def _heading(change: Change) -> str:
@@ -287,7 +294,7 @@ def _baseline(file: Path | None) -> Collection[str]:
         if document["format"] != _BASELINE:
             raise ValueError(f"it is of format {document['format']}")
         return frozenset(map(str, document["changes"]))
-    except (OSError, ValueError, LookupError, TypeError) as error:
+    except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
         hint = "write it again: toolgen diff --against REF --format baseline"
         raise ToolgenError(f"cannot read the baseline {file}: {error}", hint=hint) from error
 
@@ -296,4 +303,5 @@ def _as_baseline(changes: Iterable[Change]) -> Outcome:
     """Return the names of the changes that break somebody, or cannot be told, as a baseline."""
     names = sorted({_name(each) for each in changes if each.breaks or each.rule.is_undecided})
     text = json.dumps({"format": _BASELINE, "changes": names}, indent=1)
-    return Outcome(code=0, output=text, summary=f"{len(names)} changes that a baseline lets through")
+    count = f"{len(names)} change{'' if len(names) == 1 else 's'}"
+    return Outcome(code=0, output=text, summary=f"{count} that a baseline lets through")

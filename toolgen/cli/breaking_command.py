@@ -67,7 +67,7 @@ def breaking(
         journal=journal,
         format=format,
     )
-    with print_error_records("text" if format == "sarif" else format):
+    with print_error_records(format):
         raise typer.Exit(print_outcome(find_breaking(request)))
 
 

@@ -4,32 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 from toolgen.codegen import generate
 from toolgen.compatibility import BY_CODE, Change, contract_of_server
 from toolgen.contract.names import CATALOG
-from toolgen.dsl import Attribute, Breaks, Design, Service, Tool, Toolset, build
+from toolgen.dsl import Agent, Attribute, Breaks, Design, Service, Tool, Toolset, build
 from toolgen.dsl.clause import Clause
-from toolgen.findings import NOWHERE, Place
+from toolgen.findings import NOWHERE, Format, Place
 
 from .config import Project
 from .load import load_design
 from .outcome import Outcome, reported
 from .references import Side, side_of
+from .sarif import sarif_text
 
 
 @dataclass(frozen=True, slots=True)
 class Clauses:
-    """The tools of a design by id, as their author wrote them."""
+    """What an author wrote of a design: its tools by id, and its agents by name."""
 
     tools: Mapping[str, Tool] = field(default_factory=dict)
+    agents: Mapping[str, Agent] = field(default_factory=dict)
+    design: Design | None = None
 
     def place(self, change: Change) -> Place:
-        """Return where the clause of a change stands: its argument, else its tool."""
+        """Return where the clause of a change stands: its argument, its tool or agent, else the design."""
         tool = self.tools.get(change.tool)
         if tool is None:
-            return NOWHERE
+            agent = self.agents.get(change.tool.rpartition(".")[2]) if "agent" in change.code else None
+            clause = agent or self.design
+            return clause.source.located() if clause else NOWHERE
         name = change.argument.partition(".")[0].removesuffix("[]")
         attributes = (each for each in _inside(tool) if isinstance(each, Attribute) and each.name == name)
         return next(attributes, tool).source.located()
@@ -57,7 +62,7 @@ class Clauses:
                         yield f"Breaks of {id_} lets nothing through by {code!r}"
 
 
-def design_side(project: Project) -> tuple[Side, Clauses] | Outcome:
+def design_side(project: Project, format: Format | Literal["sarif"]) -> tuple[Side, Clauses] | Outcome:
     """Return what the design promises now, or the findings of one that is wrong.
 
     Raises:
@@ -66,9 +71,13 @@ def design_side(project: Project) -> tuple[Side, Clauses] | Outcome:
     design = load_design(project)
     evaluation = build(design)
     if evaluation.design is None:
-        return reported(evaluation.diagnostics, "text", code=1, summary="the design is wrong")
+        wrong, summary = evaluation.diagnostics, "the design is wrong"
+        if format == "sarif":
+            return Outcome(code=1, output=sarif_text(wrong), summary=summary)
+        return reported(wrong, format, code=1, summary=summary)
     text = generate(evaluation.design, module=project.design)[CATALOG]
-    return side_of(text, project.design), Clauses(_tools_of(design))
+    agents = {clause.name: clause for clause in _inside(design) if isinstance(clause, Agent)}
+    return side_of(text, project.design), Clauses(_tools_of(design), agents, design)
 
 
 def _tools_of(design: Design) -> dict[str, Tool]:
@@ -102,7 +111,7 @@ def as_server(side: Side) -> Side:
 def _listed(entry: Mapping[str, Any]) -> dict[str, Any]:
     listed = {key: entry[key] for key in ("name", "title", "description", "annotations") if key in entry}
     result = entry.get("output") or entry.get("result", {}).get("schema")
-    listed["inputSchema"] = entry["payload"]["schema"]
+    listed["inputSchema"] = entry["payload"].get("schema", True)
     return listed if result is None else {**listed, "outputSchema": result}
 
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.findings import Finding, Format, render
@@ -73,12 +73,16 @@ def error_outcome(error: ToolgenError, format: Format) -> Outcome:
 
 
 @contextmanager
-def print_error_records(format: Format) -> Iterator[None]:
+def print_error_records(format: Format | Literal["sarif"]) -> Iterator[None]:
     """Print a ToolgenError as a record where the format is for programs, and raise it again."""
     try:
         yield
     except ToolgenError as error:
-        if format != "text":
+        if format == "sarif":
+            from .sarif import sarif_text
+
+            print_output(sarif_text([finding_of(error)]))
+        elif format != "text":
             print_output(render_diagnostics([finding_of(error)], format))
         raise
 

@@ -9,7 +9,9 @@ import json
 import os
 import subprocess
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,6 +28,17 @@ _GIT_S: Final = 30
 _SERVER: Final = "mcp:"
 _LOCK: Final = ".mcp.json"
 _DEFAULT_OUT: Final = "gen"
+_OBJECTS: Final = (
+    "payload",
+    "result",
+    "annotations",
+    "confirmation",
+    "long_running",
+    "deprecated",
+)
+"""Parts of an entry that are objects."""
+_LISTS: Final = (("artifacts", "kind"), ("errors", "name"), ("tools", "id"), ("exports", "toolset"))
+"""Parts of an entry that are lists of objects, and the key that each of these has."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +48,8 @@ class Side:
     contract: Contract
     name: str
     """A file, or a file in a revision, such as `main:gen/tool_schemas.json`."""
+    path: str = ""
+    """Path of the file, without a revision; "" where there is none."""
     is_server: bool = False
     """It is what an MCP server lists, in which tools have names and no ids."""
 
@@ -48,9 +63,12 @@ def read_side(reference: str, project: Project) -> Side:
     if reference.startswith(_SERVER):
         return _server(reference.removeprefix(_SERVER), project)
     path = Path(reference)
-    if path.is_dir():
+    is_folder = is_there = False
+    with suppress(OSError):  # such as a name that is too long for a file
+        is_folder, is_there = path.is_dir(), path.exists()
+    if is_folder:
         return _read(catalogue_in(path))
-    if path.exists():
+    if is_there:
         return _read(path)
     return _revision(reference, project)
 
@@ -113,14 +131,48 @@ def _require_parts(catalogue: Catalogue) -> None:
     """Check that the parts of entries are what the format says.
 
     Raises:
-        CatalogueError: one is not.
+        CatalogueError: one is not; the text names its entry.
     """
+    kinds = (("tool", catalogue.tools), ("agent", catalogue.agents), ("completion", catalogue.completions))
+    for kind, entries in kinds:
+        for entry in entries:
+            if key := _wrong_part(entry, kind):
+                name = printable(str(entry.get("id") or entry.get("name"))[:100])
+                raise CatalogueError(
+                    f"is no catalogue of tools: {key!r} of the {kind} {name!r} is of a wrong kind; "
+                    "correct it, or generate the file again"
+                )
     if catalogue.format:
         list(catalogue.types())
-    for entry in catalogue.tools:
-        parts = [entry[key] for key in ("payload", "result", "annotations", "confirmation") if key in entry]
-        if not all(isinstance(part, dict) for part in parts):
-            raise CatalogueError("is no catalogue of tools")
+
+
+def _wrong_part(entry: Mapping[str, Any], kind: str) -> str:
+    """Return the key of a part that is not what the format says; "" where all are."""
+    if kind == "completion" and not isinstance(entry.get("result"), dict):
+        return "result"
+    for key in _OBJECTS:
+        if not isinstance(part := entry.get(key, {}), dict):
+            return key
+        if any(not _is_list(part.get(inner, []), str) for inner in ("sensitive", "noted_formats")):
+            return key
+    if any(not _is_list(values, object) for values in _when(entry)):
+        return "confirmation"
+    if not _is_list(entry.get("inject", []), str):
+        return "inject"
+    for key, name in _LISTS:
+        held = entry.get(key, [])
+        if not _is_list(held, dict) or not all(isinstance(part.get(name), str) for part in held):
+            return key
+    return ""
+
+
+def _when(entry: Mapping[str, Any]) -> Iterable[Any]:
+    when = entry.get("confirmation", {}).get("when", {})
+    return when.values() if isinstance(when, dict) else [None]
+
+
+def _is_list(value: Any, kind: type) -> bool:
+    return isinstance(value, list) and all(isinstance(item, kind) for item in value)
 
 
 def _server(name: str, project: Project) -> Side:
@@ -155,7 +207,8 @@ def _revision(revision: str, project: Project) -> Side:
         path = f"{out}/{CATALOG}"
         text = _git(project, "cat-file", "blob", f"{commit}:./{path}")
         if text is not None:
-            return side_of(text, f"{shown}:{path}")
+            side = side_of(text, f"{shown}:{path}")
+            return replace(side, path=str(project.directory.absolute() / path))
     raise ToolgenError(
         f"the revision {shown!r} has no {project.out}/{CATALOG}",
         hint="commit the generated code, or keep the catalogue of a release and name that file",

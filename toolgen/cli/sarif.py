@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
@@ -27,6 +28,11 @@ def sarif_log(findings: Sequence[Finding], codes: Iterable[Code]) -> dict[str, A
         "version": "2.1.0",
         "runs": [{"tool": {"driver": driver}, "results": results}],
     }
+
+
+def sarif_text(findings: Sequence[Finding], codes: Iterable[Code] = ()) -> str:
+    """Return the log as JSON."""
+    return json.dumps(sarif_log(findings, codes), ensure_ascii=False, indent=1)
 
 
 def _result(finding: Finding) -> dict[str, Any]:

@@ -49,7 +49,10 @@ def _tools(before: Contract, after: Contract) -> Iterator[Change]:
     for id_, entry in before.tools.items():
         other = moved.get(id_, id_)
         if other in after.tools:
-            yield from tool_changes(other, entry, after.tools[other], (before, after))
+            try:
+                yield from list(tool_changes(other, entry, after.tools[other], (before, after)))
+            except RecursionError:
+                yield change("cannot-tell", other, "its schemas are nested too deep to be compared")
 
 
 def tool_changes(

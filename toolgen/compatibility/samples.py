@@ -6,6 +6,7 @@ import base64
 import datetime as dt
 import math
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from itertools import islice
@@ -214,8 +215,11 @@ def _numbers(flat: Flat, compared: Flat) -> Iterator[Any]:
             step * (value // step + by) for value in (*near, *limits, Fraction(0)) for by in (0, 1, -1, 2)
         ]
     for value in (*near, *steps, *(Fraction(str(each)) for each in _NUMBERS)):
-        yield int(value) if value.denominator == 1 else float(value)
-    yield from (math.nextafter(float(limit), way) for limit in limits for way in (math.inf, -math.inf))
+        with suppress(OverflowError):  # half of a number beyond all floats
+            yield int(value) if value.denominator == 1 else float(value)
+    for limit in limits:
+        with suppress(OverflowError):
+            yield from (math.nextafter(float(limit), way) for way in (math.inf, -math.inf))
 
 
 def _strings(flat: Flat, compared: Flat) -> Iterator[str]:
