@@ -10,6 +10,7 @@ from toolgen.contract.json_value import identity
 from .changes import Change, change, key_of, place, properties_of
 from .conjunctions import flatten, required_of
 from .containment import contains
+from .defaults import inner_default_changes
 from .documents import Document
 from .proof import Gap
 
@@ -61,6 +62,7 @@ def argument_changes(
     yield from _loosened(tool, before, after, {*removed, *added})
     sent = {*required, *required_of(flatten((before.root,)))}  # whoever sends it asks for no default
     yield from _defaults(tool, {name: part for name, part in old.items() if name not in sent}, new)
+    yield from inner_default_changes(tool, before, after)
 
 
 def _narrowed(tool: str, gaps: tuple[Gap, ...], listed: set[str]) -> Iterator[Change]:

@@ -1,0 +1,64 @@
+"""Which defaults changed inside the types of arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from toolgen.contract.json_pointer import escaped
+from toolgen.contract.json_value import identity
+
+from .changes import Change, change
+from .documents import Document, Node
+from .masks import inside, spread
+
+_MOST: Final = 2_000
+"""Pairs of places that are looked at."""
+
+
+def inner_default_changes(tool: str, before: Document, after: Document) -> Iterator[Change]:
+    """Yield the defaults of keys inside arguments that changed; those of arguments are not among them."""
+    waiting: list[tuple[str, list[Node], list[Node]]] = [("", [before.root], [after.root])]
+    seen: set[Any] = set()
+    while waiting and len(seen) < _MOST:
+        name, old, new = waiting.pop(0)
+        old, new = spread(old), spread(new)
+        pair = frozenset(node.key for node in old), frozenset(node.key for node in new)
+        if pair in seen:
+            continue
+        seen.add(pair)
+        for key in sorted(_keys(old) & _keys(new)):
+            inner = f"{name}.{escaped(key)}" if name else escaped(key)
+            if name and not _is_required(old, key) and not _is_required(new, key):
+                yield from _changed(tool, inner, key, old, new)
+            waiting.append((inner, *_under(escaped(key), old, new)))
+        items, others = _under("*", old, new)
+        if items and others:
+            waiting.append((f"{name}[]", items, others))
+
+
+def _changed(tool: str, name: str, key: str, old: list[Node], new: list[Node]) -> Iterator[Change]:
+    had, has = _defaults(old, key), _defaults(new, key)
+    if had.keys() != has.keys():
+        code = "default-changed" if has else "default-removed"
+        texts = [", ".join(map(repr, each.values())) or "none" for each in (had, has)]
+        message = f"the default of {name!r} is {texts[1]}, and was {texts[0]}"
+        yield change(code, tool, message, argument=name, before="/payload", after="/payload")
+
+
+def _defaults(nodes: list[Node], key: str) -> dict[Any, Any]:
+    parts = (node.schema for node in inside(nodes, escaped(key)))
+    values = [part["default"] for part in parts if isinstance(part, dict) and "default" in part]
+    return {identity(value): value for value in values}
+
+
+def _keys(nodes: list[Node]) -> set[str]:
+    return {key for node in nodes for key in node.schema.get("properties", ())}
+
+
+def _is_required(nodes: list[Node], key: str) -> bool:
+    return any(key in node.schema.get("required", ()) for node in nodes)
+
+
+def _under(step: str, old: list[Node], new: list[Node]) -> tuple[list[Node], list[Node]]:
+    return list(inside(old, step)), list(inside(new, step))
