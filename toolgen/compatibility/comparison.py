@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from .arguments import argument_changes
 from .changes import Change, change
 from .containment import contains
 from .contracts import Contract, canonical, hints_of, wire_name
-from .guards import guard_changes, text_changes
+from .guards import approval_changes, guard_changes, text_changes
 from .masks import mask_changes
-from .results import artifact_changes, error_changes, result_changes
+from .results import artifact_changes, error_changes, late_changes, result_changes
 
 Entry = Mapping[str, Any]
 
 
 def compare(before: Contract, after: Contract) -> list[Change]:
     """Return the changes from one contract to another; empty where both say the same."""
+    moved = _moved(before, after)
     return [
-        *_tools(before, after),
-        *_agents(before, after),
+        *_tools(before, after, moved),
+        *_agents(before, after, moved),
         *_completions(before, after),
     ]
 
 
-def _tools(before: Contract, after: Contract) -> Iterator[Change]:
+def _moved(before: Contract, after: Contract) -> dict[str, str]:
+    """Return the new ids of tools whose wire name alone is the same."""
     gone = {id_: entry for id_, entry in before.tools.items() if id_ not in after.tools}
     new = {id_: entry for id_, entry in after.tools.items() if id_ not in before.tools}
     moved: dict[str, str] = {}
@@ -37,14 +39,20 @@ def _tools(before: Contract, after: Contract) -> Iterator[Change]:
         ]
         if len(same) == 1:
             moved[id_] = same[0]
-    for id_, entry in gone.items():
+    return moved
+
+
+def _tools(before: Contract, after: Contract, moved: Mapping[str, str]) -> Iterator[Change]:
+    for id_, entry in before.tools.items():
+        if id_ in after.tools:
+            continue
         if id_ in moved:
             message = f"its id was {id_!r}; models call it {wire_name(entry)!r} as before"
             yield change("tool-moved", moved[id_], message)
         else:
             yield change("tool-removed", id_, "the tool is gone")
-    for id_ in new:
-        if id_ not in moved.values():
+    for id_ in after.tools:
+        if id_ not in before.tools and id_ not in moved.values():
             yield change("tool-added", id_, "the tool is new")
     for id_, entry in before.tools.items():
         other = moved.get(id_, id_)
@@ -60,6 +68,11 @@ def tool_changes(
 ) -> Iterator[Change]:
     """Yield the changes of one tool."""
     if canonical(before) == canonical(after):
+        return
+    kinds = [entry.get("kind") == "native" for entry in (before, after)]
+    if kinds[0] != kinds[1] or ("payload" in before and "payload" not in after):
+        who = "the model's provider runs it" if kinds[1] else "it is another kind of tool"
+        yield change("tool-removed", tool, f"the tool is gone: {who} now")
         return
     if wire_name(before) != wire_name(after):
         message = f"models call it {wire_name(after)!r}, and called it {wire_name(before)!r}"
@@ -77,39 +90,57 @@ def tool_changes(
         ]
         is_bounded_new = ("bounded" in before) != ("bounded" in after)
         changes += result_changes(tool, documents[0], documents[1], is_bounded_new=is_bounded_new)
-    elif "result" in before and "payload" in after:
+    elif "result" in before:
         changes.append(change("result-field-removed", tool, "it does not say any more what it returns"))
     changes += artifact_changes(tool, before, after, sides)
     changes += error_changes(tool, before, after, sides)
+    changes += late_changes(tool, before, after, sides)
     changes += guard_changes(tool, before, after)
+    changes += approval_changes(tool, before, after, sides)
     changes += mask_changes(tool, before, after, sides)
     yield from changes
     if {"confirmation"} <= before.keys() & after.keys() and approved(before) != approved(after):
         yield change("approval-void", tool, "approvals of it that wait are asked again")
-    yield from text_changes(tool, before, after)
+    yield from text_changes(tool, before, after, changes)
 
 
 def approved(entry: Entry) -> str:
-    """Return a text that changes with what a person has approved: schemas, injected fields, hints."""
-    schemas = [entry.get(part, {}).get("schema") for part in ("payload", "result")]
-    return canonical([*schemas, entry.get("inject", []), hints_of(entry)])
+    """Return a text that changes with `ToolSpec.approval_digest`: id, schemas, injected fields, hints."""
+    parts = [entry.get("payload"), entry.get("result"), entry.get("confirmation", {}).get("payload")]
+    schemas = [(part or {}).get("schema") for part in parts]
+    hints, written = {"edit": False, **hints_of(entry)}, entry.get("annotations", {})
+    hints |= {name: written[name] for name in hints if name in written}
+    return canonical([entry.get("id"), *schemas, entry.get("inject", []), hints])
 
 
-def _agents(before: Contract, after: Contract) -> Iterator[Change]:
+def _agents(before: Contract, after: Contract, moved: Mapping[str, str]) -> Iterator[Change]:
     for id_, entry in before.agents.items():
         if id_ not in after.agents:
             yield change("agent-removed", id_, "the agent is gone")
             continue
         old, new = _tools_of(entry), _tools_of(after.agents[id_])
-        for tool in old:
-            if tool not in new:
+        has_other_tools = has_other_exports = False
+        for tool, name in old.items():
+            now = tool if tool in new else moved.get(tool, tool)
+            has_other_tools |= now not in new or new[now] != name
+            if now not in new:
                 yield change("agent-tool-removed", id_, f"it has the tool {tool!r} no longer", argument=tool)
-            elif old[tool] != new[tool]:
-                message = f"it calls {tool!r} {new[tool]!r}, and called it {old[tool]!r}"
+            elif name != new[now]:
+                message = f"it calls {tool!r} {new[now]!r}, and called it {name!r}"
                 yield change("agent-tool-renamed", id_, message, argument=tool)
         for export in _exports_of(entry) - _exports_of(after.agents[id_]):
             message = f"it offers the toolset {export!r} to others no longer"
+            has_other_exports = True
             yield change("agent-export-removed", id_, message, argument=export)
+        explained = {"digest", *(["tools"] * has_other_tools), *(["exports"] * has_other_exports)}
+        yield from _left(id_, entry, after.agents[id_], explained)
+
+
+def _left(id_: str, before: Entry, after: Entry, explained: Collection[str]) -> Iterator[Change]:
+    """Yield that something differs besides the keys that changes have explained."""
+    keys = [key for key in {**before, **after} if key not in explained and before.get(key) != after.get(key)]
+    if keys:
+        yield change("text-changed", id_, f"other words or settings: {', '.join(keys)}")
 
 
 def _tools_of(agent: Entry) -> dict[str, str]:
@@ -127,7 +158,9 @@ def _completions(before: Contract, after: Contract) -> Iterator[Change]:
             yield change("completion-removed", id_, "the completion is gone")
             continue
         old, new = before.document(entry["result"]), after.document(after.completions[id_]["result"])
-        for gap in contains(old, new).gaps:
+        gaps = contains(old, new).gaps
+        yield from _left(id_, entry, after.completions[id_], ["digest", *(["result"] if gaps else [])])
+        for gap in gaps:
             message = f"it may be what it never was: the old schema {gap.reason}"
             yield change("completion-widened", id_, message, gap=gap)
 

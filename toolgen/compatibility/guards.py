@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from toolgen.contract.json_value import identity
 
-from .changes import Change, change
-from .contracts import hints_of
+from .changes import Change, change, key_of, place
+from .containment import contains
+from .contracts import Contract, hints_of
 
 Entry = Mapping[str, Any]
 
-_TEXTS: Final = (
-    *("title", "description", "tags", "icons", "hints", "timeout", "instructions", "result_reminder", "meta"),
-    *(
-        "toolset_title",
-        "toolset_instructions",
-        "needs",
-        "sequential",
-        "sequential_by",
-        "terminal",
-        "bookkeeping",
-    ),
-    *("bind_to", "kind", "agent", "annotations"),
-)
-"""Keys of an entry that say something of a tool, and refuse no document."""
+_APPROVAL: Final = "/confirmation/payload"
+_NOTHING: Final = {"schema": {"type": "object", "maxProperties": 0}}
+"""What an approval without a type holds."""
+_DERIVED: Final = frozenset(("id", "name", "service", "toolset", "digest", "output"))
+"""Keys of an entry that say nothing of their own."""
+_ABOUT: Final = {
+    "argument": "payload",
+    "default": "payload",
+    "inject": "inject",
+    "result": "result",
+    "bounded": "bounded",
+    "artifact": "artifacts",
+    "error": "errors",
+    "confirmation": "confirmation",
+    "long": "long_running",
+    "deprecated": "deprecated",
+}
+"""The key that a change without a place is about, by the first word of its code."""
 _PARTS: Final = ("payload", "result", "artifacts", "errors")
 _SAFE: Final = {"readOnlyHint": True, "idempotentHint": True, "destructiveHint": False}
 """The value of each hint that promises more."""
@@ -78,17 +83,48 @@ def _is_within(when: Entry, other: Entry) -> bool:
     )
 
 
-def text_changes(tool: str, before: Entry, after: Entry) -> Iterator[Change]:
-    """Yield what is said otherwise of a tool, and whether it is deprecated now."""
+def approval_changes(
+    tool: str, before: Entry, after: Entry, sides: tuple[Contract, Contract]
+) -> Iterator[Change]:
+    """Yield what a person may not add to an approval any more, or has to; nothing is an empty object."""
+    old, new = before.get("confirmation"), after.get("confirmation")
+    if old is None or new is None or "payload" not in {*old, *new}:
+        return
+    documents = [
+        side.document(each.get("payload", _NOTHING)) for side, each in zip(sides, (old, new), strict=True)
+    ]
+    for gap in contains(documents[1], documents[0]).gaps:
+        places = {"before": place(_APPROVAL, gap.small), "after": place(_APPROVAL, gap.large)}
+        message = f"what a person adds to an approval is narrower: the new schema {gap.reason}"
+        yield change("argument-narrowed", tool, message, gap=gap, argument=key_of(gap), **places)
+
+
+def text_changes(tool: str, before: Entry, after: Entry, changes: Iterable[Change]) -> Iterator[Change]:
+    """Yield what else is otherwise in an entry than the changes say, and whether it is deprecated now."""
+    explained = {_about(each) for each in changes}
     if "deprecated" in after and "deprecated" not in before:
+        explained.add("deprecated")
         yield change(
             "deprecated", tool, f"it is deprecated: {after['deprecated'].get('reason', '')}".rstrip(": ")
         )
-    skipped = {"annotations"} if hints_of(before) != hints_of(after) else set()
-    keys = [key for key in _TEXTS if key not in skipped and before.get(key) != after.get(key)]
-    keys += [part for part in _PARTS if _has_other_texts(before.get(part), after.get(part))]
+    old, new = _left(before), _left(after)
+    keys = [key for key in {**old, **new} if key not in explained and old.get(key) != new.get(key)]
+    keys += [part for part in _PARTS if part in explained and _has_other_texts(old.get(part), new.get(part))]
     if keys:
         yield change("text-changed", tool, f"other words or settings: {', '.join(keys)}")
+
+
+def _about(change: Change) -> str:
+    """Return the key of an entry that a change is about."""
+    tokens = (change.after or change.before).split("/")
+    return tokens[1] if len(tokens) > 1 else _ABOUT.get(change.code.partition("-")[0], "")
+
+
+def _left(entry: Entry) -> dict[str, Any]:
+    """Return the entry without what is derived, and without the hints that have changes of their own."""
+    left = {key: value for key, value in entry.items() if key not in _DERIVED}
+    hints = {key: value for key, value in entry.get("annotations", {}).items() if key not in _SAFE}
+    return {**left, "annotations": hints}
 
 
 def _has_other_texts(before: Any, after: Any) -> bool:

@@ -25,7 +25,7 @@ class ParkedCall:
 def parked_changes(calls: Iterable[ParkedCall], before: Contract, after: Contract) -> Iterator[Change]:
     """Yield the calls that do not go on with the new contract, and those whose approval is asked again."""
     for call in calls:
-        if call.tool not in after.tools:
+        if "payload" not in after.tools.get(call.tool, {}):  # gone, or the provider runs it
             if call.tool in before.tools:
                 yield change(
                     "parked-call",

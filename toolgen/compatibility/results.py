@@ -10,68 +10,94 @@ from .containment import contains
 from .contracts import Contract
 from .documents import Document
 
-_PART: Final = "/result"
+_LATE: Final = {"ack": "the acknowledgement", "progress": "the progress"}
 _OF_BOUNDED: Final = frozenset(("returned", "total", "truncated", "refinement_hint", "next_cursor"))
 """Fields that a bounded result has; the change of `bounded` speaks for them."""
 
 Entry = Mapping[str, Any]
 
 
-def result_changes(tool: str, before: Document, after: Document, *, is_bounded_new: bool) -> Iterator[Change]:
+def late_changes(
+    tool: str, before: Entry, after: Entry, sides: tuple[Contract, Contract]
+) -> Iterator[Change]:
+    """Yield the changes of what comes before the result of a long-running tool."""
+    old, new = before.get("long_running"), after.get("long_running")
+    if old is None or new is None:
+        return
+    for key, words in _LATE.items():
+        part = f"/long_running/{key}"
+        if key in old and key in new:
+            documents = sides[0].document(old[key]), sides[1].document(new[key])
+            yield from result_changes(tool, *documents, is_bounded_new=False, part=part, words=words)
+        elif key in old:
+            yield change("result-field-removed", tool, f"{words} says nothing any more", before=part)
+
+
+def result_changes(
+    tool: str,
+    before: Document,
+    after: Document,
+    *,
+    is_bounded_new: bool,
+    part: str = "/result",
+    words: str = "the result",
+) -> Iterator[Change]:
     """Yield the changes of a result; `is_bounded_new` says that its bounds came or went."""
     old, new = properties_of(before), properties_of(after)
     bounds = _OF_BOUNDED if is_bounded_new else frozenset()
     gone = [name for name in old if name not in new and name not in bounds]
     for name in gone:
-        where: dict[str, Any] = {"before": place(_PART, f"/properties/{name}"), "argument": name}
-        yield change("result-field-removed", tool, f"field {name!r} of the result is gone", **where)
+        where: dict[str, Any] = {"before": place(part, f"/properties/{name}"), "argument": name}
+        yield change("result-field-removed", tool, f"field {name!r} of {words} is gone", **where)
     for gap in contains(before, after).gaps:
         name = key_of(gap)
         if (gap.path[:1] or (gap.name,))[0] in {*gone, *bounds}:
             continue
         places: dict[str, Any] = {
-            "before": place(_PART, gap.large),
-            "after": place(_PART, gap.small),
+            "before": place(part, gap.large),
+            "after": place(part, gap.small),
             "argument": name,
         }
         if gap.keyword == "required":
-            message = f"field {name!r} of the result may be absent"
+            message = f"field {name!r} of {words} may be absent"
             yield change("result-optional", tool, message, gap=gap, **places)
         elif gap.keyword == "additionalProperties" and gap.name:
-            message = f"field {name!r} of the result is new, and the old schema takes no other fields"
+            message = f"field {name!r} of {words} is new, and the old schema takes no other fields"
             yield change("result-field-added", tool, message, gap=gap, **places)
         else:
-            what = f"field {name!r} of the result" if name else "the result"
+            what = f"field {name!r} of {words}" if name else words
             message = f"{what} may be what it never was: the old schema {gap.reason}"
             yield change("result-widened", tool, message, gap=gap, **places)
     added = [name for name in new if name not in old and name not in bounds]
     if added and contains(before, after).is_proved:
         for name in added:
-            place_of_it: dict[str, Any] = {"after": place(_PART, f"/properties/{name}"), "argument": name}
-            message = f"field {name!r} of the result is new"
+            place_of_it: dict[str, Any] = {"after": place(part, f"/properties/{name}"), "argument": name}
+            message = f"field {name!r} of {words} is new"
             yield change("result-field-added", tool, message, breaks="", **place_of_it)
-    yield from _narrowed(tool, before, after, {*gone, *added, *bounds})
+    yield from _narrowed(tool, before, after, {*gone, *added, *bounds}, part, words)
 
 
-def _narrowed(tool: str, before: Document, after: Document, listed: set[str]) -> Iterator[Change]:
+def _narrowed(
+    tool: str, before: Document, after: Document, listed: set[str], part: str, words: str
+) -> Iterator[Change]:
     """Yield what the executor has to keep to now; what cannot be told here breaks nobody."""
     for gap in contains(after, before).gaps:
         name = key_of(gap)
         if gap.is_undecided or (gap.path[:1] or (gap.name,))[0] in listed:
             continue
         places: dict[str, Any] = {
-            "before": place(_PART, gap.small),
-            "after": place(_PART, gap.large),
+            "before": place(part, gap.small),
+            "after": place(part, gap.large),
             "argument": name,
         }
         if gap.keyword == "required":
-            yield change("result-required", tool, f"field {name!r} of the result is always there", **places)
+            yield change("result-required", tool, f"field {name!r} of {words} is always there", **places)
         elif gap.keyword == "additionalProperties" and gap.name:
             yield change(
-                "result-field-removed", tool, f"field {name!r} of the result is gone", gap=gap, **places
+                "result-field-removed", tool, f"field {name!r} of {words} is gone", gap=gap, **places
             )
         else:
-            what = f"field {name!r} of the result" if name else "the result"
+            what = f"field {name!r} of {words}" if name else words
             yield change(
                 "result-narrowed", tool, f"{what} is narrower: the new schema {gap.reason}", gap=gap, **places
             )
