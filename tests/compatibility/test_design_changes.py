@@ -16,7 +16,7 @@ import pytest
 
 from toolgen.catalog import read_catalogue
 from toolgen.codegen import generate
-from toolgen.compatibility import Change, compare, contract_of
+from toolgen.compatibility import Change, ParkedCall, compare, contract_of, parked_changes
 from toolgen.dsl import (
     Agent,
     Annotations,
@@ -36,8 +36,10 @@ from toolgen.dsl import (
     Inject,
     Int,
     LongRunning,
+    NativeTool,
     Object,
     Return,
+    RunPolicy,
     Service,
     String,
     Timeout,
@@ -62,6 +64,11 @@ def args(*more: Attribute) -> Args:
     return Args(SITE, *more)
 
 
+def depth(**more: Any) -> Object:
+    """Return an object with a key, which has these facts."""
+    return Object(Attribute("depth", Int, "How deep.", **more))
+
+
 def tool(*children: Any, name: str = "list", arguments: Any = ARGS, returns: Any = RETURN) -> Tool:
     return Tool(name, "List devices.", arguments, returns, *children)
 
@@ -71,9 +78,13 @@ def designed(*tools: Any, toolset: str = "devices") -> Service:
 
 
 def used(
-    *tools: Tool, only: tuple[str, ...] = (), prefix: str = "", offered: tuple[Export, ...] = ()
+    *tools: Tool,
+    only: tuple[str, ...] = (),
+    prefix: str = "",
+    offered: tuple[Export, ...] = (),
+    toolset: str = "devices",
 ) -> Service:
-    devices = Toolset("devices", "Devices.", *tools)
+    devices = Toolset(toolset, "Devices.", *tools)
     use = Use(devices, only=only, prefix=prefix) if only else Use(devices, prefix=prefix)
     return Service("desk", "A desk.", devices, Agent("clerk", "A clerk.", use, *offered))
 
@@ -92,6 +103,7 @@ def contract(service: Service) -> Any:
     )
 
 
+DEVICES = Toolset("devices", "Devices.", tool())
 QUIET = {"text-changed", "approval-void"}
 
 
@@ -174,6 +186,13 @@ ROWS = [
     row("error without details", tool(Error("gone", Rows, "It is gone.")), tool(Error("gone", None, "It is gone.")), {"error-widened": "R"}, {}),
     row("a long text", tool(arguments=args(Attribute("kind", String, "Kind.", max_length=200_000))), tool(arguments=args(Attribute("kind", String, "Kind.", max_length=100_000))), {"argument-narrowed": "CW"}, {"argument-widened": "S"}),
     row("a long list", tool(arguments=args(Attribute("n", ArrayOf(Int), "N.", max_length=200_000))), tool(arguments=args(Attribute("n", ArrayOf(Int), "N.", max_length=100_000))), {"argument-narrowed": "CW"}, {"argument-widened": "S"}),
+    row("inner default", tool(arguments=args(Attribute("who", ArrayOf(depth(default=3)), "Who."))), tool(arguments=args(Attribute("who", ArrayOf(depth(default=5)), "Who."))), {"default-changed": "c"}, {"default-changed": "c"}),
+    row("inner default gone", tool(arguments=args(Attribute("who", depth(default=3), "Who."))), tool(arguments=args(Attribute("who", depth(), "Who."))), {"default-removed": "cS"}, {"default-changed": "c"}),
+    row("acknowledgement", tool(LongRunning(ack=Rows)), tool(LongRunning(ack=LooseRows)), {"result-widened": "R"}, {"result-narrowed": "S"}),
+    row("progress", tool(LongRunning(progress=Rows)), tool(LongRunning(progress=LooseRows)), {"result-widened": "R"}, {"result-narrowed": "S"}),
+    row("approval narrowed", tool(Confirm("List?", payload=LooseRows)), tool(Confirm("List?", payload=Rows)), {"argument-narrowed": "CW"}, {}),
+    row("native", designed(tool(name="web_search")), designed(NativeTool("openai", "web_search")), {"tool-removed": "CWS"}, {"tool-removed": "CWS"}),
+    row("agent's toolset renamed", used(tool()), used(tool(), toolset="things"), {"tool-moved": "WS"}, {"tool-moved": "WS"}),
     row("agent's tool", used(tool(), TWO), used(tool(), TWO, only=("list",)), {"agent-tool-removed": "CWS"}, {}),
 ]  # fmt: skip
 
@@ -210,6 +229,32 @@ def test_an_approval_that_waits_is_void_when_its_schemas_change() -> None:
         "argument-added": "",
         "approval-void": "w",
     }
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        (designed(tool(Annotations(open_world=True))), designed(tool(Annotations(open_world=False))), "annotations"),
+        (designed(NativeTool("openai", "web_search")), designed(NativeTool("openai", "web_search", config={"search_context_size": "low"})), "config"),
+        (used(tool()), Service("desk", "A desk.", DEVICES, Agent("clerk", "A clerk.", Use(DEVICES), RunPolicy(max_tool_calls=3))), "policy"),
+    ],
+)  # fmt: skip
+def test_whatever_else_differs_is_listed(before: Service, after: Service, words: str) -> None:
+    (change,) = compare(contract(before), contract(after))
+    assert (change.code, words in change.message) == ("text-changed", True)
+
+
+def test_an_approval_that_waits_is_void_when_what_a_person_adds_changes() -> None:
+    old, new = (contract(designed(tool(Confirm("List?", payload=each)))) for each in (LooseRows, Rows))
+    assert "approval-void" in {each.code for each in compare(new, old)}
+
+
+def test_a_call_that_waits_is_held_to_what_people_approved() -> None:
+    old, new = (contract(designed(tool(Confirm("List?", payload=each)))) for each in (Rows, LooseRows))
+    native = contract(designed(NativeTool("openai", "list", {})))
+    call = ParkedCall(id="c1", tool="desk.devices.list", kind="confirmation", arguments={"site": "s"})
+    for after, told in ((old, []), (new, ["w"]), (native, ["W"])):
+        assert [each.breaks for each in parked_changes([call], old, after)] == told
 
 
 def test_a_nested_place_has_its_keys_and_pointers() -> None:
