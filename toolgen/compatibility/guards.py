@@ -14,7 +14,7 @@ from .contracts import Contract, hints_of
 Entry = Mapping[str, Any]
 
 _APPROVAL: Final = "/confirmation/payload"
-_NOTHING: Final = {"schema": {"const": {}}}
+_NOTHING: Final[Mapping[str, Any]] = {"schema": {"const": {}}}
 """What an approval without a type holds."""
 _DERIVED: Final = frozenset(("id", "name", "service", "toolset", "digest", "output"))
 """Keys of an entry that say nothing of their own."""
