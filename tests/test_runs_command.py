@@ -157,18 +157,19 @@ def test_a_run_is_shown_with_its_events(runs: ProjectFolder) -> None:
 
 
 @pytest.mark.exhaustive
-def test_a_run_is_indented_at_a_terminal_and_a_line_elsewhere(runs: ProjectFolder) -> None:
+def test_a_run_is_a_timeline_at_a_terminal_and_a_document_elsewhere(runs: ProjectFolder) -> None:
     start(runs, "run_1:s-1:fail this\x1b[2J")
     piped = runs.run("runs", "show", "run_1").out
     assert piped.count("\n") == 1
-    seen = at_a_terminal(runs, ["runs", "show", "run_1"])
-    lines = seen.splitlines()
-    assert lines[1:4] == [
+    timeline = at_a_terminal(runs, ["runs", "show", "run_1"]).splitlines()
+    assert timeline[-1].endswith(r"failed the planner failed: I cannot this\u001b[2J")
+    seen = at_a_terminal(runs, ["runs", "show", "run_1", "--json"], environment={"NO_COLOR": "1"})
+    assert seen.splitlines()[1:4] == [
         '  "run_id": "run_1",',
         '  "state": "failed",',
         r'  "error": "the planner failed: I cannot this\u001b[2J",',
     ]
-    assert all(line.isprintable() for line in lines)
+    assert all(line.isprintable() for line in [*timeline, *seen.splitlines()])
     assert json.loads(seen) == json.loads(piped)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -112,7 +113,7 @@ def test_a_list_of_tools_has_stubs(tmp_path: Path) -> None:
 
 
 def test_a_server(tmp_path: Path) -> None:
-    server = f"{sys.executable} -m mcp_server_git"
+    server = shlex.join([sys.executable, "-m", "mcp_server_git"])
     Shell(tmp_path).run("toolgen", "init", "desk", "--agent", "--from", "mcp", server)
     project = Shell(tmp_path / "desk")
     project.checks_itself("desk")

@@ -97,7 +97,7 @@ async def test_a_signal_that_somebody_takes_unsettles_at_once(engine: Engine, to
     await play(engine, [{"parts": parts}], run_id="r")
     await engine.settled("r")
     await engine.signal("r", "nobody", None, signal_id="0")
-    assert (await engine.status("r")).state == "waiting"
+    assert (await engine.settled("r")).state == "waiting"
     await engine.signal("r", "x", None, signal_id="1")
     assert (await engine.settled("r")).state == "waiting"
     assert toys.counts("end") == {"a": 1}

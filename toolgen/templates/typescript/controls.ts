@@ -79,14 +79,18 @@ function control(root: FormObject, element: FormObject, document: FormValue, tit
   };
 }
 
+function wordOf(value: FormValue): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
 function choicesOf(schema: FormObject): readonly (readonly [string, FormValue])[] {
   const one = constantOf(schema);
   const values = isList(schema["enum"]) ? schema["enum"] : schema["type"] === "boolean" ? [true, false] : [];
-  if (one !== undefined) return [[String(one), one]];
-  if (values.length > 0) return values.map((value) => [typeof value === "string" ? value : JSON.stringify(value), value]);
+  if (one !== undefined) return [[wordOf(one), one]];
+  if (values.length > 0) return values.map((value) => [wordOf(value), value]);
   const union = schema["oneOf"] ?? schema["anyOf"];
   const branches = isList(union) ? union.filter(isObject) : [];
-  return branches.flatMap((branch): [string, FormValue][] => (branch["const"] === undefined ? [] : [[said(branch["title"]) || String(branch["const"]), branch["const"]]]));
+  return branches.flatMap((branch): [string, FormValue][] => (branch["const"] === undefined ? [] : [[said(branch["title"]) || wordOf(branch["const"]), branch["const"]]]));
 }
 
 /** The schema at a scope of JSON Forms; of a union's tag, that of the branch which lists them. */

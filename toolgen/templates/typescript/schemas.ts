@@ -51,8 +51,7 @@ export function walked(schema: FormObject, change: (inner: FormValue, keyword: s
  * `prefixItems`, a limit that excludes is a number. Of `allOf` with one schema the schema is left, which libraries draw.
  */
 export function modern(schema: FormObject, root = schema): FormObject {
-  const { $schema: _dialect, ...rest } = walked(schema, (inner) => (isObject(inner) ? modern(inner, root) : inner));
-  const own: Record<string, FormValue> = rest;
+  const own: Record<string, FormValue> = walked(without(schema, "$schema"), (inner) => (isObject(inner) ? modern(inner, root) : inner));
   const base = root["$id"];
   if (schema === root) delete own["$id"]; // two forms of one schema would have it
   if (typeof base === "string" && typeof own["$ref"] === "string" && own["$ref"].startsWith(`${base}#`)) own["$ref"] = own["$ref"].slice(base.length);
@@ -65,7 +64,7 @@ export function modern(schema: FormObject, root = schema): FormObject {
     if (typeof own[excludes] !== "boolean") continue;
     const value = own[limit];
     if (own[excludes] && value !== undefined) own[excludes] = value;
-    else delete own[excludes];
+    else Reflect.deleteProperty(own, excludes);
   }
   const all = isList(own["allOf"]) ? own["allOf"].filter((one) => one !== true && !(isObject(one) && Object.keys(one).length === 0)) : [];
   const [one] = all;
