@@ -93,6 +93,9 @@ def gen(
     watch: Annotated[
         bool, typer.Option("--watch", help="Generate again whenever the design changes, until Ctrl-C.")
     ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Evaluate the design even where no file of it has changed.")
+    ] = False,
     typescript: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Write TypeScript types and a client into this folder, too."),

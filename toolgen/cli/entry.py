@@ -5,13 +5,13 @@ from __future__ import annotations
 import atexit
 import os
 import sys
-import traceback
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final
 
 from toolgen.contract.errors import ToolgenError
-from toolgen.contract.printable import printable_lines
+
+from .last_generation import nothing_to_do
 
 _EXTRA: Final = frozenset(["jinja2", "jsonschema_rs", "ruff", "typer", "watchfiles", "yaml"])
 _HINT: Final = "pip install 'toolgen[gen]'"
@@ -26,6 +26,9 @@ def main(args: Sequence[str] | None = None) -> int:
     """
     if args is not None:
         return _run(args)
+    if current := nothing_to_do(sys.argv[1:]):
+        print(current, file=sys.stderr)
+        return 0
     code = _run(sys.argv[1:])
     if "temporalio" in sys.modules:
         _leave(code)
@@ -51,11 +54,12 @@ def _run(args: Sequence[str]) -> int:
 
         return run(args)
     except ToolgenError as error:
+        from toolgen.contract.printable import printable_lines
+
         print(printable_lines(f"error: {error}"), file=sys.stderr)
     except ModuleNotFoundError as error:
         if error.name not in _EXTRA:
-            traceback.print_exc()
-            print(_REPORT, file=sys.stderr)
+            _print_bug()
         else:
             print(
                 f"error: the toolgen command needs {error.name!r}, which is not installed\n"
@@ -63,6 +67,12 @@ def _run(args: Sequence[str]) -> int:
                 file=sys.stderr,
             )
     except Exception:
-        traceback.print_exc()
-        print(_REPORT, file=sys.stderr)
+        _print_bug()
     return 2
+
+
+def _print_bug() -> None:
+    import traceback  # takes a fifth of the time in which an unchanged run of `gen` ends
+
+    traceback.print_exc()
+    print(_REPORT, file=sys.stderr)

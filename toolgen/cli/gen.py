@@ -25,6 +25,7 @@ from toolgen.findings import Code, Finding, Format, Place
 
 from .config import Project
 from .garbage import rare_collections
+from .generation_inputs import Inputs, recorded_inputs
 from .load import load_design, load_module
 from .outcome import Outcome, reported
 from .problem_codes import (
@@ -86,6 +87,8 @@ class _OutputPlan:
     stubs: StubPlan
     warnings: tuple[Finding, ...]
     """What the design is not stopped by."""
+    inputs: Inputs | None = None
+    """What was read, where it is recorded."""
 
     @property
     def trees(self) -> tuple[_Tree, ...]:
@@ -94,9 +97,9 @@ class _OutputPlan:
 
 @rare_collections()
 def generate_output(project: Project, format: Format = "text") -> Outcome:
-    """Write the generated code and missing stubs to disk."""
+    """Write the generated code and missing stubs to disk, and record the run for the next one."""
     with write_lock(project):
-        plan = _plan(project, format)
+        plan = _recorded_plan(project, format)
         if isinstance(plan, Outcome):
             return plan
         for tree in plan.others:
@@ -126,6 +129,7 @@ def generate_output(project: Project, format: Format = "text") -> Outcome:
         ]
         done = {out: _changes(report) for out, report in reports.items()}
         done[python.out] += _new_stubs(plan)
+        _record(plan, is_clean=not (notes or left or stubs.notes))
         outcome = reported(
             [*plan.warnings, *left],
             format,
@@ -140,7 +144,7 @@ def generate_output(project: Project, format: Format = "text") -> Outcome:
 def check_output(project: Project, format: Format = "text") -> Outcome:
     """Report which files differ from the design; the exit code is 1 if there are any."""
     with read_lock(project):
-        plan = _plan(project, format)
+        plan = _recorded_plan(project, format)
         if isinstance(plan, Outcome):
             return plan
         findings = [
@@ -149,6 +153,7 @@ def check_output(project: Project, format: Format = "text") -> Outcome:
         if not findings and newer_sources(project):
             findings = [_stale_stamp(plan.python.out)]
         if not findings:
+            _record(plan, is_clean=True)
             return _current(plan)
         is_repaired = any(finding.hint in (GENERATE, _EDITED) for finding in findings)
         repair = GENERATE if is_repaired else "delete what was kept"
@@ -177,6 +182,19 @@ def diff_output(project: Project, format: Format = "text") -> Outcome:
 def _current(plan: _OutputPlan) -> Outcome:
     folders = "; ".join(f"{tree.out}: up to date" for tree in plan.trees)
     return Outcome(code=0, summary=folders, is_current=True)
+
+
+def _record(plan: _OutputPlan, *, is_clean: bool) -> None:
+    """Record what a run read, if the next one of it has nothing to say."""
+    if plan.inputs and is_clean and not plan.warnings:
+        plan.inputs.record()
+
+
+def _recorded_plan(project: Project, format: Format) -> _OutputPlan | Outcome:
+    """Return the plan with what was read for it, or the findings of the design."""
+    with recorded_inputs(project) as inputs:
+        plan = _plan(project, format)
+    return plan if isinstance(plan, Outcome) else replace(plan, inputs=inputs)
 
 
 def _plan(project: Project, format: Format) -> _OutputPlan | Outcome:

@@ -36,6 +36,13 @@ def reported_reads(project: Project, report: Callable[[str], None]) -> Iterator[
             if _is_in_project(Path(path), project):
                 report(path)
 
+    with all_reads(read):
+        yield
+
+
+@contextmanager
+def all_reads(read: Callable[[str], None]) -> Iterator[None]:
+    """Call `read` with the absolute path of each file and folder that the process is about to read."""
     if not _readers:
         sys.addaudithook(_note)
         _readers.append(lambda _: None)  # so that one hook is added

@@ -1,0 +1,181 @@
+"""The record of the last run of `toolgen gen`: by it the next run sees that it has nothing to do.
+
+It is read before pydantic, the options and the design are imported, so only the standard library is here.
+What decides is content: the digest of each file that the run read and wrote. Where anything cannot be told,
+the run evaluates the design.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
+from typing import Any, Final
+
+CACHE: Final = ".toolgen_cache"
+"""Folder of the record, in the project's; it ignores itself in git."""
+VERSION: Final = 1
+"""Format of the record."""
+_FILE: Final = f"{CACHE}/gen.json"
+_MANIFEST: Final = ".toolgen.json"
+_STAGING: Final = ".toolgen-staging-"
+_TOOLGEN: Final = os.path.dirname(os.path.dirname(__file__))
+_COMMANDS: Final = (["gen"], ["gen", "--check"])
+
+
+def nothing_to_do(arguments: Sequence[str]) -> str:
+    """Return what a command says that would change nothing; "" where it has to look."""
+    if list(arguments) not in _COMMANDS:
+        return ""
+    here = os.getcwd()
+    directory = _project(here)
+    if not directory:
+        return ""
+    try:
+        with open(os.path.join(directory, _FILE), "rb") as file:
+            record = json.load(file)
+        if record["version"] != VERSION or not _is_current(directory, record):
+            return ""
+        folders = [os.path.relpath(os.path.join(directory, tree), here) for tree in record["trees"]]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return ""
+    return "; ".join(f"{folder}: up to date" for folder in folders)
+
+
+def write_record(
+    directory: str,
+    *,
+    inputs: Mapping[str, str | None],
+    variables: Mapping[str, str | None],
+    trees: Sequence[str],
+    stubs: str,
+) -> None:
+    """Record a run after which nothing was left to do.
+
+    Args:
+        inputs: Digests of the files that were read, by absolute path; None of one that is not there.
+        variables: Digests of the environment variables that were read, by name.
+        trees: Folders of generated code, relative to `directory`, each with its manifest.
+        stubs: Folder of the stubs, relative to `directory`.
+    """
+    record = {
+        "version": VERSION,
+        "made_by": made_by(),
+        "inputs": inputs,
+        "variables": variables,
+        "trees": {tree: digest_of(os.path.join(directory, tree, _MANIFEST)) for tree in trees},
+        "stubs": {
+            stubs: {name: digest_of(os.path.join(directory, name)) for name in _python(directory, stubs)}
+        },
+    }
+    folder = os.path.join(directory, CACHE)
+    new = os.path.join(folder, f"gen.{os.getpid()}.json")
+    try:
+        os.makedirs(folder, exist_ok=True)
+        for file, text in ((os.path.join(folder, ".gitignore"), "*\n"), (new, json.dumps(record))):
+            with open(file, "w", encoding="utf-8") as opened:
+                opened.write(text)
+        os.replace(new, os.path.join(directory, _FILE))
+    except OSError:  # a folder that cannot be written: the next run looks again
+        return
+
+
+def made_by() -> dict[str, object]:
+    """Return what a generation depends on beside its inputs: Python, toolgen, its packages, the folder."""
+    digest = sha256()
+    for path, status in _files(_TOOLGEN):
+        digest.update(f"{path} {status.st_mtime_ns} {status.st_size}\n".encode("utf-8", "surrogateescape"))
+    packages = {path: os.stat(path).st_mtime_ns for path in sys.path if path.endswith("-packages")}
+    return {
+        "python": f"{sys.version} {sys.executable}",
+        "toolgen": digest.hexdigest(),
+        "packages": packages,
+        "folder": os.getcwd(),
+    }
+
+
+def digest_of(file: str) -> str | None:
+    """Return the SHA-256 of a regular file in hexadecimal; None where there is none."""
+    try:
+        if not stat.S_ISREG(os.stat(file).st_mode):
+            return None
+        with open(file, "rb") as opened:
+            return sha256(opened.read()).hexdigest()
+    except OSError:
+        return None
+
+
+def variable_digest(name: str) -> str | None:
+    """Return the digest of an environment variable, which may be a secret; None where it is not set."""
+    value = os.environ.get(name)
+    return None if value is None else sha256(value.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _project(here: str) -> str:
+    """Return the folder of the nearest pyproject.toml from a folder up, as the command looks for it."""
+    folder, last = here, ""
+    while folder != last:
+        if os.path.isfile(os.path.join(folder, "pyproject.toml")):
+            return folder
+        folder, last = os.path.dirname(folder), folder
+    return ""
+
+
+def _is_current(directory: str, record: Mapping[str, Any]) -> bool:
+    (stubs, digests), *_ = record["stubs"].items()
+    return (
+        all(digest_of(path) == digest for path, digest in record["inputs"].items())
+        and all(variable_digest(name) == digest for name, digest in record["variables"].items())
+        and record["made_by"] == made_by()
+        and all(_is_whole(directory, tree, digest) for tree, digest in record["trees"].items())
+        and sorted(_python(directory, stubs)) == sorted(digests)
+        and all(digest_of(os.path.join(directory, name)) == digest for name, digest in digests.items())
+    )
+
+
+def _is_whole(directory: str, tree: str, digest: str) -> bool:
+    """Return whether a tree is what its manifest says, and nothing of a killed run lies beside it."""
+    folder = os.path.join(directory, tree)
+    with open(os.path.join(folder, _MANIFEST), "rb") as file:
+        text = file.read()
+    if sha256(text).hexdigest() != digest:
+        return False
+    files = json.loads(text)["files"]
+    there = {os.path.relpath(path, folder) for path, _ in _files(folder)}
+    return (
+        there == {os.path.normpath(path) for path in files} | {_MANIFEST}
+        and all(digest_of(os.path.join(folder, path)) == of["written"] for path, of in files.items())
+        and not any(
+            name.startswith(_STAGING) for room in _rooms(directory, folder) for name in os.listdir(room)
+        )
+    )
+
+
+def _rooms(directory: str, folder: str) -> Iterator[str]:
+    """Yield the folders above a tree, up to the project's."""
+    while folder != directory:
+        folder = os.path.dirname(folder)
+        yield folder
+
+
+def _python(directory: str, folder: str) -> list[str]:
+    """Return the modules in a folder, relative to the project's."""
+    paths = (path for path, _ in _files(os.path.join(directory, folder)))
+    return [os.path.relpath(path, directory) for path in paths if path.endswith(".py")]
+
+
+def _files(folder: str) -> Iterator[tuple[str, os.stat_result]]:
+    """Yield each file in a folder and those below, without compiled modules; links are not followed."""
+    try:
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except FileNotFoundError:
+        return
+    for entry in entries:
+        if entry.is_dir(follow_symlinks=False):
+            if entry.name != "__pycache__":
+                yield from _files(entry.path)
+        else:
+            yield entry.path, entry.stat(follow_symlinks=False)
