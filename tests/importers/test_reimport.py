@@ -255,6 +255,37 @@ def test_a_design_without_a_lock_is_not_overwritten(library: Library) -> None:
     assert "there is no import of library.json to compare with" in done.err
 
 
+BROKEN = {
+    2: (
+        "put_book: argument 'body.isbn' is narrower: the new schema takes null or string, and no array or "
+        "boolean or number or object. Breaks callers, what waits."
+    ),
+    3: (
+        "put_book: field 'genre' of the result may be what it never was: the old schema does not "
+        "take 'play'. Breaks readers."
+    ),
+    4: "lend_book: the default of 'body.days' is 28, and was 14. Changes the behaviour for callers.",
+    5: "lend_book: the tool is gone. Breaks callers, what waits, source.",
+}
+
+
+def test_an_import_says_whom_the_new_version_breaks(library: Library) -> None:
+    library.imported(1)
+    for version, sentence in BROKEN.items():
+        library.publish(version)
+        for options in (("--check",), ("--allow-losses",)):
+            assert sentence in library.run(*options).err
+        assert "for users of" not in library.run("--check").err
+
+
+def test_what_cannot_be_compared_is_said(library: Library) -> None:
+    library.imported(1)
+    lock = json.loads(Path(LOCK).read_text("utf-8"))
+    Path(LOCK).write_text(json.dumps({**lock, "module": [*lock["module"], "raise OSError"]}), "utf-8")
+    library.publish(2)
+    assert "whom the changes break cannot be told" in library.run("--check").err
+
+
 def test_programs_get_findings(library: Library) -> None:
     library.imported(1)
     library.edit(('"Find books."', '"Search."'))

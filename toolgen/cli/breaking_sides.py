@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from toolgen.codegen import generate
+from toolgen.codegen import catalogue_text
 from toolgen.compatibility import BY_CODE, Change, contract_of_server
-from toolgen.contract.names import CATALOG
 from toolgen.dsl import Agent, Attribute, Breaks, Design, Service, Tool, Toolset, build
 from toolgen.dsl.clause import Clause
 from toolgen.findings import NOWHERE, Format, Place
@@ -75,7 +74,7 @@ def design_side(project: Project, format: Format | Literal["sarif"]) -> tuple[Si
         if format == "sarif":
             return Outcome(code=1, output=sarif_text(wrong), summary=summary)
         return reported(wrong, format, code=1, summary=summary)
-    text = generate(evaluation.design, module=project.design)[CATALOG]
+    text = catalogue_text(evaluation.design)
     agents = {clause.name: clause for clause in _inside(design) if isinstance(clause, Agent)}
     return side_of(text, project.design), Clauses(_tools_of(design), agents, design)
 

@@ -30,6 +30,7 @@ from toolgen.shapes.naming import LONGEST_NAME, snake
 from .atomic_write import formatted, replace_files, write_files_atomically
 from .functions import find_functions
 from .garbage import rare_collections
+from .import_changes import contract_changes
 from .import_request import ImportRequest, is_name, located_source, name_of
 from .outcome import Outcome, reported
 from .reimporting import counted, last_import, planned_update, stored_lock
@@ -128,6 +129,12 @@ def _follow(
         effect.finding(request.format) for effect in effects if request.format != "text" or effect in stuck
     ]
     notes = [effect.note for effect in effects if request.format == "text" and effect not in stuck]
+    if effects:
+        beside = {
+            path: text for path in last.files if (text := _text_of(source.file.parent / path)) is not None
+        }
+        before, after = ({source.file.name: each.module} for each in (last, lock))
+        notes += contract_changes(before | beside, after | schemas)
     file = _shown(source.file)
     counts = ", ".join(counted(effects))
     if request.is_check:
@@ -151,6 +158,13 @@ def _follow(
         notes=notes,
         summary="; ".join(parts),
     )
+
+
+def _text_of(file: Path) -> str | None:
+    try:
+        return file.read_text("utf-8")
+    except (OSError, ValueError):
+        return None
 
 
 def _in_file(finding: Finding, source: str) -> Finding:

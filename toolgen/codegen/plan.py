@@ -62,6 +62,15 @@ def generate(
     }
 
 
+def catalogue_text(design: Design) -> str:
+    """Return the text of the design's own catalogue, which the tree has at its root."""
+    writer = CatalogWriter(Head(design=design.name, version=design.version, format=CATALOG_FORMAT))
+    texts = dict(_files(design, writer))
+    text = texts[CATALOG]
+    assert isinstance(text, str)
+    return text
+
+
 def stub(design: Design, toolset: Toolset, package: str) -> str:
     """Return the text of the executor stub of a toolset; `package` is the import path of the tree."""
     return render(stub_view(design, toolset, package), design="")

@@ -1,0 +1,57 @@
+"""What a new version of an imported source changes of its tools, and whom that breaks."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Mapping
+from contextlib import suppress
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import Final
+
+from toolgen.codegen import catalogue_text
+from toolgen.compatibility import Contract, compare, ranked
+from toolgen.dsl import build
+
+from .references import side_of
+
+_MOST_SENTENCES: Final = 20
+_MODULE: Final = "toolgen_imported_design"
+
+
+def contract_changes(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[str, ...]:
+    """Return what changed between two imports of a source, a line a change, the worst first.
+
+    Each import is the texts that it wrote by path, its design module first; what the author edited there
+    does not count. Where a module does not evaluate, that is said.
+    """
+    old, new = _contract(before), _contract(after)
+    if old is None or new is None:
+        return ("whom the changes break cannot be told: a design of the source does not evaluate",)
+    changes = ranked(compare(old, new))
+    more = len(changes) - _MOST_SENTENCES
+    return (
+        *(["for users of these tools:"] if changes else []),
+        *(f"  {change.sentence()}" for change in changes[:_MOST_SENTENCES]),
+        *([f"  … and {more} more"] if more > 0 else []),
+    )
+
+
+def _contract(texts: Mapping[str, str]) -> Contract | None:
+    """Return what the design of an import promises."""
+    with tempfile.TemporaryDirectory(prefix="toolgen-import-") as folder:
+        for path, text in texts.items():
+            file = Path(folder, path)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, "utf-8")
+        spec = spec_from_file_location(_MODULE, Path(folder, next(iter(texts))))
+        assert spec is not None
+        assert spec.loader is not None
+        module = module_from_spec(spec)
+        sys.modules[_MODULE] = module
+        with suppress(Exception):  # of what an older toolgen wrote, or of code that it imports
+            spec.loader.exec_module(module)
+            if (design := build(module.design).design) is not None:
+                return side_of(catalogue_text(design), "").contract
+        return None
