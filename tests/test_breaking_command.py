@@ -228,6 +228,10 @@ def test_what_cannot_be_told_is_listed_and_asks_for_a_major_version(project: Pro
 def test_a_baseline_lets_what_it_has_through(released: ProjectFolder) -> None:
     released.write("b.json", released.run("diff", "--against", "released.json", "--format", "baseline").out)
     assert released.run("breaking", "--against", "released.json", "--baseline", "b.json").code == 0
+    released.write("app/design.py", BROKEN.replace("max_length=20", "max_length=10"))
+    done = released.run("breaking", "--against", "released.json", "--baseline", "b.json")
+    assert (done.code, "the new schema has maxLength 10" in done.err) == (1, True)
+    assert "Let through: the baseline" in done.err
     released.write("b.json", "{}")
     assert (
         "cannot read the baseline" in released.run("breaking", "--against", ".", "--baseline", "b.json").err
@@ -249,6 +253,16 @@ def test_a_version_that_makes_the_step_says_so(project: ProjectFolder, version: 
     done = project.run("breaking", "--against", "released.json")
     assert done.code == code, done.err
     assert ("Let through: the version." in done.err) == (code == 0)
+
+
+def test_tools_that_a_server_would_list_under_one_name_are_named(project: ProjectFolder) -> None:
+    doubled = DESIGN.replace("\ndesign = ", '\nmore = Toolset("more", "More.", *people.children)\ndesign = ')
+    project.write("app/design.py", doubled.replace(", people))", ", people, more))"))
+    lock = make_lock("2025-11-25", "hall", "1", [{"name": "greet", "inputSchema": {"type": "object"}}])
+    project.write("hall.mcp.json", lock_text(lock))
+    done = project.run("breaking", "--against", "mcp:hall")
+    assert done.code == 2
+    assert "'hall.more.greet' and 'hall.people.greet' are both called 'greet'" in done.err
 
 
 def test_a_revision_is_read_and_never_run(released: ProjectFolder) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import decimal
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
@@ -83,9 +83,11 @@ def used(
     prefix: str = "",
     offered: tuple[Export, ...] = (),
     toolset: str = "devices",
+    confirm: Mapping[str, Confirm] | None = None,
 ) -> Service:
     devices = Toolset(toolset, "Devices.", *tools)
-    use = Use(devices, only=only, prefix=prefix) if only else Use(devices, prefix=prefix)
+    facts: dict[str, Any] = {"only": only, "confirm": confirm}
+    use = Use(devices, prefix=prefix, **{name: value for name, value in facts.items() if value})
     return Service("desk", "A desk.", devices, Agent("clerk", "A clerk.", use, *offered))
 
 
@@ -162,6 +164,7 @@ ROWS = [
     row("artifact widened", tool(Artifact("rows", Rows, "Rows.")), tool(Artifact("rows", LooseRows, "Rows.")), {"artifact-widened": "R"}, {}),
     row("error", tool(), tool(Error("gone", None, "It is gone.")), {"error-added": "r"}, {"error-removed": "S"}),
     row("confirmation", tool(), tool(Confirm("List?")), {"confirmation-added": "cW"}, {"confirmation-removed": "w"}),
+    row("confirmation of an agent", used(tool()), used(tool(), confirm={"list": Confirm("List?")}), {"confirmation-added": "cW"}, {"confirmation-removed": "w"}),
     row("condition", tool(Confirm("List?", when={"limit": (500,)})), tool(Confirm("List?")), {"confirmation-added": "cW"}, {"confirmation-narrowed": "w"}),
     row("read only lost", tool(Annotations(read_only=True)), tool(Annotations(destructive=False)), {"hint-lost": "cW"}, {"hint-gained": ""}),
     row("idempotent lost", tool(Annotations(idempotent=True)), tool(), {"hint-lost": "cW"}, {"hint-gained": ""}),

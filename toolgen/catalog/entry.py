@@ -159,7 +159,7 @@ def tool_entry(
             "output": _output(of),
             "artifacts": [_artifact(artifact) for artifact in of.artifacts],
             "errors": [_error(error) for error in of.errors],
-            "confirmation": _confirmation(of.confirmation),
+            "confirmation": confirmation_entry(of.confirmation),
             "long_running": _long_running(of.long_running),
             "timeout": facts.timeout,
             "sequential": facts.is_sequential or None,
@@ -310,7 +310,8 @@ def _error(of: Error[TypeRecord]) -> Json:
     return {**facts, "retryable": True} if of.is_retryable else facts
 
 
-def _confirmation(of: Confirmation[TypeRecord] | None) -> Json:
+def confirmation_entry(of: Confirmation[TypeRecord] | None) -> Json:
+    """Return what a catalogue says of how a person is asked; None where nobody is."""
     if of is None:
         return None
     when: dict[str, Json] = {name: list(values) for name, values in of.when.items()}

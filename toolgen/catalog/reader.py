@@ -58,7 +58,7 @@ class Catalogue:
     """Entries, whole."""
     completions: tuple[Mapping[str, Any], ...] = ()
     agents: tuple[Mapping[str, Any], ...] = ()
-    """What the root says of each agent: `id`, and its `tools` by `id` and `name`."""
+    """What the root says of each agent: `id`, its `tools` by `id`, `name` and its own `confirmation`."""
     version: str = ""
     """Version of the design; "" where it has none."""
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, assert_never
 
@@ -151,7 +152,7 @@ def _judged(
     change: Change,
     request: BreakingRequest,
     clauses: Clauses,
-    baseline: Collection[str],
+    baseline: Set[str],
     *,
     is_admitted: bool,
 ) -> Judged:
@@ -160,7 +161,7 @@ def _judged(
     names = {f"{change.code}@{change.tool}", _name(change)}
     if not allowed and names & set(request.allowed):
         allowed = "--allow"
-    if not allowed and _name(change) in baseline:
+    if not allowed and {_name(change), _recorded_name(change)} & baseline:
         allowed = "the baseline"
     if not allowed and is_admitted and change.code != "parked-call":
         allowed = "the version"
@@ -169,8 +170,13 @@ def _judged(
 
 
 def _name(change: Change) -> str:
-    """Return the name of a change for `--allow` and for a baseline."""
+    """Return the name of a change for `--allow`."""
     return f"{change.code}@{change.tool}{f':{change.argument}' if change.argument else ''}"
+
+
+def _recorded_name(change: Change) -> str:
+    """Return the name of a change in a baseline: what changes further at the same place has another one."""
+    return f"{_name(change)}#{sha256(change.message.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
 
 
 def _outcome(request: BreakingRequest, compared: _Comparison, judged: Sequence[Judged]) -> Outcome:
@@ -281,14 +287,14 @@ def _codes() -> Iterator[Code]:
     return (Code(rule.code, rule.explanation) for rule in BY_CODE.values())
 
 
-def _baseline(file: Path | None) -> Collection[str]:
+def _baseline(file: Path | None) -> Set[str]:
     """Return the names of the changes that a baseline lets through.
 
     Raises:
         ToolgenError: it cannot be read.
     """
     if file is None:
-        return ()
+        return frozenset()
     try:
         document = json.loads(file.read_text("utf-8"))
         if document["format"] != _BASELINE:
@@ -301,7 +307,7 @@ def _baseline(file: Path | None) -> Collection[str]:
 
 def _as_baseline(changes: Iterable[Change]) -> Outcome:
     """Return the names of the changes that break somebody, or cannot be told, as a baseline."""
-    names = sorted({_name(each) for each in changes if each.breaks or each.rule.is_undecided})
+    names = sorted({_recorded_name(each) for each in changes if each.breaks or each.rule.is_undecided})
     text = json.dumps({"format": _BASELINE, "changes": names}, indent=1)
     count = f"{len(names)} change{'' if len(names) == 1 else 's'}"
     return Outcome(code=0, output=text, summary=f"{count} that a baseline lets through")

@@ -8,6 +8,8 @@ from typing import Any, Literal
 
 from toolgen.codegen import catalogue_text
 from toolgen.compatibility import BY_CODE, Change, contract_of_server
+from toolgen.compatibility.contracts import wire_name
+from toolgen.contract.errors import ToolgenError
 from toolgen.dsl import Agent, Attribute, Breaks, Design, Service, Tool, Toolset, build
 from toolgen.dsl.clause import Clause
 from toolgen.findings import NOWHERE, Format, Place
@@ -100,9 +102,20 @@ def _breaks_of(tool: Tool) -> list[Breaks]:
 
 
 def as_server(side: Side) -> Side:
-    """Return a side as an MCP server would list it: tools by their names, arguments and results alone."""
+    """Return a side as an MCP server would list it: tools by their names, arguments and results alone.
+
+    Raises:
+        ToolgenError: two tools have one name, of which a server lists one.
+    """
     if side.is_server:
         return side
+    ids: dict[str, str] = {}
+    for id_, entry in side.contract.tools.items():
+        if ids.setdefault(name := wire_name(entry), id_) != id_:
+            raise ToolgenError(
+                f"{ids[name]!r} and {id_!r} are both called {name!r}, and a server lists one tool of a name",
+                hint="compare with a catalogue or a revision, or give a toolset a prefix",
+            )
     listed = [_listed(entry) for entry in side.contract.tools.values() if "payload" in entry]
     return replace(side, contract=contract_of_server(listed, side.contract.version), is_server=True)
 

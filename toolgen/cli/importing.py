@@ -130,11 +130,11 @@ def _follow(
     ]
     notes = [effect.note for effect in effects if request.format == "text" and effect not in stuck]
     if effects:
-        beside = {
+        schemas_before = {
             path: text for path in last.files if (text := _text_of(source.file.parent / path)) is not None
         }
         before, after = ({source.file.name: each.module} for each in (last, lock))
-        notes += contract_changes(before | beside, after | schemas)
+        notes += contract_changes(before | schemas_before, after | schemas)
     file = _shown(source.file)
     counts = ", ".join(counted(effects))
     if request.is_check:

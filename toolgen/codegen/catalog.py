@@ -11,6 +11,7 @@ from toolgen.catalog.entry import (
     ToolRecord,
     ToolsetRecord,
     TypeRecord,
+    confirmation_entry,
     native_entry,
     tool_entry,
     type_entry,
@@ -154,10 +155,17 @@ def agent_header(agent: Agent) -> dict[str, Json]:
 
 
 def agents_and_completions(
-    writer: CatalogWriter, design: Design, completion_objects: Mapping[str, Objects]
+    writer: CatalogWriter,
+    design: Design,
+    tools: Mapping[str, CatalogTool],
+    completion_objects: Mapping[str, Objects],
 ) -> dict[str, Json]:
-    """Return the agents and completions of the design; the objects are given by service."""
-    agents: list[Json] = [_agent(agent) for service in design.services for agent in service.agents]
+    """Return the agents and completions of the design; tools are given by id, the objects by service."""
+    agents: list[Json] = [
+        _agent(agent, tools, has_confirmations=writer.head.format >= 3)
+        for service in design.services
+        for agent in service.agents
+    ]
     completions: list[Json] = [
         _completion(writer, completion, completion_objects[service.name])
         for service in design.services
@@ -178,14 +186,18 @@ def non_default_limits(policy: RunPolicy | History) -> dict[str, object]:
     return {name: value for name, value in values.items() if value != defaults[name]}
 
 
-def _agent(agent: Agent) -> Json:
-    called = [(used_tool.tool.id, used_tool.name) for used in agent.uses for used_tool in used.tools]
-    native = [(tool.id, tool.kind) for toolset in toolsets_of(agent) for tool in toolset.native]
+def _agent(agent: Agent, tools: Mapping[str, CatalogTool], *, has_confirmations: bool) -> Json:
+    called: list[Json] = []
+    for used_tool in (each for used in agent.uses for each in used.tools):
+        id_, own = used_tool.tool.id, own_confirmation(used_tool) if has_confirmations else None
+        confirmation = confirmation_entry(own.typed(tools[id_].types.__getitem__)) if own else None
+        called.append(_without_empty({"id": id_, "name": used_tool.name, "confirmation": confirmation}))
+    called += [{"id": tool.id, "name": tool.kind} for of in toolsets_of(agent) for tool in of.native]
     head: dict[str, Json] = {
         "id": agent.id,
         "service": agent.service,
         "description": agent.description,
-        "tools": [{"id": id_, "name": name} for id_, name in (*called, *native)],
+        "tools": called,
     }
     return head | _without_empty(
         {

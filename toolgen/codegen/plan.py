@@ -92,10 +92,8 @@ def _files(design: Design, writer: CatalogWriter) -> Iterator[tuple[str, View | 
     for service in design.services:
         yield from _service(service, whole)
     objects = {service.name: completions_scope(service, whole.shared).objects for service in design.services}
-    yield (
-        CATALOG,
-        writer.catalogue(whole.entries.values(), further=agents_and_completions(writer, design, objects)),
-    )
+    further = agents_and_completions(writer, design, whole.tools, objects)
+    yield CATALOG, writer.catalogue(whole.entries.values(), further=further)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -80,9 +80,15 @@ def _narrowed(tool: str, gaps: tuple[Gap, ...], listed: set[str]) -> Iterator[Ch
         elif gap.keyword == "additionalProperties" and gap.name:
             yield change("argument-removed", tool, f"argument {name!r} is gone", gap=gap, **places)
         else:
-            what = f"argument {name!r}" if name else "the arguments"
-            message = f"{what} {'are' if not name else 'is'} narrower: the new schema {gap.reason}"
+            message = f"{_subject(name, 'is', 'are')} narrower: the new schema {gap.reason}"
             yield change("argument-narrowed", tool, message, gap=gap, **places)
+
+
+def _subject(name: str, singular: str, plural: str) -> str:
+    """Return the beginning of a sentence about an argument, about all, or about those without a name."""
+    if name in ("", "[]"):
+        return f"{'further' if name else 'the'} arguments {plural}"
+    return f"argument {name!r} {singular}"
 
 
 def _loosened(tool: str, before: Document, after: Document, listed: set[str]) -> Iterator[Change]:
@@ -103,8 +109,7 @@ def _loosened(tool: str, before: Document, after: Document, listed: set[str]) ->
         elif gap.keyword == "additionalProperties" and gap.name:
             yield change("argument-added", tool, f"argument {name!r} is new", **places)
         else:
-            what = f"argument {name!r} takes" if name else "the arguments take"
-            message = f"{what} more: the old schema {gap.reason}"
+            message = f"{_subject(name, 'takes', 'take')} more: the old schema {gap.reason}"
             yield change("argument-widened", tool, message, gap=gap, **places)
 
 

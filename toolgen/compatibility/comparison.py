@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from .arguments import argument_changes
@@ -118,6 +119,7 @@ def _agents(before: Contract, after: Contract, moved: Mapping[str, str]) -> Iter
         if id_ not in after.agents:
             yield change("agent-removed", id_, "the agent is gone")
             continue
+        yield from _agent_approvals(id_, before, after)
         old, new = _tools_of(entry), _tools_of(after.agents[id_])
         has_other_tools = has_other_exports = False
         for tool, name in old.items():
@@ -134,6 +136,21 @@ def _agents(before: Contract, after: Contract, moved: Mapping[str, str]) -> Iter
             yield change("agent-export-removed", id_, message, argument=export)
         explained = {"digest", *(["tools"] * has_other_tools), *(["exports"] * has_other_exports)}
         yield from _left(id_, entry, after.agents[id_], explained)
+
+
+def _agent_approvals(id_: str, before: Contract, after: Contract) -> Iterator[Change]:
+    """Yield the changes of how an agent asks a person, where it does not as the tool says."""
+    sides = before, after
+    old, new = ({tool["id"]: tool for tool in side.agents[id_].get("tools", ())} for side in sides)
+    for tool in old.keys() & new.keys() & before.tools.keys() & after.tools.keys():
+        if "confirmation" not in {*old[tool], *new[tool]}:
+            continue
+        was, now = (
+            {key: value for key, value in {**side.tools[tool], **own[tool]}.items() if key == "confirmation"}
+            for side, own in zip(sides, (old, new), strict=True)
+        )
+        for each in (*guard_changes(id_, was, now), *approval_changes(id_, was, now, sides)):
+            yield replace(each, message=f"of {tool}, {each.message}", argument=tool)
 
 
 def _left(id_: str, before: Entry, after: Entry, explained: Collection[str]) -> Iterator[Change]:
