@@ -39,7 +39,8 @@ demo-temporal: .venv/ready ## run the example's conversation on Temporal and Pos
 # By parts, each process has files that are its own; by file, a worker takes the next when it has done one.
 PARTS := $(BIN)/python -m tests.parts
 FILES := $(BIN)/pytest --numprocesses auto --maxprocesses 8 --max-worker-restart 0 --dist loadfile
-# Of the exhaustive values of a test and of large inputs, CI takes each so-manieth, beginning elsewhere each day.
+# Of the exhaustive values of a test and of large inputs, CI takes each so-manieth, and of tests that are costly
+# each third, beginning elsewhere each day.
 EVERY ?= 8
 SEED ?= 0
 SOME := --every $(EVERY) --seed $(SEED)
@@ -77,7 +78,7 @@ fuzz: .venv/ready ## decode random documents and kill random runs, for FUZZ_SECO
 .PHONY: lab-short
 lab-short: compiled ui/node_modules/ready ## kill processes at some moments of runs, and check what is left; lead the explorer in a browser
 	$(BIN)/python -m tests.lab --short
-	$(FILES) -m '' --override-ini faulthandler_timeout=900 $(EXPLORER)
+	$(FILES) -m '' $(SOME) --override-ini faulthandler_timeout=900 $(EXPLORER)
 
 .PHONY: lab
 lab: FUZZ_SECONDS = 600
@@ -85,7 +86,7 @@ lab: FUZZ_SEED := $(shell date +%Y%m%d)
 lab: fuzz lab-pythons .peers/ready ui/node_modules/ready ## the same with hundreds of kills, many inputs of each test, and FUZZ_SECONDS (600) of each random input; for nightly runs
 	$(FILES) --override-ini faulthandler_timeout=0 tests/soak
 	$(PARTS) --lab -m exhaustive
-	$(FILES) --lab -m 'volume or exhaustive' --no-loadscope-reorder --override-ini faulthandler_timeout=0 --ignore $(EXPLORER) tests/conformance
+	$(FILES) --lab -m 'volume or exhaustive or costly' --no-loadscope-reorder --override-ini faulthandler_timeout=0 --ignore $(EXPLORER) tests/conformance
 	$(FILES) --lab -m '' --override-ini faulthandler_timeout=0 $(EXPLORER)
 	$(BIN)/python -m tests.lab --seed $(FUZZ_SEED)
 

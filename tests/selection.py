@@ -16,6 +16,8 @@ IS_LAB = False
 """Whether this is a part of `make lab`; set from the option `--lab` before tests are collected."""
 SEED = 0
 """Where `stride` begins; set from the option `--seed`."""
+COSTLY = 3
+"""Of the tests marked `costly`, `make conformance` runs each so-manieth, beginning elsewhere each day."""
 
 
 def volume(short: int, *, lab: int) -> int:
@@ -29,13 +31,27 @@ def stride(values: Sequence[T], every: int) -> Sequence[T]:
 
 
 def left_out(items: Iterable[pytest.Item], every: int) -> set[pytest.Item]:
-    """Return what a run of each so-manieth `exhaustive` value leaves out, of each test apart."""
+    """Return what a run of each so-manieth `exhaustive` value leaves out, of each test apart.
+
+    Of tests that are `costly` it takes each third, whatever they are of; those of a `costly(whole=True)` file
+    are taken together.
+    """
+    if every == 1:
+        return set()
     of_test = defaultdict[str, list[pytest.Item]](list)
+    costly = defaultdict[str, list[pytest.Item]](list)
     for item in items:
         values = getattr(item, "callspec", None)
-        if values is not None and any(mark.name == "exhaustive" for mark in values.marks):
+        mark = item.get_closest_marker("costly")
+        if mark is not None:
+            costly[item.nodeid.partition("::")[0] if mark.kwargs.get("whole") else item.nodeid].append(item)
+        elif values is not None and any(mark.name == "exhaustive" for mark in values.marks):
             of_test[item.nodeid.partition("[")[0]].append(item)
-    return {item for those in of_test.values() for item in set(those) - set(stride(those, every))}
+    kept = set(stride(sorted(costly), COSTLY))
+    return {
+        *(item for those in of_test.values() for item in set(those) - set(stride(those, every))),
+        *(item for name, those in costly.items() if name not in kept for item in those),
+    }
 
 
 def first(values: Iterable[Any], count: int = 1) -> list[Any]:

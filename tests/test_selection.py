@@ -36,6 +36,35 @@ def test_each_run_has_some_values_of_each_test_and_all_together_have_each(
     assert left_out([*ten, *three], 1) == set()
 
 
+@pytest.mark.parametrize("value", range(7))
+@pytest.mark.costly
+def test_costly_values(value: int) -> None:
+    assert value in range(7)
+
+
+@pytest.mark.parametrize("value", range(4))
+@pytest.mark.costly(whole=True)
+def test_values_that_share_what_is_dear(value: int) -> None:
+    assert value in range(4)
+
+
+def test_each_run_has_a_third_of_what_is_costly_and_all_together_have_each(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    costly, whole = (
+        collected(request, test) for test in (test_costly_values, test_values_that_share_what_is_dear)
+    )
+    assert left_out([*costly, *whole], 1) == set()
+    seen = set[pytest.Item]()
+    for seed in range(selection.COSTLY):
+        monkeypatch.setattr(selection, "SEED", seed)
+        kept = {*costly, *whole} - left_out([*costly, *whole], 8)
+        assert len(kept & set(costly)) in {2, 3}
+        assert kept & set(whole) in (set(), set(whole))
+        seen |= kept
+    assert seen == {*costly, *whole}
+
+
 def test_a_stride_begins_at_the_seed_and_is_never_empty(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(selection, "SEED", 20261127)
     assert list(stride(range(10), 4)) == [3, 7]

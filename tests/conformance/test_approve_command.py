@@ -9,6 +9,8 @@ from tests.conftest import ProjectFolder
 from tests.terminal import at_a_terminal
 from tests.test_approve_command import asked
 
+pytestmark = pytest.mark.costly
+
 database = test_approve_command.database
 
 

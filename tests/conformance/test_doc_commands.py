@@ -13,6 +13,8 @@ import pytest
 
 from tests.test_docs import ROOT, RUN, blocks, name_of
 
+pytestmark = pytest.mark.costly
+
 
 @pytest.mark.parametrize("file", RUN, ids=name_of)
 def test_the_commands_work(file: Path) -> None:

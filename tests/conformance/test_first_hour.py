@@ -18,11 +18,14 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
+import pytest
 import uv
 from mcp.client.session import ClientSession
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from .test_init_projects import API
+
+pytestmark = pytest.mark.costly
 
 ROOT = Path(__file__).parents[2]
 TOOL = """\

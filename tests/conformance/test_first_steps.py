@@ -15,6 +15,8 @@ import pytest
 
 from tests.test_docs import BLOCK, FOLLOWED
 
+pytestmark = pytest.mark.costly(whole=True)
+
 
 def environment() -> dict[str, str]:
     """Return variables with which pip needs no network: what toolgen needs is taken from this environment.

@@ -9,6 +9,8 @@ import pytest
 from tests.conformance.followed import reader_of, shell
 from tests.test_docs import FOLLOWED_IN_A_FOLDER, name_of
 
+pytestmark = pytest.mark.costly
+
 TYPED = {"durable-agent.md": "notes", "long-running.md": "executors"}
 """What of a followed document is checked by mypy too."""
 

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from examples.home.durable import story
 from tests.test_docs import ROOT, blocks
+
+pytestmark = pytest.mark.costly
 
 
 async def test_a_conversation_goes_on_after_a_kill(tmp_path: Path) -> None:

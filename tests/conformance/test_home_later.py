@@ -7,9 +7,13 @@ import json
 import sqlite3
 from pathlib import Path
 
+import pytest
+
 from tests import test_home_later
 from tests.test_home_later import ASKING, MIRA, ROOT, run, settings, waiting
 from toolgen.runtime import Runtime
+
+pytestmark = pytest.mark.costly
 
 path = test_home_later.path
 connection = test_home_later.connection

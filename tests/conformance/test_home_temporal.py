@@ -14,6 +14,8 @@ from tests.temporal_server import TemporalServer
 from tests.test_docs import PRODUCTION, blocks
 from tests.worker_process import working
 
+pytestmark = pytest.mark.costly
+
 
 async def test_a_conversation_goes_on_after_a_worker_was_killed(
     temporal: TemporalServer, conninfo: str, tmp_path: Path

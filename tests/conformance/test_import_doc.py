@@ -8,9 +8,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.conformance.followed import served
 from tests.conftest import surroundings
 from tests.test_docs import BLOCK, IMPORT
+
+pytestmark = pytest.mark.costly
 
 PORT = "8124"
 """Of the API in the document; here it is one that is free."""

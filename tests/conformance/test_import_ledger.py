@@ -21,6 +21,8 @@ from toolgen.importers.tool import ImportedTool, Source
 from toolgen.schema_reader.keywords import children
 from toolgen.shapes.design.schema import object_schema
 
+pytestmark = pytest.mark.costly
+
 NOTES = ("title", "description", "default", "examples", "example", "format", "deprecated", "readOnly")
 
 

@@ -28,6 +28,8 @@ from toolgen.runtime import Codec
 from toolgen.shapes.constraints import LIMITS
 from toolgen.shapes.issues import json_type
 
+pytestmark = pytest.mark.costly
+
 _ANNOTATED = tuple(row.keyword for row in LIMITS if row.keyword.startswith("x-"))
 _WITHIN = {"since": "2026-06-01T00:00:00Z", "quarter": "PT15M"}
 """Values of required fields with such limits, in `tests/cases`."""

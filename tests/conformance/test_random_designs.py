@@ -40,6 +40,8 @@ from toolgen.shapes.design.schema import object_schema
 from toolgen.shapes.fields import ObjectType
 from toolgen.shapes.naming import method_name, module_name
 
+pytestmark = pytest.mark.costly
+
 CLASHES = {"duplicate-name", "identifier-clash", "name-too-long", "reserved-name"}
 META = CallMeta(session_id="s")
 

@@ -8,9 +8,13 @@ import sys
 import textwrap
 from pathlib import Path
 
+import pytest
+
 from tests.conftest import surroundings
 from tests.runtime.test_sessions import HELLO, ODD
 from tests.runtime.test_sessions_file import of_file
+
+pytestmark = pytest.mark.costly
 
 
 def test_processes_share_a_file(tmp_path: Path) -> None:

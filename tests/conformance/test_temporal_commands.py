@@ -18,6 +18,8 @@ from tests.temporal_server import TemporalServer
 from tests.worker_process import working
 from toolgen.agents import agents_of
 
+pytestmark = pytest.mark.costly
+
 _NUMBERS = itertools.count(1)
 IMPORTS = """\
 from toolgen.adapters.postgres import Postgres, PostgresPayloads, PostgresSessionStore, PostgresStateStore

@@ -37,6 +37,8 @@ from toolgen.dsl import build
 from toolgen.expr.tree import Design, Tool
 from toolgen.runtime import Codec, ToolSpec, ToolValidationError, json_schema_codec
 
+pytestmark = pytest.mark.costly
+
 SHAPES = {"missing_field", "unknown_field", "invalid_type", "invalid_enum_value"}
 """What types say of a document; they know no limits, patterns and formats."""
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.costly
+
 ROOT = Path(__file__).parents[2]
 FOLDER = Path("tests/typing")
 COMMANDS = {

@@ -10,6 +10,8 @@ import pytest
 from tests.conftest import in_a_process
 from tests.schema_reader.shapes import SHAPES, Schema, an_object, nested
 
+pytestmark = pytest.mark.costly
+
 WIDTH = 100
 TOO_LARGE: dict[str, tuple[Schema, str]] = {
     "depth": (nested(200), "what stands here is nested too deeply to be read"),

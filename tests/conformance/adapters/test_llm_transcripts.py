@@ -54,6 +54,8 @@ from toolgen.calls.toolsets.functions import function_toolset
 from toolgen.contract.json_value import Json
 from toolgen.runtime import Runtime
 
+pytestmark = pytest.mark.costly
+
 DEEP = '{"name": ' * 400 + "1" + "}" * 400
 ODD = (
     "",

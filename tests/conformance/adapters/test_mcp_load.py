@@ -20,6 +20,8 @@ from tests.adapters.mcp.serving.project import http_process
 from tests.adapters.mcp.serving.web import URL, hello, modern_call, web
 from tests.selection import volume
 
+pytestmark = pytest.mark.costly
+
 SESSIONS = volume(100, lab=500)
 CALLS = 200
 

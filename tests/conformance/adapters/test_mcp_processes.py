@@ -31,6 +31,8 @@ from tests.conformance.mcp.test_stdio import open_session, stdio_process
 from tests.conftest import ProjectFolder
 from tests.peers.hostile_client import MESSAGES
 
+pytestmark = pytest.mark.costly
+
 
 @pytest.mark.parametrize("era", ERAS)
 async def test_a_client_uses_a_process_and_the_process_ends(era: str, tmp_path: Path) -> None:

@@ -31,6 +31,8 @@ from toolgen.runs import (
 from .codec import XorCodec
 from .processes import HEARTBEAT_S, ends
 
+pytestmark = pytest.mark.costly
+
 LARGE = 5_000_000
 HISTORY = 30_000
 """The most bytes of a history, whatever goes through its run."""

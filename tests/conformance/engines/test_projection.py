@@ -13,6 +13,8 @@ from tests.engines.toys import abouts, call, play
 from toolgen.engines.temporal import TemporalEngine, projection, reader
 from toolgen.runs import Engine, RunContext
 
+pytestmark = pytest.mark.costly
+
 ASKS: dict[str, Any] = {"wait": ["answer:wait:1"], "about": {"question": "?"}}
 
 

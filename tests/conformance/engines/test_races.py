@@ -18,6 +18,8 @@ from toolgen.runs import Receipt, WaitOverError
 from . import clerk
 from .processes import FORKS, TemporalWorkers, ends
 
+pytestmark = pytest.mark.costly
+
 RACES = volume(4, lab=30)
 STEPS = [{"wait": ["answer:wait:0"], "about": "?"}, {"calls": [call("after")]}]
 

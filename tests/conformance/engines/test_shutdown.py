@@ -18,6 +18,8 @@ from toolgen.runs import OUTCOME_UNKNOWN, ActivityInfo, EngineError, RunContext
 
 from .processes import HEARTBEAT_S, TemporalWorkers, ends
 
+pytestmark = pytest.mark.costly
+
 
 class Draining:
     """A worker of two queues in this process, the second one for runs of the agent `x.b`."""

@@ -12,6 +12,8 @@ from toolgen.runs import NondeterminismError
 
 from .processes import TemporalWorkers, ends
 
+pytestmark = pytest.mark.costly
+
 
 def outcome(run_id: str, version: int) -> list[Any]:
     """Return the output of a run that began with a version, and was told to go on."""

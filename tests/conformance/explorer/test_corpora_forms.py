@@ -19,6 +19,8 @@ from toolgen.runtime import BoundTool, Runtime, ToolContext, ToolSpec, json_sche
 from .browser import exploring
 from .form_pages import PAGES, FormPage, opened
 
+pytestmark = pytest.mark.costly(whole=True)
+
 TOOLSET: Final = "others.tools"
 UNDRAWN: Final = (
     "Unsupported field schema",

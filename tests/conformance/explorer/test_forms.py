@@ -19,6 +19,8 @@ from toolgen.shapes import lexical
 from .browser import SESSION, Explorer, exploring, exploring_home
 from .form_pages import DOC, PAGES, FormPage, opened
 
+pytestmark = pytest.mark.costly(whole=True)
+
 CATALOGUE: Final = load_catalogue(Path("gen/tool_schemas.json"))
 FORMS: Final = Path("toolgen/templates/typescript/forms.ts").read_text("utf-8")
 DAY: Final = {"device_id": "h23", "start": "2026-01-28T00:00:00Z", "end": "2026-01-29T00:00:00Z"}

@@ -14,6 +14,8 @@ from toolgen.runtime import Runtime
 from .browser import Explorer, exploring
 from .corpus import CORPUS, hostile_runtime
 
+pytestmark = pytest.mark.costly(whole=True)
+
 MADE = (
     "script:not([src]), iframe, object, embed, base, form[action], body link, meta[http-equiv], "
     "body style, video, audio, math, animate, [onload], [onerror], [onfocus], [ontoggle], [formaction]"

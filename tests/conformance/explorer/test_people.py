@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from playwright.async_api import expect
 
 from .browser import SESSION, exploring_home
+
+pytestmark = pytest.mark.costly(whole=True)
 
 
 async def test_an_approval_shows_what_runs_and_runs_it(tmp_path: Path) -> None:

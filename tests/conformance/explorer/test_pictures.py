@@ -13,6 +13,8 @@ from playwright.async_api import Page, expect
 
 from .browser import SESSION, Explorer, exploring_home
 
+pytestmark = pytest.mark.costly(whole=True)
+
 PICTURES: Final = Path("docs/pictures")
 WIDTH: Final = 1400
 HEIGHT: Final = 800

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from playwright.async_api import expect
 
 from tests.adapters.http.shop import Shop, shop_runtime
 
 from .browser import SESSION, TIMEOUT_MS, exploring, exploring_home
+
+pytestmark = pytest.mark.costly(whole=True)
 
 FACTORY_RESET = "#/tools/assistant.maintenance.factory_reset"
 LIST_DEVICES = "#/tools/assistant.devices.list_devices"

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
+import pytest
 from playwright.async_api import Locator, Page, expect
 
 from examples.home.scripts import LIGHTS
@@ -18,6 +19,8 @@ from tests.adapters.http.listening import listening
 
 from .browser import SESSION, Explorer, browsing
 from .piecemeal import GO_ON, TOKEN, home
+
+pytestmark = pytest.mark.costly(whole=True)
 
 BEGUN: Final = "1 of the lights"
 WHOLE: Final = "1 of the lights does not answer: Ceiling lamp (Living room)."

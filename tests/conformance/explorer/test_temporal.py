@@ -17,6 +17,8 @@ from tests.worker_process import working
 from .browser import SESSION, browsing
 from .piecemeal import GO_ON
 
+pytestmark = pytest.mark.costly(whole=True)
+
 PROJECT = """
 from functools import partial
 from pathlib import Path

@@ -13,6 +13,8 @@ from toolgen.catalog import load_catalogue
 
 from .browser import SESSION, Explorer, exploring_home
 
+pytestmark = pytest.mark.costly(whole=True)
+
 CATALOGUE: Final = load_catalogue(Path("gen/tool_schemas.json"))
 AXE: Final = Path("ui/node_modules/axe-core/axe.min.js")
 SET_STATE: Final = "#/tools/assistant.devices.set_state"

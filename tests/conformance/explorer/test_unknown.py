@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
 from playwright.async_api import Locator, Page, expect
 
 from tests.adapters.http.shop import AGENT, Shop, shop_runtime
@@ -13,6 +14,8 @@ from toolgen.engines import InProcessEngine
 from toolgen.runtime import Runtime
 
 from .browser import Explorer, exploring
+
+pytestmark = pytest.mark.costly(whole=True)
 
 
 async def lose(runtime: Runtime, shop: Shop, session: str) -> str:

@@ -6,6 +6,7 @@ from base64 import b64encode
 from dataclasses import replace
 from typing import Any, Final
 
+import pytest
 from playwright.async_api import expect
 
 from toolgen.calls.toolsets.functions import func_tool, function_toolset
@@ -14,6 +15,8 @@ from toolgen.capabilities import ArtifactsCapability, MemoryArtifactStore
 from toolgen.runtime import ArtifactSpec, BoundTool, Runtime, ToolOutcome
 
 from .browser import exploring
+
+pytestmark = pytest.mark.costly(whole=True)
 
 SVG: Final = (
     '<svg xmlns="http://www.w3.org/2000/svg" width="20" height="10" onload="alert(1)">'

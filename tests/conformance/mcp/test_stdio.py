@@ -16,6 +16,8 @@ from tests.adapters.mcp.serving.desk import ERAS
 from tests.adapters.mcp.serving.people import Person, accept
 from tests.adapters.mcp.serving.project import by_stdio, environment, serve, write_project
 
+pytestmark = pytest.mark.costly
+
 HELLO = {
     "protocolVersion": "2025-11-25",
     "capabilities": {},

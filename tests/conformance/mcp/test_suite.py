@@ -24,6 +24,8 @@ from tests.peers import PEERS
 
 from .servers import NODE, npm_program
 
+pytestmark = pytest.mark.costly
+
 REVISIONS: Final = ("2025-11-25", "2026-07-28")
 EXPECTED: Final[dict[str, Any]] = tomllib.loads(
     (Path(__file__).parent / "suite_failures.toml").read_text("utf-8")

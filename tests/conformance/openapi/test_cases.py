@@ -23,6 +23,8 @@ from .documents import PEERS
 from .examples import MISSING, Sample
 from .imported import Imported, arguments, generate, loaded
 
+pytestmark = pytest.mark.costly
+
 CASES = volume(6, lab=300)
 """Of each kind for an operation."""
 

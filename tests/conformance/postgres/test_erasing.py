@@ -35,6 +35,8 @@ from toolgen.events.hub import Events
 from toolgen.runs import Engine
 from toolgen.runtime import Runtime
 
+pytestmark = pytest.mark.costly
+
 TABLES: Final = frozenset(
     f"toolgen.{name}"
     for name in "session turn message answer spoken state artifact artifact_owner event payload".split()

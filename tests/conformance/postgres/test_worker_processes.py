@@ -12,6 +12,8 @@ from tests.conftest import ProjectFolder
 from tests.runs_project import MAIN, write_runs
 from tests.worker_process import working
 
+pytestmark = pytest.mark.costly
+
 UNREACHABLE = (503, "store unreachable")
 
 

@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.costly
+
 FRAMEWORKS = {
     "pydantic_ai": "pydantic_ai",
     "langchain": "langchain_core",
