@@ -3,6 +3,7 @@
 `UPDATE=1` rewrites the diagnostics.
 """
 
+import json
 import os
 import re
 import runpy
@@ -91,6 +92,16 @@ def test_the_command_explains_lists_and_suggests(capsys: pytest.CaptureFixture[s
     assert "hint: close codes are unknown-type, " in capsys.readouterr().err
     assert main(["explain", "?"]) == 2
     assert "run toolgen explain to see all codes" in capsys.readouterr().err
+
+
+def test_the_command_says_it_to_programs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "--json"]) == 0
+    listed = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert {"bad-name", "environment", "argument-renamed"} <= {one["code"] for one in listed}
+    assert all(one["explanation"] for one in listed)
+    assert main(["explain", "bad-name", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) in listed
+    assert main(["explain", "bad-nam", "--json"]) == 2
 
 
 @pytest.mark.parametrize("code", TEXTS.values(), ids=lambda code: code.name)

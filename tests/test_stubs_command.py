@@ -142,6 +142,7 @@ def test_check_fails_on_what_is_open(project: ProjectFolder) -> None:
     project.run("gen")
     done = project.run("stubs", "--check")
     assert (done.code, done.err) == (1, f"{GREET_ERROR}\nexecutors: 1 unimplemented\n")
+    assert [one["code"] for one in findings_in(project.run("stubs", "--json").out)] == ["stub-unimplemented"]
     implement(project)
     done = project.run("stubs", "--check")
     assert (done.code, done.out, done.err) == (0, "", "executors: 1 implemented\n")

@@ -135,6 +135,23 @@ def test_a_terminal_gets_indented_json_and_colours(desk: ProjectFolder) -> None:
     assert '{\r\n  "error": "the arguments of count_words do not fit"' in plain
 
 
+MANY = """\
+from toolgen.dsl import Args, Attribute, Design, Service, String, Tool, Toolset
+tools = [Tool(f"get_{n}", "Get it.", Args(Attribute("id", String, "Id of it."))) for n in range(150)]
+design = Design("app", "An application.", Service("hall", "A hall.", Toolset("many", "Tools.", *tools)))
+"""
+
+
+@pytest.mark.exhaustive
+def test_a_person_is_told_what_takes_long_and_where_a_code_is_explained(project: ProjectFolder) -> None:
+    project.write("app/design.py", MANY)
+    assert "generating the code of 150 tools…" in at_a_terminal(project, ["gen"])
+    assert "generating" not in project.run("gen").err
+    project.write("app/design.py", MANY.replace('"get_{n}"', '"Get {n}"'))
+    assert "see: toolgen explain bad-name\r\n" in at_a_terminal(project, ["gen"])
+    assert "see:" not in project.run("gen").err
+
+
 def test_an_artifact_is_shown_and_saved(project: ProjectFolder) -> None:
     project.write("app/main.py", ARTIFACTS)
     project.run("call", "report", '{"city": "Bonn"}', "--session", "s-1")

@@ -53,6 +53,11 @@ async def test_everything_else_is_asked_for_first(home: Runtime) -> None:
     assert (await handle.result()).text.startswith("set_state returned")
 
 
+async def test_a_question_is_for_a_tool_that_only_reads(home: Runtime) -> None:
+    output = await said(home, "What was the state of the lights at the harbour?")
+    assert output.text.startswith("list_devices returned")
+
+
 async def test_a_no_calls_nothing(home: Runtime) -> None:
     handle = await chat.client(home).start("Set the state of device h09", session_id="s-mira")
     (asked,) = (await handle.settled()).awaiting

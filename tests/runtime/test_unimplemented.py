@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -58,6 +58,34 @@ async def test_the_log_names_the_method_and_the_model_does_not(
     assert record.exc_info is None
     seen = (result.json.decode(), str(result.error), repr(result.retry_hint))
     assert not [text for text in seen if "test_unimplemented" in text or f":{line}" in text]
+
+
+class Service:
+    """A stub of a service, as `toolgen init --add` writes it."""
+
+    async def devices_of(self, site: str) -> Any:
+        raise NotImplementedError("devices_of returns DevicesOfResult")
+
+
+class Bound:
+    """An executor as it is generated of bound tools."""
+
+    _service_methods: Final = {"device_service": ("devices_of",)}
+
+    def __init__(self) -> None:
+        self._device_service = Service()
+
+    async def list_devices(self, payload: Any, ctx: Any) -> Any:
+        return await self._device_service.devices_of(payload.site_id)
+
+
+async def test_a_service_that_is_not_written_yet_is_named(caplog: pytest.LogCaptureFixture) -> None:
+    result = await runtime(Bound()).call(TOOL, SITE, META)
+    assert result.json == b'{"error":"list_devices is not implemented"}'
+    line = Service.devices_of.__code__.co_firstlineno
+    assert [record.getMessage() for record in caplog.records] == [
+        f"{HERE}:{line}: Service.devices_of is not implemented (tool {TOOL})"
+    ]
 
 
 async def test_what_a_method_calls_is_a_fault_as_any_other(caplog: pytest.LogCaptureFixture) -> None:

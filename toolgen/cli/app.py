@@ -131,6 +131,7 @@ def stubs(
         typer.Option("--check", help="Print only missing and unimplemented methods; exit 1 if there is one."),
     ] = False,
     format: OutputFormat = "text",
+    json: AsJson = False,
     config: Config = None,
 ) -> None:
     """Show which methods of your executors are implemented, unimplemented, missing, changed or orphaned.
@@ -140,6 +141,7 @@ def stubs(
     from .outcome import print_error_records, print_outcome
     from .stubs import show_stubs
 
+    format = "json" if json else format
     with print_error_records(format):
         raise typer.Exit(print_outcome(show_stubs(find_project(config), check=check, format=format)))
 
@@ -359,14 +361,16 @@ def explain(
     code: Annotated[
         str | None, typer.Argument(help="A code such as bad-name; without one, all codes.", metavar="CODE")
     ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Code and explanation, an object on a line.")] = False,
 ) -> None:
     """Explain what a code means; of a diagnostic, with a design that has it and what repairs it.
 
     Such as: toolgen explain bad-name
     """
     from .explain import explain as explained
+    from .explain import explanation_records
 
-    print(explained(code))
+    print(explanation_records(code) if json else explained(code))
 
 
 app.command()(init)

@@ -149,6 +149,7 @@ def check(
     by: Annotated[
         str, typer.Option(help="Who adopts; by default the user of this machine.", metavar="NAME")
     ] = "",
+    json: Annotated[bool, typer.Option("--json", help="An object on a line for each.")] = False,
     config: Config = None,
 ) -> None:
     """Show the calls that wait and that no secret of this host has sealed, or that were changed since.
@@ -158,7 +159,8 @@ def check(
     from .operations import check_runs
     from .terminal import user_name
 
-    work = check_runs(find_project(config), runs or (), adopt=adopt, is_sure=yes, by=by or user_name())
+    who = by or user_name()
+    work = check_runs(find_project(config), runs or (), adopt=adopt, is_sure=yes, by=who, as_json=json)
     raise typer.Exit(asyncio.run(work))
 
 

@@ -8,6 +8,7 @@ other findings have a text alone, in `problem_codes` and `importers/codes.py`.
 from __future__ import annotations
 
 import difflib
+import json
 import re
 import textwrap
 from collections.abc import Mapping
@@ -45,7 +46,7 @@ def explain(code: str | None) -> str:
         ToolgenError: there is no such code.
     """
     if code is None:
-        return "\n".join([*RULES, *TEXTS])
+        return "\n".join(_explanations())
     if code in TEXTS:
         return f"{code}\n\n{textwrap.fill(TEXTS[code].explanation, 100)}"
     if code not in RULES:
@@ -60,6 +61,24 @@ def explain(code: str | None) -> str:
     for language, block in blocks(code).items():
         parts += [_INTRODUCTIONS[language], textwrap.indent(block.rstrip("\n"), "    ")]
     return "\n\n".join(parts)
+
+
+def explanation_records(code: str | None) -> str:
+    """Return a line of JSON for a code, or for each: `code` and `explanation`.
+
+    Raises:
+        ToolgenError: there is no such code.
+    """
+    if code is not None:
+        explain(code)
+    chosen = _explanations() if code is None else {code: _explanations()[code]}
+    return "\n".join(json.dumps({"code": name, "explanation": text}) for name, text in chosen.items())
+
+
+def _explanations() -> dict[str, str]:
+    return {code: rule.explanation for code, rule in RULES.items()} | {
+        code: text.explanation for code, text in TEXTS.items()
+    }
 
 
 def blocks(code: str) -> dict[str, str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
@@ -31,9 +31,12 @@ _NOTHING: Final = "correct its name; what was erased before is gone, and nothing
 
 
 async def check_runs(
-    project: Project, run_ids: Collection[str], *, adopt: bool, is_sure: bool, by: str
+    project: Project, run_ids: Collection[str], *, adopt: bool, is_sure: bool, by: str, as_json: bool = False
 ) -> int:
     """Print what is damaged, and each call that waits and is not sealed, and adopt those that can be.
+
+    As JSON each is an object on a line. Its `state` is `lost` or `damaged` with a `message`, or of a call
+    with `run_id`, `op`, `id`, `tool` and `record`, without its seal.
 
     Return 1 where something is damaged, or some are left, which nobody can answer.
 
@@ -47,10 +50,11 @@ async def check_runs(
             checked = await runtime.waits.check([wait for status in statuses for wait in waits_of(status)])
         else:
             checked = await runtime.waits.check()
-        damage = await _show_damage(runtime, engine)
+        damage = await _show_damage(runtime, engine, as_json)
         suspects = [call for call in checked if call.state != "sealed"]
         for call in suspects:
-            print("\n".join(map(printable, _lines(runtime, call))), file=sys.stderr if adopt else sys.stdout)
+            lines = [json.dumps(_object(runtime, call))] if as_json else _lines(runtime, call)
+            print("\n".join(map(printable, lines)), file=sys.stderr if adopt and not as_json else sys.stdout)
         if not suspects:
             print("every call that waits is sealed", file=sys.stderr)
             return 1 if damage else 0
@@ -63,7 +67,7 @@ async def check_runs(
     return 1 if suspects or damage else 0
 
 
-async def _show_damage(runtime: Runtime, engine: Engine) -> tuple[str, ...]:
+async def _show_damage(runtime: Runtime, engine: Engine, as_json: bool) -> tuple[str, ...]:
     """Print what of runs and sessions is damaged, and return it."""
     damage: tuple[str, ...] = ()
     if isinstance(engine, CheckedEngine):
@@ -72,13 +76,18 @@ async def _show_damage(runtime: Runtime, engine: Engine) -> tuple[str, ...]:
     if isinstance(runtime.assembly.joined, Agents):
         sessions = await runtime.assembly.joined.check()
         damage += sessions.damage
-        for line in sessions.lost:
-            print(printable(f"lost: {line}"))
-    for line in damage:
-        print(printable(f"damaged: {line}"))
+        _show_states("lost", sessions.lost, as_json)
+    _show_states("damaged", damage, as_json)
     if damage:
         print("restore the file from a backup, or cancel the runs that are named", file=sys.stderr)
     return damage
+
+
+def _show_states(state: str, messages: Iterable[str], as_json: bool) -> None:
+    for message in messages:
+        print(
+            printable(json.dumps({"state": state, "message": message}) if as_json else f"{state}: {message}")
+        )
 
 
 async def _adopt(
@@ -94,6 +103,13 @@ async def _adopt(
         for call in await runtime.waits.adopt(run_id, by=by):
             print(printable(f"adopted: {call.run_id}  {call.id}  {call.tool}"), file=sys.stderr)
     return [call for call in suspects if call.run_id in tampered]
+
+
+def _object(runtime: Runtime, call: CheckedCall) -> dict[str, Any]:
+    """Return what a program gets of a call."""
+    facts = {"run_id": call.run_id, "op": call.op, "state": call.state, "id": call.id, "tool": call.tool}
+    record = shown_record(runtime, call.record) if isinstance(call.record, dict) else None
+    return {**facts, "record": record and {key: value for key, value in record.items() if key != "seal"}}
 
 
 def _lines(runtime: Runtime, call: CheckedCall) -> list[str]:

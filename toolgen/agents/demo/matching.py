@@ -18,6 +18,7 @@ _LITTLE: Final = frozenset(
     "will with would you your".split()
 )
 """Words that say nothing of a tool."""
+_QUESTION: Final = re.compile(r"\s*(what|which|who|whose|where|when|how|is|are|was|were)\b", re.IGNORECASE)
 _ALIKE: Final = (
     frozenset(("list", "show", "all", "display")),
     frozenset(("add", "create", "new", "make", "write", "keep")),
@@ -61,13 +62,16 @@ def best_match(
 ) -> Match | None:
     """Return what the words of a message are for, the first of equals; None where they are for nothing.
 
-    An agent, by its description, is taken only where no tool is matched.
+    A question is for a tool that only reads, where its words are for one. An agent, by its description, is
+    taken only where no tool is matched.
     """
     named = re.match(r"\s*([\w-]+)", message)
     for spec in tools:
         if named and named[1] == spec.name:
             return Match(name=spec.name, words=(spec.name,), score=float(len(tools) + 1))
-    best = _best(message, {spec.name: _weights(spec) for spec in tools})
+    weights = {spec.name: _weights(spec) for spec in tools}
+    asked = {spec.name: weights[spec.name] for spec in tools if spec.hints["read_only"]}
+    best = (_QUESTION.match(message) and _best(message, asked)) or _best(message, weights)
     if best is None and agents:
         return _best(message, {id_: _weighted([(id_, 3.0), (text, 1.0)]) for id_, text in agents.items()})
     return best

@@ -329,14 +329,14 @@ def _arguments_text(data: Arguments, limit: int) -> str | None:
 
 
 def _find_unimplemented(spec: ToolSpec[Any, Any], error: BaseException) -> MethodFault | None:
-    """Return the tool's own method if it raised `NotImplementedError`; what it calls does not count."""
-    trace = error.__traceback__
+    """Return the method that raised `NotImplementedError`, if it is the tool's or that of a bound service."""
+    trace, of = error.__traceback__, None
     if not isinstance(error, NotImplementedError) or trace is None:
         return None
     while trace.tb_next is not None:
-        trace = trace.tb_next
-    code = trace.tb_frame.f_code
-    if code.co_name != spec.method:
+        trace, of = trace.tb_next, trace.tb_frame.f_locals.get("self")
+    code, services = trace.tb_frame.f_code, getattr(of, "_service_methods", {})
+    if code.co_name != spec.method and not any(code.co_name in names for names in services.values()):
         return None
     return MethodFault.of(code, spec.id, "is not implemented")
 
