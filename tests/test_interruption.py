@@ -152,7 +152,7 @@ def test_a_run_waits_for_one_that_writes_and_says_so(
     project.run("gen")
     folder = os.open(project.path, os.O_RDONLY)
     fcntl.flock(folder, fcntl.LOCK_EX)
-    waiting = toolgen(project, *arguments)
+    waiting = toolgen(project, "--force", *arguments)
     assert waiting.stderr is not None
     assert waiting.stderr.readline() == f"waiting for another toolgen in {project.path}\n"
     assert waiting.poll() is None
