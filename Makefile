@@ -40,7 +40,7 @@ demo-temporal: .venv/ready ## run the example's conversation on Temporal and Pos
 PARTS := $(BIN)/python -m tests.parts
 FILES := $(BIN)/pytest --numprocesses auto --maxprocesses 8 --max-worker-restart 0 --dist loadfile
 # Of the exhaustive values of a test and of large inputs, CI takes each so-manieth, and of tests that are costly
-# each third, beginning elsewhere each day.
+# each fourth, beginning elsewhere each day.
 EVERY ?= 8
 SEED ?= 0
 SOME := --every $(EVERY) --seed $(SEED)

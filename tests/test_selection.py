@@ -48,7 +48,7 @@ def test_values_that_share_what_is_dear(value: int) -> None:
     assert value in range(4)
 
 
-def test_each_run_has_a_third_of_what_is_costly_and_all_together_have_each(
+def test_each_run_has_a_part_of_what_is_costly_and_all_together_have_each(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     costly, whole = (
@@ -59,7 +59,7 @@ def test_each_run_has_a_third_of_what_is_costly_and_all_together_have_each(
     for seed in range(selection.COSTLY):
         monkeypatch.setattr(selection, "SEED", seed)
         kept = {*costly, *whole} - left_out([*costly, *whole], 8)
-        assert len(kept & set(costly)) in {2, 3}
+        assert len(kept & set(costly)) in {1, 2}
         assert kept & set(whole) in (set(), set(whole))
         seen |= kept
     assert seen == {*costly, *whole}
