@@ -166,6 +166,7 @@ def test_what_a_person_at_a_terminal_does_not_see_is_not_run(database: ProjectFo
     assert not (database.path / "ran").exists()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "arguments",
     first(

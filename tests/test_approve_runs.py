@@ -38,6 +38,7 @@ def wiper(runs: ProjectFolder) -> int:
     return int((runs.path / "wiper").read_text("utf-8"))
 
 
+@pytest.mark.exhaustive
 def test_it_is_executed_here_with_its_run_and_no_other_is(runs: ProjectFolder) -> None:
     start(runs, "run_1:s-1:work a", "run_2:s-2:ask Mira", "run_3:s-3:wipe disk")
     runs.write("a.gate", "")

@@ -103,6 +103,7 @@ def test_what_is_too_large_or_too_deep_is_no_traceback(project: ProjectFolder) -
     assert "is neither a file" in project.run("breaking", "--against", "a" * 5_000).err
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("format", ["json", "github", "sarif"])
 @pytest.mark.parametrize("wrong", ["(", DESIGN.replace("max_length=40", "max_length=-1")])
 def test_a_wrong_design_is_said_in_the_format(released: ProjectFolder, format: str, wrong: str) -> None:

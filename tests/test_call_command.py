@@ -136,6 +136,7 @@ def test_a_trace_shows_every_step_and_no_injected_value(greeter: ProjectFolder) 
     assert "s-9" not in done.err
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("tool", "data", "step", "error"),
     [
@@ -152,6 +153,7 @@ def test_a_trace_ends_where_the_call_failed(
     assert steps(done)[-2:] == [(step, f"failed: {error}"), ("total", "error")]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("runtime", "message"),
     first(

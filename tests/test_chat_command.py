@@ -252,6 +252,7 @@ def test_a_turn_goes_on_although_its_child_is_the_newest_run_that_waits(project:
     assert again.out.splitlines()[-1] == "done"
 
 
+@pytest.mark.exhaustive
 def test_a_person_at_a_terminal(desk: ProjectFolder) -> None:
     said = at_a_terminal(
         desk,

@@ -52,6 +52,7 @@ def test_where_everything_is_sealed_there_is_nothing_to_see(runs: ProjectFolder)
     )
 
 
+@pytest.mark.exhaustive
 def test_what_an_older_version_kept_is_adopted_and_answered(runs: ProjectFolder) -> None:
     start(runs, "run_1:s-1:wipe disk", "run_2:s-2:wipe tape")
     id_ = runs.run("approve").out.split()[0]
@@ -95,6 +96,7 @@ def test_what_was_changed_can_only_be_canceled(runs: ProjectFolder) -> None:
     assert runs.run("runs", "check").code == 0
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "text",
     first(
@@ -123,6 +125,7 @@ def test_a_record_that_cannot_be_read_is_named_and_hides_no_other(runs: ProjectF
         assert "Traceback" not in done.err
 
 
+@pytest.mark.exhaustive
 def test_a_key_that_is_gone_is_named_and_made_again_by_who_adopts(runs: ProjectFolder) -> None:
     start(runs, "run_1:s-1:wipe disk")
     key = runs.path / "runs.db.key"

@@ -70,6 +70,7 @@ def test_it_is_read_from_stdin(project: ProjectFolder, kind: str, text: str, sho
     assert project.run("call", "get", "{}", "--session", "t", "--label", "user=ann").out == shown
 
 
+@pytest.mark.exhaustive
 def test_it_is_typed_unseen(project: ProjectFolder) -> None:
     id_ = waiting(project, "basic")
     replies = {b"user of books: ": b"jo\n", b"which is not shown: ": f"{SECRET}\n".encode()}

@@ -81,6 +81,7 @@ def rewrites(runs: ProjectFolder) -> dict[str, int]:
     return found
 
 
+@pytest.mark.exhaustive
 @PLACES
 def test_a_file_is_rewritten_once_for_all_sessions(runs: ProjectFolder) -> None:
     before = rewrites(runs)
@@ -88,6 +89,7 @@ def test_a_file_is_rewritten_once_for_all_sessions(runs: ProjectFolder) -> None:
     assert rewrites(runs) == {name: number + 1 for name, number in before.items()}
 
 
+@pytest.mark.exhaustive
 @PLACES
 @pytest.mark.parametrize(
     "of", first(map(pytest.param, [("--session", "s-1"), ("--label", "user=user of s-1")]))
@@ -115,6 +117,7 @@ def test_nothing_of_the_session_is_left(runs: ProjectFolder, of: tuple[str, str]
     assert other == {"k": "kept"}
 
 
+@pytest.mark.exhaustive
 @PLACES
 def test_a_session_is_erased_beside_the_worker_of_its_runs(runs: ProjectFolder) -> None:
     with serving(runs) as server:

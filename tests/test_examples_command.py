@@ -187,6 +187,7 @@ def test_programs_get_a_record_of_each_failure(greeter: ProjectFolder) -> None:
     )
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("format", ["text", "json", "github"])
 def test_nothing_that_a_tool_says_reaches_a_terminal_as_a_command(
     greeter: ProjectFolder, format: str
@@ -213,6 +214,7 @@ def test_a_method_that_is_a_stub_is_named(greeter: ProjectFolder) -> None:
     )
 
 
+@pytest.mark.exhaustive
 def test_the_examples_of_the_example_hold(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

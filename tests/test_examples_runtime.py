@@ -233,6 +233,7 @@ def test_each_example_has_a_runtime_of_its_own(shop: ProjectFolder, function: st
         assert (shop.path / "app/closed").read_text() == "." * 6
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("function", "message"),
     first(

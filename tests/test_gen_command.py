@@ -54,6 +54,7 @@ def test_the_working_directory_and_the_hash_seed_do_not_matter(project: ProjectF
     assert written[0] == written[1]
 
 
+@pytest.mark.exhaustive
 def test_the_working_directory_may_be_the_output(
     project: ProjectFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -208,6 +209,7 @@ def test_a_design_that_does_not_import_shows_the_authors_traceback(project: Proj
     ]
 
 
+@pytest.mark.exhaustive
 def test_the_frames_of_import_hooks_are_not_shown(project: ProjectFolder) -> None:
     from beartype.claw import beartype_package  # brought by fastmcp
 
@@ -218,6 +220,7 @@ def test_the_frames_of_import_hooks_are_not_shown(project: ProjectFolder) -> Non
     assert "beartype" not in done.err
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("design", "message"),
     [

@@ -43,6 +43,7 @@ def test_a_change_is_shown_line_by_line(project: ProjectFolder) -> None:
     assert project.files() == before
 
 
+@pytest.mark.exhaustive
 def test_edited_deleted_and_extended_files_are_shown(project: ProjectFolder) -> None:
     project.run("gen")
     project.write(TYPES, "mine")
@@ -153,6 +154,7 @@ def test_findings_are_annotations_for_github(project: ProjectFolder) -> None:
     assert done.out == (f"::error file={TYPES},title=output-edited::the file was edited%0Ahint: {HINT}\n")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("format", ["text", "json", "github"])
 def test_a_current_output_says_nothing_to_programs(project: ProjectFolder, format: str) -> None:
     project.run("gen")

@@ -120,6 +120,7 @@ def test_an_agent_comes_into_a_design_that_was_imported() -> None:
     assert 'rooms), Service("desk", "Talks with people.", clerk), version="1")\n' in made
 
 
+@pytest.mark.exhaustive
 def test_functions_become_a_project_that_answers(empty: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (empty / "rooms.py").write_text(FUNCTIONS)
     assert main(["init", "desk", "--agent", "--from", "functions", "rooms.py"]) == 0

@@ -83,6 +83,7 @@ def readable() -> Iterator[None]:
     os.umask(mask)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("readable")
 def test_a_read_only_output_changes_nothing() -> None:
     """In a folder of its own, since root, who may write everywhere, becomes nobody for it."""

@@ -105,6 +105,7 @@ def test_an_unchanged_design_is_not_evaluated_again(generated: ProjectFolder) ->
     assert (generated.path / CACHE / ".gitignore").read_text() == "*\n"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("what", CHANGES)
 def test_what_changes_is_looked_at(
     generated: ProjectFolder, what: str, monkeypatch: pytest.MonkeyPatch
@@ -113,6 +114,7 @@ def test_what_changes_is_looked_at(
     assert nothing_to_do(["gen"]) == nothing_to_do(["gen", "--check"]) == ""
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("what", ["the design", "a stub", "a generated file", "a record that is gone"])
 def test_the_run_after_a_change_is_recorded(
     generated: ProjectFolder, what: str, monkeypatch: pytest.MonkeyPatch
@@ -123,6 +125,7 @@ def test_the_run_after_a_change_is_recorded(
     assert nothing_to_do(["gen"]) == CURRENT
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "line",
     [
@@ -173,6 +176,7 @@ def test_the_values_of_variables_are_not_written(
     assert "a language" not in text
 
 
+@pytest.mark.exhaustive
 def test_a_process_ends_before_pydantic_is_imported(project: ProjectFolder) -> None:
     first = in_a_process(project.path, "-m", "toolgen", "gen")
     assert (first.returncode, "up to date" in first.stderr) == (0, False)

@@ -25,6 +25,7 @@ def receiver() -> Iterator[Receiver]:
         yield receiver
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("settings", BACKENDS, ids=lambda settings: urlsplit(settings[ENDPOINT]).hostname)
 def test_the_code_sends_the_spans_that_the_page_shows(
     settings: dict[str, str], receiver: Receiver, monkeypatch: pytest.MonkeyPatch

@@ -83,6 +83,7 @@ REFUSED = [
 """Everything at every place; in `make test` one thing at every place, and everything at one."""
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("obstacle", "where"), first(REFUSED, 3))
 def test_what_is_no_file_is_refused_by_name(
     project: ProjectFolder, mine: Path, obstacle: Callable[[Path, Path], str], where: str
@@ -126,6 +127,7 @@ def test_links_of_caches_are_nobodys(project: ProjectFolder, mine: Path) -> None
     assert contents(mine) == held
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("linked", first(["app/gen", "app"]))
 def test_the_output_may_be_a_link_as_a_whole(project: ProjectFolder, linked: str) -> None:
     """Its author has made it, and what stands in the folder is asked of the manifest as ever."""
@@ -175,6 +177,7 @@ def stub_that_is_no_file(project: ProjectFolder, request: pytest.FixtureRequest)
             yield "it is a character device"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("command", first(map(pytest.param, [("gen",), ("gen", "--diff"), ("stubs",)])))
 def test_a_stub_that_is_no_file_is_not_opened(
     project: ProjectFolder, stub_that_is_no_file: str, command: tuple[str, ...]

@@ -165,6 +165,7 @@ def planted(request: pytest.FixtureRequest, project: ProjectFolder) -> Planted:
     return case
 
 
+@pytest.mark.exhaustive
 def test_programs_get_one_record(project: ProjectFolder, planted: Planted) -> None:
     _, (line, column), message, hint = planted
     before = project.files()
@@ -180,6 +181,7 @@ def test_programs_get_one_record(project: ProjectFolder, planted: Planted) -> No
     assert project.files() == before
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("case", ["a misspelt name", "a missing comma that Python sees", "an exit"])
 @pytest.mark.parametrize("command", [("gen", "--check"), ("gen", "--diff"), ("stubs",), ("test",)])
 def test_every_command_gives_the_record(project: ProjectFolder, command: tuple[str, ...], case: str) -> None:
@@ -200,6 +202,7 @@ def test_github_gets_one_command(project: ProjectFolder, planted: Planted) -> No
     )
 
 
+@pytest.mark.exhaustive
 def test_people_get_the_traceback_and_the_hint(project: ProjectFolder, planted: Planted) -> None:
     _, (line, _), message, hint = planted
     done = project.run("gen")

@@ -40,6 +40,7 @@ def test_a_literal_is_its_text(text: str) -> None:
     assert ast.literal_eval(quote(text)) == text
 
 
+@pytest.mark.exhaustive
 @given(st.text(st.characters() | st.sampled_from("\"'\\\n{}")))
 @example('\\"')
 def test_any_literal_is_its_text(text: str) -> None:

@@ -32,6 +32,7 @@ def said(folder: Path) -> tuple[Message, ...]:
     return asyncio.run(read())
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("options", "status", "text"),
     [
@@ -97,6 +98,7 @@ def test_it_has_to_be_said_once(lost: ProjectFolder, options: list[str]) -> None
     assert lost.run("runs", "resolve", "run_1", "call_work", "--result", "{").code == 2
 
 
+@pytest.mark.exhaustive
 def test_what_is_no_call_without_an_outcome(lost: ProjectFolder) -> None:
     done = lost.run("runs", "resolve", "run_9", "call_work", "--not-run")
     assert (done.code, done.err.splitlines()[0]) == (2, "error: no run has the id 'run_9'")

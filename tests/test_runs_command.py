@@ -76,6 +76,7 @@ def test_runs_and_what_waits_are_listed_for_programs(runs: ProjectFolder) -> Non
     assert (done.code, json.loads(done.out)["code"]) == (2, "environment")
 
 
+@pytest.mark.exhaustive
 def test_a_run_that_failed_by_its_planner_has_failed(runs: ProjectFolder) -> None:
     start(runs, "run_1:s-1:fail this", "run_2:s-2:ask Mira")
     line = "run_1  failed  x.agent  session s-1  the planner failed: I cannot this\n"

@@ -114,6 +114,7 @@ def test_a_server_that_is_away_stops_no_call_of_another_tool(project: ProjectFol
     assert "x.listed" in done.err
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "command",
     [("tools", "list"), ("runs", "list"), ("approve",), ("mcp", "serve"), ("runs", "check")],

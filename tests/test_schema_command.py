@@ -53,6 +53,7 @@ def test_one_tool_or_another_file(generated: ProjectFolder) -> None:
     assert [one["function"]["name"] for one in json.loads(done.out)] == ["go"]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("arguments", "message"),
     first(

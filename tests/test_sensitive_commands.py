@@ -84,6 +84,7 @@ def printed(bank: ProjectFolder, *arguments: str) -> str:
     return text
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("amount", first([1, 0, -1, "many"], 2))
 @pytest.mark.parametrize("trace", [(), ("--trace",)], ids=["plain", "trace"])
 def test_a_call_prints_no_sensitive_value(
@@ -94,6 +95,7 @@ def test_a_call_prints_no_sensitive_value(
         assert '{"code":{"sensitive":true},"receipt":"r1 of •••• (sensitive)"}' in text
 
 
+@pytest.mark.exhaustive
 def test_a_person_sees_that_there_is_a_value(bank: ProjectFolder) -> None:
     text = printed(bank, "call", "pay_much", json.dumps({"card": CARD, "amount": 5}))
     assert '  "card": "•••• (sensitive)"\n  "amount": 5\n' in text
@@ -107,6 +109,7 @@ def test_a_person_sees_that_there_is_a_value(bank: ProjectFolder) -> None:
     printed(bank, "runs", "show", run)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("amount", first([0, -1]))
 def test_an_approved_call_that_fails(bank: ProjectFolder, amount: int) -> None:
     printed(bank, "call", "pay_much", json.dumps({"card": CARD, "amount": amount}))
@@ -116,6 +119,7 @@ def test_an_approved_call_that_fails(bank: ProjectFolder, amount: int) -> None:
     printed(bank, "runs", "show", run)
 
 
+@pytest.mark.exhaustive
 def test_what_a_person_added_to_an_approval(bank: ProjectFolder) -> None:
     printed(bank, "call", "pay_twice", json.dumps({"card": CARD, "amount": 1}))
     (id_, *_) = printed(bank, "approve").split()

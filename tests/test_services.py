@@ -199,6 +199,7 @@ def test_a_declared_error_of_an_api_is_that_of_the_tool(tariffs: ProjectFolder) 
     assert json.loads(done.out)["code"] == "unknown_zone"
 
 
+@pytest.mark.exhaustive
 def test_a_missing_credential_is_waited_for_and_kept(
     tariffs: ProjectFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -227,6 +228,7 @@ def test_functions_answer_calls_without_code(rooms: ProjectFolder) -> None:
     assert rooms.run("stubs", "--check").code == 0
 
 
+@pytest.mark.exhaustive
 def test_calls_wait_in_the_file_of_the_settings(rooms: ProjectFolder) -> None:
     confirmed = FUNCTIONS.replace("Args(ROOM),", "Args(ROOM), Confirm(),").replace(
         "Args, ", "Args, Confirm, ", 1
@@ -280,6 +282,7 @@ def test_an_executor_of_the_author_stands_in_the_place_of_the_client(rooms: Proj
     assert rooms.run("stubs", "--check").code == 0
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("changes", "need"),
     [

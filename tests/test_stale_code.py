@@ -40,6 +40,7 @@ def hall(project: ProjectFolder) -> ProjectFolder:
     return project
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "command", [CALL, ("runs", "list"), ("tools", "list"), ("approve",)], ids=lambda c: c[0]
 )
@@ -52,6 +53,7 @@ def test_commands_say_that_the_code_is_older(hall: ProjectFolder, command: tuple
     assert "older" not in hall.run(*command).err
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "text",
     [
@@ -106,6 +108,7 @@ def test_a_worker_may_refuse_older_code(hall: ProjectFolder) -> None:
     assert "run: toolgen gen" in done.err
 
 
+@pytest.mark.exhaustive
 def test_the_stamp_alone_may_be_old(hall: ProjectFolder) -> None:
     """A design that says the same in other words: `gen` notes it, and `--check` asks for it."""
     hall.write("app/design.py", DESIGN.replace("people = Toolset(", "longest = 40\npeople = Toolset("))

@@ -164,6 +164,7 @@ def test_a_fresh_stub_is_clean_in_its_project_and_loads_no_types(project: Projec
     assert "app.gen" not in python(project.path, program)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("there", "made"),
     [

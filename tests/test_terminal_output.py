@@ -127,6 +127,7 @@ def test_a_shell_completes_commands(desk: ProjectFolder, monkeypatch: pytest.Mon
     assert desk.run().out.split() == ["run", "runs"]
 
 
+@pytest.mark.exhaustive
 def test_a_terminal_gets_indented_json_and_colours(desk: ProjectFolder) -> None:
     failed = ["call", "count_words", '{"txt": 1}']
     said = at_a_terminal(desk, failed)

@@ -30,6 +30,7 @@ asyncio.run(approve())
 """
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("is_of_agent", first([True, False]))
 def test_an_unknown_outcome_is_found_and_settled(project: ProjectFolder, is_of_agent: bool) -> None:
     write_runs(project)

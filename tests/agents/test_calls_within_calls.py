@@ -105,6 +105,7 @@ async def test_runs_end_whose_tools_make_calls_at_once(sequential: str) -> None:
         assert nested.most == 1
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("tool", "sequential"), diagonal(["hand", "follow"], ["", "hand follow", "inner outer hand follow"])
 )
@@ -129,6 +130,7 @@ async def test_runs_end_that_are_waited_for_later_or_answer_a_call(tool: str, se
     assert said == {f'{done} | "done done done"'}
 
 
+@pytest.mark.exhaustive
 async def test_the_calls_of_one_run_do_not_limit_those_of_another() -> None:
     nested = Nested()
     async with nested.serving("inner", "inner", sequential="") as runtime:

@@ -185,6 +185,7 @@ async def slow(given: PlanInput) -> PlanResult:
 PLANNING: list[str] = []
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("where", ["planning", "tool", "call", "question", "pause", "child", "child call"])
 async def test_a_run_is_canceled_wherever_it_is(where: str) -> None:
     """Its log ends once, and the next turn has a result for every call."""

@@ -93,6 +93,7 @@ async def test_a_completion_streams_its_pieces_and_ends_with_its_reader() -> Non
     await until(lambda: heard)
 
 
+@pytest.mark.exhaustive
 async def test_a_stream_that_fails_says_why_to_whoever_still_reads(caplog: pytest.LogCaptureFixture) -> None:
     def fails(given: PlanInput) -> PlanResult:
         given.reports.text("4")

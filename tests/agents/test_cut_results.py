@@ -124,6 +124,7 @@ async def test_a_result_that_the_history_cuts_is_read_to_its_end() -> None:
     assert reader.ends[0] == 8_000 + 2_000  # a quarter of what has room, so that it is not cut again
 
 
+@pytest.mark.exhaustive
 async def test_a_large_language_model_is_offered_it_as_any_other_tool() -> None:
     offers: list[list[str]] = []
 

@@ -105,6 +105,7 @@ async def answered(runtime: Runtime, result: ToolResult, answer: Json, **options
         return await runtime.waits.answer(result.suspension.token, answer, session_id="s", **options)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("tool", "arguments", "kind", "answer", "told"),
     [

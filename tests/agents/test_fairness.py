@@ -78,6 +78,7 @@ class Ledger:
         return ()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("turns", first([0, 1, 5]))
 async def test_changes_of_a_large_batch_are_merged_at_once(turns: int) -> None:
     async def enter(number: int, ctx: ToolContext) -> int:

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+import pytest
+
 from tests.agents.tools import agent
 from toolgen.agents import CallTools, RunPolicy, ScriptedPlanner, agents_of
 from toolgen.agents.planner.history import visible_history
@@ -223,6 +225,7 @@ def full_text(message: Message) -> str:
     return "".join(answer.text for answer in message.answers)
 
 
+@pytest.mark.exhaustive
 async def test_a_run_sends_no_more_than_its_policy_says_and_keeps_everything() -> None:
     """Without the policy the twelfth planning is sent 480 KB."""
 

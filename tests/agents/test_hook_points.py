@@ -74,6 +74,7 @@ def test_each_method_of_a_hook_has_its_points() -> None:
     assert {frozenset(points) for points in CALLS.values()} == {frozenset(CALLS["before_tool"])}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("method", "does"), [(method, does) for method, points in CALLS.items() for does in points]
 )

@@ -101,6 +101,7 @@ class Name(str):
     """A text that can be watched."""
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("is_large", first([False, True]))
 async def test_who_executes_no_run_keeps_nothing_of_it(tmp_path: Path, is_large: bool) -> None:
     engine = InProcessEngine(tmp_path / "runs.db", worker=is_large, max_payload_bytes=5_000)

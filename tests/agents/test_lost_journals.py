@@ -184,6 +184,7 @@ async def test_a_restored_journal_makes_no_approved_call_again(
         assert [end.status for end in ends if end.status != "suspended"] == ["ok", "unknown"]
 
 
+@pytest.mark.exhaustive
 async def test_what_was_approved_and_lost_is_neither_denied_nor_over_afterwards(desk: Desk) -> None:
     """Its time is over in the copy, which is an old one, and its run is canceled before it goes on."""
     await desk.ask()

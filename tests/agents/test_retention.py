@@ -57,6 +57,7 @@ async def until_dropped(runtime: Runtime, uri: str) -> None:
             await asyncio.sleep(0.005)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("store", first(ARTIFACT_STORES))
 async def test_artifacts_go_with_their_run_and_no_other(
     store: str, engine: InProcessEngine, tmp_path: Path
@@ -80,6 +81,7 @@ async def test_artifacts_go_with_their_run_and_no_other(
         assert uris[0] in str(first.messages)
 
 
+@pytest.mark.exhaustive
 async def test_artifacts_of_a_call_that_waited_go_with_its_own_run(engine: InProcessEngine) -> None:
     (paint, *_) = PAINTER.bound
     asked = replace(paint, spec=replace(paint.spec, confirm=ConfirmSpec()))
@@ -176,6 +178,7 @@ async def until_left(runtime: Runtime, *ids: str) -> None:
             await asyncio.sleep(0.005)
 
 
+@pytest.mark.exhaustive
 async def test_sessions_that_were_used_last_are_kept_and_those_that_wait(
     sessions: SessionStore, tmp_path: Path
 ) -> None:

@@ -146,6 +146,7 @@ async def test_calls_that_fail(error: Callable[[str], Exception]) -> None:
     await told(quoting(error), call("pay"), DONE)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("form", "error"),
     diagonal([form for form in FORMS if form not in ("bytes", "hex", "base64")], [ToolError, ValueError]),

@@ -145,6 +145,7 @@ async def test_after_the_end_nothing_is_kept(store: CredentialStore) -> None:
     assert await store.forget("user", "ann") == 0
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "answer",
     [

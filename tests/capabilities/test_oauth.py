@@ -481,6 +481,7 @@ async def test_the_life_of_a_token_is_what_the_server_says_where_it_says_one(
     assert kept["expires_at"] == expected.get(life)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("metadata", "said"),
     [

@@ -92,6 +92,7 @@ async def test_a_lost_answer_is_unknown_where_the_request_may_not_repeat(case: s
     assert str(failure).endswith("; it may have run")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("of", [GET_BOOK, PUT])
 @pytest.mark.parametrize("case", LOST)
 async def test_a_lost_answer_may_be_asked_for_again_by_an_idempotent_verb(case: str, of: Any) -> None:
@@ -110,6 +111,7 @@ async def test_an_answer_that_is_too_long_is_not_asked_for_again() -> None:
     assert isinstance(await failure_of(POST, long, max_response_bytes=1_000), OutcomeUnknownError)
 
 
+@pytest.mark.exhaustive
 async def test_a_bomb_is_unpacked_no_further_than_its_limit() -> None:
     bomb = gzip.compress(b" " * 50_000_000)
     twice = gzip.compress(bomb)

@@ -88,6 +88,7 @@ STYLES: list[tuple[Place, Style | None, bool | None, Any, str]] = [
 ]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("place", "style", "explode", "value", "expected"), STYLES)
 async def test_styles(place: Place, style: Style, explode: bool | None, value: Any, expected: str) -> None:
     path = "/{color}" if place == "path" else "/"

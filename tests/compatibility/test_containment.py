@@ -121,6 +121,7 @@ ROWS: list[tuple[Any, Any, str, str]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("small", "large", "within", "other_way"), ROWS)
 def test_pairs(small: Any, large: Any, within: str, other_way: str) -> None:
     assert (verdict(small, large), verdict(large, small)) == (within, other_way)
@@ -163,6 +164,7 @@ def test_a_deep_schema_ends_without_an_answer() -> None:
     assert verdict(deep, {**deep, "maxItems": 3}) == "?"
 
 
+@pytest.mark.exhaustive
 def test_work_is_bounded() -> None:
     """Twelve unions multiply out to four thousand alternatives, which are not all looked at."""
     union = {"anyOf": [{"required": ["a"]}, {"required": ["b"]}]}

@@ -17,11 +17,13 @@ DOCUMENTS = volume(20, lab=130)
 """Documents of each pair that was proved."""
 
 
+@pytest.mark.exhaustive
 def test_random_schemas() -> None:
     figures = check(islice(random_pairs(seed=1), 60), seed=1, each=12)
     assert min(figures.verdicts["contained"], figures.verdicts["not contained"]) > 0, figures.text()
 
 
+@pytest.mark.exhaustive
 def test_schemas_of_tools() -> None:
     figures = check(islice(tool_pairs(tool_schemas(), seed=2), 100), seed=2, each=12)
     assert figures.verdicts["cannot tell"] <= 3, figures.text()

@@ -47,6 +47,7 @@ def test_a_document_at_a_limit_is_taken_and_one_above_is_not(
             assert excess.limit == actual - 1
 
 
+@pytest.mark.exhaustive
 @given(DOCUMENTS, st.integers(1, 20), st.integers(1, 60))
 def test_a_small_document_is_within_all_limits(value: Any, depth: int, keys: int) -> None:
     data = json.dumps(value).encode()

@@ -53,6 +53,7 @@ def test_what_is_not_searched_is_not_shown(values: list[str]) -> None:
     assert secrets.scrubbed("no") == "no"
 
 
+@pytest.mark.exhaustive
 def test_forms_that_escape_much_are_bounded() -> None:
     secrets = knowing("\n".join(f"line {number} '\"\\ é" for number in range(6_000)))
     assert secrets.looked_for <= 150_000

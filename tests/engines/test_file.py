@@ -206,6 +206,7 @@ async def test_a_wait_about_the_input_of_its_run_keeps_it_once(tmp_path: Path) -
     assert rows(tmp_path / "runs.db", "SELECT about FROM wait ORDER BY id") == [(b"",), (b"null",)]
 
 
+@pytest.mark.exhaustive
 async def test_a_time_limit_comes_after_a_restart(open_engine: Open, toys: Toys) -> None:
     clock = ManualClock(1000.0)
     how: dict[str, Any] = {"clock": clock.time, "call_later": clock.call_later}

@@ -92,6 +92,7 @@ async def started(
         await engine.close()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("loop", first(["parts", "operations"]))
 async def test_a_small_run_goes_on_beside_thousands_of_activities(loop: str) -> None:
     begun: list[tuple[int, int]] = []

@@ -82,6 +82,7 @@ def test_a_result_that_is_kept_twice_is_found() -> None:
         run(Loop(sessions=DoublingStore), 1, range(20))
 
 
+@pytest.mark.exhaustive
 def test_records_that_a_kill_takes_are_found() -> None:
     """As if what was acknowledged were not in the file of the newest records."""
     with pytest.raises(FaultFound):

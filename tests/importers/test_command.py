@@ -341,6 +341,7 @@ def with_a(schema: object) -> dict[str, object]:
     return {"type": "object", "properties": {"a": schema}}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("name", "schema", "pointer"),
     [

@@ -116,6 +116,7 @@ def answer(project: ProjectFolder, tool: str, arguments: object) -> object:
     return json.loads(done.out)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("source", first(["app.rooms", "app/rooms.py"]))
 def test_a_whole_module_answers(project: ProjectFolder, source: str) -> None:
     assert imported(project, source, "rooms").endswith("\nimported 6 tools\n")
@@ -138,6 +139,7 @@ def test_a_whole_module_answers(project: ProjectFolder, source: str) -> None:
     assert json.loads(refused.out)["issues"][0]["path"] == "$.copy"
 
 
+@pytest.mark.exhaustive
 def test_one_function_and_the_methods_of_an_object_answer(project: ProjectFolder) -> None:
     imported(project, "app.rooms:shift", "rooms")
     assert answer(project, "shift", {"points": [], "tags": []}) == {"result": []}
@@ -168,6 +170,7 @@ async def count(to: int) -> AsyncIterator[int]:
     assert answer(project, "count", {"to": 2}) == {"result": [0, 1]}
 
 
+@pytest.mark.exhaustive
 def test_a_file_below_the_folder_is_imported_by_its_path(project: ProjectFolder) -> None:
     project.write("scripts/deep/halls.py", "def size(hall: str) -> int:\n    return len(hall)\n")
     done = project.run("import", "python", "scripts/deep/halls.py", "--out", "app")
@@ -180,6 +183,7 @@ def test_a_file_below_the_folder_is_imported_by_its_path(project: ProjectFolder)
     assert called.stdout == '{"result":3}\n', called.stderr
 
 
+@pytest.mark.exhaustive
 def test_a_file_that_its_module_does_not_name_is_warned_of(
     project: ProjectFolder, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -196,6 +200,7 @@ def test_a_file_that_its_module_does_not_name_is_warned_of(
     assert "there is no module 'halls' for halls:size; install it, or put it below" in called.stderr
 
 
+@pytest.mark.exhaustive
 def test_what_types_do_not_say_stays_a_schema(project: ProjectFolder) -> None:
     text = '''\
 from typing import Annotated
@@ -232,6 +237,7 @@ def test_what_has_no_annotation_answers(project: ProjectFolder) -> None:
     assert answer(project, "echo", {"value": 1, "times": 1}) == {"result": [1]}
 
 
+@pytest.mark.exhaustive
 def test_a_function_that_takes_the_context_keeps_its_executor(project: ProjectFolder) -> None:
     added = (
         MODULE
@@ -243,6 +249,7 @@ def test_a_function_that_takes_the_context_keeps_its_executor(project: ProjectFo
     assert "its toolsets need code: rooms.rooms (an executor)" in done.err
 
 
+@pytest.mark.exhaustive
 def test_a_type_that_refers_to_itself_leaves_the_other_attributes_as_they_are(project: ProjectFolder) -> None:
     text = '''\
 import datetime as dt

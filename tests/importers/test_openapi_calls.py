@@ -103,6 +103,7 @@ def served() -> Iterator[tuple[str, FastAPI]]:
     thread.join()
 
 
+@pytest.mark.exhaustive
 def test_a_document_of_an_application_answers(project: ProjectFolder, served: tuple[str, FastAPI]) -> None:
     address, app = served
     project.write("library.json", json.dumps(app.openapi()))

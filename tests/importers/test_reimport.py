@@ -182,6 +182,7 @@ def test_a_design_that_nobody_edited_is_a_new_import(library: Library, tmp_path:
         assert library.state() == followed
 
 
+@pytest.mark.exhaustive
 def test_options_of_the_first_import_count_until_others_are_given(library: Library) -> None:
     library.imported(1, "--only", "*_books", "--rename", "find_books=search", "--name", "library")
     assert 'Tool("search"' in library.design
@@ -194,6 +195,7 @@ def test_options_of_the_first_import_count_until_others_are_given(library: Libra
     assert 'Server("https://books.example")' in library.design
 
 
+@pytest.mark.exhaustive
 def test_a_design_of_the_author_stays_in_his_layout(library: Library) -> None:
     library.imported(1)
     mark, ends = "\ufeff", "\r\n"
@@ -231,6 +233,7 @@ def test_what_cannot_be_parsed_is_refused(library: Library, broken: str, message
     assert message in done.err
 
 
+@pytest.mark.exhaustive
 def test_a_lock_that_is_none_is_refused(library: Library) -> None:
     library.imported(1)
     Path(LOCK).write_text("{}", "utf-8")
@@ -280,6 +283,7 @@ def test_an_import_says_whom_the_new_version_breaks(library: Library) -> None:
     assert "for users of" not in library.run("--check").err
 
 
+@pytest.mark.exhaustive
 def test_what_cannot_be_compared_is_said(library: Library) -> None:
     library.imported(1)
     lock = json.loads(Path(LOCK).read_text("utf-8"))
@@ -288,6 +292,7 @@ def test_what_cannot_be_compared_is_said(library: Library) -> None:
     assert "whom the changes break cannot be told" in library.run("--check").err
 
 
+@pytest.mark.exhaustive
 def test_programs_get_findings(library: Library) -> None:
     library.imported(1)
     library.edit(('"Find books."', '"Search."'))
@@ -328,6 +333,7 @@ SOURCES = {
 }
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("kind", first(SOURCES, 2))
 def test_a_source_that_did_not_change_changes_nothing(library: Library, kind: str) -> None:
     name, text = SOURCES[kind]
@@ -370,6 +376,7 @@ def test_all_imports_of_a_folder_are_made_again(library: Library, tmp_path: Path
     assert library.command("--check", "--name", "other").code == 2
 
 
+@pytest.mark.exhaustive
 def test_a_tool_that_cannot_be_read_any_more_stays(library: Library) -> None:
     def publish(schema: object, *more: object) -> None:
         tools = [{"name": "find-it", "description": "Find.", "inputSchema": schema}, *more]
@@ -387,6 +394,7 @@ def test_a_tool_that_cannot_be_read_any_more_stays(library: Library) -> None:
     library.built()
 
 
+@pytest.mark.exhaustive
 def test_an_operation_that_cannot_be_read_any_more_stays(library: Library) -> None:
     def publish(**body: object) -> None:
         changed = document(1)
@@ -408,6 +416,7 @@ def test_an_operation_that_cannot_be_read_any_more_stays(library: Library) -> No
     assert (library.run().code, library.design) == (0, before)
 
 
+@pytest.mark.exhaustive
 def test_schemas_beside_a_design_follow(library: Library) -> None:
     def publish(least: int, *names: str) -> None:
         schema = {

@@ -73,6 +73,7 @@ def _both(*texts: str) -> Callable[[str], bool]:
     return lambda text: all(each in text for each in texts)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("source", "author", "said", "holds"),
     [

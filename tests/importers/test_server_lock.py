@@ -38,6 +38,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.exhaustive
 def test_a_lock_is_written_updated_and_compared(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
     code, _, told = run(capsys, "--stdio", GOOD)
     assert code == 0
@@ -69,6 +70,7 @@ def test_a_lock_is_written_updated_and_compared(capsys: pytest.CaptureFixture[st
     assert told.startswith("the lock was edited: the tool 'echo' is not what its server has listed\n")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("args", "why"),
     first(
@@ -145,6 +147,7 @@ def test_a_header_is_of_the_environment_and_shown_nowhere(
     assert "t0k" not in "".join([out, told, caplog.text, *texts])
 
 
+@pytest.mark.exhaustive
 def test_a_locked_server_answers_calls_without_code(
     capsys: pytest.CaptureFixture[str], folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -212,6 +215,7 @@ def test_settings_of_a_server_that_are_none(folder: Path, table: str, problem: s
     assert problem in str(error.value)
 
 
+@pytest.mark.exhaustive
 def test_secrets_of_a_server_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     table = {
         "git": {"command": ["a"], "environment": ["GIT_TOKEN"]},

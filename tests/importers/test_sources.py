@@ -29,6 +29,7 @@ def schemas(folder: Path, value: object, name: str = "tools.json") -> Source:
     return read_schemas(read_document(written(folder, json.dumps(value), name)))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -19,11 +19,13 @@ from .impossible import IMPOSSIBLE, Impossible, possible
 from .world import World
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("cell", covering(possible(OWN, "memory"), facts), ids=str)
 async def test_cell(cell: Cell, tmp_path: Path) -> None:
     await check(World(cell, tmp_path), OWN[cell.door])
 
 
+@pytest.mark.exhaustive
 @pytest.mark.asyncio(loop_factories=["real"])
 @pytest.mark.parametrize("cell", possible(COMMANDS, "memory"), ids=str)
 async def test_cell_of_a_command(cell: Cell, tmp_path: Path) -> None:

@@ -68,6 +68,7 @@ def with_part(part: Any) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": ["a"], "$defs": DEFS}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("dialect", "part"), diagonal(OWN, SCHEMAS))
 def test_what_is_lost_is_named(part: str, dialect: str) -> None:
     schema = with_part(SCHEMAS[part])

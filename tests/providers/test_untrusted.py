@@ -21,6 +21,7 @@ def test_decoding_keeps_what_it_does_not_understand() -> None:
 MORE = pytest.mark.exhaustive
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("keyword", ["anyOf", pytest.param("allOf", marks=MORE)])
 @pytest.mark.parametrize(
     "dialect",

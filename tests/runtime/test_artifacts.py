@@ -258,6 +258,7 @@ async def test_nobody_reads_what_another_session_left(store: ArtifactStore) -> N
                     await made.artifacts.load(name, session_id=session)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "uri",
     first(

@@ -174,6 +174,7 @@ STAGES = (
 )  # fmt: skip
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("stage", first(STAGES, 4))
 async def test_every_exception_of_the_hosts_own_code_ends_its_call(stage: str) -> None:
     host = Staged(stage)

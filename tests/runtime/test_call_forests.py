@@ -291,6 +291,7 @@ async def check_ends(tools: tuple[str, ...], keys: str, seeds: range) -> None:
     assert len(tools) > 2 or seen.keys() == {"ok"}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.asyncio(loop_factories=["virtual"])
 @pytest.mark.parametrize("seeds", first([range(8), range(8, 50), range(50, 100)]))
 async def test_cancelled_forests_leave_nothing_behind(seeds: range) -> None:
@@ -333,6 +334,7 @@ async def check_late(seeds: range, *, is_cancelled: bool) -> None:
     assert is_cancelled or seen["OutcomeUnknownError"]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.asyncio(loop_factories=["real"])
 @pytest.mark.parametrize("is_cancelled", first([False, True]))
 @pytest.mark.parametrize(

@@ -91,6 +91,7 @@ def check(found: list[tuple[Event, ...]]) -> list[str]:
     return ids
 
 
+@pytest.mark.exhaustive
 @PLANNERS
 @pytest.mark.parametrize("history", first([None, History(keep_turns=0), History(keep_turns=1)], 2))
 async def test_over_turns_that_a_planner_does_not_see(makes: Makes, history: History | None) -> None:
@@ -106,6 +107,7 @@ async def test_over_turns_that_a_planner_does_not_see(makes: Makes, history: His
     assert planned == answered == ids
 
 
+@pytest.mark.exhaustive
 @PLANNERS
 async def test_over_children_and_theirs(makes: Makes) -> None:
     leaf = agent("x.leaf", makes(("add", "add"), answer=SEEN))

@@ -90,6 +90,7 @@ def test_there_is_one_of_each() -> None:
     assert [type(event) for event in ONE_OF_EACH] == list(get_args(Event))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("event", ONE_OF_EACH, ids=lambda event: str(event.type))
 def test_an_event_comes_back_from_its_json(event: Event) -> None:
     document = json.loads(json.dumps(as_json(event), allow_nan=False))

@@ -137,6 +137,7 @@ class Peer:
         await self.runtime.__aenter__()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("seed", first(range(2)))
 async def test_each_call_runs_once_at_most_and_is_asked_until_it_is_answered(
     seed: int, tmp_path: Path

@@ -347,6 +347,7 @@ Either = Left | Right
 DEEP = '{"left":1,"next":' * 50 + "{}" + "}" * 50
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("is_exact", [True, False])
 def test_alternatives_that_multiply_are_refused_with_one_issue(*, is_exact: bool) -> None:
     codec = SchemaCodec[Any](None, __name__, "Either", {"Either": json.dumps(SCHEMA)}, is_exact=is_exact)

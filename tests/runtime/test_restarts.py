@@ -117,6 +117,7 @@ async def test_the_same_answer_gives_the_same_in_a_later_process_and_runs_nothin
     assert (first.result, again.result, executor.calls) == (nothing(), None, [])
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("before", "does", "after", "answer"),
     [
@@ -260,6 +261,7 @@ async def test_a_wait_that_was_over_while_nobody_worked_is_late(file: File) -> N
     assert executor.calls == []
 
 
+@pytest.mark.exhaustive
 @pytest.mark.asyncio(loop_factories=["virtual"])
 async def test_a_wait_that_expired_is_forgotten_with_its_time(file: File) -> None:
     options = WaitOptions(clock=now, expires_s=60)

@@ -35,6 +35,7 @@ def test_a_runtime_goes_on_in_another_event_loop_when_its_own_has_ended() -> Non
     assert is_idle(host)
 
 
+@pytest.mark.exhaustive
 def test_a_call_that_an_event_loop_has_left_behind_releases_no_lock_of_the_next_one() -> None:
     """An event loop that was closed cancels nothing: its calls end when nobody refers to them any more."""
     crowd, left = Crowd(), list[asyncio.Task[ToolResult]]()

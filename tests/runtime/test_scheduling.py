@@ -225,6 +225,7 @@ async def test_sessions_and_runs_have_limits_of_their_own() -> None:
     assert crowd.most == 160
 
 
+@pytest.mark.exhaustive
 async def test_a_run_with_many_calls_delays_another_by_its_share() -> None:
     """With one slot and two runs, every second call is the other's, whatever waits already."""
     order = list[str]()

@@ -179,6 +179,7 @@ async def test_a_thread_that_is_no_longer_stuck_ends_beside_its_replacement() ->
     assert await pool.run("adds", sum, [1, 2]) == 3
 
 
+@pytest.mark.exhaustive
 async def test_threads_end_with_their_pool() -> None:
     before = threads_of_tools()
     closed, dropped = ThreadPool(2), ThreadPool(2)

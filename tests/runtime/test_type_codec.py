@@ -61,6 +61,7 @@ class Pair(NamedTuple):
     value: int = 0
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("type_", "document", "value"),
     [

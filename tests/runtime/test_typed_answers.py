@@ -126,6 +126,7 @@ def lambda_of(type_: Any) -> Any:
     return function
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("type_", "answer", "typed"),
     [

@@ -82,6 +82,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> Counted:
     return Counted(monkeypatch)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("is_static", "number"), diagonal([False, True], [1, 1_000]))
 @pytest.mark.parametrize("view", VIEWS)
 async def test_an_unchanged_list_is_registered_once(

@@ -12,6 +12,7 @@ from .random_schemas import Draws
 from .reader import disagreement
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "seed", first([0, 1, 2, *(pytest.param(seed, marks=pytest.mark.exhaustive) for seed in range(3, 8))])
 )

@@ -14,6 +14,7 @@ from toolgen.schema_reader import read
 from .shapes import SHAPES
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("shape", first(SHAPES, 8))
 def test_a_schema_is_read_in_linear_work(shape: str) -> None:
     def work(number: int) -> int:

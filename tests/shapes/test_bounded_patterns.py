@@ -48,6 +48,7 @@ def test_a_pattern_that_takes_long_is_an_annotation(pattern: str, text: str) -> 
     assert codes(of(pattern), 5) == ["invalid_type"]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("schema", "document"),
     [

@@ -146,6 +146,7 @@ def test_alternatives_inside_alternatives_take_few_steps() -> None:
     assert filler_of(json.dumps(schema)) is None
 
 
+@pytest.mark.exhaustive
 def test_no_document_that_fits_a_random_schema_is_changed() -> None:
     changed = 0
     for seed in range(300):

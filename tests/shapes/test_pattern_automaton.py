@@ -115,6 +115,7 @@ def test_what_takes_long_without_backtracking_is_too_complex(schema: Any, docume
     assert steps <= MOST_STEPS + 1
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "pattern",
     [

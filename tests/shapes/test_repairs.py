@@ -125,6 +125,7 @@ def test_bounds_of_draft_4_keep_their_meaning(schema: Schema, value: int) -> Non
     assert jsonschema_rs.Draft202012Validator(schema).is_valid(value) == means
 
 
+@pytest.mark.exhaustive
 @given(st.recursive(st.integers(), lambda inner: st.lists(inner) | st.dictionaries(st.just("a"), inner)))
 def test_recursion_of_2019_09_keeps_its_meaning(value: object) -> None:
     schema: Schema = {
@@ -146,6 +147,7 @@ def test_a_repair_leaves_the_lists_of_a_copy_alone() -> None:
     assert (names, schema["required"]) == (["a", "a"], ["a"])
 
 
+@pytest.mark.exhaustive
 def test_many_places_take_a_short_time() -> None:
     properties = {f"p{at}": {"required": True, "$id": f"i{at}", "$ref": "#/$defs/x"} for at in range(20_000)}
     names = [*map(str, range(20_000))] * 2

@@ -203,6 +203,7 @@ def test_issues_of_keys_and_of_their_values_are_all_counted() -> None:
     assert (len(found.issues), found.more) == (20, 1)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("document", [[5] * 20_000, {f"k{number}": 1 for number in range(5_000)}])
 def test_the_errors_of_a_large_document_are_not_collected(document: Json) -> None:
     """Each holds a copy of its value: those of 5,000 keys take gigabytes."""

@@ -6,6 +6,8 @@ import re
 from importlib import import_module
 from pathlib import Path
 
+import pytest
+
 from toolgen.codegen.languages import generate_language
 from toolgen.dsl import build
 
@@ -31,6 +33,7 @@ def test_the_generated_code_is_that_of_the_example() -> None:
     assert all(any(block in text for text in tree.values()) for block in shown)
 
 
+@pytest.mark.exhaustive
 def test_the_files_are_those_of_the_example() -> None:
     for row in re.findall(r"^\| (`.*?) \|", DOC, re.MULTILINE):
         assert set(re.findall(r"`([\w/]+\.ts)`", row)) <= home().keys()

@@ -36,6 +36,7 @@ def test_without_it_nothing_of_it_is_written_or_checked(project: ProjectFolder) 
     assert project.run("gen", "--check", "--typescript", "web").code == 1
 
 
+@pytest.mark.exhaustive
 def test_check_and_diff_cover_the_tree_of_the_settings(project: ProjectFolder) -> None:
     assert configured(project).run("gen").code == 0
     assert project.run("gen", "--check").err == "app/gen: up to date; web/api: up to date\n"

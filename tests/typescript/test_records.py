@@ -51,6 +51,7 @@ def served(record: Any) -> dict[str, bool]:
     return {key: key in schema["required"] for key in schema["properties"]}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("name", "record"),
     [

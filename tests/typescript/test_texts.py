@@ -67,6 +67,7 @@ def code_of(tree: dict[str, str]) -> dict[str, str]:
     return {path: "".join(CODE.sub("", text).split()) for path, text in tree.items()}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("text", HOSTILE)
 def test_a_text_changes_comments_alone(text: str) -> None:
     tree = generated(text)

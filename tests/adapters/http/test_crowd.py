@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from .crowd import crowd
 
 
+@pytest.mark.exhaustive
 async def test_fifty_readers_miss_nothing() -> None:
     counts = await crowd(streams=50, calls=30, runs=3)
     assert (counts.readers, counts.calls, counts.runs) == (50, 34, 3)

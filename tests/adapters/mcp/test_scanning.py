@@ -37,6 +37,7 @@ def depth(value: Any) -> int:
     return 1 + max(map(depth, value.values() if isinstance(value, dict) else value), default=0)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("piece", first([7, 64, 2**16]))
 def test_keys_and_depth_are_exact(piece: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scanning, "_PIECE", piece)

@@ -38,6 +38,7 @@ def bank(name: str = "bank.money") -> StaticToolset:
     return function_toolset(name, [transfer])
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("prefix", "name"), first([(None, "bare_echo"), ("srv_", "srv_echo"), ("", "echo")], 2)
 )
@@ -108,6 +109,7 @@ async def test_of_two_servers_the_first_has_the_name() -> None:
     assert list(snapshot.left_out) == ["mcp.other.echo", "mcp.other.transfer"]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("prefix", [None, ""])
 async def test_a_run_outlives_a_server_that_lists_the_name_of_its_tool(prefix: str | None) -> None:
     calls = CallTools(calls=(PlannedCall(name="transfer", arguments="{}"),))

@@ -43,6 +43,7 @@ def decoded(monkeypatch: pytest.MonkeyPatch) -> Decoded:
     return Decoded(monkeypatch)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("attack", "most", "why"),
     first(
@@ -207,6 +208,7 @@ def test_no_server_says_that_its_own_question_is_declined() -> None:
         assert intake.refusal_of(facts) == ""
 
 
+@pytest.mark.exhaustive
 async def test_the_log_of_a_connection_has_few_lines_of_one_kind(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
     intake = Taking().intake
@@ -280,6 +282,7 @@ async def test_an_answer_over_http_that_holds_too_much_becomes_an_error(kind: st
     )
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("is_asked", [False, True])
 async def test_a_stream_of_too_many_events_ends_the_connection(is_asked: bool) -> None:
     """By GET it was opened anew, for as many again."""

@@ -86,6 +86,7 @@ async def test_nobody_is_asked_what_no_form_has(caplog: pytest.LogCaptureFixture
     assert "declined: it asks for 101 values at once; 100 are allowed" in caplog.text
 
 
+@pytest.mark.exhaustive
 async def test_nobody_is_asked_by_a_form_that_takes_long_to_read(caplog: pytest.LogCaptureFixture) -> None:
     host = Host({})
     fields = {f"p{n}": {"type": "string", "description": "a" * 30_000} for n in range(100)}
@@ -97,6 +98,7 @@ async def test_nobody_is_asked_by_a_form_that_takes_long_to_read(caplog: pytest.
     assert "declined: it has a form of more than 131072 characters" in caplog.text
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("answer", "action", "logged"),
     first(

@@ -12,6 +12,7 @@ from tests.adapters.mcp.client.conftest import bare, ended, lines, served
 from tests.selection import first
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("tool", "why"),
     first(

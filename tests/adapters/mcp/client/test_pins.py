@@ -76,6 +76,7 @@ def locked(server: MCPToolset, *, has_pin: bool) -> ToolsetRegistration:
     return ToolsetRegistration(name="it.hostile", specs=specs, executor=server.executor)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("on_change", "has_pin", "said"),
     first(

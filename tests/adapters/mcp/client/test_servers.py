@@ -30,6 +30,7 @@ from toolgen.runtime import (
 )
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("mode", "why"),
     first(
@@ -95,6 +96,7 @@ async def test_a_tool_that_the_protocol_does_not_allow_does_not_cost_the_others(
     assert "toolset bare: the tool mcp.bare.union is left out: " in caplog.text
 
 
+@pytest.mark.exhaustive
 async def test_a_name_that_is_listed_for_two_tools_is_left_out_alone() -> None:
     async with served(bare("duplicates")) as (_, snapshot), served(bare("good")) as (_, good):
         others = [spec.id for spec in good.specs if spec.name != "die"]
@@ -223,6 +225,7 @@ async def test_a_connection_is_tried_again_after_longer_and_longer_pauses(tmp_pa
         assert str(result.error) == "the MCP server 'bare' cannot be reached now"
 
 
+@pytest.mark.exhaustive
 async def test_calls_of_one_identity_share_a_process_and_no_other_gets_it() -> None:
     def env(meta: CallMeta) -> dict[str, str]:
         return {"PERSON": meta.session_id}
@@ -271,6 +274,7 @@ async def test_a_list_is_asked_for_again_after_its_time_or_a_change() -> None:
         assert [spec.digest for spec in after.specs] != before
 
 
+@pytest.mark.exhaustive
 async def test_a_stubborn_server_is_killed_with_its_children(log: Path) -> None:
     async with served(bare("stubborn", log)) as (_, snapshot):
         assert snapshot.specs

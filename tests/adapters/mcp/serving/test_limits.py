@@ -41,6 +41,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("attack", "era"), diagonal(REFUSED, [{}, {"mcp-protocol-version": "2026-07-28"}]))
 async def test_a_body_that_holds_too_much_is_refused_before_it_is_decoded(
     attack: str, era: dict[str, str], monkeypatch: pytest.MonkeyPatch
@@ -144,6 +145,7 @@ async def test_of_a_line_that_is_too_long_no_more_is_kept_than_shows_that() -> N
     assert peer.refusals == [(7, f"{why}; {settings}")]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("attack", REFUSED)
 async def test_a_line_that_holds_too_much_is_refused_and_the_next_one_read(attack: str) -> None:
     async with reading(two(attack), message_limits(Limits(), 4 * 2**20)) as peer:
@@ -160,6 +162,7 @@ async def test_an_answer_that_holds_too_much_ends_what_waits_for_it() -> None:
     assert peer.refusals == []
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("attack", "methods"),
     [

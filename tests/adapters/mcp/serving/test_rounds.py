@@ -113,6 +113,7 @@ def _burn(token: str, state: str = "") -> dict[str, Any]:
     return call
 
 
+@pytest.mark.exhaustive
 async def test_a_state_that_is_used_often_at_once_runs_its_call_once() -> None:
     async with served("auto", elicitation=Person(), approvals="elicitation") as one:
         state = (await asked(one)).request_state or ""
