@@ -47,13 +47,15 @@ class Notes:
     texts: dict[Place, set[str]] = field(default_factory=dict)
 
     def add(self, place: Place, keyword: str, value: Any) -> None:
-        for at in (place[start:] for start in range(len(place) + 1)):
-            if keyword in _TEXTS:
-                self.texts.setdefault(at, set()).add(_plain(value))
-            elif keyword == "examples" and isinstance(value, list):
-                self.values.update((at, "examples", identity(each)) for each in value)
-            else:
-                self.values.add((at, keyword, identity(value)))
+        ends = [place[start:] for start in range(len(place) + 1)]
+        if keyword in _TEXTS:
+            text = _plain(value)
+            for at in ends:
+                self.texts.setdefault(at, set()).add(text)
+            return
+        values = value if keyword == "examples" and isinstance(value, list) else [value]
+        for each in map(identity, values):
+            self.values.update((at, keyword, each) for at in ends)
 
     def hold(self, place: Place, keyword: str, value: Any) -> bool:
         """Return whether a note stands at its place."""
@@ -107,7 +109,8 @@ def _notes_in(
 ) -> Iterator[tuple[Place, str, Any, str]]:
     """Yield place, keyword, value and JSON Pointer of each note that a schema of the root leads to.
 
-    What was written has a definition for each schema that stays one, so that its place is where it is used.
+    What was written has a definition for each schema that stays one, so that its place is where it is used;
+    nobody asks for its pointer, which is "".
     """
     seen: set[int] = set()
     waiting: list[tuple[Any, Place, str]] = [(start, (), "")]
@@ -119,7 +122,7 @@ def _notes_in(
         inner: list[tuple[Any, Place, str]] = []
         for tokens, value in children(schema):
             if tokens[0] not in ("$defs", "definitions"):
-                below = "/".join((pointer, *map(escaped, tokens)))
+                below = "" if is_written else "/".join((pointer, *map(escaped, tokens)))
                 inner.append((value, place_of(place, tokens), below))
         for keyword, value in schema.items():
             if keyword == "$ref" and isinstance(value, str) and value.startswith("#"):
@@ -127,7 +130,7 @@ def _notes_in(
                     continue
                 inner.append((_target(root, value), place if is_written else (), value[1:]))
             elif keyword not in STRUCTURE:
-                yield place, keyword, value, f"{pointer}/{escaped(keyword)}"
+                yield place, keyword, value, "" if is_written else f"{pointer}/{escaped(keyword)}"
         waiting += reversed(inner)
 
 
