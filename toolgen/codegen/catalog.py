@@ -190,8 +190,10 @@ def _agent(agent: Agent, tools: Mapping[str, CatalogTool], *, has_confirmations:
     called: list[Json] = []
     for used_tool in (each for used in agent.uses for each in used.tools):
         id_, own = used_tool.tool.id, own_confirmation(used_tool) if has_confirmations else None
-        confirmation = confirmation_entry(own.typed(tools[id_].types.__getitem__)) if own else None
-        called.append(_without_empty({"id": id_, "name": used_tool.name, "confirmation": confirmation}))
+        entry: dict[str, Json] = {"id": id_, "name": used_tool.name}
+        if own is not None:  # one that says nothing else asks too
+            entry["confirmation"] = confirmation_entry(own.typed(tools[id_].types.__getitem__))
+        called.append(entry)
     called += [{"id": tool.id, "name": tool.kind} for of in toolsets_of(agent) for tool in of.native]
     head: dict[str, Json] = {
         "id": agent.id,
