@@ -186,6 +186,15 @@ def test_a_project_with_a_design_gets_the_server_alone(
     assert read_project(folder / "pyproject.toml").mcp["bare"].command[-1] == "good"
 
 
+def test_a_project_with_a_runtime_keeps_its_settings(
+    capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    settings = '[tool.toolgen]\ndesign = "mine"\nruntime = "mine:runtime"\n'
+    (folder / "pyproject.toml").write_text(settings)
+    assert "next: let your runtime open an MCPToolset for it" in run(capsys, "--stdio", GOOD)[2]
+    assert (folder / "pyproject.toml").read_text() == settings
+
+
 def test_no_secret_is_recorded(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
     (folder / "pyproject.toml").write_text('[tool.toolgen]\ndesign = "mine"\n')
     told = run(capsys, "--stdio", f"{GOOD} --token=abc")[2]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import tomllib
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import unified_diff
 from pathlib import Path
@@ -75,8 +75,8 @@ def lock_server(request: LockRequest) -> Outcome:
     texts = {file.name: text}
     name = name_of(own_name)
     design = file.with_name(f"{name}_design.py")
-    has_settings, has_design = _project_of(Path("pyproject.toml"))
-    if has_settings and not (has_design or is_ours or design.exists()):
+    project = _settings_of(Path("pyproject.toml"))
+    if project is not None and not ("design" in project or is_ours or design.exists()):
         texts[design.name] = _design(name, own_name, file.name)
     write_files_atomically(file.parent, texts, is_forced=request.is_forced or is_ours)
     notes = (
@@ -102,13 +102,12 @@ def _settings(request: LockRequest) -> ServerSettings:
     return ServerSettings(command=tuple(shlex.split(request.stdio)) or ("",))
 
 
-def _project_of(file: Path) -> tuple[bool, bool]:
-    """Return whether a pyproject.toml has settings of toolgen, and whether they name a design."""
+def _settings_of(file: Path) -> Mapping[str, object] | None:
+    """Return the settings of toolgen in a pyproject.toml; None where it has none."""
     try:
-        table = tomllib.loads(file.read_text("utf-8"))["tool"]["toolgen"]
-        return True, "design" in table
+        return {**tomllib.loads(file.read_text("utf-8"))["tool"]["toolgen"]}
     except (OSError, ValueError, LookupError, TypeError):
-        return False, False
+        return None
 
 
 def _design(name: str, title: str, lock: str) -> str:
@@ -132,7 +131,9 @@ def _next_steps(name: str, lock: Path, design: Path | None, settings: ServerSett
         yield f"{design}: the design module; edit it freely, it is not generated again"
     if settings.may_have_secrets():
         yield f"its command or URL may hold a secret, so [tool.toolgen.mcp.{name}] is yours to write"
-    elif _project_of(Path("pyproject.toml"))[0] and recorded(Path("pyproject.toml"), name, settings):
+    elif "runtime" in (project := _settings_of(Path("pyproject.toml")) or {}):
+        yield "next: let your runtime open an MCPToolset for it"
+    elif project and recorded(Path("pyproject.toml"), name, settings):
         yield f"pyproject.toml: [tool.toolgen.mcp.{name}] says how the server is reached"
     if design is not None:
         yield (
