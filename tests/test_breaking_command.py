@@ -319,6 +319,40 @@ def test_a_lock_of_a_server_is_compared_by_names(released: ProjectFolder) -> Non
     }
 
 
+def test_a_lock_leads_to_the_clauses_of_its_tools(released: ProjectFolder) -> None:
+    schema: dict[str, Any] = {"type": "object", "properties": {"name": {"type": "string"}}}
+    listed: dict[str, Any] = {
+        "name": "greet",
+        "title": "Greet",
+        "annotations": {"title": "Greet"},
+        "inputSchema": schema,
+    }
+    released.write("shop.mcp.json", lock_text(make_lock("2025-11-25", "shop", "1", [listed])))
+    done = released.run("breaking", "--against", "mcp:shop")
+    assert "app/design.py:12:13: error: greet: argument 'name' is narrower" in done.err
+    text = BROKEN.replace("Attribute, Design", "Attribute, Breaks, Design")
+    text = text.replace(
+        'Inject("session_id"),', 'Inject("session_id"), Breaks("It may.", "argument-narrowed"),'
+    )
+    released.write("app/design.py", text)
+    done = released.run("breaking", "--against", "mcp:shop")
+    assert "Let through: It may. [argument-narrowed]" in done.err
+    assert "lets nothing through" not in done.err
+    done = released.run("diff", "--against", "mcp:shop")
+    assert "annotations" not in done.out
+
+
+def test_a_place_is_that_of_the_argument_or_of_the_field(released: ProjectFolder) -> None:
+    new = DESIGN.replace('"name", String', '"words", String').replace('"text", String', '"words", String')
+    released.write("app/design.py", new)
+    records = lines(released.run("breaking", "--against", "released.json", "--format", "json").out)
+    text = new.splitlines()
+    for code in ("argument-renamed", "result-field-added"):
+        (after,) = [each["after"] for each in records if each["code"] == code]
+        assert isinstance(after, dict)
+        assert '"words"' in text[after["line"] - 1], code
+
+
 def test_a_catalogue_of_goa_ai_has_names_in_its_ids(released: ProjectFolder) -> None:
     payload = {"name": "P", "schema": {"type": "object", "properties": {"who": {"type": "string"}}}}
     tools = [

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import decimal
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -17,6 +17,7 @@ import pytest
 from toolgen.catalog import read_catalogue
 from toolgen.codegen import generate
 from toolgen.compatibility import Change, ParkedCall, compare, contract_of, parked_changes
+from toolgen.contract.names import CATALOG_FORMAT, CATALOG_FORMATS, CatalogFormat
 from toolgen.dsl import (
     Agent,
     Annotations,
@@ -59,6 +60,13 @@ OPEN = Return(COUNT, open=True)
 Rows = Type("Rows", "Rows.", Attribute("rows", Int, "How many.", required=True, maximum=10))
 LooseRows = Type("Rows", "Rows.", Attribute("rows", Int, "How many.", required=True, maximum=20))
 
+NotedRows = Type(
+    "Rows",
+    "Rows.",
+    Attribute("rows", Int, "How many.", required=True, maximum=10),
+    Attribute("note", String, "Note."),
+)
+
 
 def args(*more: Attribute) -> Args:
     return Args(SITE, *more)
@@ -83,7 +91,7 @@ def used(
     prefix: str = "",
     offered: tuple[Export, ...] = (),
     toolset: str = "devices",
-    confirm: Mapping[str, Confirm] | None = None,
+    confirm: Mapping[str, Confirm] | Sequence[str] | None = None,
 ) -> Service:
     devices = Toolset(toolset, "Devices.", *tools)
     facts: dict[str, Any] = {"only": only, "confirm": confirm}
@@ -97,12 +105,11 @@ def exported() -> Service:
     return used(tool(), offered=(Export(checks),))
 
 
-def contract(service: Service) -> Any:
+def contract(service: Service, format: CatalogFormat = CATALOG_FORMAT) -> Any:
     evaluation = build(Design("home", "A home.", service))
     assert evaluation.design is not None, [each.message for each in evaluation.diagnostics]
-    return contract_of(
-        read_catalogue(json.loads(generate(evaluation.design, module="d")["tool_schemas.json"]))
-    )
+    texts = generate(evaluation.design, module="d", catalog_format=format)
+    return contract_of(read_catalogue(json.loads(texts["tool_schemas.json"])))
 
 
 DEVICES = Toolset("devices", "Devices.", tool())
@@ -161,15 +168,20 @@ ROWS = [
     row("result enum", tool(returns=Return(ENUM_2)), tool(returns=Return(ENUM_3)), {"result-widened": "R"}, {"result-narrowed": "S"}),
     row("bounded", tool(), tool(BoundedResult()), {"bounded-added": "RS"}, {"bounded-removed": "RS"}),
     row("artifact", tool(), tool(Artifact("rows", Rows, "Rows.")), {"artifact-added": ""}, {"artifact-removed": "RS"}),
+    row("artifact's field", tool(Artifact("rows", NotedRows, "Rows.")), tool(Artifact("rows", Rows, "Rows.")), {"result-field-removed": "RS"}, {"artifact-widened": "R"}),
+    row("error's field", tool(Error("gone", NotedRows, "It is gone.")), tool(Error("gone", Rows, "It is gone.")), {"result-field-removed": "RS"}, {"error-widened": "R"}),
     row("artifact widened", tool(Artifact("rows", Rows, "Rows.")), tool(Artifact("rows", LooseRows, "Rows.")), {"artifact-widened": "R"}, {}),
     row("error", tool(), tool(Error("gone", None, "It is gone.")), {"error-added": "r"}, {"error-removed": "S"}),
     row("confirmation", tool(), tool(Confirm("List?")), {"confirmation-added": "cW"}, {"confirmation-removed": "w"}),
     row("confirmation of an agent", used(tool()), used(tool(), confirm={"list": Confirm("List?")}), {"confirmation-added": "cW"}, {"confirmation-removed": "w"}),
+    row("confirmation of an agent by name", used(tool()), used(tool(), confirm=["list"]), {"confirmation-added": "cW"}, {"confirmation-removed": "w"}),
+    row("confirmation of an agent by the new id", used(tool()), used(tool(), toolset="things", confirm=["list"]), {"tool-moved": "WS", "confirmation-added": "cW"}, {"tool-moved": "WS", "confirmation-removed": "w"}),
     row("condition", tool(Confirm("List?", when={"limit": (500,)})), tool(Confirm("List?")), {"confirmation-added": "cW"}, {"confirmation-narrowed": "w"}),
     row("read only lost", tool(Annotations(read_only=True)), tool(Annotations(destructive=False)), {"hint-lost": "cW"}, {"hint-gained": ""}),
     row("idempotent lost", tool(Annotations(idempotent=True)), tool(), {"hint-lost": "cW"}, {"hint-gained": ""}),
     row("destructive gained", tool(Annotations(destructive=False)), tool(Annotations(destructive=True)), {"hint-lost": "cW"}, {"hint-gained": ""}),
     row("injected", tool(), tool(Inject("site")), {"inject-added": "CS"}, {"inject-removed": "C"}),
+    row("injected and optional", tool(Inject("site")), tool(arguments=Args(Attribute("site", String, "Site."), LIMIT)), {"inject-removed": "c"}, {"inject-added": "CS"}),
     row("long running", tool(), tool(LongRunning(ack=Object(Attribute("job", String, "Job.", required=True)))), {"long-running-added": "cR"}, {"long-running-removed": "r"}),
     row("deprecated", tool(), tool(Deprecated("It is old.")), {"deprecated": ""}, {}),
     row("time limit", tool(), tool(Timeout("5s")), {}, {}),
@@ -217,6 +229,22 @@ def test_the_same_design_has_no_changes() -> None:
     assert compare(contract(designed(tool())), contract(designed(tool()))) == []
 
 
+def test_formats_of_the_catalogue_are_no_changes() -> None:
+    mail = Attribute("mail", String, "Mail.", format="email", sensitive=True)
+    whole = tool(
+        Confirm("List?", payload=Masked),
+        Error("gone", Rows, "It is gone."),
+        Artifact("rows", Rows, "Rows."),
+        Deprecated("It is old."),
+        arguments=args(mail, MASKED_INSIDE),
+    )
+    late = tool(LongRunning(ack=Masked), name="count")
+    sides = [contract(used(whole, late, confirm=["count"]), format) for format in CATALOG_FORMATS]
+    assert [compare(one, other) for one in sides for other in sides] == [[]] * 9
+    call = ParkedCall(id="c1", tool="desk.devices.list", kind="confirmation", arguments={"site": "s"})
+    assert [list(parked_changes([call], one, other)) for one in sides for other in sides] == [[]] * 9
+
+
 def test_words_are_a_patch() -> None:
     other = Tool("list", "List all devices.", ARGS, RETURN)
     (change,) = compare(contract(designed(tool())), contract(designed(other)))
@@ -258,6 +286,15 @@ def test_a_call_that_waits_is_held_to_what_people_approved() -> None:
     call = ParkedCall(id="c1", tool="desk.devices.list", kind="confirmation", arguments={"site": "s"})
     for after, told in ((old, []), (new, ["w"]), (native, ["W"])):
         assert [each.breaks for each in parked_changes([call], old, after)] == told
+
+
+def test_a_call_of_a_tool_that_the_old_side_lacks_is_held_to_its_arguments_alone() -> None:
+    old, new = contract(designed(TWO)), contract(designed(tool(), TWO))
+    fitting, refused = (
+        ParkedCall(id="c1", tool="desk.devices.list", kind="confirmation", arguments=each)
+        for each in ({"site": "s"}, {"site": 1})
+    )
+    assert [each.breaks for each in parked_changes([fitting, refused], old, new)] == ["W"]
 
 
 def test_a_nested_place_has_its_keys_and_pointers() -> None:

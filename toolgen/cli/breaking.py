@@ -132,13 +132,15 @@ def _compared(request: BreakingRequest) -> _Comparison | Outcome:
         if isinstance(made, Outcome):
             return made
         after, clauses = made
-    if before.is_server or after.is_server:
-        before, after = as_server(before), as_server(after)
-    changes = compare(before.contract, after.contract)
+    waiting: list[Change] = []
     if request.journal is not None:
         from .parked_calls import parked_calls
 
-        changes += parked_changes(parked_calls(request.journal), before.contract, after.contract)
+        waiting += parked_changes(parked_calls(request.journal), before.contract, after.contract)
+    if before.is_server or after.is_server:
+        clauses = clauses.of_names(after.contract)
+        before, after = as_server(before), as_server(after)
+    changes = [*compare(before.contract, after.contract), *waiting]
     return _Comparison(before=before, after=after, clauses=clauses, changes=tuple(ranked(changes)))
 
 

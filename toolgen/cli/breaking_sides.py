@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from toolgen.codegen import catalogue_text
-from toolgen.compatibility import BY_CODE, Change, contract_of_server
+from toolgen.compatibility import BY_CODE, Change, Contract, contract_of_server
 from toolgen.compatibility.contracts import wire_name
 from toolgen.contract.errors import ToolgenError
-from toolgen.dsl import Agent, Attribute, Breaks, Design, Service, Tool, Toolset, build
+from toolgen.contract.json_pointer import tokens_of
+from toolgen.dsl import Agent, Args, Attribute, Breaks, Design, Return, Service, Tool, Toolset, build
 from toolgen.dsl.clause import Clause
 from toolgen.findings import NOWHERE, Format, Place
 
@@ -20,6 +21,9 @@ from .outcome import Outcome, reported
 from .references import Side, side_of
 from .sarif import sarif_text
 
+_PARTS: Final = {"payload": Args, "result": Return}
+"""The clause of a tool in which the attributes of a part of its entry stand."""
+
 
 @dataclass(frozen=True, slots=True)
 class Clauses:
@@ -28,17 +32,31 @@ class Clauses:
     tools: Mapping[str, Tool] = field(default_factory=dict)
     agents: Mapping[str, Agent] = field(default_factory=dict)
     design: Design | None = None
+    names: Set[str] = frozenset()
+    """The keys of `tools` that are wire names."""
 
     def place(self, change: Change) -> Place:
         """Return where the clause of a change stands: its argument, its tool or agent, else the design."""
         tool = self.tools.get(change.tool)
         if tool is None:
-            agent = self.agents.get(change.tool.rpartition(".")[2]) if "agent" in change.code else None
+            is_agent = change.tool.count(".") == 1 and not change.code.startswith("completion")
+            agent = self.agents.get(change.tool.rpartition(".")[2]) if is_agent else None
             clause = agent or self.design
             return clause.source.located() if clause else NOWHERE
+        part, *keys = tokens_of(change.after or change.before) or [""]
         name = change.argument.partition(".")[0].removesuffix("[]")
-        attributes = (each for each in _inside(tool) if isinstance(each, Attribute) and each.name == name)
+        if keys[:2] == ["schema", "properties"] and len(keys) == 3:  # the new name of one that is renamed
+            name = keys[2]
+        parts = [each for each in tool.children if isinstance(each, _PARTS.get(part, Clause))]
+        attributes = (each for each in _inside(parts) if isinstance(each, Attribute) and each.name == name)
         return next(attributes, tool).source.located()
+
+    def of_names(self, contract: Contract) -> Clauses:
+        """Return the clauses by the wire names of their tools too, as a server lists these."""
+        tools = {
+            wire_name(entry): self.tools[id_] for id_, entry in contract.tools.items() if id_ in self.tools
+        }
+        return replace(self, tools={**self.tools, **tools}, names=frozenset(tools))
 
     def reason(self, change: Change) -> str:
         """Return why the design lets a change through; "" where it does not."""
@@ -48,12 +66,14 @@ class Clauses:
 
     def idle(self, changes: Iterable[Change]) -> Iterator[str]:
         """Yield a sentence for each code of a `Breaks`, or each without one, that lets nothing through."""
-        codes: dict[str, set[str]] = {}
+        codes: dict[int, set[str]] = {}
         for change in changes:
-            codes.setdefault(change.tool, set()).add(change.code)
+            codes.setdefault(id(self.tools.get(change.tool)), set()).add(change.code)
         for id_, tool in self.tools.items():
+            if id_ in self.names:
+                continue
             for clause in _breaks_of(tool):
-                has = codes.get(id_, set())
+                has = codes.get(id(tool), set())
                 if not clause.codes and not has:
                     yield f"Breaks({clause.reason!r}) of {id_} lets nothing through"
                 for code in clause.codes:
@@ -127,8 +147,8 @@ def _listed(entry: Mapping[str, Any]) -> dict[str, Any]:
     return listed if result is None else {**listed, "outputSchema": result}
 
 
-def _inside(clause: Clause) -> Iterator[Any]:
-    """Yield a clause and all that stand in it, each once."""
+def _inside(clause: Clause | list[Any]) -> Iterator[Any]:
+    """Yield a clause, or some, and all that stand in it, each once."""
     waiting: list[Any] = [clause]
     seen: set[int] = set()
     while waiting:

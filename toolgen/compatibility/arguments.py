@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from toolgen.contract.json_value import identity
@@ -50,9 +51,9 @@ def argument_changes(
         if name in renamed.values():
             continue
         if name in injected[0] - injected[1]:
-            yield _change(
-                "inject-removed", tool, f"models are asked for {name!r}, which the server filled", name, None
-            )
+            message = f"models are asked for {name!r}, which the server filled"
+            made = _change("inject-removed", tool, message, name, by_name.get(name), is_new=True)
+            yield made if name in required else replace(made, breaks="c")
         elif name in required:
             message = f"argument {name!r} is new, and required"
             yield _change("argument-added-required", tool, message, name, by_name.get(name), is_new=True)
@@ -119,7 +120,7 @@ def _defaults(tool: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iter
         if identity(before) != identity(after):
             message = f"the default of argument {name!r} {_difference(before, after)}"
             code = "default-removed" if after is _ABSENT else "default-changed"
-            yield _change(code, tool, message, name, None)
+            yield _change(code, tool, message, name, None, to=name)
 
 
 def _default(part: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 from .arguments import argument_changes
 from .changes import Change, change
 from .containment import contains
-from .contracts import Contract, canonical, hints_of, wire_name
+from .contracts import Contract, alike, canonical, hints_of, wire_name
 from .guards import approval_changes, guard_changes, text_changes
 from .masks import mask_changes
 from .results import artifact_changes, error_changes, late_changes, result_changes
@@ -19,6 +19,7 @@ Entry = Mapping[str, Any]
 
 def compare(before: Contract, after: Contract) -> list[Change]:
     """Return the changes from one contract to another; empty where both say the same."""
+    before, after = alike(before, after)
     moved = _moved(before, after)
     return [
         *_tools(before, after, moved),
@@ -119,7 +120,7 @@ def _agents(before: Contract, after: Contract, moved: Mapping[str, str]) -> Iter
         if id_ not in after.agents:
             yield change("agent-removed", id_, "the agent is gone")
             continue
-        yield from _agent_approvals(id_, before, after)
+        yield from _agent_approvals(id_, before, after, moved)
         old, new = _tools_of(entry), _tools_of(after.agents[id_])
         has_other_tools = has_other_exports = False
         for tool, name in old.items():
@@ -138,19 +139,24 @@ def _agents(before: Contract, after: Contract, moved: Mapping[str, str]) -> Iter
         yield from _left(id_, entry, after.agents[id_], explained)
 
 
-def _agent_approvals(id_: str, before: Contract, after: Contract) -> Iterator[Change]:
+def _agent_approvals(
+    id_: str, before: Contract, after: Contract, moved: Mapping[str, str]
+) -> Iterator[Change]:
     """Yield the changes of how an agent asks a person, where it does not as the tool says."""
     sides = before, after
     old, new = ({tool["id"]: tool for tool in side.agents[id_].get("tools", ())} for side in sides)
-    for tool in old.keys() & new.keys() & before.tools.keys() & after.tools.keys():
-        if "confirmation" not in {*old[tool], *new[tool]}:
+    for tool in old.keys() & before.tools.keys():
+        other = tool if tool in new else moved.get(tool, tool)
+        if other not in new.keys() & after.tools.keys():
+            continue
+        if "confirmation" not in {*old[tool], *new[other]}:
             continue
         was, now = (
-            {key: value for key, value in {**side.tools[tool], **own[tool]}.items() if key == "confirmation"}
-            for side, own in zip(sides, (old, new), strict=True)
+            {key: value for key, value in {**whole, **own}.items() if key == "confirmation"}
+            for whole, own in ((before.tools[tool], old[tool]), (after.tools[other], new[other]))
         )
         for each in (*guard_changes(id_, was, now), *approval_changes(id_, was, now, sides)):
-            yield replace(each, message=f"of {tool}, {each.message}", argument=tool)
+            yield replace(each, message=f"of {other}, {each.message}", argument=other)
 
 
 def _left(id_: str, before: Entry, after: Entry, explained: Collection[str]) -> Iterator[Change]:

@@ -123,7 +123,8 @@ def _about(change: Change) -> str:
 def _left(entry: Entry) -> dict[str, Any]:
     """Return the entry without what is derived, and without the hints that have changes of their own."""
     left = {key: value for key, value in entry.items() if key not in _DERIVED}
-    hints = {key: value for key, value in entry.get("annotations", {}).items() if key not in _SAFE}
+    hints = {**hints_of(entry), **entry.get("annotations", {})}
+    hints = {key: value for key, value in hints.items() if key not in _SAFE}
     return {**left, "annotations": hints}
 
 

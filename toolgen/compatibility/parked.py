@@ -8,7 +8,7 @@ from typing import Any
 
 from .changes import Change, change
 from .comparison import approved
-from .contracts import Contract
+from .contracts import Contract, alike
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +24,7 @@ class ParkedCall:
 
 def parked_changes(calls: Iterable[ParkedCall], before: Contract, after: Contract) -> Iterator[Change]:
     """Yield the calls that do not go on with the new contract, and those whose approval is asked again."""
+    was, now = alike(before, after)
     for call in calls:
         if "payload" not in after.tools.get(call.tool, {}):  # gone, or the provider runs it
             if call.tool in before.tools:
@@ -34,11 +35,12 @@ def parked_changes(calls: Iterable[ParkedCall], before: Contract, after: Contrac
                     argument=call.id,
                 )
             continue
-        entry = after.tools[call.tool]
-        document = after.document(entry["payload"])
+        document = after.document(after.tools[call.tool]["payload"])
         if not document.fault and not document.accepts((document.root,), call.arguments):
             message = f"the call {call.id} waits, and its arguments are refused now"
             yield change("parked-call", call.tool, message, argument=call.id)
-        elif call.kind != "pending" and approved(before.tools.get(call.tool, {})) != approved(entry):
+        elif call.kind != "pending" and call.tool in before.tools:
+            if approved(was.tools[call.tool]) == approved(now.tools[call.tool]):
+                continue
             message = f"the call {call.id} waits, and is asked again"
             yield change("parked-call", call.tool, message, breaks="w", argument=call.id)

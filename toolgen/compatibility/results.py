@@ -136,15 +136,22 @@ def _parts(
     what: str,
     key: str,
 ) -> Iterator[Change]:
-    """Yield the parts whose new schema is not within the old one."""
-    for place_, name in enumerate(old):
+    """Yield the parts whose new schema is not within the old one, or lacks a field of it."""
+    places = {name: f"/{key}/{at}" for at, name in enumerate(new)}
+    for at, name in enumerate(old):
         if name not in new:
             continue
         before, after = sides[0].document(old[name]), sides[1].document(new[name])
+        was, now = f"/{key}/{at}", places[name]
+        for gap in contains(after, before).gaps:
+            if gap.keyword == "additionalProperties" and gap.name and not gap.is_undecided:
+                message = f"field {key_of(gap)!r} of {what} {name!r} is gone"
+                where = {"before": place(was, gap.small), "after": place(now, gap.large)}
+                yield change("result-field-removed", tool, message, gap=gap, argument=name, **where)
         for gap in contains(before, after).gaps:
             message = f"{what} {name!r} may be what they never were: the old schema {gap.reason}"
-            where = place(f"/{key}/{place_}", gap.large)
-            yield change(code, tool, message, gap=gap, before=where, argument=name)
+            where = {"before": place(was, gap.large), "after": place(now, gap.small)}
+            yield change(code, tool, message, gap=gap, argument=name, **where)
 
 
 def _by(entry: Entry, key: str, name: str) -> dict[str, Entry]:
