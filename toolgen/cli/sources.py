@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import source_from_cache
 from pathlib import Path
 from typing import Final
@@ -110,15 +110,20 @@ def _note(event: str, arguments: tuple[object, ...]) -> None:
 
 
 def _is_reading(mode: object) -> bool:
-    return not isinstance(mode, str) or not set(mode) & set("wax+")
+    return not isinstance(mode, str) or not set(mode) & set("wax")
 
 
 def _source(path: object) -> str | None:
     """Return the absolute path, of bytecode that of its source; None where it is no path."""
-    if not isinstance(path, str | os.PathLike):
+    if path == 0:
+        return "/dev/stdin"
+    if not isinstance(path, str | bytes | os.PathLike):
         return None
     name = os.path.abspath(os.fsdecode(path))
-    return source_from_cache(name) if name.endswith(".pyc") else name
+    if name.endswith(".pyc"):
+        with suppress(ValueError):  # a module without source
+            return source_from_cache(name)
+    return name
 
 
 def _is_in_project(path: Path, project: Project) -> bool:
