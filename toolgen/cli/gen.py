@@ -153,7 +153,8 @@ def check_output(project: Project, format: Format = "text") -> Outcome:
         if not findings and newer_sources(project):
             findings = [_stale_stamp(plan.python.out)]
         if not findings:
-            _record(plan, is_clean=True)
+            stubs = plan.stubs
+            _record(plan, is_clean=not (stubs.new or stubs.edits or stubs.notes))
             return _current(plan)
         is_repaired = any(finding.hint in (GENERATE, _EDITED) for finding in findings)
         repair = GENERATE if is_repaired else "delete what was kept"

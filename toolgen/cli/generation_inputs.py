@@ -8,20 +8,23 @@ evaluated each time.
 from __future__ import annotations
 
 import builtins
+import dis
 import os
 import sys
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
+from importlib.machinery import EXTENSION_SUFFIXES, all_suffixes
+from pathlib import Path, PurePath
 from types import CodeType, ModuleType
 from typing import Any, Final
+
+from toolgen.codegen.manifest import MANIFEST
 
 from .config import Project, read_project
 from .last_generation import digest_of, variable_digest, write_record
 from .sources import all_reads
 
 _TOOLGEN: Final = Path(__file__).parents[1]
-_INSTALLED: Final = tuple({os.path.realpath(path) for path in (sys.prefix, sys.base_prefix)})
 _PLAIN_MODULES: Final = frozenset(
     """
     __future__ abc collections copy dataclasses datetime decimal enum fractions functools itertools json
@@ -31,12 +34,32 @@ _PLAIN_MODULES: Final = frozenset(
 """Modules by which a design of the same files says the same, but for the names below."""
 _UNWATCHED: Final = frozenset(
     """
-    __import__ access cwd eval exec exists fromtimestamp getattr getcwd getnode getpid
-    glob globals input is_dir is_file is_symlink iterdir listdir lstat now popen rglob scandir stat
-    system today urandom utcnow uuid1 uuid4 walk
+    DirectoryPath FilePath FutureDate FutureDatetime NewPath PastDate PastDatetime
+    __import__ access attrgetter breakpoint cwd dump eval exec exists fromtimestamp frozenset getattr getcwd
+    getnode getpid glob globals hash input is_dir is_file is_symlink iterdir listdir lstat methodcaller now
+    popen print rglob scandir set stat system today urandom utcnow uuid1 uuid4 uuid6 uuid7 uuid8 walk
+    write write_bytes write_text
     """.split()
 )
-"""Names by which a module may learn what nobody can watch: clocks, folders, chance, other code."""
+"""Names by which a module may learn what nobody can watch: clocks, folders, chance, other code; or act."""
+_WATCHED: Final[Mapping[str, frozenset[str]]] = {
+    "os": frozenset(
+        """
+        PathLike abspath altsep basename commonpath commonprefix curdir dirname environ expanduser expandvars
+        extsep fsdecode fsencode fspath getenv isabs join linesep name normcase normpath open os pardir path
+        pathsep read relpath sep split splitdrive splitext
+        """.split()
+    ),
+    "pathlib": frozenset([*dir(PurePath), *"absolute expanduser home open read_bytes read_text".split()]),
+}
+"""Names of a module that only compute, or whose reads are noticed."""
+_OFFERED: Final[Mapping[str, frozenset[str]]] = {
+    module: frozenset(name for name in names if not name.startswith("__"))
+    for module, names in {"os": [*dir(os), *dir(os.path)], "pathlib": dir(Path)}.items()
+}
+_COMMANDS: Final = os.path.join(os.path.dirname(sys.executable), "")
+_SURROUNDINGS: Final = ("LANG", "LC_ALL", "LC_CTYPE", "TZ")
+"""Variables by which Python decodes files and tells the time."""
 
 
 class Inputs:
@@ -45,19 +68,49 @@ class Inputs:
     def __init__(self, project: Project) -> None:
         self._project = project
         self._files: dict[str, str | None] = {}
-        self._variables = set[str]()
+        self._variables: dict[str, str | None] = {}
         self._imported = set[tuple[str, str]]()
         """Module and file of the importing code."""
-        self._is_watched = not (_is_installed(str(project.directory)) or self._is_loaded())
+        self._sought = set[str]()
+        """Names that may be modules, and were asked of packages."""
+        self._installed = tuple(
+            os.path.join(os.path.realpath(folder), "")
+            for folder in (os.path.dirname(os.__file__), *map(str, sys.path))
+            if folder == os.path.dirname(os.__file__) or folder.endswith("-packages")
+        )
+        self._before = set(sys.modules)
+        self._is_watched = not self._is_loaded()
         self.read(str(project.file))
 
     def read(self, path: str) -> None:
         """Note a file that is about to be opened; its digest is taken first, so that none is too new."""
-        if path not in self._files and not self._is_ours(path) and not os.path.isdir(path):
+        if path not in self._files and not self._is_ours(path):
             self._files[path] = None  # what reads it is reported, too
             self._files[path] = digest_of(path)
-            if self._files[path] is None and os.path.lexists(path):
-                self._is_watched = False  # a pipe, or a link that leads nowhere
+            if self._files[path] is None and os.path.lexists(path) and not os.path.isdir(path):
+                self._is_watched = False  # a pipe, a huge file, or a link that leads nowhere
+
+    def ask(self, name: str) -> None:
+        """Note a variable that is asked for, before the design may set it."""
+        if name not in self._variables:
+            self._variables[name] = None  # the digest asks, too
+            self._variables[name] = variable_digest(name)
+
+    def ask_all(self) -> None:
+        """Note that all variables are asked for, also those that are not there."""
+        self._is_watched = False
+
+    def find(self, name: str, importer: Mapping[str, Any], names: Any, level: int) -> None:
+        """Note an import statement of the code whose globals are `importer`."""
+        file = importer.get("__file__")
+        if file not in self._files:
+            return
+        if level:
+            package = str(importer.get("__package__") or "").split(".")
+            name = ".".join([*package[: len(package) - level + 1], *([name] if name else [])])
+        self._imported.add((name, file))
+        if name.partition(".")[0] not in _PLAIN_MODULES:
+            self._sought.update(f"{name}.{each}" for each in names or ())
 
     def record(self) -> None:
         """Write the record of a run that left nothing to do, where its inputs are all known."""
@@ -66,7 +119,8 @@ class Inputs:
         write_record(
             str(self._project.directory),
             inputs=self._files | self._shadows(),
-            variables={name: variable_digest(name) for name in sorted(self._variables)},
+            variables=self._variables,
+            roots=self._roots(),
             trees=[self._project.out, *self._project.languages.values()],
             stubs=self._project.stubs,
         )
@@ -78,13 +132,17 @@ class Inputs:
         return any(file.startswith(directory) and not self._is_ours(file) for file in files)
 
     def _is_ours(self, path: str) -> bool:
-        """Return whether a file is generated, installed, or toolgen's: the record knows those otherwise."""
-        project = self._project
-        folders = (project.out, project.stubs, *project.languages.values())
-        return _is_installed(path) or any(
-            Path(path).is_relative_to(folder)
-            for folder in (_TOOLGEN, *(project.directory / folder for folder in folders))
+        """Return whether the record knows a file otherwise: a module that is installed, or toolgen's."""
+        is_module = path.endswith((".py", *EXTENSION_SUFFIXES))
+        return (
+            (is_module and os.path.realpath(path).startswith(self._installed))
+            or path == os.path.join(self._project.directory, self._project.out, MANIFEST)
+            or Path(path).is_relative_to(_TOOLGEN)
         )
+
+    def _roots(self) -> list[str]:
+        directory = self._project.directory
+        return list(dict.fromkeys([str(directory), str(directory / self._project.source_root)]))
 
     def _modules(self) -> Iterator[ModuleType]:
         """Yield the modules of the author that were imported."""
@@ -94,25 +152,43 @@ class Inputs:
 
     def _is_plain(self) -> bool:
         own = {module.__name__.partition(".")[0] for module in self._modules()}
-        return all(
-            name.partition(".")[0] in _PLAIN_MODULES | own
-            for name, file in self._imported
-            if file in self._files
-        ) and not any(_names(module) & _UNWATCHED for module in self._modules())
+        used = {name.partition(".")[0] for name, _ in self._imported}
+        names = set[str]().union(*map(_names, self._modules()))
+        return (
+            used <= _PLAIN_MODULES | own
+            and not names & _UNWATCHED
+            and not any(
+                names & (_OFFERED[module] - watched)
+                for module, watched in _WATCHED.items()
+                if module in used | names
+            )
+            and self._are_modules_known()
+        )
+
+    def _are_modules_known(self) -> bool:
+        """Return whether each module that was imported is one whose reading was noticed."""
+        files = (
+            getattr(module, "__file__", None)
+            for name, module in list(sys.modules.items())
+            if name not in self._before
+        )
+        return all(file in self._files or self._is_ours(file) for file in files if file)
 
     def _shadows(self) -> dict[str, str | None]:
         """Return the files that are not there and would be imported in the place of those that are."""
-        project = self._project
-        roots = {str(project.directory), str(project.directory / project.source_root)}
-        names = {name for name, file in self._imported if file in self._files}
+        others = (path or os.getcwd() for path in map(str, sys.path))
+        others = (path for path in others if not f"{path}/".startswith((*self._installed, _COMMANDS)))
+        roots = {*self._roots(), *others}
+        names = {name for name, _ in self._imported} | self._sought
         names |= {module.__name__ for module in self._modules()}
-        paths = (
-            os.path.join(root, *name.split("."), *end)
+        names |= {name[:index] for name in names for index, letter in enumerate(name) if letter == "."}
+        files = (
+            os.path.join(root, *name.split(".")) + end
             for root in roots
             for name in names
-            for end in (("__init__.py",), ())
+            for suffix in ([".py"] if name.partition(".")[0] in _PLAIN_MODULES else all_suffixes())
+            for end in (suffix, os.path.join(os.sep, f"__init__{suffix}"))
         )
-        files = (path if path.endswith(".py") else f"{path}.py" for path in paths)
         return {file: None for file in files if file not in self._files and not os.path.lexists(file)}
 
 
@@ -129,12 +205,14 @@ def recorded_inputs(project: Project) -> Iterator[Inputs]:
         fromlist: Any = (),
         level: int = 0,
     ) -> ModuleType:
-        if not level and globals and (file := globals.get("__file__")):
-            inputs._imported.add((name, file))
+        if globals:
+            inputs.find(name, globals, fromlist, level)
         return importing(name, globals, locals, fromlist, level)
 
     builtins.__import__ = imported
-    os.environ = _Variables(environment, inputs._variables)  # type: ignore[assignment]  # noqa: B003
+    os.environ = _Variables(environment, inputs)  # noqa: B003
+    for name in _SURROUNDINGS:
+        inputs.ask(name)
     try:
         with all_reads(inputs.read):
             yield inputs
@@ -143,36 +221,29 @@ def recorded_inputs(project: Project) -> Iterator[Inputs]:
         os.environ = environment  # noqa: B003
 
 
-class _Variables(MutableMapping[str, str]):
-    """The environment, which notes the names that are asked for."""
+class _Variables(os._Environ[str]):
+    """The environment, which reports the names that are asked for."""
 
-    def __init__(self, environment: MutableMapping[str, str], asked: set[str]) -> None:
-        self._environment = environment
-        self._asked = asked
+    def __init__(self, environment: os._Environ[str], inputs: Inputs) -> None:
+        vars(self).update(vars(environment))
+        self._inputs = inputs
 
     def __getitem__(self, name: str) -> str:
-        self._asked.add(name)
-        return self._environment[name]
-
-    def __setitem__(self, name: str, value: str) -> None:
-        self._environment[name] = value
-
-    def __delitem__(self, name: str) -> None:
-        del self._environment[name]
+        if isinstance(name, str):
+            self._inputs.ask(name)
+        return super().__getitem__(name)
 
     def __iter__(self) -> Iterator[str]:
-        self._asked.update(self._environment)
-        return iter(self._environment)
+        self._inputs.ask_all()
+        return super().__iter__()
 
     def __len__(self) -> int:
-        return len(self._environment)
+        self._inputs.ask_all()
+        return super().__len__()
 
-    def copy(self) -> dict[str, str]:
-        return dict(self)
-
-
-def _is_installed(path: str) -> bool:
-    return os.path.realpath(path).startswith(_INSTALLED)
+    def __repr__(self) -> str:
+        self._inputs.ask_all()
+        return super().__repr__()
 
 
 def _names(module: ModuleType) -> set[str]:
@@ -184,6 +255,12 @@ def _names(module: ModuleType) -> set[str]:
 
 def _names_of(code: CodeType) -> Iterator[str]:
     yield from code.co_names
+    for instruction, after in zip(
+        instructions := [*dis.get_instructions(code)], [*instructions[1:], None], strict=True
+    ):
+        is_constant = isinstance(instruction.argval, frozenset) and instruction.opname == "LOAD_CONST"
+        if instruction.opname == "BUILD_SET" or (is_constant and after and after.opname != "CONTAINS_OP"):
+            yield "set"
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from _names_of(constant)

@@ -21,6 +21,8 @@ VERSION: Final = 1
 """Format of the record."""
 _FILE: Final = f"{CACHE}/gen.json"
 _MANIFEST: Final = ".toolgen.json"
+_MOST_BYTES: Final = 1 << 25
+"""Size of a file up to which its digest is taken each time."""
 _STAGING: Final = ".toolgen-staging-"
 _TOOLGEN: Final = os.path.dirname(os.path.dirname(__file__))
 _COMMANDS: Final = (["gen"], ["gen", "--check"])
@@ -30,17 +32,14 @@ def nothing_to_do(arguments: Sequence[str]) -> str:
     """Return what a command says that would change nothing; "" where it has to look."""
     if list(arguments) not in _COMMANDS:
         return ""
-    here = os.getcwd()
-    directory = _project(here)
-    if not directory:
-        return ""
     try:
-        with open(os.path.join(directory, _FILE), "rb") as file:
-            record = json.load(file)
+        here = os.getcwd()
+        directory = _project(here)
+        record = json.loads(_content(os.path.join(directory, _FILE)) or "{}")
         if record["version"] != VERSION or not _is_current(directory, record):
             return ""
         folders = [os.path.relpath(os.path.join(directory, tree), here) for tree in record["trees"]]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except Exception:  # of a damaged record; the run that looks says what is wrong with the project
         return ""
     return "; ".join(f"{folder}: up to date" for folder in folders)
 
@@ -50,6 +49,7 @@ def write_record(
     *,
     inputs: Mapping[str, str | None],
     variables: Mapping[str, str | None],
+    roots: Sequence[str],
     trees: Sequence[str],
     stubs: str,
 ) -> None:
@@ -58,60 +58,84 @@ def write_record(
     Args:
         inputs: Digests of the files that were read, by absolute path; None of one that is not there.
         variables: Digests of the environment variables that were read, by name.
+        roots: Folders in which the design is looked for first, absolute.
         trees: Folders of generated code, relative to `directory`, each with its manifest.
         stubs: Folder of the stubs, relative to `directory`.
     """
-    record = {
-        "version": VERSION,
-        "made_by": made_by(),
-        "inputs": inputs,
-        "variables": variables,
-        "trees": {tree: digest_of(os.path.join(directory, tree, _MANIFEST)) for tree in trees},
-        "stubs": {
-            stubs: {name: digest_of(os.path.join(directory, name)) for name in _python(directory, stubs)}
-        },
-    }
     folder = os.path.join(directory, CACHE)
     new = os.path.join(folder, f"gen.{os.getpid()}.json")
     try:
+        executors = {name: digest_of(os.path.join(directory, name)) for name in _python(directory, stubs)}
+        if None in executors.values():
+            return  # links, of which nobody watches where they lead
+        record = {
+            "version": VERSION,
+            "made_by": made_by(roots),
+            "roots": roots,
+            "inputs": inputs,
+            "variables": variables,
+            "trees": {tree: digest_of(os.path.join(directory, tree, _MANIFEST)) for tree in trees},
+            "stubs": {stubs: executors},
+        }
         os.makedirs(folder, exist_ok=True)
-        for file, text in ((os.path.join(folder, ".gitignore"), "*\n"), (new, json.dumps(record))):
-            with open(file, "w", encoding="utf-8") as opened:
-                opened.write(text)
+        ignored = os.path.join(folder, ".gitignore")
+        if os.path.lexists(new):
+            os.unlink(new)  # of a killed run
+        for name, text in ((ignored, "*\n"), (new, json.dumps(record))):
+            if not os.path.lexists(name):
+                with open(name, "x", encoding="utf-8") as opened:  # follows no link
+                    opened.write(text)
         os.replace(new, os.path.join(directory, _FILE))
-    except OSError:  # a folder that cannot be written: the next run looks again
+    except OSError:  # a folder that cannot be read or written: the next run looks again
         return
 
 
-def made_by() -> dict[str, object]:
-    """Return what a generation depends on beside its inputs: Python, toolgen, its packages, the folder."""
+def made_by(roots: Sequence[str]) -> dict[str, object]:
+    """Return what a generation depends on beside its inputs: Python, toolgen, its packages, the folder.
+
+    `roots` are the folders of the design, which a run puts before those of Python.
+    """
     digest = sha256()
     for path, status in _files(_TOOLGEN):
         digest.update(f"{path} {status.st_mtime_ns} {status.st_size}\n".encode("utf-8", "surrogateescape"))
-    packages = {path: os.stat(path).st_mtime_ns for path in sys.path if path.endswith("-packages")}
+    here = os.getcwd()
+    aside = {*roots, os.path.dirname(sys.executable)}  # where the command `toolgen` is
+    folders = [folder for folder in (str(each) or here for each in sys.path) if folder not in aside]
     return {
-        "python": f"{sys.version} {sys.executable}",
+        "python": f"{sys.version} {sys.executable} {sys.flags} {sys.warnoptions}",
         "toolgen": digest.hexdigest(),
-        "packages": packages,
-        "folder": os.getcwd(),
+        "path": folders,
+        "packages": [os.stat(folder).st_mtime_ns for folder in folders if _is_packages(folder)],
+        "folder": here,
     }
 
 
 def digest_of(file: str) -> str | None:
-    """Return the SHA-256 of a regular file in hexadecimal; None where there is none."""
-    try:
-        if not stat.S_ISREG(os.stat(file).st_mode):
-            return None
-        with open(file, "rb") as opened:
-            return sha256(opened.read()).hexdigest()
-    except OSError:
-        return None
+    """Return the SHA-256 of a regular file in hexadecimal; None where there is none, or a huge one."""
+    content = _content(file)
+    return None if content is None else sha256(content).hexdigest()
 
 
 def variable_digest(name: str) -> str | None:
     """Return the digest of an environment variable, which may be a secret; None where it is not set."""
     value = os.environ.get(name)
     return None if value is None else sha256(value.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _content(file: str) -> bytes | None:
+    """Return the bytes of a regular file; None where there is none, or one above `_MOST_BYTES`."""
+    try:
+        status = os.stat(file)
+        if not stat.S_ISREG(status.st_mode) or status.st_size > _MOST_BYTES:
+            return None
+        with open(file, "rb") as opened:
+            return opened.read()
+    except OSError:
+        return None
+
+
+def _is_packages(folder: str) -> bool:
+    return folder.endswith("-packages") and os.path.isdir(folder)
 
 
 def _project(here: str) -> str:
@@ -127,9 +151,10 @@ def _project(here: str) -> str:
 def _is_current(directory: str, record: Mapping[str, Any]) -> bool:
     (stubs, digests), *_ = record["stubs"].items()
     return (
-        all(digest_of(path) == digest for path, digest in record["inputs"].items())
+        os.path.join(directory, "pyproject.toml") in record["inputs"]
+        and all(digest_of(path) == digest for path, digest in record["inputs"].items())
         and all(variable_digest(name) == digest for name, digest in record["variables"].items())
-        and record["made_by"] == made_by()
+        and record["made_by"] == made_by(record["roots"])
         and all(_is_whole(directory, tree, digest) for tree, digest in record["trees"].items())
         and sorted(_python(directory, stubs)) == sorted(digests)
         and all(digest_of(os.path.join(directory, name)) == digest for name, digest in digests.items())
@@ -139,14 +164,14 @@ def _is_current(directory: str, record: Mapping[str, Any]) -> bool:
 def _is_whole(directory: str, tree: str, digest: str) -> bool:
     """Return whether a tree is what its manifest says, and nothing of a killed run lies beside it."""
     folder = os.path.join(directory, tree)
-    with open(os.path.join(folder, _MANIFEST), "rb") as file:
-        text = file.read()
+    text = _content(os.path.join(folder, _MANIFEST)) or b""
     if sha256(text).hexdigest() != digest:
         return False
     files = json.loads(text)["files"]
-    there = {os.path.relpath(path, folder) for path, _ in _files(folder)}
+    there = {os.path.relpath(path, folder): status.st_mode for path, status in _files(folder)}
     return (
-        there == {os.path.normpath(path) for path in files} | {_MANIFEST}
+        all(map(stat.S_ISREG, there.values()))
+        and there.keys() == {os.path.normpath(path) for path in files} | {_MANIFEST}
         and all(digest_of(os.path.join(folder, path)) == of["written"] for path, of in files.items())
         and not any(
             name.startswith(_STAGING) for room in _rooms(directory, folder) for name in os.listdir(room)
@@ -156,15 +181,15 @@ def _is_whole(directory: str, tree: str, digest: str) -> bool:
 
 def _rooms(directory: str, folder: str) -> Iterator[str]:
     """Yield the folders above a tree, up to the project's."""
-    while folder != directory:
+    while folder not in (directory, os.path.dirname(folder)):
         folder = os.path.dirname(folder)
         yield folder
 
 
 def _python(directory: str, folder: str) -> list[str]:
-    """Return the modules in a folder, relative to the project's."""
+    """Return the modules in a folder, and the links to other folders, relative to the project's."""
     paths = (path for path, _ in _files(os.path.join(directory, folder)))
-    return [os.path.relpath(path, directory) for path in paths if path.endswith(".py")]
+    return [os.path.relpath(path, directory) for path in paths if path.endswith(".py") or os.path.isdir(path)]
 
 
 def _files(folder: str) -> Iterator[tuple[str, os.stat_result]]:
