@@ -168,10 +168,11 @@ def _is_whole(directory: str, tree: str, digest: str) -> bool:
     if sha256(text).hexdigest() != digest:
         return False
     files = json.loads(text)["files"]
-    there = {os.path.relpath(path, folder): status.st_mode for path, status in _files(folder)}
+    start = len(os.path.join(folder, ""))
+    there = {path[start:]: status.st_mode for path, status in _files(folder)}
     return (
         all(map(stat.S_ISREG, there.values()))
-        and there.keys() == {os.path.normpath(path) for path in files} | {_MANIFEST}
+        and there.keys() == {path.replace("/", os.sep) for path in files} | {_MANIFEST}
         and all(digest_of(os.path.join(folder, path)) == of["written"] for path, of in files.items())
         and not any(
             name.startswith(_STAGING) for room in _rooms(directory, folder) for name in os.listdir(room)
