@@ -96,7 +96,10 @@ def test_what_is_too_large_or_too_deep_is_no_traceback(project: ProjectFolder) -
     assert "argument 'name'" in project.run("breaking", "--against", huge[1], "--to", huge[0]).err
     deep = [written(f"{text}.json", nested(text)) for text in ("a", "b")]
     done = project.run("breaking", "--against", deep[0], "--to", deep[1])
-    assert "nested too deep to be compared. [cannot-tell]" in done.err
+    assert ("[cannot-tell]" in done.err, "Traceback" in done.err) == (
+        True,
+        False,
+    )  # how deep depends on Python
     project.write("deep.json", "[" * 100_000)
     done = project.run("breaking", "--against", huge[0], "--to", huge[1], "--baseline", "deep.json")
     assert "cannot read the baseline deep.json" in done.err
