@@ -41,7 +41,9 @@ LIST = {"type": "array", "items": TEXT}
 ROWS: list[tuple[Any, Any, str, str]] = [
     # smaller, larger, within, and the other way
     (WHOLE, {"type": "number"}, "yes", "no"),
-    ({"type": "number", "multipleOf": 1}, WHOLE, "?", "yes"),
+    ({"type": "number", "multipleOf": 1}, WHOLE, "yes", "yes"),
+    ({"type": "number", "multipleOf": 7}, WHOLE, "yes", "no"),
+    ({"type": "number", "multipleOf": 1.5}, WHOLE, "no", "no"),
     ({"type": ["string", "null"]}, {"anyOf": [TEXT, {"type": "null"}]}, "yes", "yes"),
     ({"type": "boolean"}, {"enum": [True, False]}, "yes", "yes"),
     ({"const": 1}, {"const": 1.0}, "yes", "yes"),
@@ -112,6 +114,11 @@ ROWS: list[tuple[Any, Any, str, str]] = [
     ({"anyOf": [WHOLE, {"type": "number"}]}, {"oneOf": [WHOLE, {"type": "number"}]}, "no", "yes"),
     ({"allOf": [{"minimum": 1}, {"maximum": 5}, WHOLE]}, {**WHOLE, "minimum": 1, "maximum": 5}, "yes", "yes"),
     (TEXT, {"not": {"type": "number"}}, "yes", "no"),
+    (TEXT, {**TEXT, "not": {"const": "secret"}}, "no", "yes"),
+    (WHOLE, {**WHOLE, "not": {"enum": [17, 23]}}, "no", "yes"),
+    ({"type": "object"}, {"type": "object", "propertyNames": {"maxLength": 5}}, "no", "yes"),
+    ({"type": "object"}, {"type": "object", "propertyNames": {"pattern": "^[A-z1-]?$"}}, "no", "yes"),
+    ({"type": "object"}, {"type": "object", "dependentRequired": {"a": ["b"]}}, "no", "yes"),
     ({**WHOLE, "minimum": 3}, {"if": {"minimum": 2}, "then": WHOLE, "else": False}, "yes", "no"),
     ({**WHOLE, "minimum": 1, "maximum": 4}, {"anyOf": [{"maximum": 2}, {"minimum": 3}]}, "?", "no"),
     # what is not understood

@@ -163,6 +163,8 @@ def _values(flat: Flat, conjunction: Conjunction) -> dict[Any, Any] | None:
 
 def _drop_kinds(flat: Flat) -> None:
     """Take away the kinds of which limits leave no value."""
+    if any(exact_number(step).denominator == 1 for step in flat.of(STEP)):
+        flat.kinds -= {"fraction"}
     low, high = flat.range("low"), flat.range("high")
     if low and high:
         is_open = low[0].is_exclusive or high[0].is_exclusive

@@ -31,7 +31,7 @@ from .conjunctions import (
     required_of,
     unnamed_keys,
 )
-from .documents import Node, accepts
+from .documents import Node, accepts, lone
 from .limits import ROWS, kind_of, value_of
 from .strings import texts_of
 
@@ -100,6 +100,7 @@ class Samples:
         compared = Flat()
         if other is not None:
             branches = [branch for _, union in flatten((other,)).unions for branch in union]
+            branches += [node.child("not") for node in flatten((other,)).nodes if "not" in node.schema]
             compared.nodes += [*flatten((other,)).nodes, *flatten(tuple(branches)).nodes]
         yield from _written(flat, compared)
         makers = {"string": _strings, "integer": _numbers, "fraction": _numbers}
@@ -169,6 +170,8 @@ class Samples:
             for pattern, _ in (*unnamed_keys(flat, frozenset()), *unnamed_keys(compared, frozenset()))
             if pattern
         ]
+        names += [name for needs in compared.of("dependentRequired") for name in needs]
+        names += self._refused_names(flat, compared, depth)
         names += [name for some in rests for name in some] + ["x", "X-1", ""]
         whole = dict(least)
         for name in dict.fromkeys(names):
@@ -185,6 +188,15 @@ class Samples:
                     for count in (int(size) - 1, int(size), int(size) + 1):
                         more = {f"k{at}": value for at in range(min(count, _LONGEST) - len(least))}
                         yield {**least, **more}
+
+    def _refused_names(self, flat: Flat, compared: Flat, depth: int) -> Iterator[str]:
+        """Yield keys that one side takes, and the other does not."""
+        own, others = (
+            [node.child("propertyNames") for node in side.nodes if "propertyNames" in node.schema]
+            for side in (flat, compared)
+        )
+        for other in others:
+            yield from self.of((lone({"type": "string"}), *own), other, 2, depth=depth + 1)
 
 
 def is_number(value: Any) -> TypeGuard[float]:
