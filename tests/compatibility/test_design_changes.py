@@ -26,6 +26,7 @@ from toolgen.dsl import (
     Artifact,
     Attribute,
     BoundedResult,
+    Completion,
     Confirm,
     Date,
     Decimal,
@@ -99,6 +100,10 @@ def used(
     return Service("desk", "A desk.", devices, Agent("clerk", "A clerk.", use, *offered))
 
 
+def completed(*more: Attribute) -> Service:
+    return Service("desk", "A desk.", Completion("sum", "A sum.", Return(COUNT, *more)))
+
+
 def exported() -> Service:
     """Return a service whose agent offers a toolset to others."""
     checks = Toolset("checks", "Look into faults.", Tool("probe", "Probe the site.", Args(SITE), RETURN))
@@ -170,6 +175,7 @@ ROWS = [
     row("artifact", tool(), tool(Artifact("rows", Rows, "Rows.")), {"artifact-added": ""}, {"artifact-removed": "RS"}),
     row("artifact's field", tool(Artifact("rows", NotedRows, "Rows.")), tool(Artifact("rows", Rows, "Rows.")), {"result-field-removed": "RS"}, {"artifact-widened": "R"}),
     row("error's field", tool(Error("gone", NotedRows, "It is gone.")), tool(Error("gone", Rows, "It is gone.")), {"result-field-removed": "RS"}, {"error-widened": "R"}),
+    row("completion's field", completed(), completed(Attribute("note", String, "Note.")), {"completion-widened": "R"}, {"result-field-removed": "RS"}),
     row("artifact widened", tool(Artifact("rows", Rows, "Rows.")), tool(Artifact("rows", LooseRows, "Rows.")), {"artifact-widened": "R"}, {}),
     row("error", tool(), tool(Error("gone", None, "It is gone.")), {"error-added": "r"}, {"error-removed": "S"}),
     row("confirmation", tool(), tool(Confirm("List?")), {"confirmation-added": "cW"}, {"confirmation-removed": "w"}),
@@ -273,6 +279,44 @@ def test_an_approval_that_waits_is_void_when_its_schemas_change() -> None:
 def test_whatever_else_differs_is_listed(before: Service, after: Service, words: str) -> None:
     (change,) = compare(contract(before), contract(after))
     assert (change.code, words in change.message) == ("text-changed", True)
+
+
+SHARED = {"properties": {"depth": {"$ref": "#/$defs/Depth"}}}
+
+
+def sent(schema: Mapping[str, Any]) -> Any:
+    """Return a contract of one tool that takes what fits a schema."""
+    tools = [{"id": "desk.devices.list", "payload": {"name": "P", "schema": {"type": "object", **schema}}}]
+    return contract_of(read_catalogue({"tools": tools}))
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        lambda default: {**SHARED, "$defs": {"Depth": {"type": "integer", "default": default}}},
+        lambda default: {"anyOf": [{"properties": {"depth": {"default": default}}}, {"required": ["site"]}]},
+    ],
+    ids=["in a type", "in a branch"],
+)
+def test_a_default_counts_wherever_it_stands(schema: Callable[[int], Mapping[str, Any]]) -> None:
+    assert verdict(compare(sent(schema(1)), sent(schema(2)))) == {"default-changed": "c"}
+
+
+def test_a_schema_that_is_wrong_is_said_in_a_sentence() -> None:
+    wrong, right = ({"properties": {"site": {"pattern": each}}} for each in ("(", "s"))
+    (change,) = compare(sent(wrong), sent(right))[:1]
+    assert change.code == "cannot-tell"
+    assert "the new schema is not understood: it cannot be checked: " in change.message
+    assert "\n" not in change.message
+
+
+def test_an_agent_asks_before_tools_of_other_designs_too() -> None:
+    def asking(**confirmation: Any) -> Any:
+        agent = {"id": "desk.clerk", "tools": [{"id": "else.where.list", "name": "list", **confirmation}]}
+        return contract_of(read_catalogue({"tools": [], "agents": [agent]}))
+
+    there = compare(asking(confirmation={}), asking())
+    assert verdict(there) == {"confirmation-removed": "w"}
 
 
 def test_an_approval_that_waits_is_void_when_what_a_person_adds_changes() -> None:

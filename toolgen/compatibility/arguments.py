@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
 from toolgen.contract.json_value import identity
 
 from .changes import Change, change, key_of, place, properties_of
-from .conjunctions import flatten, required_of
+from .conjunctions import flatten, property_of, required_of
 from .containment import contains
 from .defaults import inner_default_changes
 from .documents import Document
@@ -62,7 +62,7 @@ def argument_changes(
     yield from _narrowed(tool, gaps, {*removed, *added})
     yield from _loosened(tool, before, after, {*removed, *added})
     sent = {*required, *required_of(flatten((before.root,)))}  # whoever sends it asks for no default
-    yield from _defaults(tool, {name: part for name, part in old.items() if name not in sent}, new)
+    yield from _defaults(tool, [name for name in old if name in new and name not in sent], before, after)
     yield from inner_default_changes(tool, before, after)
 
 
@@ -114,13 +114,19 @@ def _loosened(tool: str, before: Document, after: Document, listed: set[str]) ->
             yield change("argument-widened", tool, message, gap=gap, **places)
 
 
-def _defaults(tool: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
-    for name in old.keys() & new.keys():
-        before, after = (_default(part) for part in (old[name], new[name]))
-        if identity(before) != identity(after):
-            message = f"the default of argument {name!r} {_difference(before, after)}"
-            code = "default-removed" if after is _ABSENT else "default-changed"
+def _defaults(tool: str, names: Iterable[str], before: Document, after: Document) -> Iterator[Change]:
+    for name in names:
+        had, has = (_default_of(document, name) for document in (before, after))
+        if identity(had) != identity(has):
+            message = f"the default of argument {name!r} {_difference(had, has)}"
+            code = "default-removed" if has is _ABSENT else "default-changed"
             yield _change(code, tool, message, name, None, to=name)
+
+
+def _default_of(document: Document, name: str) -> Any:
+    """Return the default of an argument, whether it stands at it or in the type that it refers to."""
+    nodes = property_of(flatten((document.root,)).nodes, name)
+    return next(flatten(nodes).of("default"), _ABSENT)
 
 
 def _default(part: Any) -> Any:

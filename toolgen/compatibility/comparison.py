@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 from .arguments import argument_changes
-from .changes import Change, change
+from .changes import Change, change, key_of
 from .containment import contains
 from .contracts import Contract, alike, canonical, hints_of, wire_name
 from .guards import approval_changes, guard_changes, text_changes
 from .masks import mask_changes
-from .results import artifact_changes, error_changes, late_changes, result_changes
+from .results import artifact_changes, error_changes, fields_gone, late_changes, result_changes
 
 Entry = Mapping[str, Any]
 
@@ -145,15 +145,16 @@ def _agent_approvals(
     """Yield the changes of how an agent asks a person, where it does not as the tool says."""
     sides = before, after
     old, new = ({tool["id"]: tool for tool in side.agents[id_].get("tools", ())} for side in sides)
-    for tool in old.keys() & before.tools.keys():
+    for tool in old:
         other = tool if tool in new else moved.get(tool, tool)
-        if other not in new.keys() & after.tools.keys():
-            continue
-        if "confirmation" not in {*old[tool], *new[other]}:
+        if other not in new or "confirmation" not in {*old[tool], *new[other]}:
             continue
         was, now = (
             {key: value for key, value in {**whole, **own}.items() if key == "confirmation"}
-            for whole, own in ((before.tools[tool], old[tool]), (after.tools[other], new[other]))
+            for whole, own in (
+                (before.tools.get(tool, {}), old[tool]),
+                (after.tools.get(other, {}), new[other]),
+            )
         )
         for each in (*guard_changes(id_, was, now), *approval_changes(id_, was, now, sides)):
             yield replace(each, message=f"of {other}, {each.message}", argument=other)
@@ -181,8 +182,11 @@ def _completions(before: Contract, after: Contract) -> Iterator[Change]:
             yield change("completion-removed", id_, "the completion is gone")
             continue
         old, new = before.document(entry["result"]), after.document(after.completions[id_]["result"])
-        gaps = contains(old, new).gaps
-        yield from _left(id_, entry, after.completions[id_], ["digest", *(["result"] if gaps else [])])
+        gaps, removed = contains(old, new).gaps, fields_gone(new, old)
+        is_other = bool(gaps or removed)
+        yield from _left(id_, entry, after.completions[id_], ["digest", *(["result"] if is_other else [])])
+        for gap in removed:
+            yield change("result-field-removed", id_, f"its field {key_of(gap)!r} is gone", gap=gap)
         for gap in gaps:
             message = f"it may be what it never was: the old schema {gap.reason}"
             yield change("completion-widened", id_, message, gap=gap)

@@ -31,6 +31,6 @@ def contains(large: Document, small: Document, most_steps: int = MOST_STEPS) -> 
     """Return whether the larger schema accepts whatever the smaller one accepts."""
     for document in (small, large):
         if document.fault and small.written != large.written:
-            gap = Gap(path=(), small="", large="", keyword="", reason=document.fault)
+            gap = Gap(path=(), small="", large="", keyword="", reason=f"is not understood: {document.fault}")
             return Containment(gaps=(gap,))
     return Containment(gaps=tuple(Proof(prove, most_steps).gaps(small.root, large.root)))

@@ -8,7 +8,7 @@ from typing import Any, Final
 from toolgen.contract.json_pointer import escaped
 from toolgen.contract.json_value import identity
 
-from .changes import Change, change
+from .changes import Change, change, properties_of
 from .documents import Document, Node
 from .masks import inside, spread
 
@@ -17,9 +17,10 @@ _MOST: Final = 2_000
 
 
 def inner_default_changes(tool: str, before: Document, after: Document) -> Iterator[Change]:
-    """Yield the defaults of keys inside arguments that changed; those of arguments are not among them."""
+    """Yield the defaults of keys inside arguments, and in branches, that changed; no others of arguments."""
     waiting: list[tuple[str, list[Node], list[Node]]] = [("", [before.root], [after.root])]
     seen: set[Any] = set()
+    plain = properties_of(before).keys() & properties_of(after).keys()
     while waiting and len(seen) < _MOST:
         name, old, new = waiting.pop(0)
         old, new = spread(old), spread(new)
@@ -29,7 +30,7 @@ def inner_default_changes(tool: str, before: Document, after: Document) -> Itera
         seen.add(pair)
         for key in sorted(_keys(old) & _keys(new)):
             inner = f"{name}.{escaped(key)}" if name else escaped(key)
-            if name and not _is_required(old, key) and not _is_required(new, key):
+            if (name or key not in plain) and not _is_required(old, key) and not _is_required(new, key):
                 yield from _changed(tool, inner, key, old, new)
             waiting.append((inner, *_under(escaped(key), old, new)))
         items, others = _under("*", old, new)

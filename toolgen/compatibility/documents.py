@@ -91,7 +91,7 @@ class Document:
             self._registry = rs.Registry([(self._uri, read)])
             self.accepts((self.root,), None)
         except (ValueError, rs.ReferencingError) as error:
-            self.fault = self.fault or f"it cannot be checked: {error!s:.200}"
+            self.fault = self.fault or f"it cannot be checked: {str(error).splitlines()[0]:.200}"
 
     def text(self, node: Node) -> str:
         """Return the text of a place, "" where it has references."""

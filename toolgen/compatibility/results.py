@@ -9,6 +9,7 @@ from .changes import Change, change, key_of, place, properties_of
 from .containment import contains
 from .contracts import Contract
 from .documents import Document
+from .proof import Gap
 
 _LATE: Final = {"ack": "the acknowledgement", "progress": "the progress"}
 _OF_BOUNDED: Final = frozenset(("returned", "total", "truncated", "refinement_hint", "next_cursor"))
@@ -143,15 +144,23 @@ def _parts(
             continue
         before, after = sides[0].document(old[name]), sides[1].document(new[name])
         was, now = f"/{key}/{at}", places[name]
-        for gap in contains(after, before).gaps:
-            if gap.keyword == "additionalProperties" and gap.name and not gap.is_undecided:
-                message = f"field {key_of(gap)!r} of {what} {name!r} is gone"
-                where = {"before": place(was, gap.small), "after": place(now, gap.large)}
-                yield change("result-field-removed", tool, message, gap=gap, argument=name, **where)
+        for gap in fields_gone(after, before):
+            message = f"field {key_of(gap)!r} of {what} {name!r} is gone"
+            where = {"before": place(was, gap.small), "after": place(now, gap.large)}
+            yield change("result-field-removed", tool, message, gap=gap, argument=name, **where)
         for gap in contains(before, after).gaps:
             message = f"{what} {name!r} may be what they never were: the old schema {gap.reason}"
             where = {"before": place(was, gap.large), "after": place(now, gap.small)}
             yield change(code, tool, message, gap=gap, argument=name, **where)
+
+
+def fields_gone(after: Document, before: Document) -> list[Gap]:
+    """Return the gaps of fields that were there, and that the new schema does not take."""
+    return [
+        gap
+        for gap in contains(after, before).gaps
+        if gap.keyword == "additionalProperties" and gap.name and not gap.is_undecided
+    ]
 
 
 def _by(entry: Entry, key: str, name: str) -> dict[str, Entry]:
