@@ -237,6 +237,31 @@ def test_a_design_has_the_whole_environment(project: ProjectFolder) -> None:
     assert generate() == 0
 
 
+def test_old_bytecode_that_python_takes_for_current_is_no_record(
+    generated: ProjectFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    generate()
+    file = generated.path / "app/words.py"
+    before = file.stat()
+    file.write_text(file.read_text().replace("meet", "walk"))
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    generate()
+    assert nothing_to_do(["gen"]) == ""
+    os.utime(file, (before.st_atime, before.st_mtime + 10))
+    generate()
+    assert nothing_to_do(["gen"]) == CURRENT
+
+
+@pytest.mark.parametrize("file", ["app/words.py", "pyproject.toml"])
+def test_what_is_broken_during_a_run_is_left_to_the_next(project: ProjectFolder, file: str) -> None:
+    project.write("app/words.py", "")
+    broken = f"with open({file!r}, 'w') as file: print('(', file=file)"
+    project.write("app/design.py", f"import app.words\n{broken}\n{DESIGN}")
+    assert generate() == 0
+    assert nothing_to_do(["gen"]) == ""
+
+
 def test_a_package_that_gets_an_init_is_looked_at(project: ProjectFolder) -> None:
     (project.path / "app/__init__.py").unlink()
     generate()

@@ -11,14 +11,17 @@ import builtins
 import dis
 import os
 import sys
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from importlib.abc import SourceLoader
 from importlib.machinery import EXTENSION_SUFFIXES, all_suffixes
 from pathlib import Path, PurePath
 from types import CodeType, ModuleType
 from typing import Any, Final
 
 from toolgen.codegen.manifest import MANIFEST
+from toolgen.contract.errors import ToolgenError
 
 from .config import Project, read_project
 from .last_generation import digest_of, variable_digest, write_record
@@ -114,7 +117,12 @@ class Inputs:
 
     def record(self) -> None:
         """Write the record of a run that left nothing to do, where its inputs are all known."""
-        if not (self._is_watched and read_project(self._project.file) == self._project and self._is_plain()):
+        try:
+            if read_project(self._project.file) != self._project:
+                return
+        except ToolgenError:  # they were edited during the run
+            return
+        if not (self._is_watched and self._is_plain()):
             return
         write_record(
             str(self._project.directory),
@@ -247,9 +255,21 @@ class _Variables(os._Environ[str]):
 
 
 def _names(module: ModuleType) -> set[str]:
-    """Return the names that the code of a module mentions; its text is not looked at."""
+    """Return the names that the code of a module mentions; its text is not looked at.
+
+    Where the code is not that of the file, it stands for any name: Python takes old bytecode for current
+    where time and size of the file are the same, and the author may edit it during a run.
+    """
     loader: Any = getattr(module.__spec__, "loader", None)
-    code = loader.get_code(module.__name__) if hasattr(loader, "get_code") else None
+    try:
+        code = loader.get_code(module.__name__) if hasattr(loader, "get_code") else None
+        if code and isinstance(loader, SourceLoader):
+            file = loader.get_filename(module.__name__)
+            with warnings.catch_warnings(action="ignore"):
+                is_current = loader.source_to_code(loader.get_data(file), file) == code
+            code = code if is_current else None
+    except (OSError, SyntaxError, ValueError):
+        code = None
     return set(_names_of(code)) if code else set(_UNWATCHED)
 
 
