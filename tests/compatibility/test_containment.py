@@ -115,6 +115,8 @@ ROWS: list[tuple[Any, Any, str, str]] = [
     ({"allOf": [{"minimum": 1}, {"maximum": 5}, WHOLE]}, {**WHOLE, "minimum": 1, "maximum": 5}, "yes", "yes"),
     (TEXT, {"not": {"type": "number"}}, "yes", "no"),
     (TEXT, {**TEXT, "not": {"const": "secret"}}, "no", "yes"),
+    ({**TEXT, "pattern": "a"}, {**TEXT, "pattern": "^a"}, "no", "?"),
+    ({**TEXT, "pattern": "^a"}, {**TEXT, "pattern": "^a$"}, "no", "?"),
     (WHOLE, {**WHOLE, "not": {"enum": [17, 23]}}, "no", "yes"),
     ({"type": "object"}, {"type": "object", "propertyNames": {"maxLength": 5}}, "no", "yes"),
     ({"type": "object"}, {"type": "object", "propertyNames": {"pattern": "^[A-z1-]?$"}}, "no", "yes"),

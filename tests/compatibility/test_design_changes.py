@@ -304,10 +304,16 @@ def test_a_default_counts_wherever_it_stands(schema: Callable[[int], Mapping[str
 
 def test_a_schema_that_is_wrong_is_said_in_a_sentence() -> None:
     wrong, right = ({"properties": {"site": {"pattern": each}}} for each in ("(", "s"))
-    (change,) = compare(sent(wrong), sent(right))[:1]
+    (change,) = compare(sent(wrong), sent(right))
     assert change.code == "cannot-tell"
-    assert "the new schema is not understood: it cannot be checked: " in change.message
+    assert "the new schema cannot be compared, for the other one is wrong: it cannot be" in change.message
     assert "\n" not in change.message
+
+
+def test_arguments_of_a_schema_that_is_wrong_are_not_gone() -> None:
+    wrong, right = ({"properties": {"site": each}} for each in ({"$ref": "#/$defs/None"}, {"type": "string"}))
+    for sides in ((wrong, right), (right, wrong)):
+        assert [each.code for each in compare(*map(sent, sides))] == ["cannot-tell"]
 
 
 def test_an_agent_asks_before_tools_of_other_designs_too() -> None:

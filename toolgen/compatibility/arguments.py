@@ -24,6 +24,9 @@ def argument_changes(
     tool: str, before: Document, after: Document, *, injected: tuple[set[str], set[str]]
 ) -> Iterator[Change]:
     """Yield the changes of arguments; `injected` are the fields that the server filled, and fills now."""
+    if before.fault or after.fault:
+        yield from _narrowed(tool, contains(after, before).gaps, set())
+        return
     old, new = properties_of(before), properties_of(after)
     removed, added = _without(old, new), _without(new, old)
     renamed = dict(_renamed(removed, added, old, new))

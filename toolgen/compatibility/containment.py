@@ -31,6 +31,8 @@ def contains(large: Document, small: Document, most_steps: int = MOST_STEPS) -> 
     """Return whether the larger schema accepts whatever the smaller one accepts."""
     for document in (small, large):
         if document.fault and small.written != large.written:
-            gap = Gap(path=(), small="", large="", keyword="", reason=f"is not understood: {document.fault}")
+            whose = "it" if document is large else "the other one"
+            reason = f"cannot be compared, for {whose} is wrong: {document.fault}"
+            gap = Gap(path=(), small="", large="", keyword="", reason=reason)
             return Containment(gaps=(gap,))
     return Containment(gaps=tuple(Proof(prove, most_steps).gaps(small.root, large.root)))

@@ -46,7 +46,8 @@ def result_changes(
     """Yield the changes of a result; `is_bounded_new` says that its bounds came or went."""
     old, new = properties_of(before), properties_of(after)
     bounds = _OF_BOUNDED if is_bounded_new else frozenset()
-    gone = [name for name in old if name not in new and name not in bounds]
+    is_wrong = bool(before.fault or after.fault)  # what it has is not known
+    gone = [name for name in old if name not in new and name not in bounds and not is_wrong]
     for name in gone:
         where: dict[str, Any] = {"before": place(part, f"/properties/{name}"), "argument": name}
         yield change("result-field-removed", tool, f"field {name!r} of {words} is gone", **where)

@@ -255,6 +255,8 @@ def _strings(flat: Flat, compared: Flat) -> Iterator[str]:
     for size in sorted(size for size in sizes if 0 <= size <= _LONGEST):
         yield "a" * size
         yield from (f"{text}{text[-1] * size}"[:size] for text in starts if text)
+    yield from (f"~{text}" for text in starts)
+    yield from (f"{text}~" for text in starts)
     for size in _beyond(compared, "string"):
         yield "a" * size
         yield from (f"{text}{text[-1] * size}"[:size] for text in starts if text)
