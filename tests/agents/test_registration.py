@@ -21,8 +21,10 @@ from toolgen.agents import (
 )
 from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.calls.toolsets.registration import AgentRoute
+from toolgen.engines import InProcessEngine
 from toolgen.runtime import (
     BoundTool,
+    ConfirmSpec,
     FormatError,
     ReadonlyContext,
     RegistrationError,
@@ -167,3 +169,22 @@ async def test_tools_of_the_host_come_and_go() -> None:
     assert output.text == "2"
     assert [len(given.tools) for given in planner.inputs] == [1, 0, 1, 0]
     assert "is no longer available" in texts_of(planner.inputs[2])
+
+
+def test_a_tool_of_an_agent_that_nobody_is_asked_about_is_said_at_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    asking = replace(func_tool(add, toolset="x.tools").spec, confirm=ConfirmSpec(hint="Really?"))
+    tools = StaticToolset(name="x.tools", bound=(replace(func_tool(add, toolset="x.tools"), spec=asking),))
+    agents_of(Runtime(engine=InProcessEngine())).register(agent("x.one", NOBODY, tools))
+    assert caplog.messages == []
+    agents_of(Runtime()).register(agent("x.one", NOBODY, tools))
+    (line,) = caplog.messages
+    assert line.startswith("add: asks before it runs, and no engine of this runtime keeps the question")
+
+
+def test_an_agent_that_is_registered_twice_is_told_what_to_remove() -> None:
+    agents = agents_of(Runtime())
+    agents.register(agent("x.one", NOBODY))
+    with pytest.raises(RegistrationError, match=r"'x.one' is registered already\n  hint: remove one of"):
+        agents.register(agent("x.one", NOBODY))

@@ -110,6 +110,8 @@ class Agents:
     def register(self, registration: AgentRegistration) -> None:
         """Register an agent and those of its toolsets that are not registered; all of it or nothing.
 
+        A warning goes to the log as `Runtime.tools.register` says.
+
         Raises:
             FormatError: it was generated in another format.
             RegistrationError: it does not fit, or another agent gave a toolset another executor.
@@ -117,7 +119,9 @@ class Agents:
         check_format(registration.spec.id, registration.format)
         assembly, id_ = self._assembly, registration.spec.id
         if id_ in self._host.agents:
-            raise RegistrationError(f"agent {id_!r} is registered already")
+            raise RegistrationError(
+                f"agent {id_!r} is registered already", hint="remove one of the calls of its `register`"
+            )
         new = assembly.registry.prepare_new(registration.toolsets, id_)
         directory = assembly.registry.directory_with(new)
         agent = register_agent(
@@ -126,6 +130,7 @@ class Agents:
         if agent.planner is not None and not isinstance(agent.planner, str):
             agent.check_native(agent.planner)
         assembly.registry.add_prepared(new)
+        assembly.warn_of_unasked(agent.specs)
         self._host.agents[id_] = agent
 
     def client(self, agent: str | AgentSpec) -> AgentClient:

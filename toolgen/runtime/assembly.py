@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from toolgen.calls.errors import RegistrationError
 from toolgen.calls.reports import SILENT, CallReports
@@ -15,12 +15,14 @@ from toolgen.calls.toolsets.directory import Directory
 from toolgen.calls.toolsets.dynamic import StaticToolset, ToolList, native_of
 from toolgen.calls.toolsets.registration import ToolsetRegistration, registered_bound_tools, registered_tools
 from toolgen.calls.toolsets.toolsets import Toolsets
+from toolgen.contract.logs import logger
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from toolgen.calls.capability import Capability
     from toolgen.calls.provided import ArtifactKeeper
+    from toolgen.calls.specs import ToolSpec
     from toolgen.calls.steps.frame import RuntimeServices
     from toolgen.calls.steps.registered_tool import RegisteredTool, RuntimeOptions
     from toolgen.calls.toolsets.snapshot import CallService
@@ -37,6 +39,13 @@ if TYPE_CHECKING:
 Served: TypeAlias = ToolsetRegistration | StaticToolset
 Prepared: TypeAlias = tuple[Served, ToolList]
 """A toolset that fits, and what it lists."""
+_NOBODY_TO_ASK: Final = (
+    "%s: asks before it runs, and no engine of this runtime keeps the question, so each call is denied; "
+    'give it one: Runtime(engine=InProcessEngine("runs.db")), or say that nobody is asked: '
+    "Runtime(waiting=WaitOptions(is_interactive=False))"
+)
+
+log = logger("toolgen.runtime")
 
 
 class Assembly:
@@ -83,6 +92,12 @@ class Assembly:
         from toolgen.waiting.activities import DirectCallActivities
 
         return DirectCallActivities(self.services, self.tools, self.events)
+
+    def warn_of_unasked(self, specs: Iterable[ToolSpec[Any, Any]]) -> None:
+        """Say in the log which of these tools ask before they run, where no engine keeps the question."""
+        asking = [spec.name for spec in specs if spec.confirm is not None]
+        if asking and self.services.suspender is None and self.services.is_interactive:
+            log.warning(_NOBODY_TO_ASK, ", ".join(asking))
 
     def execute_runs(self, waits: WaitRegistry) -> None:
         """Let the engine of these waits execute the runs of calls."""

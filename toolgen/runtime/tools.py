@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, final
 
 from toolgen.calls.errors import UnknownToolError
 from toolgen.calls.specs import ToolSpec
 from toolgen.calls.toolsets.dynamic import DynamicToolset, OnError, ReadonlyContext, StaticToolset
 from toolgen.calls.toolsets.registration import ToolsetRegistration
-from toolgen.contract.logs import logger
 
 from .assembly import Assembly
 
@@ -17,14 +15,6 @@ if TYPE_CHECKING:
     from toolgen.calls.toolsets.snapshot import Snapshot
     from toolgen.capabilities import StateStore
     from toolgen.capabilities.disabling import DisabledTool, DisabledTools
-
-_NOBODY_TO_ASK: Final = (
-    "%s: asks before it runs, and no engine of this runtime keeps the question, so each call is denied; "
-    'give it one: Runtime(engine=InProcessEngine("runs.db")), or say that nobody is asked: '
-    "Runtime(waiting=WaitOptions(is_interactive=False))"
-)
-
-log = logger("toolgen.runtime")
 
 
 @final
@@ -46,14 +36,10 @@ class Tools:
                 fills an injected field.
         """
         self._assembly.registry.register(registration)
-        services = self._assembly.services
-        if services.suspender is None and services.is_interactive:
-            if isinstance(registration, StaticToolset):
-                specs: Iterable[ToolSpec[Any, Any]] = (tool.spec for tool in registration.bound)
-            else:
-                specs = registration.specs
-            if asking := [spec.name for spec in specs if spec.confirm is not None]:
-                log.warning(_NOBODY_TO_ASK, ", ".join(asking))
+        if isinstance(registration, StaticToolset):
+            self._assembly.warn_of_unasked(tool.spec for tool in registration.bound)
+        else:
+            self._assembly.warn_of_unasked(registration.specs)
 
     def add_toolset(
         self,
