@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 
 import pytest
 
@@ -102,6 +103,16 @@ def test_what_cannot_talk_says_why(desk: ProjectFolder, options: tuple[str, ...]
     done = desk.run("run", *options)
     assert (done.code, done.out) == (2, "")
     assert error in done.err
+
+
+def test_a_server_of_this_machine_that_is_not_started_is_said_at_once(desk: ProjectFolder) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        model = f"llama3.2@http://127.0.0.1:{free.getsockname()[1]}/v1"
+    error = f"no server answers at {model.partition('@')[2]}, which {model} names\n  hint: start it, or"
+    done = desk.run("run", "clerk", "hi", "--model", model)
+    assert (done.code, done.out) == (2, "")
+    assert error in done.err
+    assert error in talk(desk, f"/model {model}").out
 
 
 def talk(desk: ProjectFolder, *lines: str, agent: str = "clerk") -> Done:

@@ -19,7 +19,7 @@ from toolgen.runs import UnknownRunError
 from toolgen.runtime import Runtime
 
 from .config import Project
-from .models import agent_named
+from .models import agent_named, require_server
 from .operations import agents_in
 from .runtime import NOT_OVER, project_runtime
 from .terminal import show_line, user_name
@@ -59,8 +59,9 @@ class OpenAgent:
         """Let a model plan for all agents.
 
         Raises:
-            ToolgenError: it cannot be asked: there is no such name, or a package or a key is missing.
+            ToolgenError: it cannot be asked: no such name, or a package, a key or its server is missing.
         """
+        require_server(model)
         for agent in self.agents.list():
             self.agents.override_planner(agent, model)
         self.agents.ready_planners()
@@ -84,6 +85,9 @@ async def open_agent(project: Project, agent: str, model: str) -> AsyncIterator[
         opened = OpenAgent(runtime=runtime, agents=agents, client=agents.client(name))
         if model:
             opened.set_model(model)
+        else:
+            for named in project.agents.values():
+                require_server(named)
         _require_models(agents)
         runtime.runs.be_client()
         async with runtime:

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import difflib
+import socket
+from typing import Final
+from urllib.parse import urlsplit
 
 from toolgen.agents import Agents, agents_of
+from toolgen.agents.planner.model_names import DEMO, ModelName
 from toolgen.contract.errors import ToolgenError
+from toolgen.ports.loopback import is_loopback
 from toolgen.runtime import Runtime
 
 from .config import Project
+
+_CONNECT_S: Final = 2.0
 
 
 def set_models(project: Project, runtime: Runtime) -> None:
@@ -61,3 +68,24 @@ def ready_planners(runtime: Runtime) -> None:
     """
     if isinstance(agents := runtime.assembly.joined, Agents):
         agents.ready_planners()
+
+
+def require_server(model: str) -> None:
+    """Raise where a model is one of a server of this machine, and nothing listens there.
+
+    A run asks it again for minutes, as is right for one that restarts; at a terminal it has to be started.
+
+    Raises:
+        ToolgenError: as said.
+    """
+    url = "" if model == DEMO else ModelName.parse(model).url
+    parsed = urlsplit(url)
+    if not is_loopback(host := parsed.hostname or ""):
+        return
+    try:
+        port = parsed.port or (443 if parsed.scheme == "https" else 80)
+        socket.create_connection((host, port), _CONNECT_S).close()
+    except (OSError, ValueError) as error:
+        raise ToolgenError(
+            f"no server answers at {url}, which {model} names", hint="start it, or correct the address"
+        ) from error
