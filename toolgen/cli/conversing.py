@@ -85,9 +85,8 @@ async def open_agent(project: Project, agent: str, model: str) -> AsyncIterator[
         opened = OpenAgent(runtime=runtime, agents=agents, client=agents.client(name))
         if model:
             opened.set_model(model)
-        else:
-            for named in project.agents.values():
-                require_server(named)
+        elif named := project.agents.get(name) or project.agents.get(name.rpartition(".")[2]):
+            require_server(named)
         _require_models(agents)
         runtime.runs.be_client()
         async with runtime:
