@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from traceback import clear_frames
 from typing import Final
 
 from .errors import (
@@ -63,6 +64,7 @@ def reading(what: Callable[[], str]) -> Iterator[None]:
     except _UNREADABLE as error:
         if isinstance(error, sqlite3.Error) and not is_damage(error):
             raise
+        clear_frames(error.__traceback__)  # they keep the cursor, and that the snapshot of the connection
         raise DamagedRowError(f"{what()} cannot be read: {_reason(error)}") from error
 
 
