@@ -194,12 +194,14 @@ def _agent(agent: Agent, tools: Mapping[str, CatalogTool], *, has_confirmations:
         if own is not None:  # one that says nothing else asks too
             entry["confirmation"] = confirmation_entry(own.typed(tools[id_].types.__getitem__))
         called.append(entry)
-    called += [{"id": tool.id, "name": tool.kind} for of in toolsets_of(agent) for tool in of.native]
+    native: list[Json] = [
+        {"id": tool.id, "name": tool.kind} for of in toolsets_of(agent) for tool in of.native
+    ]
     head: dict[str, Json] = {
         "id": agent.id,
         "service": agent.service,
         "description": agent.description,
-        "tools": called,
+        "tools": [*called, *native],
     }
     return head | _without_empty(
         {
