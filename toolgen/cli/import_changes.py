@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections.abc import Mapping
-from contextlib import suppress
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Final
@@ -50,8 +49,12 @@ def _contract(texts: Mapping[str, str]) -> Contract | None:
         assert spec.loader is not None
         module = module_from_spec(spec)
         sys.modules[_MODULE] = module
-        with suppress(Exception):  # of what an older toolgen wrote, or of code that it imports
+        try:
             spec.loader.exec_module(module)
-            if (design := build(module.design).design) is not None:
-                return side_of(catalogue_text(design), "").contract
-        return None
+            clause = module.design
+        except Exception:  # of what an older toolgen wrote, or of code that it imports
+            return None
+        finally:
+            del sys.modules[_MODULE]
+        design = build(clause).design
+        return None if design is None else side_of(catalogue_text(design), "").contract
