@@ -11,6 +11,10 @@ from examples.home.database import connect
 from gen.assistant import completions
 from gen.assistant.agents import chat
 from toolgen.agents import RunOutput
+from toolgen.agents.demo.filling import filled
+from toolgen.agents.demo.telling import result_text
+from toolgen.agents.planner.messages import ToolAnswer
+from toolgen.calls.toolsets.functions import func_tool
 from toolgen.runtime import Runtime
 
 
@@ -107,3 +111,32 @@ async def test_equal_messages_get_equal_answers(home: Runtime) -> None:
 async def test_a_completion_has_the_shape_of_its_design() -> None:
     report = await completions.complete_site_report("demo", "How is the harbour?")
     assert "Demo model" in report.headline
+
+
+def add_note(title: str, text: str) -> str:
+    """Add a note.
+
+    Args:
+        title: What it is called.
+        text: What it says.
+    """
+    return f"{title}: {text}"
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        'add a note titled "Shopping" with text Buy two lemons.',
+        'add a note with text Buy two lemons and title "Shopping"',
+        'add a note: title="Shopping", text="Buy two lemons"',
+    ],
+)
+def test_each_value_is_taken_from_its_own_part_of_a_message(message: str) -> None:
+    tool = func_tool(add_note, toolset="desk.notes")
+    draft = filled(tool.spec, message, ["note"])
+    assert draft.arguments == {"title": "Shopping", "text": "Buy two lemons"}
+
+
+def test_a_result_ends_with_one_full_stop() -> None:
+    answer = ToolAnswer(id="c1", name="show", status="ok", text='{"text": "Buy two."}')
+    assert result_text(answer) == "show returned text Buy two."

@@ -25,6 +25,7 @@ shop = Toolset(
     Tool("weigh", "Weigh.", Args(Attribute("weight", Decimal, "Of all.")), count),
     Tool("pick", "Pick.", Payload(Attribute("name", String, "Which one.")), count),
     Tool("find", "Find.", Args(Attribute("word", String, "A word.")), count, BindTo("search", "store")),
+    Tool("seek", "Seek.", Args(Attribute("text", String, "A word.")), count, BindTo("search", "Stores")),
     Tool(
         "look",
         "Look.",

@@ -142,6 +142,7 @@ async def served(app: Any) -> AsyncIterator[str]:
     config = uvicorn.Config(app, port=0, log_level="warning", lifespan="off", ws="none")
     server = uvicorn.Server(config)
     listening = config.bind_socket()
+    listening.listen()
     task = asyncio.create_task(server.serve([listening]))
     try:
         yield f"http://127.0.0.1:{listening.getsockname()[1]}"

@@ -90,6 +90,7 @@ def serving() -> Iterator[tuple[str, Recorder]]:
     config = uvicorn.Config(recorder, host="127.0.0.1", port=0, log_config=None, lifespan="off")
     server = uvicorn.Server(config)
     sockets = [config.bind_socket()]
+    sockets[0].listen()  # a request that comes before the server has begun waits for it
     thread = threading.Thread(target=server.run, args=[sockets])
     thread.start()
     try:

@@ -18,7 +18,9 @@ _EXAMPLE: Final = "the tool's example"
 _NUMBER: Final = re.compile(r"(?<![\w.-])-?\d+(?:\.\d+)?(?![\w-])")
 _MOMENT: Final = re.compile(r"\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})?)?")
 _QUOTED: Final = re.compile(r'"([^"]+)"|“([^”]+)”|(?<!\w)\'([^\']+)\'(?!\w)')
-_VALUE: Final = r"(?:\"([^\"]*)\"|'([^']*)'|([^\s,;]+))"
+_VALUE: Final = r"(?:\"([^\"]*)\"|'([^']*)'|([^\s,;\0]+))"
+_HOLE: Final = "\0"
+"""Stands where a value was taken out of a message, so that what is before it and behind it is no text."""
 _TRUE: Final = frozenset(("true", "yes", "y", "on", "ok", "1"))
 _FALSE: Final = frozenset(("false", "no", "n", "off", "0"))
 _NONE: Final = object()
@@ -96,7 +98,7 @@ class _Text:
     """A message, of which each value is taken once."""
 
     def __init__(self, message: str, matched: Sequence[str], spec: ToolSpec[Any, Any]) -> None:
-        self._left = message
+        self._left = message.replace(_HOLE, " ")
         self._matched = {stem(word) for word in [*matched, *words_of(spec.name.replace("_", " "))]}
 
     def document(self) -> dict[str, Any]:
@@ -108,18 +110,18 @@ class _Text:
             document, end = json.JSONDecoder().raw_decode(self._left, start)
         except ValueError:
             return {}
-        self._left = f"{self._left[:start]} {self._left[end:]}"
+        self._take(start, end)
         return document if isinstance(document, dict) else {}
 
     def named(self, name: str, property_: Any) -> Any:
         """Return the value behind the name of an argument: `limit=5`, `limit 5`, `site harbour`."""
-        spoken = name.replace("_", "[ _]")
+        spoken = _spoken(name)
         for pattern in (rf"\b{spoken}\s*[=:]\s*{_VALUE}", rf"\b{spoken}\s+(?:is\s+|of\s+)?{_VALUE}"):
             if (value := self._behind(pattern, property_, name)) is not _NONE:
                 return value
         short = re.sub(r"[_ ]?(id|name|key)$", "", name)
         if short and short != name:
-            return self._behind(rf"\b{short.replace('_', '[ _]')}\s+{_VALUE}", property_, name)
+            return self._behind(rf"\b{_spoken(short)}\s+{_VALUE}", property_, name)
         return _NONE
 
     def unnamed(self, name: str, property_: Any, example: Any, *, is_required: bool) -> Any:
@@ -157,7 +159,7 @@ class _Text:
                 continue
             value = _converted(text, schema)
             if value is not _NONE:
-                self._left = f"{self._left[: hit.start()]} {self._left[hit.end() :]}"
+                self._take(*hit.span())
                 return value
         return _NONE
 
@@ -169,20 +171,20 @@ class _Text:
         return _NONE
 
     def _flag(self, name: str) -> Any:
-        spoken = name.removeprefix("is_").replace("_", "[ _]")
+        spoken = _spoken(name.removeprefix("is_"))
         hit = re.search(rf"(\b(?:not|no|without|off)\s+)?\b{spoken}\b", self._left, re.IGNORECASE)
         return _NONE if hit is None else hit[1] is None
 
     def _first(self, pattern: re.Pattern[str], schema: Mapping[str, Any]) -> Any:
         if (hit := pattern.search(self._left)) is None:
             return _NONE
-        self._left = f"{self._left[: hit.start()]} {self._left[hit.end() :]}"
+        self._take(*hit.span())
         return _converted(hit[0], schema)
 
     def _words(self, name: str, schema: Mapping[str, Any], example: Any) -> Any:
         """Return what is quoted; a token in the shape of the example; or what the message has left."""
         if hit := _QUOTED.search(self._left):
-            self._left = f"{self._left[: hit.start()]} {self._left[hit.end() :]}"
+            self._take(*hit.span())
             return next(part for part in hit.groups() if part is not None)
         if isinstance(example, str) and re.search(r"\d", example):
             for token in re.findall(r"[\w-]+", self._left):
@@ -195,28 +197,46 @@ class _Text:
         before, colon, after = self._left.partition(": ")
         if colon and after.strip():
             self._left = before
-            return after.strip()
-        return self._rest()
+            return " ".join(after.split(_HOLE)).strip()
+        return self._rest(name)
 
-    def _rest(self) -> Any:
-        """Return the message from its first to its last word that did not lead to the tool."""
-        rest = [
-            hit
-            for hit in re.finditer(r"[^\W_]+", self._left)
+    def _rest(self, name: str) -> Any:
+        """Return what stands behind the name of an argument, else the part that has most to say.
+
+        A part goes from its first to its last word that did not lead to the tool.
+        """
+        behind = re.search(rf"\b{_spoken(name)}\s+([^\0]+)", self._left, re.IGNORECASE)
+        spans = [behind.span(1)] if behind else [part.span() for part in re.finditer(r"[^\0]+", self._left)]
+        start, end = max(map(self._told, spans), key=lambda span: span[1] - span[0], default=(0, 0))
+        if start == end:
+            return _NONE
+        text = self._left[start:end]
+        self._take(start, end)
+        return text
+
+    def _told(self, span: tuple[int, int]) -> tuple[int, int]:
+        """Return where the words of a part are that did not lead to the tool; nothing for none."""
+        words = [
+            hit.span()
+            for hit in re.compile(r"[^\W_]+").finditer(self._left, *span)
             if list(words_of(hit[0])) and stem(hit[0]) not in self._matched
         ]
-        if not rest:
-            return _NONE
-        text = self._left[rest[0].start() : rest[-1].end()]
-        self._left = self._left[: rest[0].start()]
-        return text
+        return (words[0][0], words[-1][1]) if words else (0, 0)
+
+    def _take(self, start: int, end: int) -> None:
+        self._left = f"{self._left[:start]} {_HOLE} {self._left[end:]}"
 
     def _cut(self, pattern: str) -> bool:
         """Take the first match out of the message; return whether there was one."""
         hit = re.search(pattern, self._left, re.IGNORECASE)
         if hit is not None:
-            self._left = f"{self._left[: hit.start()]} {self._left[hit.end() :]}"
+            self._take(*hit.span())
         return hit is not None
+
+
+def _spoken(name: str) -> str:
+    """Return the pattern of a name as it is written and as it is said."""
+    return "[ _]".join(map(re.escape, name.split("_")))
 
 
 def _shape(token: str) -> str:

@@ -51,8 +51,10 @@ def parsed(text: str) -> Any:
 
 def _value(value: Any) -> str:
     match value:
+        case dict() if value and _is_deep(value):
+            return "\n".join(["", *_members(value)])
         case dict() if value:
-            return "\n".join(["", *_members(value)]) if _is_deep(value) else f"{'; '.join(_flat(value))}."
+            return _sentence("; ".join(_flat(value)))
         case list():
             return "\n".join([f"{len(value)} items:", *_items(value)])
         case None | {}:
@@ -61,6 +63,10 @@ def _value(value: Any) -> str:
             return _cut(value)
         case _:
             return _short(value)
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", "!", "?", "…")) else f"{text}."
 
 
 def _members(value: Mapping[str, Any]) -> Iterator[str]:

@@ -307,9 +307,7 @@ class _Builder:
         service = own_service if bind_to.service is None else bind_to.service
         methods = self._operations.get(service)
         if methods is None:
-            hint = suggestion(service, self._operations, f'add Service("{service}", "…")')
-            if service in self._operations.get(bind_to.method, ()):
-                hint = f'the service comes first: write BindTo("{bind_to.method}", "{service}")'
+            hint = self._other_service(service, bind_to.method)
             self._report.add(codes.UNKNOWN_SERVICE, bind_to.source, tool=tool.name, name=service, hint=hint)
             return None
         operation = methods.get(bind_to.method)
@@ -324,9 +322,20 @@ class _Builder:
             )
         return operation
 
+    def _other_service(self, name: str, method: str) -> str:
+        """Return the hint for an unknown service: it and the method may have changed places."""
+        owner = method if method in self._operations else None if self._owner(method) else self._owner(name)
+        if owner is not None:
+            return f'the service comes first: write BindTo("{owner}", "{name}")'
+        return suggestion(name, self._operations, f'add Service("{name}", "…")')
+
+    def _owner(self, method: str) -> str | None:
+        """Return the first service that has a method; None for none."""
+        return next((service for service, methods in self._operations.items() if method in methods), None)
+
     def _other_method(self, name: str, methods: Iterable[str], service: str) -> str:
         """Return the hint for an unknown method: another service may have it."""
-        owner = next((owner for owner, operations in self._operations.items() if name in operations), None)
+        owner = self._owner(name)
         if owner is not None:
             return f'service {owner!r} has it: write BindTo("{owner}", "{name}")'
         return suggestion(name, methods, f'add Method("{name}", "…") to service {service!r}')
