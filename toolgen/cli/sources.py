@@ -100,8 +100,12 @@ def stale_code(project: Project) -> str:
 
 
 def _note(event: str, arguments: tuple[object, ...]) -> None:
-    if len(_readers) > 1 and (
-        event in ("os.listdir", "os.scandir") or (event == "open" and _is_reading(arguments[1]))
+    if (
+        _readers
+        and len(_readers) > 1
+        and (  # a module that Python takes down has None for it
+            event in ("os.listdir", "os.scandir") or (event == "open" and _is_reading(arguments[1]))
+        )
     ):
         path = _source(arguments[0])
         if path is not None:

@@ -207,14 +207,14 @@ class _Text:
         """
         behind = re.search(rf"\b{_spoken(name)}\s+([^\0]+)", self._left, re.IGNORECASE)
         spans = [behind.span(1)] if behind else [part.span() for part in re.finditer(r"[^\0]+", self._left)]
-        start, end = max(map(self._told, spans), key=lambda span: span[1] - span[0], default=(0, 0))
+        start, end = max(map(self._trimmed, spans), key=lambda span: span[1] - span[0], default=(0, 0))
         if start == end:
             return _NONE
         text = self._left[start:end]
         self._take(start, end)
         return text
 
-    def _told(self, span: tuple[int, int]) -> tuple[int, int]:
+    def _trimmed(self, span: tuple[int, int]) -> tuple[int, int]:
         """Return where the words of a part are that did not lead to the tool; nothing for none."""
         words = [
             hit.span()
