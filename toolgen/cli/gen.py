@@ -194,16 +194,18 @@ def _record(plan: _OutputPlan, *, is_clean: bool) -> None:
 def _recorded_plan(project: Project, format: Format) -> _OutputPlan | Outcome:
     """Return the plan with what was read for it, or the findings of the design."""
     with recorded_inputs(project) as inputs:
-        plan = _plan(project, format)
+        plan = _plan(project, format, inputs)
     return plan if isinstance(plan, Outcome) else replace(plan, inputs=inputs)
 
 
-def _plan(project: Project, format: Format) -> _OutputPlan | Outcome:
+def _plan(project: Project, format: Format, inputs: Inputs | None = None) -> _OutputPlan | Outcome:
     """Return the plan, or the findings of the design."""
     recorded = recorded_sources(project)
     with collected_sources(project) as sources:
         design = load_design(project)
-        # now, for a syntax tree takes more memory than anything else, and is gone before the rest is there
+        # now, for syntax trees take more memory than anything else, and are gone before the rest is there
+        if inputs:
+            inputs.look()
         stamped = stamp(project.directory, sources, recorded)
         evaluation = build(design)
     if evaluation.design is None:

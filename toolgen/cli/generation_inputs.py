@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.abc import SourceLoader
 from importlib.machinery import EXTENSION_SUFFIXES, all_suffixes
+from itertools import pairwise
 from pathlib import Path, PurePath
 from types import CodeType, ModuleType
 from typing import Any, Final
@@ -76,6 +77,8 @@ class Inputs:
         """Module and file of the importing code."""
         self._sought = set[str]()
         """Names that may be modules, and were asked of packages."""
+        self._mentioned: dict[str, set[str]] = {}
+        """The names that the code of each module mentions."""
         self._installed = tuple(
             os.path.join(os.path.realpath(folder), "")
             for folder in (os.path.dirname(os.__file__), *map(str, sys.path))
@@ -114,6 +117,12 @@ class Inputs:
         self._imported.add((name, file))
         if name.partition(".")[0] not in _PLAIN_MODULES:
             self._sought.update(f"{name}.{each}" for each in names or ())
+
+    def look(self) -> None:
+        """Look at the code of the modules that are loaded; that of a large design takes much memory."""
+        for module in self._modules():
+            if module.__name__ not in self._mentioned:
+                self._mentioned[module.__name__] = _names(module)
 
     def record(self) -> None:
         """Write the record of a run that left nothing to do, where its inputs are all known."""
@@ -161,7 +170,8 @@ class Inputs:
     def _is_plain(self) -> bool:
         own = {module.__name__.partition(".")[0] for module in self._modules()}
         used = {name.partition(".")[0] for name, _ in self._imported}
-        names = set[str]().union(*map(_names, self._modules()))
+        self.look()
+        names = set[str]().union(*self._mentioned.values())
         return (
             used <= _PLAIN_MODULES | own
             and not names & _UNWATCHED
@@ -275,12 +285,20 @@ def _names(module: ModuleType) -> set[str]:
 
 def _names_of(code: CodeType) -> Iterator[str]:
     yield from code.co_names
-    for instruction, after in zip(
-        instructions := [*dis.get_instructions(code)], [*instructions[1:], None], strict=True
-    ):
-        is_constant = isinstance(instruction.argval, frozenset) and instruction.opname == "LOAD_CONST"
-        if instruction.opname == "BUILD_SET" or (is_constant and after and after.opname != "CONTAINS_OP"):
-            yield "set"
+    if _makes_set(code):
+        yield "set"
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from _names_of(constant)
+
+
+def _makes_set(code: CodeType) -> bool:
+    """Return whether a set is made, whose order is chance; one that a text is looked for in is none."""
+    if dis.opmap["BUILD_SET"] in code.co_code[::2]:  # each second byte is that of an instruction
+        return True
+    return any(isinstance(constant, frozenset) for constant in code.co_consts) and any(
+        first.opname == "LOAD_CONST"
+        and isinstance(first.argval, frozenset)
+        and second.opname != "CONTAINS_OP"
+        for first, second in pairwise(dis.get_instructions(code))
+    )
