@@ -81,7 +81,7 @@ class SchemaCodec(Codec[T]):
         adapter = exact_adapter(model)
         self._type = cast("Any", model)
         self._validate = guarded(adapter.validator.validate_json, adapter.core_schema, self.schema_json)
-        self._dump = self._dumping(adapter.serializer)
+        self._set_dump(adapter.serializer)
         self._check = adapter.validator.validate_python
 
     def decode(self, data: bytes | str | Mapping[str, object], limits: Limits = DEFAULT_LIMITS) -> T:
@@ -160,7 +160,7 @@ class _JsonCodec(SchemaCodec[Any]):
         adapter = _json_adapter()
         self._type = Any
         self._validate = adapter.validator.validate_json
-        self._dump = self._dumping(adapter.serializer)
+        self._set_dump(adapter.serializer)
         self._check = adapter.validator.validate_python
         self._rules = rules
         self._fill = filler_of(schema_json)

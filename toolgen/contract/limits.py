@@ -14,6 +14,7 @@ LEAST_RESULT_BYTES: Final = 100
 """Room for the marker of a result that was truncated."""
 LONGEST_CHARACTER: Final = 4
 """Bytes in UTF-8."""
+ELLIPSIS: Final = "…"
 _TEXT: Final = bytes(code for code in range(256) if code not in b'[]{}"')
 _AS_ARRAYS: Final = bytes.maketrans(b"{}", b"[]")
 
@@ -135,3 +136,32 @@ def _is_deeper(plain: bytes, depth: int) -> bool:
         if len(left) == len(inner):  # none is left, or what is left is never closed, and no JSON
             return False
     return b"[]" in left
+
+
+def portable_text(text: str) -> str:
+    """Return the text with question marks in the place of lone surrogates, which UTF-8 cannot encode.
+
+    They come out of file names that are not UTF-8 (PEP 383), and out of JSON with half of an escaped
+    character.
+    """
+    return text if text.isascii() else text.encode(errors="replace").decode()
+
+
+def truncate_text(text: str, limit: int) -> str:
+    """Truncate a text to `limit` bytes of UTF-8; a truncated one ends with an ellipsis."""
+    if len(text) * LONGEST_CHARACTER <= limit:
+        return portable_text(text)
+    data = text[: limit + 1].encode(errors="replace")
+    return data.decode() if len(data) <= limit else beginning(data, limit - len(ELLIPSIS.encode())) + ELLIPSIS
+
+
+def decode_truncated(data: bytes, limit: int) -> str:
+    """Decode an incoming document to a text of at most `limit` bytes."""
+    if len(data) * LONGEST_CHARACTER <= limit:  # what is no UTF-8 becomes three bytes
+        return data.decode(errors="replace")
+    return truncate_text(data[: limit + 1].decode(errors="replace"), limit)
+
+
+def beginning(data: bytes, size: int) -> str:
+    """Return the first bytes as a text, without a part of a character at their end."""
+    return data[: max(0, size)].decode(errors="ignore")

@@ -15,10 +15,10 @@ from toolgen.calls.errors import DeclaredError, MalformedResultError, ToolError,
 from toolgen.calls.sensitive import note_typed
 from toolgen.calls.specs import ToolSpec
 from toolgen.calls.steps.failures import log
-from toolgen.calls.steps.result_encoding import bounds_of, portable_text
+from toolgen.calls.steps.result_encoding import bounds_of
 from toolgen.contract.credentials import is_of_service
 from toolgen.contract.json_value import Json
-from toolgen.contract.limits import UNLIMITED, Limits, exceeded_limit
+from toolgen.contract.limits import UNLIMITED, Limits, exceeded_limit, portable_text
 from toolgen.contract.record import record
 from toolgen.contract.secrets import HIDDEN, Secrets, hiding
 from toolgen.shapes.design.model import ToolModel

@@ -16,9 +16,8 @@ from pydantic_core import to_json
 
 from toolgen.calls.call import CALL, CallMeta
 from toolgen.calls.results import OuterCall, Suspended
-from toolgen.calls.steps.result_encoding import portable_text
 from toolgen.contract.json_value import Json
-from toolgen.contract.limits import Limits
+from toolgen.contract.limits import Limits, portable_text
 from toolgen.contract.logs import logger
 from toolgen.runs import RunStatus, UnknownRunError, WaitOverError
 

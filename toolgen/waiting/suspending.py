@@ -14,9 +14,10 @@ from toolgen.calls.specs import ToolSpec
 from toolgen.calls.steps.failures import error_result
 from toolgen.calls.steps.frame import Frame, RuntimeServices
 from toolgen.calls.steps.registered_tool import RegisteredTool
-from toolgen.calls.steps.result_encoding import portable_text, truncate_document
+from toolgen.calls.steps.result_encoding import truncate_document
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
+from toolgen.contract.limits import portable_text
 from toolgen.contract.names import UNAVAILABLE
 from toolgen.contract.secrets import scrubbed, scrubbed_json
 

@@ -30,8 +30,9 @@ from toolgen.calls.steps.failures import unreadable_result
 from toolgen.calls.steps.frame import Batch, Frame, RuntimeServices
 from toolgen.calls.steps.policy import remember
 from toolgen.calls.steps.registered_tool import RegisteredTool
-from toolgen.calls.steps.result_encoding import encode_result, portable_text
+from toolgen.calls.steps.result_encoding import encode_result
 from toolgen.contract.json_value import Json
+from toolgen.contract.limits import portable_text
 from toolgen.contract.tasks import GRACE_S
 from toolgen.events.event_reporter import CallEvents, EventReporter
 from toolgen.runs import ActivityInfo, Engine, UnknownRunError

@@ -11,8 +11,8 @@ from toolgen.calls.errors import causes_of
 from toolgen.calls.results import Artifact, ArtifactRef, ToolResult
 from toolgen.calls.specs import ToolSpec
 from toolgen.calls.steps.artifact_refs import NO_STORE
-from toolgen.calls.steps.result_encoding import truncate_text
 from toolgen.contract.json_value import Json
+from toolgen.contract.limits import truncate_text
 from toolgen.events.event_reporter import CallEvents
 
 from ..loop.documents import CallRecord, StepCall

@@ -11,8 +11,8 @@ from typing import Final
 from toolgen.calls.call import NO_META, CallMeta
 from toolgen.calls.errors import ToolValidationError
 from toolgen.calls.steps.registered_tool import RegisteredTool
-from toolgen.calls.steps.result_encoding import truncate_text
 from toolgen.calls.toolsets.snapshot import Snapshot
+from toolgen.contract.limits import truncate_text
 from toolgen.contract.names import SESSION
 from toolgen.contract.tasks import in_pieces
 from toolgen.events.document import as_json

@@ -15,10 +15,11 @@ from toolgen.calls.steps.boundary import Contained, name_of, run_or_abandon
 from toolgen.calls.steps.failures import log
 from toolgen.calls.steps.hooks import Stop
 from toolgen.calls.steps.registered_tool import RegisteredTool
-from toolgen.calls.steps.result_encoding import bounds_of, truncate_text
+from toolgen.calls.steps.result_encoding import bounds_of
 from toolgen.calls.toolsets.snapshot import Snapshot
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
+from toolgen.contract.limits import truncate_text
 from toolgen.contract.secrets import Secrets, hiding, scrubbed
 from toolgen.contract.tasks import start_task
 from toolgen.runs import ActivityInfo, NonRetryableError

@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from toolgen.calls.steps.result_encoding import portable_text as portable_text
+from toolgen.contract.limits import portable_text as portable_text
 
 
 def escaped_text(text: str) -> str:

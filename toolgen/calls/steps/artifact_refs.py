@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
-from toolgen.contract.limits import LONGEST_CHARACTER
+from toolgen.contract.limits import LONGEST_CHARACTER, truncate_text
+from toolgen.contract.record import changed
 
 from ..content import ResourceContent
 from ..errors import ToolError
 from ..results import Artifact, ArtifactRef, ToolResult
 from .boundary import Contained, run_with_timeout
 from .failures import log
-from .result_encoding import truncate_document, truncate_text
+from .result_encoding import truncate_document
 
 if TYPE_CHECKING:
     from .frame import Frame
@@ -30,8 +30,8 @@ async def store_artifacts(frame: Frame, result: ToolResult) -> ToolResult:
 
     The result stands where the store fails; the reference says so, and the log has the failure.
     """
-    stored = [replace(artifact, ref=await _reference(frame, artifact)) for artifact in result.artifacts]
-    return replace(result, artifacts=tuple(stored))
+    stored = [changed(artifact, ref=await _reference(frame, artifact)) for artifact in result.artifacts]
+    return changed(result, artifacts=tuple(stored))
 
 
 async def truncate_result(frame: Frame, result: ToolResult) -> ToolResult:
@@ -42,7 +42,7 @@ async def truncate_result(frame: Frame, result: ToolResult) -> ToolResult:
     """
     spec, document, limit = frame.spec, result.json, frame.limit
     if len(result.display) > limit // LONGEST_CHARACTER:
-        result = replace(result, display=truncate_text(result.display, limit))
+        result = changed(result, display=truncate_text(result.display, limit))
     if len(document) <= limit:
         return result
     uri = ""
@@ -55,11 +55,11 @@ async def truncate_result(frame: Frame, result: ToolResult) -> ToolResult:
             log.exception("the untruncated result of %s was not stored", spec.id)
     marker = truncate_document(document, limit, uri)
     if not uri:
-        return replace(result, json=marker)
+        return changed(result, json=marker)
     link = ResourceContent(
         uri=uri, name=f"{spec.name} result", media_type="application/json", size=len(document)
     )
-    return replace(result, json=marker, content=(*result.content, link))
+    return changed(result, json=marker, content=(*result.content, link))
 
 
 async def _reference(frame: Frame, artifact: Artifact) -> ArtifactRef:

@@ -10,12 +10,12 @@ import time
 from asyncio import get_running_loop
 from collections.abc import Coroutine
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.limits import UNLIMITED
 from toolgen.contract.names import UNAVAILABLE
+from toolgen.contract.record import changed
 from toolgen.contract.secrets import hiding
 
 from ..call import CallMeta, ToolCall
@@ -104,7 +104,7 @@ async def _dispatch_observed(frame: Frame) -> ToolResult:
     except asyncio.CancelledError:
         emit_cancelled(frame)
         raise
-    return emit_end(frame, replace(result, telemetry=Telemetry(duration_s=time.perf_counter() - started)))
+    return emit_end(frame, changed(result, telemetry=Telemetry(duration_s=time.perf_counter() - started)))
 
 
 def _span(spans: CallSpans, frame: Frame) -> AbstractContextManager[CallSpan]:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from types import CodeType
 from typing import TYPE_CHECKING, Any, Final, get_args
 
+from toolgen.contract.limits import decode_truncated, truncate_text
 from toolgen.contract.logs import MethodFault, log_failure, logger
 from toolgen.contract.secrets import current, scrubbed
 from toolgen.shapes.issues import FieldIssue
@@ -25,14 +26,7 @@ from ..errors import (
 )
 from ..results import RetryHint, RetryReason, ToolResult
 from .boundary import as_exception
-from .result_encoding import (
-    decode_truncated,
-    error_document,
-    issues_document,
-    truncate_hint,
-    truncate_text,
-    unknown_document,
-)
+from .result_encoding import error_document, issues_document, truncate_hint, unknown_document
 
 if TYPE_CHECKING:
     from ..call import CallMeta

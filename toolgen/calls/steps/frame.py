@@ -7,10 +7,11 @@ host's mistake, and raised; only a model's mistake is a result.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from toolgen.contract.limits import DEFAULT_LIMITS, Limits
+from toolgen.contract.record import changed
 from toolgen.contract.secrets import Secrets, hiding
 from toolgen.shapes.design.model import ToolModel
 
@@ -187,7 +188,7 @@ class Batch:
         settled = list(results)
         for context in self.touched:
             if actions := actions_of(context):
-                settled[context.place] = replace(settled[context.place], actions=actions)
+                settled[context.place] = changed(settled[context.place], actions=actions)
         for name, capability in self._capabilities.items():
             opened = [
                 (opened_by(context)[name], results[context.place].status == "ok")

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, Final
 from pydantic_core import from_json, to_json
 
 from toolgen.contract.bounds import bounds_fault
-from toolgen.contract.limits import LONGEST_CHARACTER
+from toolgen.contract.limits import ELLIPSIS, beginning, portable_text, truncate_text
+from toolgen.contract.record import changed
 
 from ..errors import MalformedResultError, ToolValidationError
 from ..results import Artifact, RetryHint, ToolOutcome, ToolResult
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
 _TYPES: Final[dict[str, Any]] = {"data": bytes, "size": int | None}
 """The types of the fields of content that are no texts."""
-_ELLIPSIS: Final = "…"
 _BY: Final = b"toolgen's size limit"
 _PART: Final = re.compile(r"\{\{|\}\}|\{([^{}]*)\}")
 _LONGEST: Final = 200
@@ -62,7 +62,7 @@ def encode_result(
         is_final=spec.is_terminal,
     )
     if outcome is not None:
-        result = replace(
+        result = changed(
             result,
             artifacts=tuple([_encoded_artifact(spec, artifact) for artifact in outcome.artifacts]),
             content=tuple([_checked_block(block) for block in outcome.content]),
@@ -71,11 +71,11 @@ def encode_result(
         )
     if spec.result_hint and (outcome is None or outcome.display is None):
         shown = spec.result.for_people(json.loads(document))
-        result = replace(result, display=render_template(spec.result_hint, shown))
+        result = changed(result, display=render_template(spec.result_hint, shown))
     if spec.reminder:
         from ..content import TextContent
 
-        result = replace(result, content=(*result.content, TextContent(text=spec.reminder)))
+        result = changed(result, content=(*result.content, TextContent(text=spec.reminder)))
     if trace is not None:
         trace.mark("check", bounds)
     return result
@@ -140,32 +140,6 @@ def _encoded_artifact(spec: ToolSpec[Any, Any], artifact: object) -> Artifact:
     return Artifact(kind=artifact.kind, data=artifact.data, source_tool=spec.id, json=document)
 
 
-def portable_text(text: str) -> str:
-    """Return the text with question marks in the place of lone surrogates, which UTF-8 cannot encode.
-
-    They come out of file names that are not UTF-8 (PEP 383), and out of JSON with half of an escaped
-    character.
-    """
-    return text if text.isascii() else text.encode(errors="replace").decode()
-
-
-def truncate_text(text: str, limit: int) -> str:
-    """Truncate a text to `limit` bytes of UTF-8; a truncated one ends with an ellipsis."""
-    if len(text) * LONGEST_CHARACTER <= limit:
-        return portable_text(text)
-    data = text[: limit + 1].encode(errors="replace")
-    return (
-        data.decode() if len(data) <= limit else _beginning(data, limit - len(_ELLIPSIS.encode())) + _ELLIPSIS
-    )
-
-
-def decode_truncated(data: bytes, limit: int) -> str:
-    """Decode an incoming document to a text of at most `limit` bytes."""
-    if len(data) * LONGEST_CHARACTER <= limit:  # what is no UTF-8 becomes three bytes
-        return data.decode(errors="replace")
-    return truncate_text(data[: limit + 1].decode(errors="replace"), limit)
-
-
 def truncate_document(document: bytes, limit: int, uri: str = "") -> bytes:
     """Return a JSON document, or the marker of a truncated one: its size, beginning and URI."""
     if len(document) <= limit:
@@ -198,13 +172,13 @@ def error_document(
     if details:
         tail += b',"details":%b' % details if len(details) <= limit // 2 else b',"details_left_out":true'
     room = limit - len(b'{"error":%b}' % tail)
-    return b'{"error":%b%b}' % (_literal(message.encode(errors="replace"), room, _ELLIPSIS), tail)
+    return b'{"error":%b%b}' % (_literal(message.encode(errors="replace"), room, ELLIPSIS), tail)
 
 
 def unknown_document(message: str, limit: int) -> bytes:
     """Return the JSON document of a call whose outcome nobody knows, truncated to `limit` bytes."""
     room = limit - len(b'{"unknown":}')
-    return b'{"unknown":%b}' % _literal(message.encode(errors="replace"), room, _ELLIPSIS)
+    return b'{"unknown":%b}' % _literal(message.encode(errors="replace"), room, ELLIPSIS)
 
 
 def issues_document(message: str, limit: int, error: ToolValidationError, example: str | None) -> bytes:
@@ -215,7 +189,7 @@ def issues_document(message: str, limit: int, error: ToolValidationError, exampl
     if len(whole) <= limit:
         return whole
     least = len(_refusal(b"", [], error, b""))
-    literal = _literal(message.encode(errors="replace"), limit - least, _ELLIPSIS)
+    literal = _literal(message.encode(errors="replace"), limit - least, ELLIPSIS)
     room = limit - least - len(literal)
     if len(shown) > room // 2:
         shown = b""
@@ -261,16 +235,12 @@ def _literal(data: bytes, limit: int, end: str) -> bytes:
     """Return the beginning of a text as a JSON string of at most `limit` bytes, its quotes included."""
     if len(data) <= limit and len(literal := to_json(data.decode())) <= limit:
         return literal
-    shown = _beginning(data, limit - len(to_json(end)))
+    shown = beginning(data, limit - len(to_json(end)))
     surplus = len(to_json(shown + end)) - limit
     if surplus > 0:  # what is escaped is longer; a byte less of the text is at least one less of the literal
         whole = shown.encode()
-        shown = _beginning(whole, len(whole) - surplus)
+        shown = beginning(whole, len(whole) - surplus)
     return to_json(shown + end)
-
-
-def _beginning(data: bytes, size: int) -> str:
-    return data[: max(0, size)].decode(errors="ignore")
 
 
 def render_template(template: str, values: Mapping[str, Any], *, longest: int | None = _LONGEST) -> str:

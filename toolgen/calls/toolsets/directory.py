@@ -6,12 +6,12 @@ import difflib
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from toolgen.contract.limits import truncate_text
 from toolgen.shapes.naming import LONGEST_NAME
 
 from ..errors import RegistrationError, ToolError
 from ..results import RetryHint, ToolResult
 from ..steps.failures import error_result
-from ..steps.result_encoding import truncate_text
 
 if TYPE_CHECKING:
     from ..call import CallMeta
