@@ -220,3 +220,13 @@ def test_a_label_that_has_no_value_is_refused(greeter: ProjectFolder) -> None:
     done = greeter.run("call", "greet", '{"name": "Ada"}', "--session", "s-9", "--label", "tier")
     assert (done.code, done.out) == (2, "")
     assert "'tier' is not NAME=VALUE" in done.err
+
+
+def test_a_call_loads_neither_the_design_language_nor_agents(greeter: ProjectFolder) -> None:
+    code = (
+        "import sys; from toolgen.cli.entry import main; code = main(sys.argv[1:]); "
+        "rooms = {'.'.join(name.split('.')[:2]) for name in sys.modules}; "
+        "print(sorted(rooms & {'toolgen.dsl', 'toolgen.agents'}), file=sys.stderr)"
+    )
+    done = in_a_process(greeter.path, "-c", code, "call", "greet", '{"name": "Ada"}', "--session", "s-9")
+    assert (json.loads(done.stdout)["text"], done.stderr) == ("Good day, Ada of s-9! ☀", "[]\n")

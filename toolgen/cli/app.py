@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
-from importlib.metadata import version
 from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -78,6 +77,8 @@ def toolgen(
 ) -> None:
     """One design in Python; typed tools for agents from it."""
     if show_version:
+        from importlib.metadata import version
+
         print(f"toolgen {version('toolgen')}")
         raise typer.Exit
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import importlib
 import sys
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from toolgen.contract.errors import ToolgenError
-from toolgen.dsl import Design
 
 from .config import Project
 from .python_errors import user_code_errors
+
+if TYPE_CHECKING:
+    from toolgen.dsl import Design
 
 
 def load_design(project: Project) -> Design:
@@ -31,6 +34,8 @@ def load_design(project: Project) -> Design:
             f"the module {project.design!r} has no name 'design'",
             hint="end it with design = Design(…), or correct 'design' in [tool.toolgen]",
         )
+    from toolgen.dsl import Design  # which the commands that only run tools do not load
+
     design: object = module.design
     if not isinstance(design, Design):
         raise ToolgenError(

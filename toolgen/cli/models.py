@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import difflib
 import socket
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
-from toolgen.agents import Agents, agents_of
-from toolgen.agents.planner.model_names import DEMO, ModelName
 from toolgen.contract.errors import ToolgenError
 from toolgen.ports.loopback import is_loopback
 from toolgen.runtime import Runtime
 
 from .config import Project
+
+if TYPE_CHECKING:  # a project without agents loads none
+    from toolgen.agents import Agents
 
 _CONNECT_S: Final = 2.0
 
@@ -27,6 +28,8 @@ def set_models(project: Project, runtime: Runtime) -> None:
     """
     if not project.agents:
         return
+    from toolgen.agents import agents_of
+
     agents = agents_of(runtime)
     for name, planner in project.agents.items():
         agent = agent_named(agents, name, f"{project.file}: [tool.toolgen.agents] names")
@@ -66,7 +69,11 @@ def ready_planners(runtime: Runtime) -> None:
     Raises:
         ToolgenError: an agent has none, or its model cannot be asked: a package or a key is missing.
     """
-    if isinstance(agents := runtime.assembly.joined, Agents):
+    if (agents := runtime.assembly.joined) is None:
+        return
+    from toolgen.agents import Agents
+
+    if isinstance(agents, Agents):
         agents.ready_planners()
 
 
@@ -78,6 +85,8 @@ def require_server(model: str) -> None:
     Raises:
         ToolgenError: as said.
     """
+    from toolgen.agents.planner.model_names import DEMO, ModelName
+
     url = "" if model == DEMO else ModelName.parse(model).url
     parsed = urlsplit(url)
     if not is_loopback(host := parsed.hostname or ""):

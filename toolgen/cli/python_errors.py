@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import Final
 
 from toolgen.contract.errors import ToolgenError
@@ -20,7 +20,6 @@ from toolgen.findings import Finding, Place, shown
 
 from .outcome import FoundError
 from .problem_codes import PYTHON_ERROR
-from .python_hints import hint_for
 
 _TOOLGEN: Final = str(Path(__file__).parents[1]) + os.sep
 _IMPORTING: Final = (str(Path(importlib.__file__).parent) + os.sep, "<frozen importlib")
@@ -66,10 +65,16 @@ def _finding(error: BaseException) -> Finding:
         return _of_syntax(error, error.filename, error.lineno, message)
     last = _last_user_frame(error.__traceback__)
     if last is None:
-        return PYTHON_ERROR.finding(message, hint=hint_for(error, None, None))
+        return PYTHON_ERROR.finding(message, hint=_hint_for(error, None, None))
     source = Source(last.tb_frame.f_code, last.tb_lasti)
-    hint = hint_for(error, last.tb_frame, source)
+    hint = _hint_for(error, last.tb_frame, source)
     return PYTHON_ERROR.finding(message, place=source.located(), hint=hint)
+
+
+def _hint_for(error: BaseException, frame: FrameType | None, source: Source | None) -> str:
+    from .python_hints import hint_for  # which loads the words of the design language
+
+    return hint_for(error, frame, source)
 
 
 def _of_syntax(error: SyntaxError, file: str, line: int, message: str) -> Finding:
@@ -81,7 +86,7 @@ def _of_syntax(error: SyntaxError, file: str, line: int, message: str) -> Findin
         end_line=end_line,
         end_column=max(error.end_offset or 1, column if end_line == line else 1),
     )
-    return PYTHON_ERROR.finding(message, place=place, hint=hint_for(error, None, None))
+    return PYTHON_ERROR.finding(message, place=place, hint=_hint_for(error, None, None))
 
 
 def _last_user_frame(trace: TracebackType | None) -> TracebackType | None:
