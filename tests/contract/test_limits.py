@@ -30,11 +30,11 @@ def measured(value: Any) -> tuple[int, int]:
 
 
 @pytest.mark.exhaustive
-@given(DOCUMENTS, st.booleans(), st.sampled_from([None, 1]), st.booleans())
+@given(DOCUMENTS, st.booleans(), st.sampled_from([None, 1]), st.booleans(), st.sampled_from([0, 5_000]))
 def test_a_document_at_a_limit_is_taken_and_one_above_is_not(
-    value: Any, is_ascii: bool, indent: int | None, is_bytes: bool
+    value: Any, is_ascii: bool, indent: int | None, is_bytes: bool, spaces: int
 ) -> None:
-    text = json.dumps(value, ensure_ascii=is_ascii, indent=indent)
+    text = json.dumps(value, ensure_ascii=is_ascii, indent=indent) + " " * spaces
     size = len(text.encode())
     data = text.encode() if is_bytes else text
     depth, keys = measured(value)
