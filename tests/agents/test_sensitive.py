@@ -14,8 +14,7 @@ from tests.agents import tools
 from tests.cases.sensitive.gen.bank.agents import shopper, teller
 from tests.cases.sensitive.gen.bank.toolsets import payments
 from tests.cases.sensitive.gen.types import Card
-from tests.runtime.test_redaction_matrix import FORMS, Values
-from tests.runtime.test_sensitive import (
+from tests.runtime.canaries import (
     ARGUMENTS,
     CANARIES,
     CODE,
@@ -26,6 +25,7 @@ from tests.runtime.test_sensitive import (
     quoted,
     receipt,
 )
+from tests.runtime.test_redaction_matrix import FORMS, Values
 from tests.selection import diagonal
 from toolgen.agents import (
     CallTools,

@@ -38,7 +38,7 @@ from toolgen.runtime import (
 )
 from toolgen.runtime.public_views import hiding_arguments, shown_document, shown_record, shown_run
 
-from .test_sensitive import Kept
+from .canaries import Kept
 
 TEXT: Final = "4111-OTTER\n'MIDDLE_HERON' \"é\" \\ 77777777777777777777 TAIL_IBEX"
 BLOB: Final = bytes(range(1, 24))
