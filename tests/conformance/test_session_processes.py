@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import surroundings
-from tests.runtime.test_sessions import HELLO, ODD
+from tests.runtime.session_stores import HELLO, ODD
 from tests.runtime.test_sessions_file import of_file
 
 pytestmark = pytest.mark.costly

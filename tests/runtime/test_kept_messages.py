@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.runtime.test_sessions import ODD
+from tests.runtime.session_stores import ODD
 from toolgen.agents import AssistantMessage, UserMessage
 from toolgen.agents.sessions.kept_rows import messages_as_text, messages_from_text
 

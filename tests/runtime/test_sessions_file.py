@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import surroundings
-from tests.runtime.test_sessions import HELLO, ODD, turn
+from tests.runtime.session_stores import HELLO, ODD, turn
 from toolgen.agents import SessionError, Summary, ToolAnswer
 from toolgen.agents.sessions.sqlite import SESSIONS, SqliteSessionStore
 

@@ -20,8 +20,8 @@ import pytest
 
 from tests.conftest import surroundings
 from tests.runtime.kept_stores import KEPT, goes_on, restored
+from tests.runtime.session_stores import HELLO, file_of_runs, turn
 from tests.runtime.store_files import NOTES, STORES, adding, notes, texts
-from tests.runtime.test_sessions import HELLO, file_of_runs, turn
 from toolgen.agents.sessions.sqlite import SqliteSessionStore
 from toolgen.capabilities import Change, SqliteArtifactStore, SqliteStateStore
 from toolgen.stores import (

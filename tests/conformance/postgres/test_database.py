@@ -13,7 +13,7 @@ import pytest
 from psycopg import sql
 
 from examples.servers.postgres import Server
-from tests.runtime.test_sessions import HELLO, turn
+from tests.runtime.session_stores import HELLO, turn
 from toolgen.adapters.postgres import (
     Postgres,
     PostgresArtifactStore,

@@ -30,7 +30,7 @@ from toolgen.stores import StoreFormatError
 RACE = textwrap.dedent(
     """
     import asyncio, sys
-    from tests.runtime.test_sessions import HELLO, turn
+    from tests.runtime.session_stores import HELLO, turn
     from toolgen.adapters.postgres import Postgres, PostgresSessionStore
     from toolgen.agents import EngineLease
 

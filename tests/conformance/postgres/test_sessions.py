@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.runtime.test_sessions import *  # noqa: F403  # its tests, with the fixture below
-from tests.runtime.test_sessions import seconds, store
+from tests.runtime.session_stores import seconds, store
+from tests.runtime.test_session_messages import *  # noqa: F403  # its tests, with the fixture below
+from tests.runtime.test_session_turns import *  # noqa: F403
+from tests.runtime.test_sessions import *  # noqa: F403
 from toolgen.adapters.postgres import Postgres, PostgresSessionStore
 from toolgen.agents import SessionStore
 
