@@ -17,7 +17,7 @@ from toolgen.calls.toolsets.functions import func_tool
 from toolgen.contract.tasks import GRACE_S
 from toolgen.runtime import BusyError, DeadlockError, Runtime, Scheduling, StaticToolset
 
-from .test_scheduling import is_idle
+from .crowds import is_idle
 
 LATE_S = 60.0
 """For which calls wait for an executor that outlives its call."""

@@ -11,7 +11,7 @@ import pytest
 from tests.virtual_time import VirtualTimeLoop
 from toolgen.runtime import Scheduling, ToolResult
 
-from .test_scheduling import HOUR, Crowd, calls_of, inner, is_idle, serving, statuses
+from .crowds import HOUR, Crowd, calls_of, inner, is_idle, serving, statuses
 
 
 def test_a_runtime_goes_on_in_another_event_loop_when_its_own_has_ended() -> None:

@@ -1,79 +1,31 @@
-"""When executors run: limits, turns, locks, calls within calls, and the end of what cannot begin."""
+"""When executors run: limits, calls within calls, and the end of what cannot begin."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable
-from typing import Any
 
 import pytest
 
+from tests.runtime.crowds import HOUR, Crowd, calls_of, inner, is_idle, serving, statuses
 from toolgen.calls.errors import EventLoopError
-from toolgen.calls.toolsets.functions import func_tool
 from toolgen.runtime import (
     BusyError,
     CallMeta,
     Continue,
-    DeadlockError,
     Hook,
-    RegistrationError,
-    RetryHint,
-    Runtime,
     Scheduling,
-    StaticToolset,
     SyncToolContext,
     ToolCall,
     ToolContext,
-    ToolError,
     ToolResult,
     Verdict,
 )
 
 pytestmark = pytest.mark.asyncio(loop_factories=["virtual"])
-HOUR = 3600.0
-
-
-def serving(*functions: Callable[..., Any], sequential: str = "", **options: Any) -> Runtime:
-    """Return a runtime of these functions; the names in `sequential` are those of sequential tools."""
-    host = Runtime(**options)
-    tools = [func_tool(one, toolset="x.tools", is_sequential=one.__name__ in sequential) for one in functions]
-    host.tools.register(StaticToolset(name="x.tools", bound=tuple(tools)))
-    return host
-
-
-def calls_of(tool: str, count: int, **facts: Any) -> list[ToolCall]:
-    return [ToolCall(tool=tool, payload_json=b"{}", meta=CallMeta(**facts)) for _ in range(count)]
-
-
-def statuses(results: tuple[ToolResult, ...]) -> Counter[str]:
-    return Counter(result.status for result in results)
-
-
-def is_idle(host: Runtime) -> bool:
-    return host._services.scheduler.is_idle
-
-
-class Crowd:
-    """Counts how many calls run at once."""
-
-    def __init__(self) -> None:
-        self.now = self.most = 0
-
-    async def stay(self, seconds: int = 1) -> None:
-        """Stay for a second."""
-        self.now += 1
-        self.most = max(self.most, self.now)
-        await asyncio.sleep(seconds)
-        self.now -= 1
 
 
 # Calls within calls.
-
-
-async def inner() -> None:
-    """Do it."""
-    await asyncio.sleep(0.01)
 
 
 @pytest.mark.parametrize("tool_timeout", [None, HOUR])
@@ -103,26 +55,6 @@ async def test_calls_within_calls_end_at_any_depth() -> None:
     async with asyncio.timeout(HOUR):
         result = await host.call("deeper", {"left": 5}, CallMeta(run_id="r", session_id="s"))
     assert result.result == 3**5
-    assert is_idle(host)
-
-
-async def test_a_sequential_tool_may_call_itself_and_others() -> None:
-    """One at a time among its own calls, too."""
-    crowd = Crowd()
-
-    async def alone() -> None:
-        """Stay alone."""
-        await crowd.stay()
-
-    async def first() -> str:
-        """Call the others."""
-        return str(statuses(await host.call_all(calls_of("alone", 3))))
-
-    host = serving(alone, first, sequential="alone first")
-    async with asyncio.timeout(HOUR):
-        results = await host.call_all([*calls_of("first", 2), *calls_of("alone", 2)])
-    assert [result.result for result in results] == ["Counter({'ok': 3})"] * 2 + [None] * 2
-    assert crowd.most == 1
     assert is_idle(host)
 
 
@@ -245,21 +177,6 @@ async def test_a_run_with_many_calls_delays_another_by_its_share() -> None:
     assert sorted(order[1:31]) == ["few0"] * 10 + ["few1"] * 10 + ["many"] * 10
 
 
-async def test_sequential_calls_take_turns_by_runs_too() -> None:
-    order = list[str]()
-
-    async def say(who: str) -> None:
-        """Say who calls."""
-        order.append(who)
-        await asyncio.sleep(0)
-
-    host = serving(say, sequential="say")
-    many = [host.call("say", {"who": "many"}, CallMeta(run_id="many")) for _ in range(500)]
-    few = [host.call("say", {"who": "few"}, CallMeta(run_id="few")) for _ in range(5)]
-    await asyncio.gather(*many, *few)
-    assert order[1:11].count("few") == 5
-
-
 async def test_who_waits_for_too_many_is_told_so_and_has_not_begun() -> None:
     ran = Counter[str]()
 
@@ -334,188 +251,6 @@ async def test_cancelled_calls_leave_nothing_behind() -> None:
             ended = await asyncio.gather(*tasks, return_exceptions=True)
             assert sum(isinstance(one, ToolResult) for one in ended) >= 8
             assert is_idle(host)
-
-
-# What sequential calls have in common.
-
-
-@pytest.mark.parametrize(
-    ("by", "metas", "most"),
-    [
-        ("", [CallMeta(session_id="a"), CallMeta(session_id="b")], 1),
-        ("session", [CallMeta(session_id="a"), CallMeta(session_id="b")], 2),
-        ("session", [CallMeta(run_id="1"), CallMeta(run_id="2"), CallMeta()], 3),
-        ("device", [CallMeta(session_id="a"), CallMeta(session_id="b")], 3),
-    ],
-)
-async def test_sequential_calls_take_turns_with_those_of_the_same(
-    by: str, metas: list[CallMeta], most: int
-) -> None:
-    together, by_device, others = Crowd(), {name: Crowd() for name in "xyz"}, Crowd()
-
-    async def restart(device: str = "x") -> None:
-        """Restart a device."""
-        await asyncio.gather(together.stay(), by_device[device].stay())
-
-    async def update(device: str = "x") -> None:
-        """Update a device."""
-        await restart(device)
-
-    async def elsewhere(device: str = "x") -> None:
-        """Be of another toolset, and on its own."""
-        await others.stay()
-
-    host, facts = Runtime(), {"is_sequential": True, "sequential_by": by}
-    for name, functions in (("x.tools", (restart, update)), ("x.others", (elsewhere,))):
-        tools = tuple(func_tool(one, toolset=name, **facts) for one in functions)  # type: ignore[arg-type]
-        host.tools.register(StaticToolset(name=name, bound=tools))
-    calls = [
-        host.call(tool, {"device": device}, meta)
-        for meta in metas
-        for device in "xyz"
-        for tool in ("restart", "update", "elsewhere")
-    ]
-    await asyncio.gather(*calls, host.call("restart", {}, metas[0]))
-    assert together.most == most
-    if by == "device":
-        assert {crowd.most for crowd in by_device.values()} == {1}
-        assert others.most == 3
-    assert is_idle(host)
-
-
-async def test_two_runs_that_wait_for_each_other_end_with_the_names_of_both_tools() -> None:
-    async def lock(device: str, then: str = "") -> str:
-        """Lock a device, and another."""
-        await asyncio.sleep(1)
-        return await next_of(then)
-
-    async def hold(device: str, then: str = "") -> str:
-        """Hold a device, and another."""
-        await asyncio.sleep(1)
-        return await next_of(then)
-
-    async def next_of(device: str) -> str:
-        result = await host.call("lock" if device == "a" else "hold", {"device": device}) if device else None
-        return str(result and result.error)
-
-    host = Runtime()
-    tools = [
-        func_tool(one, toolset="x.tools", is_sequential=True, sequential_by="device") for one in (lock, hold)
-    ]
-    host.tools.register(StaticToolset(name="x.tools", bound=tuple(tools)))
-    async with asyncio.timeout(HOUR):
-        first, second = await asyncio.gather(
-            host.call("lock", {"device": "a", "then": "b"}, CallMeta(run_id="1")),
-            host.call("hold", {"device": "b", "then": "a"}, CallMeta(run_id="2")),
-        )
-    refused = (
-        "lock was not run: it would have to wait for x.tools.lock, "
-        "which waits for x.tools.hold, and that for x.tools.lock"
-    )
-    assert {first.result, second.result} == {"None", refused}
-    assert is_idle(host)
-
-
-async def test_a_call_that_would_close_a_circle_may_be_made_again() -> None:
-    async def lock(device: str, then: str = "") -> str:
-        """Lock a device, and another."""
-        await asyncio.sleep(1)
-        if not then:
-            return "done"
-        result = await host.call("lock", {"device": then})
-        assert result.error is None or isinstance(result.error, DeadlockError)
-        return str(result.result or result.json)
-
-    host = Runtime()
-    tool = func_tool(lock, toolset="x.tools", is_sequential=True, sequential_by="device")
-    host.tools.register(StaticToolset(name="x.tools", bound=(tool,)))
-    pairs = [("a", "b"), ("b", "c"), ("c", "a")]
-    results = await asyncio.gather(*(host.call("lock", {"device": one, "then": two}) for one, two in pairs))
-    said = Counter(str(result.result) for result in results)
-    assert said["done"] == 2
-    assert sum(count for text, count in said.items() if '"code":"deadlock","retryable":true' in text) == 1
-    assert is_idle(host)
-
-
-async def test_what_sequential_calls_have_in_common_is_an_argument() -> None:
-    for by, is_sequential in (("gone", True), ("device", False)):
-        tool = func_tool(found, toolset="x.tools", is_sequential=is_sequential, sequential_by=by)
-        with pytest.raises(RegistrationError, match="sequential"):
-            Runtime().tools.register(StaticToolset(name="x.tools", bound=(tool,)))
-
-
-async def found(device: str) -> str:
-    """Find a device."""
-    return device
-
-
-# Attempts.
-
-
-class Failing:
-    """Fails with a hint, and works in the end."""
-
-    def __init__(self, *pauses: float | None) -> None:
-        self._pauses = list(pauses)
-        self.began = list[float]()
-
-    async def __call__(self) -> str:
-        """Try."""
-        self.began.append(asyncio.get_running_loop().time())
-        if not self._pauses:
-            return "ok"
-        pause = self._pauses.pop(0)
-        hint = RetryHint(reason="rate_limited", tool="try", retry_after=pause)
-        raise ToolError("later", retry_hint=hint, is_retryable=True)
-
-    @property
-    def pauses(self) -> list[float]:
-        return [after - before for before, after in zip(self.began, self.began[1:], strict=False)]
-
-
-@pytest.mark.parametrize(
-    ("asked", "limit", "waited"),
-    [
-        ((2.0, 3.0), None, [2.0, 3.0]),
-        ((5.0,), None, [5.0]),
-        ((5.5,), None, []),
-        ((HOUR,), None, []),
-        ((float("inf"),), None, []),
-        ((float("nan"),), None, []),
-        ((None, None), None, [0.1, 0.2]),
-        ((None, -1.0), None, [0.1, 0.0]),
-        ((2.0, 2.0), 3.0, [2.0]),
-        ((4.0,), 3.0, []),
-    ],
-)
-async def test_an_executor_may_ask_for_a_pause_within_its_time(
-    asked: tuple[float | None, ...], limit: float | None, waited: list[float]
-) -> None:
-    """For at most five seconds; else who made the call gets the hint at once."""
-    failing = Failing(*asked)
-    host = Runtime(scheduling=Scheduling(tool_timeout_s=limit))
-    tool = func_tool(failing, name="try", toolset="x.tools", annotations={"idempotent": True})
-    host.tools.register(StaticToolset(name="x.tools", bound=(tool,)))
-    result = await host.call("try", {})
-    assert failing.pauses == pytest.approx(waited)
-    if len(waited) < len(asked):
-        assert result.retry_hint is not None
-        assert str(result.retry_hint.retry_after) == str(asked[len(waited)])
-    else:
-        assert result.status == "ok"
-
-
-async def test_a_call_that_pauses_holds_no_slot() -> None:
-    failing = Failing(4.0)
-    host = Runtime(scheduling=Scheduling(max_calls=1))
-    tool = func_tool(failing, name="try", toolset="x.tools", annotations={"idempotent": True})
-    host.tools.register(StaticToolset(name="x.tools", bound=(tool, func_tool(inner, toolset="x.tools"))))
-    trying = asyncio.create_task(host.call("try", {}))
-    await asyncio.sleep(1)
-    async with asyncio.timeout(1):
-        assert (await host.call("inner", {})).status == "ok"
-    assert (await trying).status == "ok"
-    assert is_idle(host)
 
 
 # Event loops.
