@@ -1,10 +1,8 @@
-"""Artifacts of results: kept before the call is over, told by reference, read by those whose they are."""
+"""Artifacts of results: kept before the call is over, told by reference, and read again from a journal."""
 
 from __future__ import annotations
 
 import asyncio
-import json
-import time
 from collections.abc import Mapping
 from dataclasses import replace
 from hashlib import sha256
@@ -13,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from tests.runtime.store_files import ARTIFACT_STORES
-from tests.selection import first
+from tests.runtime.painting import LIMITS, META, PHOTO, Photo, paint, photos, refs, runtime
+from tests.runtime.painting import store as store
 from tests.virtual_time import in_virtual_time
 from toolgen.calls.call import CallName
 from toolgen.calls.toolsets.functions import func_tool
@@ -26,76 +24,29 @@ from toolgen.events.hub import Events
 from toolgen.events.records import ToolEnd
 from toolgen.runtime import (
     Answer,
-    Artifact,
     ArtifactRef,
     ArtifactSpec,
-    CallMeta,
     Continue,
     Hook,
     Limits,
     Runtime,
     StaticToolset,
-    ToolContext,
     ToolModel,
     ToolOutcome,
-    ToolResult,
     UnknownArtifactError,
 )
-
-
-class Photo(ToolModel):
-    pixels: str
 
 
 class Sketch(ToolModel):
     lines: int
 
 
-PHOTO: ArtifactSpec[Photo] = ArtifactSpec(kind="photo", codec=TypeCodec(Photo, "Photo"))
-META = CallMeta(run_id="r", session_id="s", tool_call_id="c1")
-LIMITS = Limits(inline_artifact_bytes=100)
 NO_STORE = "the runtime has no store of artifacts"
-
-
-def photos(*sizes: int) -> list[Artifact]:
-    return [PHOTO.of(Photo(pixels="x" * size)) for size in sizes]
-
-
-async def paint(sizes: list[int]) -> ToolOutcome[str]:
-    """Paint photos of these sizes."""
-    return ToolOutcome.of("painted", artifacts=photos(*sizes))
 
 
 def paint_in_a_thread(sizes: list[int]) -> ToolOutcome[str]:
     """Paint photos of these sizes."""
     return ToolOutcome.of("painted", artifacts=photos(*sizes))
-
-
-def runtime(
-    store: ArtifactStore | None = None,
-    tool: Any = paint,
-    *,
-    limits: Limits = LIMITS,
-    kind: ArtifactSpec[Any] = PHOTO,
-    **options: Any,
-) -> Runtime:
-    """Return a runtime with one tool, `local.functions.paint`."""
-    made = func_tool(tool, name="paint")
-    bound = replace(made, spec=replace(made.spec, artifacts={"photo": kind}))
-    capabilities = () if store is None else (ArtifactsCapability(store),)
-    found = Runtime(capabilities=capabilities, limits=limits, **options)
-    found.tools.register(StaticToolset(name="local.functions", bound=(bound,)))
-    return found
-
-
-def refs(result: ToolResult) -> list[ArtifactRef]:
-    assert result.status == "ok", result.json
-    return [artifact.ref for artifact in result.artifacts if artifact.ref is not None]
-
-
-@pytest.fixture(params=ARTIFACT_STORES)
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> ArtifactStore:
-    return ARTIFACT_STORES[request.param](tmp_path, time.time)
 
 
 async def test_a_result_says_where_its_artifacts_are(store: ArtifactStore) -> None:
@@ -235,112 +186,6 @@ def runtime_with(capability: ArtifactsCapability) -> Runtime:
     bound = replace(made, spec=replace(made.spec, artifacts={"photo": PHOTO}))
     found.tools.register(StaticToolset(name="local.functions", bound=(bound,)))
     return found
-
-
-async def test_nobody_reads_what_another_session_left(store: ArtifactStore) -> None:
-    made = runtime(store)
-
-    async def uri(session_id: str, run_id: str) -> str:
-        meta = CallMeta(session_id=session_id, run_id=run_id)
-        return refs(await made.call("paint", {"sizes": [3]}, meta))[0].uri
-
-    sessions = ("s", "s/r", "", "s%2Fr", "S", "s?version=1", "ü")
-    uris = {session: await uri(session, "r") for session in sessions}
-    uris |= {f"{session}/": await uri(session, "") for session in ("s", "")}
-    assert len(set(uris.values())) == len(uris)
-    for owner, name in uris.items():
-        assert (await made.artifacts.load(name)).data == b'{"pixels":"xxx"}'
-        for session in sessions:
-            if session == owner.removesuffix("/"):
-                assert (await made.artifacts.load(name, session_id=session)).info.size == 16
-            else:
-                with pytest.raises(UnknownArtifactError, match="there is no artifact"):
-                    await made.artifacts.load(name, session_id=session)
-
-
-@pytest.mark.exhaustive
-@pytest.mark.parametrize(
-    "uri",
-    first(
-        [
-            "",
-            "artifact:",
-            "artifact:run/s/r/x",
-            "artifact:run/s/r/x?version=0",
-            "artifact:run/s/r/x?version=1&x",
-            "artifact:run/s/r/x?version=99999999999999999999",
-            "artifact:run/s/r/../../x?version=1",
-            "file:///etc/passwd",
-            "artifact:run/s/r/%2e%2e?version=1",
-            "artifact:run/s/r/%00?version=1",
-            "artifact:run/s/r/%ff?version=1",
-        ],
-        5,
-    ),
-)
-async def test_a_uri_that_names_nothing_is_unknown(store: ArtifactStore, uri: str) -> None:
-    with pytest.raises(UnknownArtifactError):
-        await runtime(store).artifacts.load(uri)
-
-
-async def test_a_file_and_a_result_that_was_too_large_are_read_by_uri(store: ArtifactStore) -> None:
-    uris: list[str] = []
-
-    async def saves(ctx: ToolContext) -> str:
-        """Save files."""
-        uris.append((await ctx.artifacts.save("plan.png", b"abc", "image/png")).uri)
-        uris.append((await ctx.artifacts.save("user:note", b"mine")).uri)
-        return "x" * 600
-
-    made = runtime(store, saves)
-    limited = Runtime(capabilities=[ArtifactsCapability(store)], limits=Limits(result_bytes=300))
-    limited.tools.register(StaticToolset(name="local.functions", bound=(func_tool(saves),)))
-    result = await limited.call("saves", {}, replace(META, labels={"user": "ann"}))
-    uris.append(json.loads(result.json)["kept"])
-    plan, note, whole = uris
-    found = await made.artifacts.load(plan, session_id="s")
-    assert (found.data, found.info.name, found.info.media_type) == (b"abc", "plan.png", "image/png")
-    assert len((await made.artifacts.load(whole, session_id="s")).data) == 602
-    assert (await made.artifacts.load(note)).data == b"mine"
-    with pytest.raises(UnknownArtifactError):  # a session is not its user
-        await made.artifacts.load(note, session_id="s")
-
-
-async def test_what_a_session_or_a_run_left_is_dropped(store: ArtifactStore) -> None:
-    made, capability = runtime(store), ArtifactsCapability(store)
-
-    async def uri(session_id: str, run_id: str) -> str:
-        meta = CallMeta(session_id=session_id, run_id=run_id)
-        return refs(await made.call("paint", {"sizes": [3]}, meta))[0].uri
-
-    uris = [
-        await uri("s", "r"),
-        await uri("s", "r/child:c"),
-        await uri("s", "r2"),
-        await uri("s/r", "r"),
-        await uri("", "r"),
-    ]
-    await store.save("session/s", "plan", b"x", "image/png", {}, 100)
-    await store.save("session/s/r", "plan", b"x", "image/png", {}, 100)
-
-    async def there() -> list[int]:
-        found = []
-        for number, name in enumerate(uris):
-            try:
-                await made.artifacts.load(name)
-                found.append(number)
-            except UnknownArtifactError:
-                pass
-        return found
-
-    assert await capability.forget("s", run_id="r") == 2
-    assert await there() == [2, 3, 4]
-    assert await capability.forget("s") == 2
-    assert await there() == [3, 4]
-    assert await store.listed("session/s") == ()
-    assert len(await store.listed("session/s/r")) == 1
-    assert await capability.forget("") == 1
-    assert await there() == [3]
 
 
 async def test_a_hook_s_answer_is_kept_as_every_other(store: ArtifactStore) -> None:
