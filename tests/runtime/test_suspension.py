@@ -10,7 +10,7 @@ import pytest
 
 from gen.assistant.toolsets import devices
 from tests.runtime.earlier import frozen_with
-from tests.runtime.tools import EMPTY, META, SITE, Listing, nothing, runtime, spec, waiting
+from tests.runtime.tools import EMPTY, META, SITE, TOOL, Listing, ask, nothing, runtime, spec, waiting
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import (
     Ask,
@@ -37,18 +37,10 @@ from toolgen.waiting.frozen import FIRST
 from toolgen.waiting.loop import LOOP
 from toolgen.waiting.options import WaitOptions
 
-TOOL = "assistant.devices.list_devices"
 CONFIRMED = spec(confirm=ConfirmSpec(hint="List {site_id}?"), call_hint="Lists the devices of {site_id}.")
 APPROVED = spec(confirm=ConfirmSpec(payload=devices.LIST_DEVICES.payload))
 """Takes something with an approval."""
 YES: dict[str, Any] = {"approved": True}
-
-
-async def ask(made: Runtime, meta: CallMeta = META) -> Any:
-    result = await made.call(TOOL, SITE, meta)
-    assert (result.status, result.json) == ("suspended", b"")
-    assert result.suspension is not None
-    return result.suspension
 
 
 async def test_what_was_approved_is_what_runs(engine: InProcessEngine) -> None:
@@ -103,33 +95,6 @@ async def test_null_means_absent_in_a_denial(engine: InProcessEngine) -> None:
     made = runtime(Listing(), CONFIRMED, engine=engine)
     denied = await made.waits.answer((await ask(made)).token, {"approved": False, "message": None})
     assert json.loads(denied.json)["error"] == "a person did not approve the call"
-
-
-async def test_null_means_absent_in_an_answer_about_a_credential(engine: InProcessEngine) -> None:
-    async def needs(payload: Any, ctx: Any) -> Any:
-        return nothing() if ctx.answer else ToolOutcome.need_credential({"provider": "mail"})
-
-    made = runtime(Listing(needs), engine=engine)
-    assert (
-        await made.waits.answer((await ask(made)).token, {"available": True, "message": None})
-    ).status == "ok"
-
-
-async def test_null_means_absent_in_an_answer_to_a_question(engine: InProcessEngine) -> None:
-    async def asks(payload: Any, ctx: Any) -> Any:
-        if ctx.answer is None:
-            fields = {"city": {"type": "string"}, "floor": {"type": "integer"}}
-            return ToolOutcome.ask("Where?", {"type": "object", "properties": fields, "required": ["city"]})
-        answers.append(ctx.answer)
-        return nothing()
-
-    answers: list[Any] = []
-    made = runtime(Listing(asks), engine=engine)
-    waiting = await ask(made)
-    with pytest.raises(BadAnswerError, match=r"\$\.city must be of type string, not null"):
-        await made.waits.answer(waiting.token, {"city": None, "floor": 3})
-    assert (await made.waits.answer(waiting.token, {"city": "Kiel", "floor": None})).status == "ok"
-    assert answers == [{"city": "Kiel"}]
 
 
 @pytest.mark.parametrize(
@@ -226,23 +191,6 @@ async def test_hooks_before_the_tool_run_once_and_their_payload_is_frozen(engine
     assert (hook.count, executor.calls[0].site_id) == (1, "s9")
 
 
-async def test_a_tool_may_ask_and_runs_again_with_the_answer(engine: InProcessEngine) -> None:
-    async def asks(payload: Any, ctx: Any) -> Any:
-        if ctx.answer is None:
-            return ToolOutcome.ask("Which floor?", {"type": "string", "enum": ["ground", "first"]})
-        answers.append(ctx.answer)
-        return nothing()
-
-    answers: list[Any] = []
-    made = runtime(Listing(asks), engine=engine)
-    waiting = await ask(made)
-    assert (waiting.kind, waiting.question) == ("input", "Which floor?")
-    with pytest.raises(BadAnswerError, match="must be one of ground, first"):
-        await made.waits.answer(waiting.token, "cellar")
-    assert (await made.waits.answer(waiting.token, "first")).status == "ok"
-    assert answers == ["first"]
-
-
 async def test_an_approved_call_that_asks_is_not_approved_again(engine: InProcessEngine) -> None:
     async def asks(payload: Any, ctx: Any) -> Any:
         return nothing() if isinstance(ctx.answer, str) else ToolOutcome.ask("Why?")
@@ -252,29 +200,6 @@ async def test_an_approved_call_that_asks_is_not_approved_again(engine: InProces
     assert second.suspension is not None
     assert second.suspension.kind == "input"
     assert (await made.waits.answer(second.suspension.token, "because")).status == "ok"
-
-
-@pytest.mark.parametrize(
-    "schema",
-    [
-        {"type": "array"},
-        {"type": ["string", "null"]},
-        {"anyOf": [{"type": "string"}]},
-        {"$ref": "#"},
-        {"type": "string", "default": object()},
-        {"type": "string", "title": "\ud800"},
-    ],
-)
-async def test_a_question_that_no_client_can_ask_is_the_executors_bug(
-    engine: InProcessEngine, schema: Any
-) -> None:
-    async def asks(payload: Any, ctx: Any) -> Any:
-        return ToolOutcome.ask("What?", schema)
-
-    result = await runtime(Listing(asks), engine=engine).call(TOOL, SITE, META)
-    assert result.status == "error"
-    assert result.retry_hint is not None
-    assert result.retry_hint.reason == "malformed_response"
 
 
 @pytest.mark.parametrize("answer", [object(), b"x", float("nan"), {"floor": "\ud800"}])
@@ -287,55 +212,6 @@ async def test_an_answer_that_is_no_json_is_refused(engine: InProcessEngine, ans
 async def test_the_token_is_in_no_repr(engine: InProcessEngine) -> None:
     waiting = await ask(runtime(Listing(), CONFIRMED, engine=engine))
     assert waiting.token not in repr(waiting)
-
-
-async def test_a_missing_credential_is_waited_for(engine: InProcessEngine) -> None:
-    async def needs(payload: Any, ctx: Any) -> Any:
-        return nothing() if ctx.answer else ToolOutcome.need_credential({"provider": "mail"}, "Sign in.")
-
-    made = runtime(Listing(needs), engine=engine)
-    waiting = await ask(made)
-    assert (waiting.kind, waiting.request) == ("credential", {"provider": "mail"})
-    assert (await made.waits.answer(waiting.token, {"available": True})).status == "ok"
-
-
-@pytest.mark.parametrize(
-    "request_", ["mail", 5, [1], {"a": object()}, {"a": float("nan")}, {"a": "\ud800"}], ids=range(6)
-)
-async def test_a_request_for_a_credential_that_is_no_json_is_the_executors_bug(
-    engine: InProcessEngine, request_: Any
-) -> None:
-    async def needs(payload: Any, ctx: Any) -> Any:
-        return ToolOutcome.need_credential(request_)
-
-    made = runtime(Listing(needs), engine=engine)
-    result = await made.call(TOOL, SITE, META)
-    assert result.retry_hint is not None
-    assert (result.status, result.retry_hint.reason) == ("error", "malformed_response")
-    assert await made.waits.list() == ()
-
-
-@pytest.mark.parametrize("way", [ToolOutcome.ask, ToolOutcome.approval])
-@pytest.mark.parametrize("question", [None, 5, b"Why?", ["Why?"], object()], ids=range(5))
-async def test_a_question_that_is_no_text_is_the_executors_bug(
-    engine: InProcessEngine, way: Any, question: Any
-) -> None:
-    async def asks(payload: Any, ctx: Any) -> Any:
-        return way(question)
-
-    result = await runtime(Listing(asks), engine=engine).call(TOOL, SITE, META)
-    assert result.retry_hint is not None
-    assert (result.status, result.retry_hint.reason) == ("error", "malformed_response")
-
-
-async def test_a_schema_may_be_written_with_tuples(engine: InProcessEngine) -> None:
-    async def asks(payload: Any, ctx: Any) -> Any:
-        return nothing() if ctx.answer else ToolOutcome.ask("Which?", {"type": "string", "enum": ("a", "b")})
-
-    made = runtime(Listing(asks), engine=engine)
-    waiting = await ask(made)
-    assert waiting.answer_schema == {"type": "string", "enum": ["a", "b"]}
-    assert (await made.waits.answer(waiting.token, "a")).status == "ok"
 
 
 LONG = spec(long_running=LongRunningSpec(ack=devices.LIST_DEVICES.result))

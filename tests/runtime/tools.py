@@ -6,8 +6,11 @@ import dataclasses
 from typing import Any
 
 from gen.assistant.toolsets import devices
+from tests.virtual_time import now
 from toolgen.runtime import CallMeta, Runtime, Suspended, ToolResult, ToolsetRegistration, ToolSpec
+from toolgen.waiting.options import WaitOptions
 
+TOOL = "assistant.devices.list_devices"
 META = CallMeta(run_id="r", session_id="s", turn_id="t", tool_call_id="c1")
 SITE = b'{"site_id": "s1"}'
 EMPTY: dict[str, Any] = {"devices": [], "returned": 0, "truncated": False}
@@ -56,3 +59,14 @@ def runtime(executor: object, *specs: ToolSpec[Any, Any], **host: Any) -> Runtim
         ToolsetRegistration(name="assistant.devices", specs=specs or (spec(),), executor=executor, format=1)
     )
     return made
+
+
+async def ask(made: Runtime, meta: CallMeta = META) -> Any:
+    result = await made.call(TOOL, SITE, meta)
+    assert (result.status, result.json) == ("suspended", b"")
+    assert result.suspension is not None
+    return result.suspension
+
+
+def options(**given: Any) -> WaitOptions:
+    return WaitOptions(clock=now, **given)
