@@ -1,167 +1,35 @@
-"""A journal that was restored, replaced or lost: nothing that may not run twice does, and sessions go on."""
+"""A journal that was restored, replaced or lost: nothing that may not run twice does."""
 
 from __future__ import annotations
 
 import logging
 import shutil
 import sqlite3
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, closing
-from dataclasses import replace
-from itertools import count
+from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from tests.agents.journal_desk import YES, Desk, Model, approved, backup
+from tests.agents.journal_desk import desk as desk
 from tests.lab.agents import unpaired
 from tests.runtime.bank import META, Bank
 from tests.selection import first
-from toolgen.agents import (
-    Agents,
-    AssistantMessage,
-    CallTools,
-    FinalResponse,
-    PlanInput,
-    PlanResult,
-    RunHandle,
-    SessionBusyError,
-    ToolMessage,
-    UserMessage,
-)
-from toolgen.agents.sessions.sqlite import SqliteSessionStore
 from toolgen.agents.turns import START_S
 from toolgen.calls.call import CallName
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.engines import InProcessEngine
 from toolgen.runs import EngineError
-from toolgen.runtime import ConfirmSpec, Runtime
+from toolgen.runtime import Runtime
 from toolgen.stores import ReplacedFileError, StoreCorruptError, StoreMissingError
 
-from .tools import agent, calling, waiting
+from .tools import waiting
 
 pytestmark = pytest.mark.asyncio(loop_factories=["real"])  # files of several processes
-YES: dict[str, Any] = {"approved": True}
-GONE = (
-    "The run of this turn was lost before it came to its end. What it had begun may have been done;"
-    " what it waited for is not asked any more."
-)
 
 
 @pytest.fixture(autouse=True)
 def engine_in() -> None:
     """The engines of the tests keep their runs in files."""
-
-
-async def pay_then_wipe(given: PlanInput) -> PlanResult:
-    """Pay, wipe what a person approves, and end."""
-    made = sum(isinstance(one, AssistantMessage) for one in given.messages)
-    if given.messages[-1] == UserMessage(text="Again."):
-        return FinalResponse(text="hello again")
-    if made < 2:
-        return calling((("pay", {"name": "a"}), ("wipe", {"name": "b"}))[made])
-    newest = given.messages[-1]
-    assert isinstance(newest, ToolMessage)
-    return FinalResponse(text=newest.answers[0].text)
-
-
-class Planner:
-    plan_start = plan_resume = staticmethod(pay_then_wipe)
-
-
-class Model:
-    """Gives each call that it plans an id of its own, as models do."""
-
-    def __init__(self) -> None:
-        self._numbers = count(1)
-
-    async def plan_start(self, given: PlanInput) -> PlanResult:
-        planned = await pay_then_wipe(given)
-        if not isinstance(planned, CallTools):
-            return planned
-        return CallTools(
-            calls=tuple(replace(call, id=f"toolu_{next(self._numbers)}") for call in planned.calls), text=""
-        )
-
-    plan_resume = plan_start
-
-
-async def approved(handle: RunHandle) -> str:
-    """Approve what waits, and return what the run says at last."""
-    await handle.answer(await waiting(handle), YES)
-    return (await handle.result()).text
-
-
-def backup(journal: Path, copy: Path) -> None:
-    """Write a journal into another file, by SQLite's own means."""
-    with closing(sqlite3.connect(journal)) as source, closing(sqlite3.connect(copy)) as to:
-        source.backup(to)
-
-
-class Desk:
-    """The files of a folder, and the processes that have them one after the other."""
-
-    def __init__(self, folder: Path, *, is_apart: bool, planner: Planner | Model | None = None) -> None:
-        self.folder, self._is_apart = folder, is_apart
-        self._planner = planner or Planner()
-        self.done: list[str] = []
-        self.wall = 1_800_000_000.0
-
-    @asynccontextmanager
-    async def process(self) -> AsyncIterator[tuple[Agents, RunHandle]]:
-        async def pay(name: str) -> str:
-            """Pay."""
-            self.done.append(f"pay {name}")
-            return f"{name} is paid"
-
-        async def wipe(name: str) -> str:
-            """Wipe."""
-            self.done.append(f"wipe {name}")
-            return f"{name} is wiped"
-
-        confirmed = func_tool(wipe, toolset="x.tools", confirm=ConfirmSpec(hint="Wipe {name}?"))
-        tools = function_toolset("x.tools", [func_tool(pay, toolset="x.tools"), confirmed])
-        runtime = Runtime(engine=InProcessEngine(self.folder / "runs.db"))
-        sessions = None
-        if self._is_apart:
-            sessions = SqliteSessionStore(self.folder / "sessions.db", clock=lambda: self.wall)
-        agents = Agents(runtime, sessions=sessions)
-        agents.register(agent("x.agent", self._planner, tools))
-        async with runtime:
-            yield agents, agents.client("x.agent").handle("r", session_id="s")
-        if sessions is not None:
-            sessions.close()
-
-    async def ask(self) -> None:
-        """Begin the run, until it asks a person."""
-        async with self.process() as (agents, handle):
-            await agents.client("x.agent").start("Go.", session_id="s", run_id="r")
-            await waiting(handle)
-
-    async def finish(self) -> str:
-        """Approve what waits, and return what the run says at last."""
-        async with self.process() as (_, handle):
-            return await approved(handle)
-
-    def copy(self) -> Path:
-        """Return a copy of the journal, as a backup has it."""
-        kept = self.folder / "copy.db"
-        shutil.copy(self.folder / "runs.db", kept)
-        return kept
-
-    def lose(self) -> None:
-        """Remove the journal, and leave what stands beside it."""
-        for name in ("runs.db", "runs.db-wal", "runs.db-shm"):
-            (self.folder / name).unlink(missing_ok=True)
-
-    def restore(self, kept: Path) -> None:
-        self.lose()
-        shutil.copy(kept, self.folder / "runs.db")
-
-
-@pytest.fixture(params=first([False, True]), ids=["one file", "sessions apart"])
-def desk(tmp_path: Path, request: pytest.FixtureRequest) -> Desk:
-    return Desk(tmp_path, is_apart=request.param)
 
 
 async def test_a_restored_journal_makes_no_approved_call_again(
@@ -382,71 +250,6 @@ async def test_a_worker_keeps_others_from_accepting_a_journal(desk: Desk) -> Non
         await other.close()
     with pytest.raises(EngineError, match="the runs are in memory"):
         await InProcessEngine().restore()
-
-
-@pytest.fixture
-def apart(tmp_path: Path) -> Desk:
-    return Desk(tmp_path, is_apart=True)
-
-
-async def test_a_session_of_a_lost_journal_goes_on_once_it_is_released(apart: Desk) -> None:
-    await apart.ask()
-    apart.lose()
-    (apart.folder / "runs.db.witness").unlink()
-    async with apart.process() as (agents, _):
-        client = agents.client("x.agent")
-        with pytest.raises(SessionBusyError, match="run 'r' of session 's' is not over") as caught:
-            await client.run("Again.", session_id="s")
-        assert "toolgen runs release --session s" in str(caught.value.hint)
-        with pytest.raises(SessionBusyError):
-            await agents.erase("s")
-        (held,) = (await agents.release()).elsewhere
-        assert (held.session_id, held.run_id) == ("s", "r")
-        assert (await agents.release(lost_engine=held.engine_id)).sessions == (held,)
-        assert (await agents.release()).sessions == ()
-        assert (await client.run("Again.", session_id="s")).text == "hello again"
-        (lost, _) = await agents.sessions.transcript("s")
-        assert lost.messages[-1] == UserMessage(text=GONE, source="runtime")
-        assert [*unpaired(lost.messages)] == []
-
-
-async def test_a_conversation_that_was_over_has_a_result_for_each_call_of_a_lost_run(apart: Desk) -> None:
-    await apart.ask()
-    async with apart.process() as (agents, handle):
-        await agents.sessions.end("s")
-        assert (await handle.settled()).status == "canceled"
-    apart.lose()
-    (apart.folder / "runs.db.witness").unlink()
-    async with apart.process() as (agents, _):
-        (said,) = await agents.sessions.transcript("s")
-        assert [*unpaired(said.messages)] == []
-        (last,) = [one for one in said.messages if isinstance(one, ToolMessage)][-1].answers
-        assert (last.name, last.status) == ("wipe", "unknown")
-
-
-async def test_a_session_of_a_run_that_a_copy_does_not_have_frees_itself(apart: Desk) -> None:
-    async with apart.process():
-        pass
-    kept = apart.copy()
-    await apart.ask()
-    apart.restore(kept)
-    async with apart.process() as (agents, _):
-        client = agents.client("x.agent")
-        with pytest.raises(SessionBusyError):
-            await client.run("Again.", session_id="s")
-        apart.wall += START_S + 1
-        assert (await client.run("Again.", session_id="s")).text == "hello again"
-        (lost, _) = await agents.sessions.transcript("s")
-        assert lost.messages[-1] == UserMessage(text=GONE, source="runtime")
-
-
-async def test_a_session_whose_run_is_not_over_is_not_released(apart: Desk) -> None:
-    await apart.ask()
-    async with apart.process() as (agents, handle):
-        with pytest.raises(SessionBusyError):
-            await agents.release(session_id="s")
-        assert (await agents.release()).sessions == ()
-        assert len((await handle.settled()).awaiting) == 1
 
 
 @pytest.mark.parametrize("is_deleted", [False, True])
