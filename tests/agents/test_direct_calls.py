@@ -5,104 +5,32 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from tests.agents.tools import TOOLS, agent, answers, calling, engine_of, exported, running
+from tests.agents.asking_agents import ASKING, META, NO, YES, answered, burn, call, desk, result_of
+from tests.agents.tools import TOOLS, agent, calling, engine_of, exported, running
 from toolgen.agents import Await, FinalResult, PlanInput, RunPolicy, ScriptedPlanner, agents_of
-from toolgen.agents.planner.planner import Planner
 from toolgen.calls.call import CallName
-from toolgen.calls.results import Pending
 from toolgen.calls.toolsets.functions import func_tool, function_toolset
-from toolgen.calls.type_codec import TypeCodec
 from toolgen.contract.json_value import Json
 from toolgen.events.hub import Events
 from toolgen.events.records import Event
-from toolgen.runs import RunState
 from toolgen.runtime import (
-    CallMeta,
     ConfirmSpec,
     Continue,
     Hook,
-    LongRunningSpec,
     Runtime,
     Scheduling,
     ToolCall,
     ToolContext,
-    ToolOutcome,
     ToolResult,
-    Unfinished,
 )
 from toolgen.waiting.asking import question_order
-from toolgen.waiting.errors import LateAnswerError, NotAllowedAnswerError
+from toolgen.waiting.errors import NotAllowedAnswerError
 from toolgen.waiting.options import WaitOptions, requester_may_not_approve
-from toolgen.waiting.resolving import unknown_ends
-
-YES: Json = {"approved": True}
-NO: Json = {"approved": False, "message": "no"}
-META = CallMeta(session_id="s", tool_call_id="c", requested_by="mira", labels={"tier": "gold"})
-
-
-async def burn(id: str) -> str:
-    """Burn a parcel."""
-    return f"{id} is ash"
-
-
-async def sign_in(ctx: ToolContext) -> str | Unfinished:
-    """Read what is behind a login."""
-    return "inside" if ctx.answer else ToolOutcome.need_credential({"scheme": "oauth2"}, "Sign in")
-
-
-async def update() -> str | Pending[None]:
-    """Update."""
-    return ToolOutcome.pending("job-1")
-
-
-async def order() -> str | Pending[str]:
-    """Order."""
-    return ToolOutcome.pending("job-2", "ordered")
-
-
-ASKING = function_toolset(
-    "x.asking",
-    [
-        func_tool(burn, toolset="x.asking", confirm=ConfirmSpec(hint="Burn {id}?")),
-        func_tool(sign_in, toolset="x.asking"),
-        func_tool(update, toolset="x.asking", long_running=LongRunningSpec()),
-        func_tool(order, toolset="x.asking", long_running=LongRunningSpec(ack=TypeCodec(str, "str"))),
-    ],
-)
-
-
-def result_of(given: PlanInput) -> FinalResult:
-    return FinalResult(result=" | ".join(answers(given)))
-
-
-@asynccontextmanager
-async def desk(planner: Planner, **options: Any) -> AsyncIterator[Runtime]:
-    """Give a runtime with the tool `look`, which an agent with this planner answers."""
-    async with running(agent("x.low", planner, TOOLS, ASKING), **options) as (runtime, _):
-        runtime.tools.register(exported("x.lows", "x.low"))
-        yield runtime
-
-
-async def call(runtime: Runtime, meta: CallMeta = META) -> ToolResult:
-    """Return the result of a call of `look`, which never takes long."""
-    async with asyncio.timeout(60):
-        return await runtime.call("look", {}, meta)
-
-
-async def answered(runtime: Runtime, result: ToolResult, answer: Json, **options: Any) -> ToolResult:
-    """Answer the first question of a call, and return what the call has then."""
-    assert result.status == "suspended", result
-    assert result.suspension is not None
-    assert result.suspension is result.suspensions[0]
-    async with asyncio.timeout(60):
-        return await runtime.waits.answer(result.suspension.token, answer, session_id="s", **options)
 
 
 @pytest.mark.exhaustive
@@ -170,15 +98,6 @@ async def test_a_planner_asks_through_the_call() -> None:
         assert (await answered(runtime, result, "the red one")).result == "the red one"
 
 
-async def test_to_take_a_planners_question_back_ends_its_run() -> None:
-    asks = Await(kind="clarification", question="Which house?")
-    async with desk(ScriptedPlanner([asks])) as runtime:
-        result = await call(runtime)
-        (asked,) = result.suspensions
-        ended = await runtime.waits.cancel(asked.token, "nobody is here")
-    assert (ended.status, ended.json[:22]) == ("error", b'{"error":"look failed:')
-
-
 async def test_agents_two_deep_ask_through_the_call() -> None:
     top = ScriptedPlanner([calling("look", ("burn", {"id": "top"})), result_of])
     low = ScriptedPlanner([calling(("burn", {"id": "low"})), result_of])
@@ -197,17 +116,6 @@ async def test_agents_two_deep_ask_through_the_call() -> None:
         ended = await answered(runtime, result, YES)
     assert ended.result == '"\\"low is ash\\"" | "top is ash"'
     assert ended.children_count == 2
-
-
-async def test_to_cancel_a_question_ends_that_call_alone() -> None:
-    both = calling(("burn", {"id": "a"}), ("burn", {"id": "b"}))
-    async with desk(ScriptedPlanner([both, result_of])) as runtime:
-        result = await call(runtime)
-        first = min(result.suspensions, key=lambda one: str(one.arguments["id"]))
-        result = await runtime.waits.cancel(first.token, "not that one")
-        assert [asked.arguments["id"] for asked in result.suspensions] == ["b"]
-        ended = await answered(runtime, result, YES)
-    assert ended.result == '{"error":"not that one","code":"canceled"} | "b is ash"'
 
 
 async def test_the_requester_may_not_approve_what_the_agent_does() -> None:
@@ -264,39 +172,6 @@ async def test_hooks_stand_around_the_call_once() -> None:
     async with desk(ScriptedPlanner([FinalResult(result="so")]), hooks=[hook]) as runtime:
         assert (await call(runtime)).result == "so"
     assert hook.seen == ["before x.lows.look", "after x.lows.look ok"]
-
-
-async def test_a_caller_that_is_cancelled_cancels_the_run_and_its_questions() -> None:
-    async with desk(ScriptedPlanner([calling("hang", ("burn", {"id": "a"}))])) as runtime:
-        task = asyncio.create_task(runtime.call("look", {}, META))
-        async with asyncio.timeout(20):
-            while not (waiting := await runtime.waits.list("s")):  # noqa: ASYNC110  # it tells nobody
-                await asyncio.sleep(0.01)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-        assert waiting[0].outer is not None
-        assert await states(runtime, waiting[0].outer.run_id, waiting[0].run_id) == ["canceled", "canceled"]
-        with pytest.raises(LateAnswerError):
-            await runtime.waits.answer(waiting[0].token, YES)
-
-
-async def test_to_cancel_the_run_of_the_call_ends_all_below_it() -> None:
-    async with desk(ScriptedPlanner([calling(("burn", {"id": "a"}))])) as runtime:
-        (asked,) = (await call(runtime)).suspensions
-        assert asked.outer is not None
-        await runtime.runs.cancel(asked.outer.run_id, "enough")
-        assert await states(runtime, asked.outer.run_id, asked.run_id) == ["canceled", "canceled"]
-        assert runtime.engine is not None
-        log = [event async for _, event in runtime.engine.events(asked.outer.run_id, follow=False)]
-        known = "unknown" if runtime.engine.caps.has_many_workers else "error"  # by the log of the run below
-        assert [event["status"] for event in log if event["type"] == "tool_end"] == [known]
-        assert await unknown_ends(runtime.engine, asked.outer.run_id) == []
-
-
-async def states(runtime: Runtime, *runs: str) -> list[RunState]:
-    assert runtime.engine is not None
-    return [(await runtime.engine.status(run_id)).state for run_id in runs]
 
 
 async def test_nobody_is_asked_without_an_engine() -> None:
@@ -390,28 +265,6 @@ async def test_what_a_person_has_to_answer_comes_before_work_and_in_the_order_of
         assert [asked.kind for asked in result.suspensions] == ["confirmation", "confirmation", "pending"]
         assert [asked.arguments.get("id") for asked in result.suspensions] == ["top", "low", None]
         assert sorted(await runtime.waits.list("s"), key=question_order) == list(result.suspensions)
-
-
-@pytest.mark.parametrize("is_detached", [True, False])
-async def test_the_run_of_an_agent_goes_on_without_the_caller_of_a_detached_call(is_detached: bool) -> None:
-    """As that of any call whose peer asks for the result later, under the name that it has given it."""
-    gate, planning = asyncio.Event(), asyncio.Event()
-
-    async def plan(given: PlanInput) -> FinalResult:
-        planning.set()
-        await gate.wait()
-        return FinalResult(result="seen")
-
-    name = CallName(door="test", call_id="c1", is_detached=is_detached)
-    async with desk(ScriptedPlanner([plan])) as runtime:
-        call = asyncio.ensure_future(runtime.call_once(name, "look", {}, META))
-        await planning.wait()
-        call.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await call
-        gate.set()
-        again = await runtime.call_once(name, "look", {}, META)
-        assert (again.status == "ok", again.json == b'"seen"') == (is_detached, is_detached)
 
 
 async def test_work_that_is_acknowledged_in_the_run_is_in_the_result_of_the_call() -> None:

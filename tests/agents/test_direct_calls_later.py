@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.agents.test_direct_calls import ASKING, META, YES, result_of
+from tests.agents.asking_agents import ASKING, META, YES, result_of
 from tests.agents.tools import agent, calling, exported
 from toolgen.agents import Agents, Await, FinalResult, PlanInput, ScriptedPlanner, ScriptStep
 from toolgen.agents.planner.planner import Planner

@@ -3,7 +3,14 @@
 from inspect import iscoroutinefunction
 from types import ModuleType
 
-from tests.agents import test_approvals, test_children, test_cut_calls, test_direct_calls, test_long_work
+from tests.agents import (
+    test_approvals,
+    test_children,
+    test_cut_calls,
+    test_direct_call_ends,
+    test_direct_calls,
+    test_long_work,
+)
 
 
 def _of_real_time(module: ModuleType) -> dict[str, object]:
@@ -17,5 +24,12 @@ def _of_real_time(module: ModuleType) -> dict[str, object]:
     }
 
 
-for _module in (test_approvals, test_children, test_cut_calls, test_direct_calls, test_long_work):
+for _module in (
+    test_approvals,
+    test_children,
+    test_cut_calls,
+    test_direct_call_ends,
+    test_direct_calls,
+    test_long_work,
+):
     globals().update(_of_real_time(_module))
