@@ -11,16 +11,8 @@ import sys
 from collections.abc import Callable, Coroutine
 from typing import Any, Final
 
-from tests.agents.tools import (
-    TOOLS,
-    Bench,
-    agent,
-    calling,
-    exported,
-    running,
-    until,
-    waiting,
-)
+from tests.agents.histories.tools import ADD, META, MORE, NO, RESET, YES, update
+from tests.agents.tools import TOOLS, Bench, agent, calling, exported, running, until, waiting
 from tests.virtual_time import VirtualTimeLoop
 from toolgen.agents import (
     Await,
@@ -34,54 +26,13 @@ from toolgen.agents import (
     agents_of,
 )
 from toolgen.calls.codec import arguments_json
-from toolgen.calls.specs import LongRunningSpec
 from toolgen.calls.toolsets.functions import func_tool, function_toolset
-from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
 from toolgen.engines.journal import RunRecord
-from toolgen.runtime import CallMeta, ConfirmSpec, Pending, Runtime, ToolContext, ToolOutcome, Unfinished
+from toolgen.runtime import Runtime
 from toolgen.waiting.errors import LateAnswerError
 
 from .files import store
-
-ADD: Final = ("add", {"a": 1, "b": 2})
-YES: Final[Json] = {"approved": True}
-NO: Final[Json] = {"approved": False}
-META: Final = CallMeta(run_id="r", session_id="s", tool_call_id="c")
-
-
-async def reset(device: str) -> str:
-    """Reset a device."""
-    return f"{device} is reset"
-
-
-async def twice(ctx: ToolContext) -> str | Unfinished:
-    """Ask, and ask again."""
-    if ctx.answer == "again" or ctx.answer is None:
-        return ToolOutcome.ask("Which name?")
-    return f"hello {ctx.answer}"
-
-
-async def update() -> str | Pending[None]:
-    """Update."""
-    return ToolOutcome.pending("job-1")
-
-
-async def order() -> str | Pending[str | None]:
-    """Order."""
-    return ToolOutcome.pending("job-2", "ordered")
-
-
-MORE: Final = function_toolset(
-    "x.more",
-    [
-        func_tool(reset, toolset="x.more", confirm=ConfirmSpec(hint="Reset {device}?")),
-        func_tool(twice, toolset="x.more"),
-        func_tool(update, toolset="x.more", long_running=LongRunningSpec()),
-        func_tool(order, toolset="x.more", long_running=LongRunningSpec(ack=func_tool(reset).spec.result)),
-    ],
-)
-RESET: Final = ("reset", {"device": "hub"})
 
 
 async def calls() -> list[RunRecord]:
