@@ -10,7 +10,7 @@ import pytest
 from jsonschema_rs import Draft202012Validator
 
 from tests.conformance import corpora
-from tests.importers.test_design import built, errors, imported, schemas, tool
+from tests.importers.designs import built, errors, imported, schemas, tool
 
 FILES = ("tools_bfcl", "tools_mcp", "tools_nestful", "tools_openapi", "tools_taubench")
 

@@ -18,7 +18,7 @@ from tests.conformance.compiler import linted, project, refused
 from tests.conformance.generated import packages, specs_of
 from tests.conformance.random_designs import designs
 from tests.conformance.test_imported_designs import FILES, corpus
-from tests.importers.test_design import built, imported, tool
+from tests.importers.designs import built, imported, tool
 from tests.selection import volume
 from tests.typescript.test_doc import blocks, home
 from toolgen import dsl

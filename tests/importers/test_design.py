@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-import re
-import runpy
-from collections.abc import Mapping
 from decimal import Decimal as Number
 from pathlib import Path
 from typing import Annotated, Any
@@ -18,6 +15,7 @@ from pydantic import Field
 
 from tests import golden
 from tests.checked import bound
+from tests.importers.designs import UNIQUE, built, errors, imported, object_, schemas, source, tool
 from toolgen.codegen import generate
 from toolgen.codegen.write.staging import stage
 from toolgen.contract.tool_facts import Icon
@@ -29,50 +27,16 @@ from toolgen.dsl import (
     DateTime,
     Decimal,
     Duration,
-    Evaluation,
     MapOf,
     Method,
     Nullable,
     String,
     Tool,
-    build,
 )
 from toolgen.importers.design import DesignFiles, design_files
 from toolgen.importers.design_types import identifier
 from toolgen.importers.python_functions import read_functions
-from toolgen.importers.tool import ImportedTool, Source
 from toolgen.shapes.design.schema import object_schema
-
-UNIQUE = {"type": "array", "uniqueItems": True}
-
-
-def source(*tools: ImportedTool) -> Source:
-    return Source(name="tools", description="Some tools.", tools=tools, findings=())
-
-
-def tool(name: str = "find", arguments: object = True, **facts: Any) -> ImportedTool:
-    return ImportedTool(name=name, **{"description": "Find a thing.", "arguments": arguments, **facts})
-
-
-def imported(*tools: ImportedTool) -> DesignFiles:
-    return design_files(source(*tools), name="tools", service="assistant")
-
-
-def built(found: DesignFiles, folder: Path) -> Evaluation:
-    """Write the files, run the module and build its design."""
-    for path, text in found.files.items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_text(text, encoding="utf-8")
-    return build(runpy.run_path(str(folder / "tools.py"))["design"])
-
-
-def errors(evaluation: Evaluation) -> list[str]:
-    return [each.message for each in evaluation.diagnostics if not each.is_warning]
-
-
-def object_(properties: Mapping[str, object], *required: str, **keywords: object) -> dict[str, Any]:
-    return {"type": "object", "properties": dict(properties), "required": list(required), **keywords}
-
 
 DAY = dt.date(2026, 1, 31)
 NOON = dt.datetime(2026, 1, 31, 12, tzinfo=dt.timezone(dt.timedelta(hours=-5)))
@@ -253,92 +217,6 @@ def test_a_tool_whose_source_says_nothing_of_its_result_gives_anything(tmp_path:
     assert errors(built(found, tmp_path)) == []
 
 
-def test_a_tool_without_a_description_gets_one_and_a_warning() -> None:
-    found = imported(tool("find_things", {"type": "object"}, description=" ", pointer="/tools/0"))
-    assert '"Find things."' in found.files["tools.py"]
-    (finding,) = found.findings
-    assert (finding.tool, finding.place.pointer, finding.is_warning) == ("find_things", "/tools/0", True)
-
-
-def test_tools_of_one_identifier_are_numbered_and_said(tmp_path: Path) -> None:
-    found = imported(
-        tool("get_user", object_({})), tool("getUser", object_({})), tool("get-user", object_({}))
-    )
-    assert found.imported == 3
-    assert [finding.tool for finding in found.findings] == ["getUser", "get-user"]
-    evaluation = built(found, tmp_path)
-    assert errors(evaluation) == []
-    assert evaluation.design is not None
-    names = [each.name for each in evaluation.design.services[0].toolsets[0].tools]
-    assert names == ["get_user", "get_user_2", "get_user_3"]
-
-
-def test_a_tool_with_a_long_name_is_left_out_and_the_rest_is_imported() -> None:
-    found = imported(
-        tool("a" * 300, {"type": "object"}, pointer="/tools/0"), tool("find", {"type": "object"})
-    )
-    assert found.imported == 1
-    (finding,) = found.findings
-    assert finding.tool == "a" * 300
-    assert "300 characters" in finding.message
-    assert not finding.is_warning
-
-
-def test_a_tool_with_a_bad_schema_is_left_out_with_its_place() -> None:
-    bad = object_({"a": {"$ref": "#/$defs/Nope"}})
-    found = imported(
-        tool("find", bad, arguments_pointer="/tools/0/inputSchema"), tool("load", {"type": "object"})
-    )
-    assert found.imported == 1
-    (finding,) = found.findings
-    assert str(finding.place.pointer).startswith("/tools/0/inputSchema/properties/a")
-
-
-def test_without_a_tool_there_are_no_files() -> None:
-    assert imported(tool("a" * 300)).files == {}
-
-
-def test_arguments_with_a_default_of_a_required_property_stay_a_schema_whose_codec_fills_it() -> None:
-    arguments = object_({"limit": {"type": "integer", "default": 3}}, "limit")
-    found = imported(tool("find", arguments))
-    assert found.findings == ()
-    assert 'Args(JSONSchema("tools_schemas/find.args.json"))' in found.files["tools.py"]
-    assert json.loads(found.files["tools_schemas/find.args.json"]) == arguments
-
-
-@pytest.mark.parametrize(
-    ("side", "pattern"), [("result", {}), ("arguments", {"pattern": "^a"})], ids=["result", "not plain"]
-)
-def test_another_default_of_a_required_property_is_left_out_with_a_warning(
-    side: str, pattern: dict[str, Any]
-) -> None:
-    schema = object_({"sort": {"type": "string", "default": "a", **pattern}}, "sort")
-    sides: dict[str, Any] = {"arguments": {"type": "object"}, side: schema}
-    found = imported(tool("find", **sides, **{f"{side}_pointer": "/here"}))
-    (finding,) = found.findings
-    assert finding.place.pointer == "/here/properties/sort/default"
-    assert finding.is_warning
-    assert "default" not in found.files["tools.py"]
-
-
-def test_examples_that_do_not_fit_are_left_out(tmp_path: Path) -> None:
-    found = imported(tool("find", object_({"limit": {"type": "integer", "examples": ["a", 3]}})))
-    assert "examples=(3,)" in found.files["tools.py"]
-    assert errors(built(found, tmp_path)) == []
-
-
-def test_examples_that_a_schema_in_a_design_refuses_are_left_out(tmp_path: Path) -> None:
-    found = imported(tool("find", object_({"all": {**UNIQUE, "examples": [5, [1, 1], [1]]}})))
-    assert "examples=([1],)" in found.files["tools.py"]
-    assert errors(built(found, tmp_path)) == []
-
-
-def test_hints_that_contradict_each_other_are_one_hint(tmp_path: Path) -> None:
-    found = imported(tool("find", {"type": "object"}, annotations={"read_only": True, "destructive": True}))
-    assert "Annotations(read_only=True)" in found.files["tools.py"]
-    assert errors(built(found, tmp_path)) == []
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -427,13 +305,6 @@ def test_deprecated_tools_have_the_clause(tmp_path: Path) -> None:
     assert deprecation.reason == "Use another one."
 
 
-def schemas(evaluation: Evaluation) -> dict[str, Any]:
-    """Return the exported schemas of every tool by its name."""
-    assert evaluation.design is not None
-    text = generate(evaluation.design, module="tools", catalog_format=2)["tool_schemas.json"]
-    return {each["name"]: each for each in json.loads(text)["tools"]}
-
-
 @pytest.mark.parametrize(
     "name", ["types", "self", "design", "list", "class", "annotations", "tool", "3d maps"]
 )
@@ -491,36 +362,3 @@ def test_a_required_key_without_a_property_stands_beside_a_schema(tmp_path: Path
     assert found.findings == ()
     assert 'Attribute("undeclared", Any, None, required=True)' in found.files["tools.py"]
     assert errors(built(found, tmp_path)) == []
-
-
-def test_an_exception_in_one_tool_is_its_finding_and_leaves_the_others() -> None:
-    odd: Any = None  # no reader makes such an icon
-    listed = {**object_({"a": {"type": "string"}}), "not": {"required": ["b"]}}
-    found = imported(tool("broken", listed, icons=(odd,), pointer="/tools/0"), tool("good"))
-    [finding] = found.findings
-    assert (finding.code, finding.tool, finding.place.pointer) == ("import-own-fault", "broken", "/tools/0")
-    assert re.fullmatch(
-        r"ended with AttributeError\(.*\) in toolgen\.importers\.design, line \d+", finding.message
-    )
-    assert found.imported == 1
-    assert list(found.files) == ["tools.py"]
-
-
-def test_an_exception_while_one_tool_is_read_is_its_finding_and_leaves_the_others() -> None:
-    class Unnamed:
-        """A function whose signature cannot be read."""
-
-        @property
-        def __signature__(self) -> object:
-            raise OSError("its file is gone")
-
-        def __call__(self) -> None: ...
-
-    def good() -> None:
-        """Good."""
-
-    read = read_functions("tools", "Tools.", {"unnamed": Unnamed(), "good": good})
-    [finding] = read.findings
-    assert (finding.code, finding.tool) == ("import-bad-function", "unnamed")
-    assert "OSError" in finding.message
-    assert [each.name for each in read.tools] == ["good"]

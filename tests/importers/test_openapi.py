@@ -2,131 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from toolgen.contract.errors import ToolgenError
+from tests.importers.operations import LIBRARY, answer, body, design, operation, yaml_files
 from toolgen.importers.design import DesignFiles
-from toolgen.importers.openapi import OpenAPIOptions, openapi_files
-from toolgen.importers.openapi_operations import Selection
-from toolgen.importers.openapi_servers import ServerOptions
-from toolgen.importers.text import Document, read_document
-
-LIBRARY = """\
-openapi: 3.0.3
-info: {title: City Library, description: Books to borrow., version: "1"}
-servers: [{url: "https://{city}.books.example/v1/", variables: {city: {default: bonn, enum: [bonn, ulm]}}}]
-security: [{key: []}]
-paths:
-  /books/{id}:
-    parameters:
-      - {name: id, in: path, required: true, description: Number of the book., schema: {type: integer}}
-      - {name: lang, in: query, schema: {type: string, example: no}}
-    get:
-      operationId: getBook
-      tags: [Read books]
-      summary: Get a book.
-      description: Return one book with its copies.
-      parameters:
-        - $ref: '#/components/parameters/Trace'
-        - {name: lang, in: query, description: The language., schema: {type: string, enum: [no, en]}}
-        - {name: id, in: header, schema: {type: string}}
-        - {name: Authorization, in: header, schema: {type: string}}
-        - {name: X-Key, in: header, schema: {type: string}}
-        - {name: tags, in: query, explode: false, schema: {type: array, items: {type: string}}}
-      responses:
-        200: {$ref: '#/components/responses/Book'}
-        404: {$ref: '#/components/responses/Gone'}
-        default: {description: Error., content: {application/json: {schema: {type: object}}}}
-    delete:
-      deprecated: true
-      summary: Remove a book.
-      security: []
-      responses:
-        204: {description: Gone.}
-        404: {$ref: '#/components/responses/Gone'}
-    put:
-      operationId: putBook
-      summary: Keep a book.
-      requestBody:
-        required: true
-        content:
-          application/json; charset=utf-8: {schema: {$ref: '#/components/schemas/Book'}}
-          text/plain: {schema: {type: string}}
-      responses: {default: {description: "", content: {application/json: {schema: {type: string}}}}}
-components:
-  securitySchemes: {key: {type: apiKey, in: header, name: X-Key, description: Key of the library.}}
-  parameters:
-    Trace: {name: X-Trace, in: header, schema: {type: string, nullable: true}}
-  responses:
-    Book: {description: A book., content: {application/json: {schema: {$ref: '#/components/schemas/Book'}}}}
-    Gone:
-      description: No such book.
-      content: {application/json: {schema: {$ref: '#/components/schemas/Problem'}}}
-  schemas:
-    Problem: {type: object, properties: {detail: {type: string}}}
-    Book:
-      type: object
-      required: [id, title]
-      properties:
-        id: {type: integer, readOnly: true}
-        secret: {type: string, writeOnly: true}
-        title: {type: string, example: Emma}
-        pages: {type: integer, minimum: 0, exclusiveMinimum: true}
-        state: {type: string, enum: [in, out], nullable: true}
-        series: {nullable: true, allOf: [{$ref: '#/components/schemas/Series'}]}
-        sequel: {$ref: '#/components/schemas/Book', nullable: true, description: The next one.}
-    Series: {type: object, properties: {name: {type: string}}, xml: {name: s}}
-"""
-
-
-def yaml_files(folder: Path, text: str, options: OpenAPIOptions | None = None) -> DesignFiles:
-    file = folder / "api.yaml"
-    file.write_text(text, "utf-8")
-    return openapi_files(read_document(file, yaml=True), name="api", service="api", options=options)
+from toolgen.importers.openapi import openapi_files
+from toolgen.importers.text import Document
 
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> DesignFiles:
     return yaml_files(tmp_path_factory.mktemp("openapi"), LIBRARY)
-
-
-def design(files: DesignFiles) -> str:
-    return files.files["api.py"]
-
-
-def operation(
-    value: dict[str, object],
-    *,
-    version: str = "3.1.0",
-    path: str = "/x",
-    read: Callable[[str], object] | None = None,
-    **others: object,
-) -> DesignFiles:
-    """Return the design of a POST, beside other methods of its path and components."""
-    methods = ("get", "trace", "query", "additionalOperations")
-    components = {name: held for name, held in others.items() if name not in methods}
-    further = {name: others[name] for name in others if name in methods}
-    item = {"post": {"operationId": "x", "summary": "Do x.", **value}, **further}
-    document = {
-        "openapi": version,
-        "info": {},
-        "servers": [{"url": "https://x.example"}],
-        "paths": {path: item},
-        "components": components,
-    }
-    return openapi_files(Document(name="api", value=document), read, name="api", service="api")
-
-
-def body(schema: object, media_type: str = "application/json", *, required: bool = True) -> dict[str, object]:
-    return {"requestBody": {"required": required, "content": {media_type: {"schema": schema}}}}
-
-
-def answer(schema: object, media_type: str = "application/json") -> dict[str, object]:
-    return {"description": "It.", "content": {media_type: {"schema": schema}}}
 
 
 def test_a_document_is_a_service_with_a_toolset_for_each_tag(library: DesignFiles) -> None:
@@ -368,109 +256,6 @@ def test_what_no_client_offers_is_a_finding(scheme: dict[str, object], message: 
     assert message in finding.message
 
 
-@pytest.mark.parametrize(
-    ("selection", "tools"),
-    [
-        (Selection(tags=("Read books",)), ["get_book"]),
-        (Selection(only=("get*",)), ["get_book"]),
-        (Selection(exclude=("*Book",)), ["delete_books_id"]),
-        (Selection(is_read_only=True), ["get_book"]),
-        (Selection(only=("getBook",), renamed={"getBook": "read"}), ["read"]),
-    ],
-)
-def test_a_part_of_a_document_is_imported(tmp_path: Path, selection: Selection, tools: list[str]) -> None:
-    files = yaml_files(tmp_path, LIBRARY, OpenAPIOptions(selection=selection))
-    assert files.imported == len(tools)
-    assert all(f'Tool("{name}"' in design(files) for name in tools)
-
-
-@pytest.mark.parametrize(
-    ("options", "clause"),
-    [
-        (ServerOptions(is_accepted=True), 'default="bonn"))'),
-        (ServerOptions(url="http://localhost:8000"), 'Server("http://localhost:8000")'),
-    ],
-)
-def test_servers_are_accepted_or_others(tmp_path: Path, options: ServerOptions, clause: str) -> None:
-    text = design(yaml_files(tmp_path, LIBRARY, OpenAPIOptions(servers=options)))
-    assert clause in text
-    assert "accepted=False" not in text
-
-
-def test_a_server_of_one_operation_is_named_with_it_and_without_its_password() -> None:
-    files = operation({"servers": [{"url": "http://ann:secret@books.example"}]})
-    [finding] = files.findings
-    assert (finding.code, finding.tool) == ("import-no-server", "x")
-    assert finding.message.endswith("'http://…@books.example'")
-
-
-def test_an_option_that_fits_no_operation_is_warned_of(tmp_path: Path) -> None:
-    selection = Selection(
-        tags=("Read books", "Raed books"), only=("get*", "getBok"), exclude=("x*",), renamed={"putBok": "put"}
-    )
-    files = yaml_files(tmp_path, LIBRARY, OpenAPIOptions(selection=selection))
-    assert files.imported == 1
-    unmatched = [finding for finding in files.findings if finding.code == "import-no-match"]
-    assert [(finding.message, finding.hint) for finding in unmatched] == [
-        ("--tag 'Raed books' fits no operation", "the nearest tag is Read books"),
-        ("--only 'getBok' fits no operation", "the nearest id is getBook"),
-        (
-            "--exclude 'x*' fits no operation",
-            "ids of the document: delete_books_id, getBook, get_book, putBook, put_book",
-        ),
-        ("--rename 'putBok' fits no operation", "the nearest id is putBook"),
-    ]
-
-
-def test_a_document_without_an_absolute_server_asks_for_one(tmp_path: Path) -> None:
-    text = LIBRARY.replace("https://{city}.books.example/v1/", "/v1")
-    files = yaml_files(tmp_path, text)
-    assert (files.imported, files.files) == (0, {})
-    assert {finding.code for finding in files.findings} == {"import-no-server"}
-    assert files.findings[0].message.endswith("absolute address it answers, but '/v1'")
-    options = OpenAPIOptions(servers=ServerOptions(url="https://books.example"))
-    assert 'Server("https://books.example/v1")' in design(yaml_files(tmp_path, text, options))
-
-
-@pytest.mark.parametrize(
-    ("document", "message"),
-    [
-        ({"swagger": "2.0"}, r"OpenAPI '2.0' \(Swagger\); 3.0 and later are read"),
-        ({"openapi": 3.1}, "says openapi 3.1"),
-        ({"paths": {}}, "has no 'openapi'"),
-        ([], "is a list, not an OpenAPI document"),
-    ],
-)
-def test_other_documents_are_refused(document: object, message: str) -> None:
-    with pytest.raises(ToolgenError, match=message):
-        openapi_files(Document(name="api", value=document), name="api", service="api")
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("a: [", "is not YAML: did not find expected node content at line 2"),
-        ("a: 1\nb: 2\na: 3", "the key 'a' stands twice at line 3, column 1"),
-        ("a: *b", "is not YAML: found undefined alias 'b' at line 1, column 4"),
-        ("a: &a [*a]", "an alias stands in what it stands for at line 1, column 4"),
-        ("--- 1\n--- 2\n", "found another document at line 2, column 1"),
-        ("[" * 200_000, "nested more than 100 levels deep"),
-        ("? [a]\n: 1", "a key is no text"),
-        ("a: \x01", "is not YAML"),
-    ],
-)
-def test_yaml_that_cannot_be_read_is_refused_with_the_place(tmp_path: Path, text: str, message: str) -> None:
-    with pytest.raises(ToolgenError, match=message):
-        yaml_files(tmp_path, text)
-
-
-def test_aliases_that_multiply_are_refused(tmp_path: Path) -> None:
-    lines = ["a0: &a0 [x, x]"]
-    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 12)]
-    with pytest.raises(ToolgenError, match="its aliases stand for more than 2,000,000 values"):
-        yaml_files(tmp_path, "\n".join(lines))
-
-
 def test_an_exception_in_one_operation_is_its_finding_and_leaves_the_others() -> None:
     class Odd(dict[str, object]):
         """An object that no reader of documents makes."""
@@ -489,33 +274,3 @@ def test_an_exception_in_one_operation_is_its_finding_and_leaves_the_others() ->
     assert (finding.tool, finding.place.pointer) == ("broken", "/paths/~1a/post")
     assert "OSError" in finding.message
     assert files.imported == 1
-
-
-def test_aliases_do_not_hide_depth(tmp_path: Path) -> None:
-    lines = ["a0: &a0 [x]", *(f"a{n}: &a{n} [*a{n - 1}]" for n in range(1, 200))]
-    with pytest.raises(ToolgenError, match="nested more than 100 levels deep"):
-        yaml_files(tmp_path, "\n".join(lines))
-
-
-def test_yaml_has_the_values_of_json(tmp_path: Path) -> None:
-    file = tmp_path / "values.yml"
-    file.write_text("[no, 2020-01-01, 0x1F, 1e3, 'true', true, ~, '', !!str 1, 012, 1_000, .5]", "utf-8")
-    assert read_document(file, yaml=True).value == [
-        "no", "2020-01-01", 31, 1000.0, "true", True, None, "", "1", 12, "1_000", 0.5
-    ]  # fmt: skip
-
-
-def test_an_anchor_may_be_used_again(tmp_path: Path) -> None:
-    file = tmp_path / "anchors.yaml"
-    file.write_text("[&a 1, *a, &a [2], *a]", "utf-8")
-    assert read_document(file, yaml=True).value == [1, 1, [2], [2]]
-
-
-def test_merge_keys_bring_in_what_they_name(tmp_path: Path) -> None:
-    file = tmp_path / "merged.yaml"
-    file.write_text(
-        "base: &base {a: 1, b: 1}\nmore: &more {b: 2, c: 2}\nx: {<<: [*base, *more], a: 3}", "utf-8"
-    )
-    value = read_document(file, yaml=True).value
-    assert isinstance(value, dict)
-    assert value["x"] == {"a": 3, "b": 1, "c": 2}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.importers.test_openapi import answer, body, design, operation
+from tests.importers.operations import answer, body, design, operation
 from toolgen.importers.openapi import openapi_files
 from toolgen.importers.text import Document
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.importers.test_openapi import answer, body, design, operation
+from tests.importers.operations import answer, body, design, operation
 
 SPACED = {"type": "object", "properties": {"two words": {"type": "integer"}}}
 OBJECT = {"type": "object", "properties": {"a": {"type": "integer"}}}

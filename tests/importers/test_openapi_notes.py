@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.importers.test_openapi import answer, body, design, operation
+from tests.importers.operations import answer, body, design, operation
 
 BOOK = {
     "type": "object",

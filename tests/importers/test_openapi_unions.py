@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.importers.test_openapi import answer, body, design, operation
+from tests.importers.operations import answer, body, design, operation
 from toolgen.importers.design import DesignFiles
 
 NAMED = {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}}

@@ -152,8 +152,6 @@ MISPLACED: list[dict[str, Any]] = [
     {"others": {"number": MISPLACED_VALUE}},
     {"from": {"kind": "account", "iban": "DE77", "below": {"iban": MISPLACED_VALUE}}},
 ]
-
-
 CARD_AS_KEY = "4111-YAK-1111"
 
 
