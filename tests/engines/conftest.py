@@ -62,3 +62,9 @@ async def start_engine(make_engine: Make, toys: Toys) -> AsyncIterator[StartEngi
 
     async with starting(make, toys) as start:
         yield start
+
+
+@pytest.fixture
+async def in_process(engine: Engine) -> InProcessEngine:
+    assert isinstance(engine, InProcessEngine)
+    return engine
