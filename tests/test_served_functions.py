@@ -7,7 +7,7 @@ import json
 import pytest
 
 from .conftest import ProjectFolder
-from .test_services import FUNCTIONS, ROOMS
+from .service_projects import FUNCTIONS, ROOMS
 
 SETTINGS = '[tool.toolgen]\nfunctions = ["app.rooms", "app.desk:till"]\n'
 MODULE = '''\

@@ -11,7 +11,7 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
 from tests.conftest import ProjectFolder, surroundings
-from tests.test_services import FUNCTIONS, ROOMS, SETTINGS, generate
+from tests.service_projects import FUNCTIONS, ROOMS, SETTINGS, generate
 
 
 async def test_a_server_of_mcp_needs_no_runtime(project: ProjectFolder) -> None:
