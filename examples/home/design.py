@@ -48,7 +48,6 @@ from .tariffs import tariff_service, tariffs
 # Types that services and tools share.
 
 State = Enum("State", "Whether a device answers.", "online", "offline", "unknown")
-
 Kind = Enum("Kind", "What a device is.", "light", "plug", "thermostat", "sensor", "blind", "lock")
 
 Device = Type(
@@ -131,7 +130,6 @@ Hit = Type(
 
 # The services behind the tools. Every call belongs to a session, and a session to a user: the model
 # never sees the session, and reaches only what its user may see.
-
 SESSION = Attribute("session_id", String, "Session the call belongs to.", required=True)
 
 device_service = Service(
