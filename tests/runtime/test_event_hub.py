@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import threading
 
 import pytest
 
 from toolgen.calls.call import CallMeta
+from toolgen.calls.toolsets.functions import function_toolset
+from toolgen.contract.secrets import HIDDEN, Secrets, hiding
+from toolgen.events.document import Encoded
 from toolgen.events.hub import Events
-from toolgen.events.records import Event, EventsDropped, RunStreamEnd, ToolOutputDelta, ToolUpdate
+from toolgen.events.records import Event, EventsDropped, RunStreamEnd, ToolEnd, ToolOutputDelta, ToolUpdate
+from toolgen.runtime import Runtime
 
 RUN = CallMeta(run_id="r1", session_id="s", turn_id="t", tool_call_id="c")
 
@@ -213,3 +218,43 @@ async def test_a_listener_that_hangs_is_cancelled() -> None:
     await listener.aclose(timeout_s=60)
     assert listener.dropped == 1
     assert events.is_idle
+
+
+def nested(levels: int) -> object:
+    """Return a list in a list, this many times."""
+    value: object = "\ud83d"
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+async def plain() -> str:
+    """Return a text."""
+    return "a secret of the caller"
+
+
+@pytest.mark.parametrize("levels", [0, 3, 230])
+async def test_what_a_call_returned_is_a_value_for_each_reader(levels: int) -> None:
+    """Also one that is deeper than pydantic-core reads, or has half of an escaped character."""
+    document = json.dumps(nested(levels)).encode()
+    events = Events()
+    first, second = events.subscribe(), events.subscribe(types=["tool_end"])
+    events.emit(ToolEnd(tool="a.b.c", status="ok", result=Encoded(document)), RUN)
+    one, (other,) = await anext(first), await second.batch()
+    assert isinstance(one, ToolEnd)
+    assert one is other
+    assert one.result == nested(levels)
+
+
+async def test_a_call_within_one_that_has_secrets_is_told_without_them() -> None:
+    events = Events()
+    runtime = Runtime(events=events)
+    runtime.tools.register(function_toolset("a.b", [plain]))
+    async with events.subscribe(types=["tool_end"]) as told:
+        secrets = Secrets()
+        secrets.add(["a secret of the caller"])
+        with hiding(secrets):
+            await runtime.call("plain", b"{}")
+        event = await anext(told)
+    assert isinstance(event, ToolEnd)
+    assert event.result == HIDDEN

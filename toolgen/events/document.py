@@ -2,19 +2,51 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from functools import cache
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, TypeVar
 
+from pydantic_core import from_json as read_json
 from pydantic_core import to_jsonable_python
 
 from toolgen.calls.call import CallMeta
 from toolgen.contract.json_value import Json
 
-from .records import Event
+from .records import Event, ToolEnd
+
+E = TypeVar("E", bound=Event)
 
 FORMAT: Final = 1
 """The format of the JSON. Within a format events and fields are added, never changed or removed."""
+
+
+class Encoded:
+    """The document of a result in the place of its value, in an event that nobody has read yet."""
+
+    __slots__ = ("document",)
+
+    def __init__(self, document: bytes) -> None:
+        self.document = document
+
+
+def parsed(document: bytes) -> Json:
+    """Return the value of a JSON document, by pydantic-core in a third of the time that `json` needs.
+
+    What that refuses `json` takes: more than 200 levels, half of an escaped character.
+    """
+    try:
+        value: Json = read_json(document)
+    except ValueError:
+        value = json.loads(document)
+    return value
+
+
+def as_read(event: E) -> E:
+    """Return the event, whose result is a value from now on; whoever passes events on needs none."""
+    if isinstance(event, ToolEnd) and isinstance(encoded := event.result, Encoded):
+        event.result = parsed(encoded.document)  # type: ignore[misc]  # the same to whoever reads it
+    return event
 
 
 def as_json(event: Event) -> dict[str, Json]:
@@ -23,7 +55,7 @@ def as_json(event: Event) -> dict[str, Json]:
     Raises:
         ValueError: somebody put a value into the event that is not JSON.
     """
-    facts: dict[str, Json] = to_jsonable_python(event, inf_nan_mode="null")
+    facts: dict[str, Json] = to_jsonable_python(as_read(event), inf_nan_mode="null")
     return {"format": FORMAT, **facts}
 
 

@@ -7,7 +7,6 @@ a run publishes each once.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
@@ -25,7 +24,7 @@ from toolgen.contract.limits import truncate_text
 from toolgen.contract.secrets import current
 from toolgen.runs import ActivityInfo
 
-from .document import as_json, ids_of
+from .document import Encoded, as_json, ids_of, parsed
 from .records import (
     AnswerAccepted,
     ArtifactSaved,
@@ -145,7 +144,7 @@ class EventReporter(CallReports):
         event = tool_start(
             spec,
             spec.name,
-            json.loads(document),
+            parsed(document),
             document,
             parent_tool_call_id=meta.parent_tool_call_id,
             runs_once=runs_once,
@@ -241,11 +240,11 @@ class EventReporter(CallReports):
         """Emit an event, without the sensitive values of the running call."""
         self.events.emit(event if current() is None else without_secrets(event), meta)
 
-    def _public(self, result: ToolResult, spec: ToolSpec[Any, Any] | None) -> Json:
+    def _public(self, result: ToolResult, spec: ToolSpec[Any, Any] | None) -> Json | Encoded:
         """Return the model's JSON of a result, without sensitive values; None where there is none."""
         if spec is not None and spec.is_sensitive:
             return public_result(result, spec, self._limit)
-        return json.loads(result.json) if result.json else None
+        return Encoded(result.json) if result.json else None
 
     def _truncate_text(self, text: str) -> str:
         return truncate_text(text, self._limit)
@@ -255,8 +254,7 @@ class EventReporter(CallReports):
         if isinstance(value, str | dict | list):
             document = to_json(value, inf_nan_mode="constants")
             if len(document) > self._limit:
-                shown: Json = json.loads(truncate_document(document, self._limit))
-                return shown
+                return parsed(truncate_document(document, self._limit))
         return value
 
     def _emit_state_changed(self, changed: ChangedKey, spec: ToolSpec[Any, Any], meta: CallMeta) -> None:

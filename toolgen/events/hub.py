@@ -18,6 +18,7 @@ from toolgen.calls.call import NO_META, CallMeta
 from toolgen.calls.steps.boundary import as_task_exception
 from toolgen.contract.logs import logger
 
+from .document import as_read
 from .records import Event, EventsDropped
 
 _MOST_RUNS: Final = 10_000
@@ -180,7 +181,7 @@ class Subscription:
                 if self._missed:
                     return self._gap()
                 if self._queue:
-                    return self._queue.popleft()
+                    return as_read(self._queue.popleft())
                 if not self._is_open:
                     raise StopAsyncIteration
                 waiter = self._wait()
@@ -194,7 +195,7 @@ class Subscription:
             return []
         with self._lock:
             gap = [self._gap()] if self._missed else []
-            events = [first, *gap, *self._queue]
+            events = [first, *gap, *map(as_read, self._queue)]
             self._queue.clear()
         return events
 

@@ -16,6 +16,7 @@ from toolgen.calls.steps.result_encoding import truncate_document
 from toolgen.contract.json_value import Json
 from toolgen.contract.secrets import HIDDEN, scrubbed_json
 
+from .document import as_read, parsed
 from .records import ArtifactRef, Event, Head
 
 T = TypeVar("T")
@@ -34,7 +35,7 @@ _HEAD: Final = frozenset(field.name for field in fields(Head))
 
 def without_secrets(event: E) -> E:
     """Return the event with the sensitive values of the running call redacted, wherever they appear."""
-    return _scrubbed(event)
+    return _scrubbed(as_read(event))
 
 
 def _scrubbed(record: T) -> T:
@@ -70,7 +71,7 @@ def public_result(result: ToolResult, spec: ToolSpec[Any, Any] | None, limit: in
     """
     if not result.json:
         return None
-    seen = _json(result.json)
+    seen = parsed(result.json)
     if spec is not None and result.status == "error" and spec.is_sensitive:
         seen = _without_unknown_keys(seen, result, spec)
     codec = None if spec is None else _codec_of(result, spec)
@@ -86,7 +87,7 @@ def public_result(result: ToolResult, spec: ToolSpec[Any, Any] | None, limit: in
             limit = len(result.json)
         shown = codec.public(whole)
     document = to_json(shown)
-    return shown if limit is None or len(document) <= limit else _json(truncate_document(document, limit))
+    return shown if limit is None or len(document) <= limit else parsed(truncate_document(document, limit))
 
 
 def _without_unknown_keys(seen: Json, result: ToolResult, spec: ToolSpec[Any, Any]) -> Json:
@@ -132,10 +133,6 @@ def _codec_of(result: ToolResult, spec: ToolSpec[Any, Any]) -> Codec[Any] | None
 
 def _encoded(codec: Codec[Any], value: object, otherwise: Json) -> Json:
     try:
-        return _json(codec.encode(value))
+        return parsed(codec.encode(value))
     except MalformedResultError:
         return otherwise
-
-
-def _json(document: bytes) -> Json:
-    return json.loads(document)  # type: ignore[no-any-return]  # JSON
