@@ -236,7 +236,10 @@ async def run_in_task(
     loop = asyncio.get_running_loop()
     ended: asyncio.Future[Outcome[T]] = loop.create_future()
     timed = work if seconds is None else _run_with_timer(work, loop.time() + seconds, ended)
-    task = _begun(set_outcome(timed, ended), loop)
+    if sys.version_info >= (3, 12):  # which begins it at once: most work ends without a suspension
+        task = asyncio.Task(set_outcome(timed, ended), loop=loop, eager_start=True)
+    else:
+        task = loop.create_task(set_outcome(timed, ended))
     try:
         return value_of(await ended)
     except (asyncio.CancelledError, TimeLimitError):
@@ -248,13 +251,6 @@ async def run_in_task(
                 if on_late is not None and not task.done():
                     on_late(task)
         raise
-
-
-def _begun(work: Coroutine[Any, Any, None], loop: asyncio.AbstractEventLoop) -> asyncio.Task[None]:
-    """Return the task of work, which from Python 3.12 on has begun: most of it ends without a suspension."""
-    if sys.version_info >= (3, 12):
-        return asyncio.Task(work, loop=loop, eager_start=True)
-    return loop.create_task(work)
 
 
 async def run_or_abandon(work: Coroutine[Any, Any, T]) -> T:
