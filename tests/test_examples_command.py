@@ -81,10 +81,22 @@ def test_what_an_example_raised_is_told_with_its_place(greeter: ProjectFolder) -
         assert finding["message"].endswith(f"\n{cause}")
 
 
-def test_a_result_of_another_class_is_told(greeter: ProjectFolder) -> None:
-    greeter.write("executors/hall/people.py", EXECUTOR.replace("people.GreetResult(text=", "dict(text="))
+@pytest.mark.parametrize(("written", "got"), [("dict(text=", "dict"), ("print(", "None")])
+def test_a_result_of_another_class_is_told_with_what_to_write(
+    greeter: ProjectFolder, written: str, got: str
+) -> None:
+    wrong = EXECUTOR.replace("people.GreetResult(text=", written)
+    greeter.write("executors/hall/people.py", wrong)
     out = greeter.run("test", "--session", "s-9").out
-    assert "people.py:6: People.greet returned what does not fit: expected GreetResult, got dict" in out
+    problem, hint = out[out.index("executors/hall/people.py") :].splitlines()[:2]
+    assert problem == (
+        "executors/hall/people.py:6: People.greet returned what does not fit: "
+        f"expected GreetResult, got {got} (tool hall.people.greet)"
+    )
+    written_now = f"people.{hint.rpartition(' ')[2]}"
+    assert written_now == "people.GreetResult(text=…)"
+    greeter.write("executors/hall/people.py", wrong.replace(written, written_now.removesuffix("…)")))
+    assert greeter.run("test", "--session", "s-9").code == 0
 
 
 def test_examples_that_hold(greeter: ProjectFolder) -> None:

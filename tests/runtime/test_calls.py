@@ -138,12 +138,22 @@ async def test_an_executors_own_validation_error_is_not_the_models(caplog: pytes
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
-        (None, "expected ListDevicesResult, got NoneType"),
-        ({"devices": []}, "expected ListDevicesResult, got dict"),
+        (
+            None,
+            "expected ListDevicesResult, got None; hint: return ListDevicesResult(devices=…, returned=…, "
+            "truncated=…)",
+        ),
+        ({"devices": []}, "got dict; hint: write ListDevicesResult(devices=…, returned=…, truncated=…)"),
+        (
+            devices.ListDevicesResult,
+            "got the class ListDevicesResult; hint: write ListDevicesResult(devices=…",
+        ),
+        (ToolOutcome.of(ToolError("none")), "got ToolError; hint: write raise in the place of return"),
+        ((number for number in range(1)), "got generator; hint: return one ListDevicesResult(devices=…"),
         (documents.SearchResult(hits=[], returned=0, truncated=False), "got SearchResult"),
         (
             Page(**dict(page())),
-            "got Page, which has the same fields; convert it with ListDevicesResult(**dict(…))",
+            "got Page; hint: convert it, as it has the same fields: ListDevicesResult(**dict(…))",
         ),
         (page(returned=-1), "returned is -1"),
         (page(returned=3), "returned is 3, and the result has 0 items"),

@@ -17,7 +17,6 @@ from pydantic_core import PydanticSerializationError, ValidationError, from_json
 from toolgen.catalog.schema_file import SchemaFile, Schemas
 from toolgen.contract.limits import DEFAULT_LIMITS, Limits, exceeded_limit
 from toolgen.contract.secrets import HIDDEN
-from toolgen.shapes.design.model import ToolModel
 from toolgen.shapes.guarded import guarded, literal, rules_class
 from toolgen.shapes.issues import (
     COUNTLESS,
@@ -316,15 +315,10 @@ def missing_file(codec: Codec[Any]) -> str | None:
 
 
 def other_class_error(model: type, value: object) -> MalformedResultError:
-    """Return the error of a value that is not of the class; with the conversion where the fields agree."""
-    message = f"expected {model.__name__}, got {type(value).__name__}"
-    if (
-        isinstance(value, ToolModel)
-        and issubclass(model, ToolModel)
-        and type(value).model_fields.keys() == model.model_fields.keys()
-    ):
-        message += f", which has the same fields; convert it with {model.__name__}(**dict(…))"
-    return MalformedResultError(message)
+    """Return the error of a value that is not of the class, with what to write."""
+    from toolgen.shapes.design.other_class import other_class_text  # few values are of another one
+
+    return MalformedResultError(other_class_text(model, value))
 
 
 def require_fit(name: str, findings: Findings) -> None:

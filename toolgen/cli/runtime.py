@@ -20,7 +20,7 @@ from contextlib import (
 from functools import reduce
 from typing import Any, Final
 
-from toolgen.contract.errors import ToolgenError
+from toolgen.contract.errors import HINT, ToolgenError
 from toolgen.contract.logs import MethodFault
 from toolgen.contract.names import CALL_META_NAMES
 from toolgen.contract.printable import printable
@@ -245,7 +245,8 @@ def collect_method_faults() -> Iterator[list[str]]:
         fault: object = getattr(record, "method_fault", None)
         if not isinstance(fault, MethodFault):
             return True
-        lines.append(scrubbed(printable(fault.text(shown(fault.file, os.getcwd())))))
+        line = printable(fault.text(shown(fault.file, os.getcwd())))
+        lines.append(scrubbed(f"{line}{HINT}{printable(fault.hint)}" if fault.hint else line))
         return False
 
     with _log_filter(collect):

@@ -52,11 +52,15 @@ class MethodFault:
     line: int
     problem: str
     """A clause about the method: `is not implemented`."""
+    hint: str = ""
+    """What to do about it."""
 
     @classmethod
     def of(cls, code: CodeType, tool: str, problem: str) -> MethodFault:
+        """Return the fault of a function; the problem may end with a hint, as an error's text does."""
         name, file, line = code.co_qualname, code.co_filename, code.co_firstlineno
-        return cls(tool=tool, method=name, file=file, line=line, problem=problem)
+        problem, _, hint = problem.partition(HINT)
+        return cls(tool=tool, method=name, file=file, line=line, problem=problem, hint=hint)
 
     def text(self, file: str = "") -> str:
         """Return a line about it, with the file shown in these words."""
@@ -64,6 +68,7 @@ class MethodFault:
 
     def log(self, log: logging.Logger, error: BaseException | None = None, more: str = "") -> None:
         """Log it, with an exception and more text where they are given."""
+        more = f"{more}{HINT}{self.hint}" if self.hint else more
         values = (self.file, self.line, self.method, self.problem, self.tool, more)
         log.error(
             "%s:%d: %s %s (tool %s)%s", *values, exc_info=error, extra={"method_fault": self}, stacklevel=3

@@ -1,0 +1,51 @@
+"""What is said of a value that is not of its generated class: what it is, and what to write."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Final
+
+from toolgen.contract.errors import HINT
+
+from .model import ToolModel
+
+_MOST_FIELDS: Final = 4
+"""Fields that the hint names."""
+
+
+def other_class_text(model: type, value: object) -> str:
+    """Return the message with its hint; of the value it names the class alone."""
+    if isinstance(value, type):
+        kind = f"the class {value.__name__}"
+    else:
+        kind = "None" if value is None else type(value).__name__
+    return f"expected {model.__name__}, got {kind}{HINT}{_hint(model, value)}"
+
+
+def _hint(model: type, value: object) -> str:
+    written = _usage(model)
+    if inspect.iscoroutine(value):
+        return "a coroutine has not run: write await before the call that made it"
+    if inspect.isgenerator(value) or inspect.isasyncgen(value):
+        return f"return one {written} in the place of each yield"
+    if isinstance(value, BaseException):
+        return "write raise in the place of return"
+    if _has_same_fields(model, value):
+        return f"convert it, as it has the same fields: {model.__name__}(**dict(…))"
+    return f"{'return' if value is None else 'write'} {written}"
+
+
+def _has_same_fields(model: type, value: object) -> bool:
+    return (
+        isinstance(value, ToolModel)
+        and issubclass(model, ToolModel)
+        and type(value).model_fields.keys() == model.model_fields.keys()
+    )
+
+
+def _usage(model: type) -> str:
+    """Return how the class is constructed, with the fields that are required: `AddNoteResult(id=…)`."""
+    fields = model.model_fields if issubclass(model, ToolModel) else {}
+    names = [f"{name}=…" for name, field in fields.items() if field.is_required()]
+    shown = names if len(names) <= _MOST_FIELDS else [*names[:_MOST_FIELDS], "…"]
+    return f"{model.__name__}({', '.join(shown) or '…'})"
