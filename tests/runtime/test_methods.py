@@ -67,18 +67,32 @@ class WrongObject:
     list_devices = Call()
 
 
+class Lonely:
+    async def list_devices(self, payload: Any) -> Any: ...
+
+
+class WithMore:
+    async def list_devices(self, payload: Any, ctx: Any, *, session_id: str) -> Any: ...
+
+
 @pytest.mark.parametrize(
     ("executor", "message"),
     [
         (
             WrongSync(),
-            r"WrongSync\.list_devices is not asynchronous, .* write `ctx: SyncToolContext`, or `async def`",
+            r"test_methods\.py:\d+: WrongSync\.list_devices is not asynchronous, .* write `ctx: Sync",
         ),
         (WrongAsync(), r"WrongAsync\.list_devices is asynchronous, .* write `ctx: ToolContext`, or `def`"),
         (WrongObject(), r"WrongObject\.list_devices is not asynchronous"),
+        (
+            Lonely(),
+            r"test_methods\.py:\d+: Lonely\.list_devices cannot be called with \(payload, ctx\); "
+            r"write `async def list_devices\(self, payload, ctx\)`",
+        ),
+        (WithMore(), r"WithMore\.list_devices cannot be called with \(payload, ctx\)"),
     ],
 )
-async def test_a_method_with_the_context_of_the_other_form_is_refused(executor: object, message: str) -> None:
+async def test_a_method_that_cannot_be_called_is_refused(executor: object, message: str) -> None:
     registration = ToolsetRegistration(name="assistant.devices", specs=[spec()], executor=executor, format=1)
     with pytest.raises(RegistrationError, match=message):
         Runtime().tools.register(registration)

@@ -14,6 +14,7 @@ from toolgen.runtime import (
     CallMeta,
     ConfirmSpec,
     FormatError,
+    LongRunningSpec,
     RegistrationError,
     Runtime,
     ToolCall,
@@ -44,7 +45,7 @@ def test_everything_wrong_with_an_executor_comes_at_once() -> None:
     runtime = Runtime()
     with pytest.raises(RegistrationError) as caught:
         runtime.tools.register(registration(Half()))
-    assert "Half.list_devices is missing" in str(caught.value)
+    assert "Half.list_devices is missing; add it: `async def list_devices(self, pay" in str(caught.value)
     assert "Half.get_time_series is missing" in str(caught.value)
     assert runtime.tools.list() == ()
 
@@ -56,8 +57,30 @@ def test_a_program_that_init_wrote_earlier_registers_with_the_runtime_itself() -
 
 
 def test_a_class_in_the_place_of_an_executor_is_refused() -> None:
-    with pytest.raises(RegistrationError, match="RecordingExecutor is a class; give an instance of it"):
+    with pytest.raises(RegistrationError, match=r"Executor is a class; give .*: RecordingExecutor\(…\)"):
         Runtime().tools.register(registration(RecordingExecutor))
+
+
+@pytest.mark.parametrize(
+    ("executor", "problem"),
+    [
+        (None, "the executor is None; give an object with a method for each tool"),
+        (
+            registration(RecordingExecutor({})),
+            "the executor is a ToolsetRegistration; give what",
+        ),
+    ],
+)
+def test_what_is_no_executor_is_refused_once(executor: Any, problem: str) -> None:
+    with pytest.raises(RegistrationError) as caught:
+        Runtime().tools.register(registration(executor))
+    assert str(caught.value).count(problem) == 1
+
+
+def test_an_executor_in_the_place_of_its_registration_is_refused() -> None:
+    executor: Any = RecordingExecutor({})
+    with pytest.raises(RegistrationError, match=r"Executor is no registration .*\n.*registration\(exec"):
+        Runtime().tools.register(executor)
 
 
 def test_a_toolset_is_registered_once() -> None:
@@ -231,6 +254,16 @@ def test_a_tool_that_nobody_is_asked_about_is_said_at_once(caplog: pytest.LogCap
     (line,) = caplog.messages
     assert line.startswith("list_devices: asks before it runs, and no engine of this runtime keeps")
     assert 'Runtime(engine=InProcessEngine("runs.db"))' in line
+
+
+def test_a_tool_whose_result_cannot_come_later_is_said_at_once(caplog: pytest.LogCaptureFixture) -> None:
+    spec = dataclasses.replace(devices.SPECS[0], long_running=LongRunningSpec())
+    later = dataclasses.replace(registration(RecordingExecutor({})), specs=[spec])
+    Runtime(engine=InProcessEngine()).tools.register(later)
+    assert caplog.messages == []
+    Runtime().tools.register(later)
+    (line,) = caplog.messages
+    assert line.startswith("list_devices: the result comes later, and no engine of this runtime keeps")
 
 
 def test_a_runtime_that_asks_nobody_is_not_warned(caplog: pytest.LogCaptureFixture) -> None:

@@ -1,18 +1,23 @@
-"""Services behind bound executors: what they lack is said at registration, before the first call."""
+"""Services behind bound executors: what they lack is said at registration, what they return wrongly later."""
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gen.assistant.toolsets import account
 from gen.assistant.toolsets.account import BoundAccountExecutor
-from toolgen.runtime import RegistrationError, Runtime
+from toolgen.runtime import CallMeta, RegistrationError, Runtime
 
 
 class Nothing:
     """A service without a method."""
+
+
+LINE = Path(__file__).read_text("utf-8").splitlines().index("class Nothing:") + 1
 
 
 def executor(service: Any) -> Any:
@@ -22,8 +27,12 @@ def executor(service: Any) -> Any:
 @pytest.mark.parametrize(
     ("service", "problem"),
     [
-        (Nothing(), "user_service=Nothing(…) has no method 'get_user', which bound tools call; add it"),
-        (Nothing, "user_service is the class Nothing; give an instance"),
+        (
+            Nothing(),
+            f"{__file__}:{LINE}: user_service=Nothing(…) has no method 'get_user', which bound tools call; "
+            "add it: `async def get_user(self, payload)`",
+        ),
+        (Nothing, "user_service is the class Nothing; give an instance: Nothing(…)"),
     ],
 )
 def test_a_service_without_the_methods_is_refused(service: Any, problem: str) -> None:
@@ -32,3 +41,67 @@ def test_a_service_without_the_methods_is_refused(service: Any, problem: str) ->
         runtime.tools.register(account.registration(executor(service)))
     assert problem in str(refused.value)
     assert not runtime.tools.list()
+
+
+class Returns:
+    """A service that returns what it was given."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    async def get_user(self, payload: Any) -> Any:
+        return self.value
+
+
+class Waits(Returns):
+    """A service that was written without `async`."""
+
+    def get_user(self, payload: Any) -> Any:
+        return self.value
+
+
+class Alone(Returns):
+    """A service whose method takes nothing."""
+
+    async def get_user(self) -> Any:  # type: ignore[override]  # that is what is tested
+        return self.value
+
+
+@pytest.mark.parametrize(
+    ("service", "problem", "hint"),
+    [
+        (
+            Returns({}),
+            "Returns.get_user returned what does not fit: expected GetUserResult, got dict",
+            "return a GetUserResult of gen.user_service.service",
+        ),
+        (
+            Returns(None),
+            "Returns.get_user returned what does not fit: expected GetUserResult, got None",
+            "return a GetUserResult of gen.user_service.service",
+        ),
+        (
+            Waits({}),
+            "Waits.get_user does not fit its protocol: object dict can't be used in 'await' expression",
+            "write `async def get_user(self, payload)`",
+        ),
+        (
+            Alone({}),
+            "Alone.get_user does not fit its protocol: Alone.get_user() takes 1 positional argument but 2",
+            "write `async def get_user(self, payload)`",
+        ),
+    ],
+)
+async def test_a_service_that_breaks_its_protocol_is_named_with_its_place(
+    service: Any, problem: str, hint: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    runtime = Runtime()
+    runtime.tools.register(account.registration(executor(service)))
+    meta = CallMeta(session_id="s")
+    result = await runtime.call("get_user_data", json.dumps({"include": ["sites"]}), meta)
+    assert result.status == "error"
+    assert "internal error" in result.json.decode()
+    line = caplog.messages[-1]
+    code = type(service).get_user.__code__
+    assert line.startswith(f"{__file__}:{code.co_firstlineno}: {problem}")
+    assert line.endswith(f"; hint: {hint}")

@@ -195,10 +195,15 @@ def service_problems(executor: object) -> list[str]:
     """
     needed: Mapping[str, Sequence[str]] = getattr(executor, "_service_methods", {})
     services = {name: getattr(executor, "__dict__", {}).get(f"_{name}") for name in needed}
-    classes = [(name, service) for name, service in services.items() if isinstance(service, type)]
-    return [f"{name} is the class {class_.__name__}; give an instance" for name, class_ in classes] + [
-        f"{name}={type(service).__name__}(…) has no method {method!r}, which bound tools call; add it"
+    problems = [
+        f"{name} is the class {service.__name__}; give an instance: {service.__name__}(…)"
         for name, service in services.items()
-        for method in needed[name]
-        if service is not None and not callable(getattr(service, method, None))
+        if isinstance(service, type)
     ]
+    for name, service in services.items():
+        for method in needed[name]:
+            if service is not None and not callable(getattr(service, method, None)):
+                from .executor_problems import missing_service_method
+
+                problems.append(missing_service_method(name, service, method))
+    return problems

@@ -44,6 +44,10 @@ _NOBODY_TO_ASK: Final = (
     'give it one: Runtime(engine=InProcessEngine("runs.db")), or say that nobody is asked: '
     "Runtime(waiting=WaitOptions(is_interactive=False))"
 )
+_NO_RESULT_LATER: Final = (
+    "%s: the result comes later, and no engine of this runtime keeps the call, so each call is denied; "
+    'give it one: Runtime(engine=InProcessEngine("runs.db"))'
+)
 
 log = logger("toolgen.runtime")
 
@@ -94,10 +98,15 @@ class Assembly:
         return DirectCallActivities(self.services, self.tools, self.events)
 
     def warn_of_unasked(self, specs: Iterable[ToolSpec[Any, Any]]) -> None:
-        """Say in the log which of these tools ask before they run, where no engine keeps the question."""
+        """Log which of these tools wait for an answer or a later result, where no engine keeps the call."""
+        if self.services.suspender is not None:
+            return
+        specs = list(specs)
         asking = [spec.name for spec in specs if spec.confirm is not None]
-        if asking and self.services.suspender is None and self.services.is_interactive:
+        if asking and self.services.is_interactive:
             log.warning(_NOBODY_TO_ASK, ", ".join(asking))
+        if later := [spec.name for spec in specs if spec.long_running is not None]:
+            log.warning(_NO_RESULT_LATER, ", ".join(later))
 
     def execute_runs(self, waits: WaitRegistry) -> None:
         """Let the engine of these waits execute the runs of calls."""
@@ -113,7 +122,8 @@ class Assembly:
         if self.loops is not None:
             raise RegistrationError(
                 f"this runtime has {type(self.joined).__name__} already",
-                hint="make it once, before agents are registered",
+                hint="take those: agents_of(runtime); or construct Agents(runtime, …) once, before anything "
+                "registers an agent",
             )
         waits.require_idle()
         self.joined, self.loops = joined, loops
@@ -158,8 +168,12 @@ class Registry:
 
     def register(self, registration: Served) -> None:
         """Register a toolset; as `Runtime.tools.register`."""
+        _require_registration(registration)
         if registration.name in self._toolsets.names:
-            raise RegistrationError(f"toolset {registration.name!r} is registered already")
+            raise RegistrationError(
+                f"toolset {registration.name!r} is registered already",
+                hint="remove one of the calls of `register`",
+            )
         self.add_prepared([self._prepare(registration)])
 
     def prepare_new(self, registrations: Iterable[Served], agent: str) -> list[Prepared]:
@@ -222,6 +236,15 @@ class Registry:
             native=native_of(registration),
         )
         return registration, listed
+
+
+def _require_registration(registration: object) -> None:
+    if not isinstance(registration, Served):
+        name = getattr(registration, "__name__", type(registration).__name__)
+        raise RegistrationError(
+            f"{name} is no registration of a toolset",
+            hint="give what its generated package returns: register(….registration(executor))",
+        )
 
 
 def _listed_tools(prepared: Sequence[Prepared]) -> list[RegisteredTool]:

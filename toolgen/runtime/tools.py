@@ -28,7 +28,8 @@ class Tools:
     def register(self, registration: ToolsetRegistration | StaticToolset) -> None:
         """Add a toolset; all of it or, when something does not fit, nothing.
 
-        A warning goes to the log where a tool asks before it runs, and no engine keeps the question.
+        A warning goes to the log where a tool asks before it runs, or its result comes later, and no engine
+        keeps the call.
 
         Raises:
             FormatError: it was generated in another format.

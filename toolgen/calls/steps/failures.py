@@ -253,7 +253,10 @@ def denied_result(
 
 def internal_error(spec: ToolSpec[Any, Any], error: BaseException) -> ToolError:
     """Log an internal error and return a `ToolError` that shows only its reference."""
-    correlation_id = log_failure(log, error, "tool %s failed", spec.id)
+    from toolgen.contract.method_faults import service_fault
+
+    fault = service_fault(spec.id, error)
+    correlation_id = log_failure(log, error, "tool %s failed", spec.id, fault=fault)
     message = (
         f"{spec.name} failed with an internal error; the arguments were valid (reference {correlation_id})"
     )
@@ -308,8 +311,9 @@ def tool_error_of(spec: ToolSpec[Any, Any], error: BaseException) -> ToolError:
     """Return an exception as a `ToolError`; one that is not for the model is logged and hidden."""
     if isinstance(error, ToolError):
         return readable(spec, error)
+    from toolgen.contract.method_faults import unimplemented
 
-    if stub := _find_unimplemented(spec, error):
+    if stub := unimplemented(spec.id, spec.method, error):
         return unavailable(spec, stub)
     return internal_error(spec, error)
 
@@ -320,19 +324,6 @@ def _arguments_text(data: Arguments, limit: int) -> str | None:
         return decode_truncated(arguments_json(data), limit)
     except ToolValidationError:
         return None
-
-
-def _find_unimplemented(spec: ToolSpec[Any, Any], error: BaseException) -> MethodFault | None:
-    """Return the method that raised `NotImplementedError`, if it is the tool's or that of a bound service."""
-    trace, of = error.__traceback__, None
-    if not isinstance(error, NotImplementedError) or trace is None:
-        return None
-    while trace.tb_next is not None:
-        trace, of = trace.tb_next, trace.tb_frame.f_locals.get("self")
-    code, services = trace.tb_frame.f_code, getattr(of, "_service_methods", {})
-    if code.co_name != spec.method and not any(code.co_name in names for names in services.values()):
-        return None
-    return MethodFault.of(code, spec.id, "is not implemented")
 
 
 def unavailable(spec: ToolSpec[Any, Any], stub: MethodFault) -> ToolError:

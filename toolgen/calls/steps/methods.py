@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from types import CodeType
 from typing import Any, Final, TypeAlias, TypeVar
 
 from ..context import ToolContext
@@ -38,6 +39,30 @@ def is_async(function: object) -> bool:
 def takes_sync_context(function: Callable[..., object]) -> bool:
     """Return whether the function gets a `SyncToolContext`: not where it wraps an asynchronous one."""
     return not is_async(function) and not is_async(inspect.unwrap(function))
+
+
+def method_problem(name: str, function: Callable[..., object]) -> str:
+    """Return what is wrong with an executor's method, and its place; empty when nothing is."""
+    if not takes(function, 2):
+        from toolgen.contract.executor_problems import wrong_parameters
+
+        return wrong_parameters(name, function, "payload, ctx")
+    if problem := context_problem(name, function):
+        from toolgen.contract.executor_problems import place_of
+
+        return f"{place_of(function)}{problem}"
+    return ""
+
+
+def takes(function: object, count: int) -> bool:
+    """Return whether a function can be called with so many arguments; true for what is no plain function."""
+    code: object = getattr(function, "__code__", None)
+    if not isinstance(code, CodeType) or code.co_flags & inspect.CO_VARARGS:
+        return True
+    most = code.co_argcount - inspect.ismethod(function)
+    defaults = getattr(function, "__defaults__", None) or ()
+    named = getattr(function, "__kwdefaults__", None) or ()
+    return most - len(defaults) <= count <= most and code.co_kwonlyargcount == len(named)
 
 
 def context_problem(name: str, function: Callable[..., object]) -> str:

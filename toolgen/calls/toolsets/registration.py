@@ -16,7 +16,7 @@ from ..context import ToolContext
 from ..errors import RegistrationError, check_format
 from ..results import Delegated, ToolResult, ToolReturn, Unfinished
 from ..steps.hook_tools import HookTools
-from ..steps.methods import ToolMethod, context_problem, is_async
+from ..steps.methods import ToolMethod, context_problem, is_async, method_problem
 from ..steps.registered_tool import Interceptor, RegisteredTool, RuntimeOptions, problems_of
 from ..steps.result_encoding import render_template
 
@@ -227,7 +227,7 @@ def _bound(registration: ToolsetRegistration, problems: list[str]) -> tuple[Boun
     check_format(registration.name, registration.format)
     executor = registration.executor
     if isinstance(executor, type):
-        problems.append(f"{executor.__name__} is a class; give an instance of it")
+        problems.append(f"{executor.__name__} is a class; give an instance of it: {executor.__name__}(…)")
         return ()
     problems += service_problems(executor)
     raw = is_async(executor)
@@ -238,9 +238,11 @@ def _bound(registration: ToolsetRegistration, problems: list[str]) -> tuple[Boun
             method = executor.method_of(spec)
         full_name = f"{type(executor).__name__}.{spec.method}"
         if not callable(method):
-            problems.append(f"{full_name} is missing; add it")
+            from toolgen.contract.executor_problems import missing_method
+
+            problems.append(missing_method(full_name, executor, spec.method))
             continue
-        if not raw and (problem := context_problem(full_name, method)):
+        if not raw and (problem := method_problem(full_name, method)):
             problems.append(problem)
             continue
         preview = None if raw else getattr(executor, f"preview_{spec.method}", None)
@@ -250,7 +252,7 @@ def _bound(registration: ToolsetRegistration, problems: list[str]) -> tuple[Boun
 
 def _raise_problems(name: str, problems: list[str]) -> None:
     if problems:
-        lines = "".join(f"\n  {problem}" for problem in problems)
+        lines = "".join(f"\n  {problem}" for problem in dict.fromkeys(problems))
         raise RegistrationError(f"toolset {name!r} cannot be registered:{lines}")
 
 
