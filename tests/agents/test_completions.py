@@ -23,6 +23,7 @@ from toolgen.agents import (
     stream_completion,
 )
 from toolgen.calls.toolsets.functions import func_tool
+from toolgen.runtime import RegistrationError
 
 SUM = ("add", {"a": 1, "b": 1})
 
@@ -69,6 +70,24 @@ async def test_a_completion_is_repaired_once(script: list[ScriptStep]) -> None:
 async def test_a_completion_without_an_answer_is_an_error(script: list[ScriptStep], message: str) -> None:
     with pytest.raises(CompletionError, match=message):
         await complete(SPEC, ScriptedPlanner(script), "How many?")
+
+
+@pytest.mark.parametrize(
+    ("planner", "message"),
+    [
+        (
+            ScriptedPlanner,
+            r"the planner of completion 'x.total' is the class ScriptedPlanner\n",
+        ),
+        (object(), "the planner of completion 'x.total', of object, has no method plan_start"),
+    ],
+)
+async def test_what_cannot_plan_is_refused(planner: Any, message: str) -> None:
+    with pytest.raises(RegistrationError, match=message):
+        await complete(SPEC, planner, "How many?")
+    stream: Any = stream_completion(SPEC, planner, "How many?")
+    with pytest.raises(RegistrationError, match=message):
+        await anext(stream)
 
 
 async def test_a_completion_streams_its_pieces_and_ends_with_its_reader() -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.agents.tools import agent
-from toolgen.agents import ScriptedPlanner, agents_of
+from toolgen.agents import LLMPlanner, ScriptedPlanner, agents_of
 from toolgen.agents.planner.model_names import ModelName
 from toolgen.calls.errors import RegistrationError
 from toolgen.contract.errors import ToolgenError
@@ -73,3 +75,9 @@ async def test_a_model_whose_key_is_missing_ends_the_run_with_one_line(
     assert output.status == "failed"
     assert "OPENAI_API_KEY" in output.error
     assert "\n" not in output.error
+
+
+@pytest.mark.parametrize(("model", "name"), [(5, "5"), (LLMPlanner, "LLMPlanner")])
+def test_what_is_no_model_is_refused(model: Any, name: str) -> None:
+    with pytest.raises(ToolgenError, match=f'{name} is no model\n  hint: write "openai:gpt-5"'):
+        LLMPlanner(model)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 
 import pytest
@@ -10,6 +10,7 @@ import pytest
 from tests.agents.tools import TOOLS, add, agent, calling, first_answer, running
 from toolgen.agents import (
     AgentRegistration,
+    Agents,
     AgentSpec,
     AgentTool,
     FinalResponse,
@@ -21,6 +22,7 @@ from toolgen.agents import (
 )
 from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.calls.toolsets.registration import AgentRoute
+from toolgen.contract.errors import ToolgenError
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import (
     BoundTool,
@@ -37,6 +39,24 @@ NOBODY = ScriptedPlanner([])
 ADD = calling(("add", {"a": 1, "b": 1}))
 
 
+class Yielding:
+    """A planner that yields its plan."""
+
+    async def plan_start(self, given: PlanInput) -> AsyncIterator[FinalResponse]:
+        yield FinalResponse(text="")
+
+    plan_resume = plan_start
+
+
+class Lonely:
+    """A planner whose methods take nothing."""
+
+    async def plan_start(self) -> FinalResponse:
+        return FinalResponse(text="")
+
+    plan_resume = plan_start
+
+
 class SyncPlanner:
     """A planner that was written without `async`."""
 
@@ -44,6 +64,9 @@ class SyncPlanner:
         return FinalResponse(text="")
 
     plan_resume = plan_start
+
+
+SYNC = f"test_registration.py:{SyncPlanner.plan_start.__code__.co_firstlineno}"
 
 
 def test_agents_share_a_toolset_and_its_executor() -> None:
@@ -76,7 +99,12 @@ def test_what_is_wrong_registers_nothing() -> None:
     missing = AgentTool(id="x.tools.nothing", name="nothing")
     twice = AgentTool(id="x.tools.boom", name="add")
     for wrong, message in [
-        (replace(fine, planner=SyncPlanner()), "SyncPlanner.plan_start, of the planner of agent 'x.two'"),  # type: ignore[arg-type]  # what is refused
+        (
+            replace(fine, planner=SyncPlanner()),  # type: ignore[arg-type]  # what is refused
+            rf"{SYNC}: SyncPlanner.plan_start, of the planner of agent 'x.two', is not asynchronous\n",
+        ),
+        (replace(fine, planner=Yielding()), "Yielding.plan_start, of the planner of agent 'x.two', yields\n"),  # type: ignore[arg-type]  # what is refused
+        (replace(fine, planner=Lonely()), "Lonely.plan_start, .* cannot be called with one argument\n"),  # type: ignore[arg-type]  # what is refused
         (replace(fine, planner=ScriptedPlanner), "the planner of agent 'x.two' is the class ScriptedPlanner"),  # type: ignore[arg-type]  # what is refused
         (replace(fine, planner=first_answer), "of function, has no method plan_start"),  # type: ignore[arg-type]  # what is refused
         (agent("x.one", NOBODY), "agent 'x.one' is registered already"),
@@ -188,3 +216,15 @@ def test_an_agent_that_is_registered_twice_is_told_what_to_remove() -> None:
     agents.register(agent("x.one", NOBODY))
     with pytest.raises(RegistrationError, match=r"'x.one' is registered already\n  hint: remove one of"):
         agents.register(agent("x.one", NOBODY))
+
+
+def test_a_runtime_has_its_agents_once() -> None:
+    runtime = Runtime()
+    agents_of(runtime)
+    with pytest.raises(RegistrationError, match=r"has Agents already\n.* agents_of\(runtime\)"):
+        Agents(runtime)
+
+
+def test_a_text_in_the_place_of_a_script_is_refused() -> None:
+    with pytest.raises(ToolgenError, match=r"the text 'Hello', .*\n.* write ScriptedPlanner\(\['Hello'\]\)"):
+        ScriptedPlanner("Hello")

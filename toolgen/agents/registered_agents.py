@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import inspect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -11,7 +10,6 @@ from typing import Any
 from toolgen.calls.call import CallMeta
 from toolgen.calls.errors import RegistrationError
 from toolgen.calls.specs import ConfirmSpec, ToolSpec
-from toolgen.calls.steps.methods import is_async
 from toolgen.calls.steps.registered_tool import RegisteredTool, RuntimeOptions
 from toolgen.calls.toolsets.directory import Directory
 from toolgen.calls.toolsets.dynamic import (
@@ -31,6 +29,7 @@ from toolgen.contract.names import FORMAT
 from toolgen.contract.policy import RunPolicy
 
 from .instructions import InstructionsFunction
+from .planner.checked import check_planner
 from .planner.named import check_name, named_planner
 from .planner.planner import Planner
 from .run_facts import RunOptions
@@ -195,28 +194,10 @@ def require_planner(agent: str, planner: object) -> None:
     Raises:
         RegistrationError: as said.
     """
-    if planner is None:
-        return
     if isinstance(planner, str):
         check_name(planner)
-        return
-    if isinstance(planner, type):
-        name = planner.__name__
-        raise RegistrationError(
-            f"the planner of agent {agent!r} is the class {name}", hint=f"give an instance: {name}(…)"
-        )
-    for method in ("plan_start", "plan_resume"):
-        function = getattr(planner, method, None)
-        if inspect.ismethod(function) and not is_async(function):
-            raise RegistrationError(
-                f"{type(planner).__name__}.{method}, of the planner of agent {agent!r}, is not asynchronous",
-                hint=f"write `async def {method}(…)`",
-            )
-        if not callable(function):
-            raise RegistrationError(
-                f"the planner of agent {agent!r}, of {type(planner).__name__}, has no method {method}",
-                hint=f"add `async def {method}(self, given)`; a planner has plan_start and plan_resume",
-            )
+    elif planner is not None:
+        check_planner(f"agent {agent!r}", planner)
 
 
 def _agent_tools(

@@ -33,7 +33,11 @@ def find_model(model: Model | str) -> Model:
     Raises:
         ToolgenError: there is none, it lacks a key, or the SDK of its provider is not installed.
     """
-    chosen = _named(model) if isinstance(model, str) else model
+    chosen: object = _named(model) if isinstance(model, str) else model
+    if not isinstance(chosen, Model):
+        name = getattr(chosen, "__name__", repr(chosen))
+        hint = 'write "openai:gpt-5", or give an instance of a model class of pydantic-ai'
+        raise ToolgenError(f"{name} is no model", hint=hint)
     return monitored_model(with_verbatim_tools(with_declared_tools(chosen)))
 
 

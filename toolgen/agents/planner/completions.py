@@ -16,6 +16,7 @@ from toolgen.contract.errors import ToolgenError
 from toolgen.contract.limits import DEFAULT_LIMITS, Limits
 
 from ..loop.planning import Attempts
+from .checked import check_planner
 from .messages import UserMessage
 from .named import named_planner
 from .plan_faults import faults
@@ -59,10 +60,10 @@ async def complete(
 
     Raises:
         CompletionError: the second answer does not fit either.
-        ToolgenError: no planner has the name, or its model cannot be asked.
+        ToolgenError: no planner has the name, its model cannot be asked, or it is no planner.
         Exception: what the planner raises.
     """
-    patient = _Patient(named_planner(planner), retry)
+    patient = _Patient(_checked(spec.id, planner), retry)
     return await _completed(spec, patient, message, instructions, _Reports(lambda _: None), limits)
 
 
@@ -87,7 +88,7 @@ async def stream_completion(
     working = asyncio.ensure_future(
         _completed(
             spec,
-            _Patient(named_planner(planner), retry),
+            _Patient(_checked(spec.id, planner), retry),
             message,
             instructions,
             _Reports(pieces.put_nowait),
@@ -107,6 +108,17 @@ async def stream_completion(
         yield await working
     finally:
         working.cancel()
+
+
+def _checked(completion: str, planner: Planner | str) -> Planner:
+    """Return the planner of a completion, made of its name where that is what it is.
+
+    Raises:
+        ToolgenError: it cannot plan, or as `named_planner`.
+    """
+    made = named_planner(planner)
+    check_planner(f"completion {completion!r}", made)
+    return made
 
 
 async def _completed(

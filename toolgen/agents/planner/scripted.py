@@ -6,6 +6,8 @@ import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TypeAlias
 
+from toolgen.contract.errors import ToolgenError
+
 from .messages import AssistantMessage, UserMessage
 from .plan_faults import PlannerError
 from .planner import FinalResponse, PlanInput, PlanResult
@@ -33,7 +35,16 @@ class ScriptedPlanner:
             by_message: Lists by the beginning of the message that the run answers: the newest of its own
                 messages of a person, an agent or the runtime that begins with one, and of no turn before;
                 the longest beginning counts. A run for which there is none plays one of `runs`.
+
+        Raises:
+            ToolgenError: a text stands where a list of steps belongs.
         """
+        for run in (*runs, *(by_message or {}).values()):
+            if isinstance(run, str):
+                raise ToolgenError(
+                    f"a run of the ScriptedPlanner is the text {run!r}, not a list of steps",
+                    hint=f"write ScriptedPlanner([{run!r}])",
+                )
         self._scripts = runs
         self._by_message = dict(by_message or {})
         self._order: dict[str, int] = {}
