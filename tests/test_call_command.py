@@ -69,6 +69,30 @@ def test_a_call_without_arguments_needs_no_json(greeter: ProjectFolder) -> None:
     assert (done.code, json.loads(done.out)["issues"][0]["path"]) == (1, "$.name")
 
 
+def test_an_error_of_toolgen_has_the_place_of_the_call_that_it_left(greeter: ProjectFolder) -> None:
+    main = MAIN.replace("People()", "People")
+    greeter.write("app/main.py", main)
+    line = next(number for number, text in enumerate(main.splitlines(), 1) if "registration(" in text)
+    done = greeter.run("call", "greet", '{"name": "Ada"}', "--session", "s-9")
+    assert (done.code, done.out) == (2, "")
+    assert done.err == (
+        f"error: app/main.py:{line}: toolset 'hall.people' cannot be registered:\n"
+        "  People is a class; give an instance of it: People(…)\n"
+    )
+    hint = done.err.rpartition(": ")[2].replace("…", "").strip()
+    greeter.write("app/main.py", main.replace("People))", f"{hint}))"))
+    assert greeter.run("call", "greet", '{"name": "Ada"}', "--session", "s-9").code == 0
+
+
+def test_a_function_of_the_settings_that_wants_arguments_is_told_why(greeter: ProjectFolder) -> None:
+    greeter.write("app/main.py", MAIN.replace("def runtime()", "def runtime(path: str)"))
+    done = greeter.run("call", "greet", '{"name": "Ada"}', "--session", "s-9")
+    assert (
+        "runtime() missing 1 required positional argument: 'path'\n  hint: toolgen calls it without"
+        in done.err
+    )
+
+
 def test_what_the_project_prints_does_not_mix_with_the_result(greeter: ProjectFolder) -> None:
     greeter.write(
         "app/main.py", MAIN.replace("    runtime = Runtime()", "    print('made')\n    runtime = Runtime()")

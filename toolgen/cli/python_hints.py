@@ -98,6 +98,8 @@ def _of_call(message: str, source: Source | None) -> str:
         return _of_called_value(source)
     if message.startswith("Can't instantiate abstract class"):
         return "if it executes tools, toolgen gen adds a stub of each method that it lacks"
+    if source is None and "required positional argument" in message:
+        return "toolgen calls it without arguments: give each parameter a default"
     match = _CALL.match(message)
     clause = _clause(match[1]) if match else None
     if match is None or clause is None:
