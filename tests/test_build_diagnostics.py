@@ -201,7 +201,7 @@ def test_a_list_of_a_type_is_shown_without_addresses() -> None:
         (
             {"of": String},
             "{'of': String(…)}",
-            "write a type such as String, ArrayOf(String) or the name of a Type",
+            "write Object(Attribute('of', String, \"…\"))",
         ),
     ):
         design = Design("home", "A home.", Type("T", "T.", Attribute("a", wrong, "A.")))  # type: ignore[arg-type]

@@ -16,13 +16,34 @@ from types import FrameType
 from typing import Final
 
 from toolgen import dsl
+from toolgen.dsl.clause import Clause
+from toolgen.dsl.evaluation.checks.argument_types import arguments_of
 from toolgen.expr.source import Source
 from toolgen.shapes import naming
-from toolgen.shapes.constraints import CONSTRAINTS
+from toolgen.shapes.constraints import CONSTRAINTS, LIMITS
 
 _CALL: Final = re.compile(r"(\w+)\.__(?:init|call|new)__\(\) (.+)")
 _KEYWORD: Final = re.compile(r"got an unexpected keyword argument '(\w+)'")
 _IMPORTED: Final = re.compile(r"cannot import name '(\w+)' from 'toolgen\.dsl'")
+_UNION: Final = re.compile(r"unsupported operand type\(s\) for \|: .*(?:Clause|Type|Enum|Of|Nullable)'")
+_OF_OTHERS: Final = {
+    **{
+        row.error[0] + ("e" if row.error.endswith("equal") else "t"): f"did you mean {row.name!r}?"
+        for row in LIMITS
+        if "_than" in row.error  # such as `ge`, of pydantic
+    },
+    **dict.fromkeys(("choices", "options", "values"), "did you mean 'enum'?"),
+    "regex": "did you mean 'pattern'?",
+    "optional": "remove it: an attribute without required=True may be absent",
+    "nullable": "write the type as Nullable(…)",
+}
+"""Keywords that other libraries give to a field, and what is written here."""
+_NAMES_OF_OTHERS: Final = {
+    "Number": "Float", "Double": "Float", "Text": "String", "Str": "String", "List": "ArrayOf",
+    "Array": "ArrayOf", "Dict": "MapOf", "Map": "MapOf", "Timestamp": "DateTime", "Json": "Any",
+    "Optional": "Nullable", "Union": "OneOf", "Literal": "Enum", "Struct": "Object",
+}  # fmt: skip
+"""Types as other languages call them."""
 _MOST_KEYWORDS: Final = 3
 """Keywords that a usage line shows."""
 _LONGEST_TEXT: Final = 40
@@ -64,6 +85,7 @@ def _of_name(name: str, frame: FrameType | None) -> str:
         return f"define it above; a Type of this design may also be named in quotes: {name!r}"
     visible = {*frame.f_locals, *frame.f_globals} if frame else set[str]()
     near = _closest(name, [*sorted(visible), *dsl.__all__])
+    near = _NAMES_OF_OTHERS.get(name, near)
     if not near:
         return "define it above, or import it"
     return f"write {near}" if near in visible else f"write {near}, and add: from toolgen.dsl import {near}"
@@ -79,6 +101,8 @@ def _is_set_in(frame: FrameType, name: str) -> bool:
 
 def _of_syntax(error: SyntaxError) -> str:
     """Return the place of a missing comma; Python only names where the first of the two values begins."""
+    if error.text and error.text.startswith(("<<<<<<<", "=======", ">>>>>>>")):
+        return "resolve the merge conflict: the lines between <<<<<<< and >>>>>>> are two versions"
     if "forgot a comma" not in error.msg or not (error.filename and error.lineno and error.end_lineno):
         return ""
     start = (error.lineno, max(error.offset or 1, 1))
@@ -94,6 +118,8 @@ def _of_syntax(error: SyntaxError) -> str:
 
 def _of_call(message: str, source: Source | None) -> str:
     """Return what is wrong with the arguments of a clause; `message` is Python's."""
+    if _UNION.match(message):
+        return "write Nullable(…) where null is a value; without required=True an attribute may be absent"
     if message.endswith("object is not callable"):
         return _of_called_value(source)
     if message.startswith("Can't instantiate abstract class"):
@@ -133,6 +159,8 @@ _MODEL_KEYWORDS: Final = frozenset(("llm", "model", "model_name", "planner"))
 
 def _of_keyword(keyword: str, name: str, value: object) -> str:
     own = _keywords(value)
+    if name == "Attribute" and keyword in _OF_OTHERS:
+        return _OF_OTHERS[keyword]
     if (renamed := _SCHEMA_KEYWORDS.get(naming.snake(keyword))) in own:
         return f"did you mean {renamed!r}?"
     if near := _closest(keyword, own):
@@ -140,9 +168,25 @@ def _of_keyword(keyword: str, name: str, value: object) -> str:
     owners = [other for other in dsl.__all__ if keyword in _keywords(getattr(dsl, other))]
     if name == "Agent" and keyword in _MODEL_KEYWORDS:
         return 'name its model in pyproject.toml: below [tool.toolgen.agents] write name = "openai:gpt-5"'
+    if held := _held_clause(keyword, owners, value):
+        return f"write {held} in {name}(…)"
+    if name == "Example":
+        return f'write Example({{"{keyword}": …}}): the arguments are one dict'
     if owners:
         return f"{keyword!r} belongs to {', '.join(owners)}; write {_usage(name, value)}"
     return f"write {_usage(name, value)}"
+
+
+def _held_clause(keyword: str, owners: list[str], value: object) -> str:
+    """Return the clause within a clause that says what an author gave as a keyword; empty for none."""
+    children = arguments_of(value).children if isinstance(value, type) and issubclass(value, Clause) else ()
+    names = [child.__name__ for child in children or ()]
+    if naming.class_name(keyword) in names:
+        return f"{naming.class_name(keyword)}(…)"
+    owner = next((name for name in owners if name in names), "")
+    if owner:
+        return f"{owner}({keyword}=…)"
+    return "Use(toolset)" if "Use" in names and keyword in ("tools", "toolsets") else ""
 
 
 def _clause(class_name: str) -> tuple[str, object] | None:

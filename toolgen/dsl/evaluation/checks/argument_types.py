@@ -276,3 +276,8 @@ def _check_of(hint: object) -> tuple[str, Callable[[object], bool]]:
         choices = get_args(hint)
         return " or ".join(map(repr, choices)), lambda value: isinstance(value, str) and value in choices
     return _ACCEPTED[tuple if get_origin(hint) is tuple else hint]
+
+
+def class_name(clause: type[Clause]) -> str:
+    """Return the name of a clause's class as an author knows it."""
+    return "a type" if clause is DataType else clause.__name__.removesuffix("Clause")

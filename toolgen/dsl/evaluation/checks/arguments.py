@@ -6,24 +6,19 @@ arguments are replaced, each after it was reported.
 
 from __future__ import annotations
 
-import datetime as dt
-import decimal
-import uuid
 from collections.abc import Iterator, Mapping
-from types import NoneType, UnionType
 from typing import Any as Anything
-from typing import Final, TypeVar, Union, get_args, get_origin
+from typing import Final, TypeVar
 
 from toolgen.expr import codes
 from toolgen.expr.source import Source
 
-from ...agents import Agent
-from ...attributes import Attribute, Required
+from ...attributes import Attribute
 from ...clause import Clause
-from ...composites import Enum, MapOf, Type
+from ...composites import MapOf
 from ...datatypes import DataType, ScalarClause
 from ...services import Design
-from ...structure import Attributes, MCPToolset, Method, Payload, Result, Tool, Toolset
+from ...structure import MCPToolset
 from ..mcp import locked_toolset
 from ..report import Report, source_text
 from ..types.spelling import clause_text
@@ -31,11 +26,12 @@ from .argument_types import (
     FLAG_WANTED,
     NAMES_WANTED,
     arguments_of,
+    class_name,
     clause_class,
     is_text,
-    parents_of,
     shareable_clauses,
 )
+from .hints import argument_hint, place_hint, type_hint
 
 BROKEN: Final = ScalarClause[Anything, Anything]("any")
 """Stands for a type that was reported; it fits everything, so that one cause gives one diagnostic."""
@@ -44,23 +40,6 @@ _DEEPEST: Final = 100
 _MOST_CLAUSES: Final = 10
 """Words that one message lists."""
 _W = TypeVar("_W", bound=Clause)
-
-_PYTHON_TYPES: Final[dict[object, str]] = {
-    str: "String",
-    int: "Int",
-    float: "Float",
-    bool: "Boolean",
-    bytes: "Bytes",
-    dt.date: "Date",
-    dt.datetime: "DateTime",
-    dt.timedelta: "Duration",
-    uuid.UUID: "Uuid",
-    decimal.Decimal: "Decimal",
-    object: "Any",
-    list: "ArrayOf(…)",
-    tuple: "ArrayOf(…)",
-    dict: "MapOf(String, …)",
-}
 
 
 def well_typed(design: Design, report: Report) -> Design:
@@ -137,6 +116,11 @@ class _Check:
     ) -> bool:
         """Replace every argument that is wrong; return whether the clause can be used."""
         usable = True
+        type_, text = facts.get("type"), facts.get("description")
+        if isinstance(clause, Attribute) and isinstance(type_, str) and isinstance(text, DataType):
+            usage = f"Attribute({source_text(clause.name)}, {clause_text(text)}, …)"
+            self._wrong("description", clause, text, "a string", source, f"write the type first: {usage}")
+            facts["type"], facts["description"] = text, type_
         for name, argument in arguments_of(kind).values.items():
             value = facts.get(name)
             if not argument.accepts(value):
@@ -161,7 +145,10 @@ class _Check:
             facts[name] = self.clause(value, source)
             return facts[name] is not None or is_optional
         wanted = " or ".join(f"{_article(class_.__name__)} {class_.__name__}" for class_ in allowed)
-        hint = _instead_of(value, wanted) if isinstance(value, Clause) else ""
+        hint = ""
+        if isinstance(value, (Clause, str)):
+            label = clause_label(value) if isinstance(value, Clause) else ""
+            hint = argument_hint(value, kind, label) or f"write {wanted}"
         self._wrong(name, holder, value, wanted, source, hint)
         facts[name] = None
         return is_optional
@@ -191,7 +178,7 @@ class _Check:
             clause=what.partition(" of ")[2],
             value=describe_value(value),
             wanted="a type",
-            hint=_type_hint(value),
+            hint=type_hint(value),
         )
         return BROKEN
 
@@ -218,10 +205,10 @@ class _Check:
         if not isinstance(child, _held(kind)):
             self._report.add(
                 codes.MISPLACED_CLAUSE,
-                getattr(child, "source", source),
+                _placed(child, source),
                 child=clause_label(child),
                 parent=clause_label(parent),
-                hint=_where(child, kind),
+                hint=place_hint(child, kind, _held(kind)),
             )
             return None
         if isinstance(child, shareable_clauses()):
@@ -235,12 +222,16 @@ class _Check:
         )
 
 
+def _placed(child: Clause, holder: Source) -> Source:
+    """Return the place of a child: where it is written, if that is in its holder, else the holder's."""
+    source: Source = getattr(child, "source", holder)
+    return source if holder.encloses(source) else holder
+
+
 def clause_label(clause: Clause) -> str:
     """Return a clause with its name, for messages: `Tool 'search'`."""
     name = getattr(clause, "name", getattr(clause, "kind", None))
-    return (
-        f"{_class_name(type(clause))} {source_text(name)}" if isinstance(name, str) else clause_text(clause)
-    )
+    return f"{class_name(type(clause))} {source_text(name)}" if isinstance(name, str) else clause_text(clause)
 
 
 def describe_value(value: object) -> str:
@@ -262,18 +253,6 @@ def _argument_hint(argument: str, value: object, wanted: str) -> str:
     return f"write {argument}=True, or remove it" if wanted == FLAG_WANTED else f"write {wanted}"
 
 
-def _instead_of(value: Clause, wanted: str) -> str:
-    """Return the hint for a clause that is an argument in the place of another one."""
-    if isinstance(value, MCPToolset):
-        return "put it into Service, and give it to agents by Use(…): its server executes the tools"
-    if isinstance(value, Agent):
-        return (
-            f"let {clause_label(value)} export a toolset, Agent(…, Export(Toolset(…))), and use that; "
-            "or hand the conversation over: Transfer(…)"
-        )
-    return f"write {wanted}"
-
-
 def _star_hint(value: object) -> str:
     is_several = isinstance(value, (tuple, list, set, frozenset, Iterator))
     return "unpack it: write *items, so that each item is an argument of its own" if is_several else ""
@@ -281,7 +260,7 @@ def _star_hint(value: object) -> str:
 
 def _allowed_children(kind: type[Clause]) -> str:
     """Return the names of clauses that a clause holds; the first ones, where there are many."""
-    *names, last = (_class_name(allowed) for allowed in _held(kind))
+    *names, last = (class_name(allowed) for allowed in _held(kind))
     if len(names) > _MOST_CLAUSES:
         names, last = names[:_MOST_CLAUSES], "another clause"
     return f"{', '.join(names)} or {last}"
@@ -309,50 +288,4 @@ def _type_label(clause: Clause, kind: type[Clause], name: str, is_optional: bool
 
 
 def _article(name: str) -> str:
-    return "an" if name[0] in "AEIO" else "a"
-
-
-def _class_name(clause: type[Clause]) -> str:
-    return "a type" if clause is DataType else clause.__name__.removesuffix("Clause")
-
-
-def _type_hint(value: object) -> str:
-    if value is decimal.Decimal:  # an import that hides the word
-        return "write Decimal of toolgen.dsl; for values, import decimal and write decimal.Decimal"
-    if isinstance(value, type) and issubclass(value, Clause):
-        return f"write {value.__name__}(…)"
-    if isinstance(value, (list, tuple)) and len(value) == 1 and isinstance(value[0], DataType):
-        return f"write ArrayOf({clause_text(value[0])})"
-    if get_origin(value) in (Union, UnionType):
-        inner = [each for each in get_args(value) if each is not NoneType]
-        return f"{_type_hint(inner[0])}; an attribute without required=True may be absent"
-    proposal = _type_clause_for(value) or "a type such as String, ArrayOf(String) or the name of a Type"
-    return f"write {proposal}"
-
-
-def _type_clause_for(value: object) -> str | None:
-    """Return the type clause that corresponds to a Python type."""
-    if isinstance(value, DataType):
-        return clause_text(value)
-    inner = [_type_clause_for(each) or "…" for each in get_args(value)]
-    try:
-        clause = _PYTHON_TYPES.get(get_origin(value) or value)
-    except TypeError:  # not hashable, so it is none of them
-        return None
-    return clause.replace("…", inner[-1]) if clause and inner else clause
-
-
-def _where(child: Clause, parent: type[Clause]) -> str:
-    if isinstance(child, (Attribute, Required)) and parent in (Tool, Method):
-        objects = (each.__name__ for each in _held(parent) if issubclass(each, Attributes))
-        return f"write {' or '.join(f'{name}({clause_text(child)}(…))' for name in objects)}"
-    if parent is Tool and isinstance(child, (Payload, Result)):
-        return f"write {'Args' if isinstance(child, Payload) else 'Return'}(…), which a Tool has in its place"
-    if isinstance(child, Toolset):
-        return "list it in the service that owns it"
-    if isinstance(child, DataType) and not isinstance(child, (Type, Enum)):
-        return "a type is the second argument of an Attribute"
-    if isinstance(child, Attribute):
-        return "put it into Args, Return, Payload, Result, Type or Object"
-    parents = [_class_name(parent) for parent in parents_of(type(child))]
-    return f"put it into {' or '.join(parents)}" if parents else "use it as the type of an Attribute"
+    return "an" if name.startswith(("A", "E", "I", "O", "MCP")) else "a"

@@ -1,0 +1,126 @@
+"""Clauses where they do not belong: what the hint says to write is a design without mistakes."""
+
+from __future__ import annotations
+
+import pytest
+
+from toolgen import dsl
+from toolgen.dsl import Evaluation, build
+
+DESIGN = """
+Note = Type("Note", "A note.", Attribute("text", String, "Its text.", required=True))
+add = Tool("add", "Add a note.", Args(Note), Return(Note))
+notes = Toolset("notes", "Notes.", add)
+save = Method("save", "Save a note.")
+design = Design("desk", "A desk.", Service("Store", "Keeps notes.", save), Service(
+    "desk", "Helps.", notes, Agent("chat", "Talks.", Use(notes)),
+    Completion("report", "Reports.", Return(Note)),
+))
+"""
+
+CASES = {
+    # What is written, with what is wrong in it, what the hint says, and what follows from it.
+    "a tool's arguments in a method": (
+        ('"Save a note."', '"Save a note.", Args(Note)'),
+        "write Payload(…), which a Method has in its place",
+        ("Args(Note))\ndesign", "Payload(Note))\ndesign"),
+    ),
+    "a tool's result in a method": (
+        ('"Save a note."', '"Save a note.", Return(Note)'),
+        "write Result(…), which a Method has in its place",
+        ("Return(Note))\ndesign", "Result(Note))\ndesign"),
+    ),
+    "a toolset in an agent": (
+        ("Use(notes)", "notes"),
+        "write Use(Toolset(…)), which gives the agent its tools",
+        ('"Talks.", notes', '"Talks.", Use(notes)'),
+    ),
+    "a tool in an agent": (
+        ("Use(notes)", "add"),
+        "put it into a Toolset, and give that to the agent: Use(toolset)",
+        ('"Talks.", add', '"Talks.", Use(notes)'),
+    ),
+    "a tool in Use": (
+        ("Use(notes)", "Use(add)"),
+        "give the toolset that it stands in: Use(toolset, only=['add'])",
+        ("Use(add)", "Use(notes, only=['add'])"),
+    ),
+    "a name in Use": (
+        ("Use(notes)", 'Use("notes")'),
+        "give the toolset itself, the value of Toolset('notes', …); of an agent in another module: "
+        "AgentToolset(service, agent, toolset)",
+        ('Use("notes")', "Use(notes)"),
+    ),
+    "a service in Use": (
+        ("Use(notes)", 'Use(Service("other", "Others.", notes))'),
+        "give a toolset of it: Use(toolset)",
+        ('Use(Service("other", "Others.", notes))', "Use(notes)"),
+    ),
+    "a history in an agent": (
+        ("Use(notes)", "Use(notes), History(keep_turns=3)"),
+        "write RunPolicy(history=History(…))",
+        ("History(keep_turns=3)", "RunPolicy(history=History(keep_turns=3))"),
+    ),
+    "a type in a completion": (
+        ("Return(Note)),\n)", "Note),\n)"),
+        "write Return(Note)",
+        ('"Reports.", Note', '"Reports.", Return(Note)'),
+    ),
+    "a result of a method in a completion": (
+        ("Return(Note)),\n)", "Result(Note)),\n)"),
+        "write Return(…), which a Completion has in its place",
+        ("Result(Note)", "Return(Note)"),
+    ),
+    "arguments of a completion": (
+        ('"Reports.", ', '"Reports.", Args(Note), '),
+        "remove it: a completion gets its message when it is called",
+        ('"Reports.", Args(Note), ', '"Reports.", '),
+    ),
+    "a request in a method": (
+        ('"Save a note."', '"Save a note.", POST("/notes")'),
+        "write HTTP(POST(…))",
+        (
+            '"Keeps notes.", save), Service',
+            '"Keeps notes.", Server("https://x.example"), save), Service',
+            'POST("/notes")',
+            'HTTP(POST("/notes"))',
+        ),
+    ),
+    "a description before its type": (
+        ('String, "Its text."', '"Its text.", String'),
+        "write the type first: Attribute('text', String, …)",
+        ('"Its text.", String', 'String, "Its text."'),
+    ),
+    "a type with brackets of Python": (
+        ("String, ", "ArrayOf[String], "),
+        "write ArrayOf(String)",
+        ("ArrayOf[String]", "ArrayOf(String)"),
+    ),
+    "a dict in the place of an object": (
+        ("String, ", '{"first": String}, '),
+        "write Object(Attribute('first', String, \"…\"))",
+        ('{"first": String}', "Object(Attribute('first', String, \"…\"))"),
+    ),
+    "a literal": (
+        ("String, ", 'Literal["a", "b"], '),
+        "write String, and enum=('a', 'b')",
+        ('Literal["a", "b"], "Its text.", ', "String, \"Its text.\", enum=('a', 'b'), "),
+    ),
+}
+
+
+def evaluate(text: str) -> Evaluation:
+    names = {name: getattr(dsl, name) for name in dsl.__all__}
+    exec(compile(f"from typing import Literal\n{text}", "design.py", "exec"), names)
+    return build(names["design"])
+
+
+@pytest.mark.parametrize(("wrong", "hint", "fix"), CASES.values(), ids=list(CASES))
+def test_what_the_hint_says_is_a_design(wrong: tuple[str, str], hint: str, fix: tuple[str, ...]) -> None:
+    assert evaluate(DESIGN).diagnostics == ()
+    broken = DESIGN.replace(*wrong)
+    assert hint in [diagnostic.hint for diagnostic in evaluate(broken).diagnostics]
+    for old, new in zip(fix[::2], fix[1::2], strict=True):
+        assert old in broken
+        broken = broken.replace(old, new)
+    assert evaluate(broken).diagnostics == ()
