@@ -86,6 +86,39 @@ CASES = {
             'HTTP(POST("/notes"))',
         ),
     ),
+    "a verb as a text": (
+        ('"Save a note."', '"Save a note.", HTTP("POST", "/notes")'),
+        'write the verb as a clause, with its path: HTTP(GET("/…"))',
+        (
+            '"Keeps notes.", save), Service',
+            '"Keeps notes.", Server("https://x.example"), save), Service',
+            'HTTP("POST", "/notes")',
+            'HTTP(POST("/notes"))',
+        ),
+    ),
+    "a name as the security": (
+        ('"Save a note."', '"Save a note.", Security("key"), HTTP(POST("/notes"))'),
+        "give a scheme, such as BearerSecurity('key', …) or APIKeySecurity(…)",
+        (
+            '"Keeps notes.", save), Service',
+            '"Keeps notes.", Server("https://x.example"), save), Service',
+            'Security("key")',
+            'Security(BearerSecurity("key", "Its key."))',
+        ),
+    ),
+    "a service and its method in one text": (
+        ("Args(Note), Return(Note))", 'BindTo("Store.save"))'),
+        """service 'Store' has it: write BindTo("Store", "save")""",
+        ('"Store.save"', '"Store", "save"'),
+    ),
+    "a union of types without names": (
+        ("String, ", 'OneOf(Type("A", "A."), Type("B", "B.")), '),
+        'the tag comes first, then a name for each branch: OneOf("kind", stop=…, wait=…)',
+        (
+            'OneOf(Type("A", "A."), Type("B", "B.")), ',
+            'OneOf("kind", a=Type("A", "A."), b=Type("B", "B.")), ',
+        ),
+    ),
     "a description before its type": (
         ('String, "Its text."', '"Its text.", String'),
         "write the type first: Attribute('text', String, …)",

@@ -82,6 +82,12 @@ CASES = {
         "TypeError: unsupported operand type(s) for |: 'StringClause' and 'NoneType'",
         "write Nullable(…) where null is a value; without required=True an attribute may be absent",
     ),
+    "a name in small letters": (
+        DESIGN.replace('Inject("session_id")', 'inject("session_id")'),
+        (16, 9),
+        "NameError: name 'inject' is not defined. Did you mean: 'Inject'?",
+        "write Inject",
+    ),
     "a type of other languages": (
         DESIGN.replace('"name", String,', '"name", Text,'),
         (12, 31),

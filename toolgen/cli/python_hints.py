@@ -84,7 +84,8 @@ def _of_name(name: str, frame: FrameType | None) -> str:
     if frame and _is_set_in(frame, name):
         return f"define it above; a Type of this design may also be named in quotes: {name!r}"
     visible = {*frame.f_locals, *frame.f_globals} if frame else set[str]()
-    near = _closest(name, [*sorted(visible), *dsl.__all__])
+    same = [clause for clause in dsl.__all__ if clause.lower() == name.lower()]
+    near = next(iter(same), _closest(name, [*sorted(visible), *dsl.__all__]))
     near = _NAMES_OF_OTHERS.get(name, near)
     if not near:
         return "define it above, or import it"

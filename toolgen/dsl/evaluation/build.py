@@ -335,9 +335,9 @@ class _Builder:
 
     def _other_method(self, name: str, methods: Iterable[str], service: str) -> str:
         """Return the hint for an unknown method: another service may have it."""
-        owner = self._owner(name)
-        if owner is not None:
-            return f'service {owner!r} has it: write BindTo("{owner}", "{name}")'
+        within, _, method = name.rpartition(".")
+        if owner := within if method in self._operations.get(within, ()) else self._owner(method):
+            return f'service {owner!r} has it: write BindTo("{owner}", "{method}")'
         return suggestion(name, methods, f'add Method("{name}", "…") to service {service!r}')
 
     def _bound(

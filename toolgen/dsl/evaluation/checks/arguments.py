@@ -17,6 +17,7 @@ from ...attributes import Attribute
 from ...clause import Clause
 from ...composites import MapOf
 from ...datatypes import DataType, ScalarClause
+from ...security import Security
 from ...services import Design
 from ...structure import MCPToolset
 from ..mcp import locked_toolset
@@ -246,6 +247,8 @@ def describe_value(value: object) -> str:
 def _argument_hint(argument: str, value: object, wanted: str) -> str:
     if argument == "description" and isinstance(value, Clause):
         return f"write a description before {clause_label(value)}"
+    if argument == "tag":
+        return 'the tag comes first, then a name for each branch: OneOf("kind", stop=…, wait=…)'
     if isinstance(name := getattr(value, "name", None), str) and isinstance(value, Clause):
         return f"write its name, {source_text(name)}"
     if isinstance(value, str) and wanted == NAMES_WANTED:
@@ -273,6 +276,8 @@ def _child_hint(child: object, kind: type[Clause]) -> str:
         return "remove it; for an optional clause write *([clause] if condition else [])"
     if isinstance(child, str) and "description" in arguments_of(kind).values:
         return "remove it: the name and the description are the only texts"
+    if isinstance(child, str) and kind is Security:
+        return f"give a scheme, such as BearerSecurity({source_text(child)}, …) or APIKeySecurity(…)"
     return _star_hint(child) or "remove it"
 
 

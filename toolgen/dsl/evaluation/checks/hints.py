@@ -15,7 +15,7 @@ from ...composites import Enum, Type
 from ...datatypes import DataType
 from ...services import Service
 from ...structure import Args, Attributes, MCPToolset, Method, Payload, Result, Return, Tool, Toolset
-from ...transports import Request
+from ...transports import HTTP, Request
 from ..report import source_text
 from ..types.spelling import clause_text
 from .argument_types import class_name, parents_of
@@ -89,6 +89,8 @@ def argument_hint(value: Clause | str, holder: type[Clause], label: str) -> str:
         return f"give the toolset that it stands in: {holder.__name__}(toolset{only})"
     if isinstance(value, Service):
         return f"give a toolset of it: {holder.__name__}(toolset)"
+    if isinstance(value, str) and holder is HTTP:
+        return 'write the verb as a clause, with its path: HTTP(GET("/…"))'
     if isinstance(value, str) and holder in (Use, Export):
         other = "; of an agent in another module: AgentToolset(service, agent, toolset)" * (holder is Use)
         return f"give the toolset itself, the value of Toolset({source_text(value)}, …){other}"
