@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-import anyio
 from pydantic import PrivateAttr
 
 from toolgen.calls.call import NO_META
@@ -27,6 +26,7 @@ from .framework_calls import FrameworkCall, FrameworkCalls, MetaOf, Spec
 from .result_view import result_view
 
 with extra("fastmcp"):
+    import anyio
     from fastmcp.server.context import Context
     from fastmcp.server.dependencies import get_context
     from fastmcp.server.providers import Provider

@@ -10,11 +10,13 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 from urllib.parse import quote
 
-from starlette.requests import Request
-
 from toolgen.calls.steps.boundary import Contained
+from toolgen.contract.extras import extra
 from toolgen.contract.logs import log_failure, logger
 from toolgen.runtime import CallMeta
+
+with extra("serve"):  # the first import of starlette by this package, whose other modules need it
+    from starlette.requests import Request
 
 from .problems import Problem
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from pydantic_core import from_json, to_json
+from starlette.responses import Response
 
 from toolgen.agents import (
     EndedSessionError,
@@ -14,16 +15,12 @@ from toolgen.agents import (
     UnknownSessionError,
 )
 from toolgen.contract.errors import ToolgenError
-from toolgen.contract.extras import extra
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import log_failure, logger
 from toolgen.runs import UnknownRunError, UnsettledAnswerError
 from toolgen.runtime import FieldIssue, ResolveError, UnknownArtifactError, UnknownToolError
 from toolgen.stores import StoreError
 from toolgen.waiting import errors as waiting
-
-with extra("serve"):  # the first import of starlette by this package, whose other modules need it
-    from starlette.responses import Response
 
 log = logger("toolgen.http")
 

@@ -15,11 +15,14 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 
+from toolgen.contract.extras import extra
 from toolgen.ports.admission import PortLimits
 from toolgen.ports.connections import at_most_half_of_files
 from toolgen.ports.http_requests import OwnNames
-from toolgen.ports.http_server import serve_app
 from toolgen.ports.loopback import LOOPBACK_NAMES, is_loopback
+
+with extra("serve"):  # uvicorn, which is not where starlette came with another package
+    from toolgen.ports.http_server import serve_app
 
 from .callers import Caller
 from .explorer import PAGE_HEADERS, explorer_assets, explorer_page

@@ -13,12 +13,14 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Seque
 from contextlib import asynccontextmanager
 from typing import Any, Final, TypeAlias, TypeVar
 
-import psycopg
-from psycopg.conninfo import conninfo_to_dict, make_conninfo
-from psycopg.pq import TransactionStatus
-
+from toolgen.contract.extras import extra
 from toolgen.stores import StoreClosedError, StoreError
 from toolgen.stores.transactions import putting
+
+with extra("postgres"):  # the first import of psycopg by this package, whose other modules need it
+    import psycopg
+    from psycopg.conninfo import conninfo_to_dict, make_conninfo
+    from psycopg.pq import TransactionStatus
 
 from .connection import Connection, connection_error, is_lost, server_of, store_error, unknown_commit
 from .migrations import migrate

@@ -10,11 +10,7 @@ from datetime import timedelta
 from functools import partial
 from typing import TypeVar
 
-from temporalio.client import Client, TLSConfig
-from temporalio.converter import PayloadCodec
-from temporalio.service import RPCError
-from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
-
+from toolgen.contract.extras import extra
 from toolgen.contract.json_value import Json
 from toolgen.runs import (
     DRAIN_S,
@@ -36,6 +32,12 @@ from toolgen.runs import (
     WorkerRole,
 )
 from toolgen.runs.errors import already_registered, engine_closed
+
+with extra("temporal"):  # the first import of the SDK by this package, whose other modules need it
+    from temporalio.client import Client, TLSConfig
+    from temporalio.converter import PayloadCodec
+    from temporalio.service import RPCError
+    from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from ..journal import Followers, encode
 from .client import TemporalClient
