@@ -18,6 +18,7 @@ from toolgen.cli.timeline import duration, timeline
 from .conftest import ProjectFolder
 from .terminal import at_a_terminal
 from .test_chat_command import MAIN
+from .test_gen_command import without
 
 ESCAPE = re.compile(r"\x1b\[\d+m")
 DOCUMENTS = [
@@ -118,6 +119,12 @@ def test_a_desktop_client_gets_absolute_paths(desk: ProjectFolder) -> None:
     }
     refused = desk.run("mcp", "serve", "--print-config", "--http", "8000")
     assert (refused.code, refused.out) == (2, "")
+
+
+def test_a_server_that_cannot_start_has_no_settings(desk: ProjectFolder) -> None:
+    refused = without("mcp_types", desk.path, "mcp", "serve", "--print-config")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert refused.stderr.endswith("  hint: pip install 'toolgen[mcp]'\n")
 
 
 def test_a_shell_completes_commands(desk: ProjectFolder, monkeypatch: pytest.MonkeyPatch) -> None:

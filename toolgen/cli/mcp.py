@@ -75,8 +75,10 @@ def print_client_config(project: Project, options: ServeOptions) -> int:
     All paths are absolute: a client has a working directory and a PATH of its own.
 
     Raises:
-        ToolgenError: the options are those of a server over HTTP.
+        ToolgenError: the options are those of a server over HTTP, or its extra is not installed.
     """
+    import toolgen.adapters.mcp  # noqa: F401, says what to install
+
     if options.http:
         raise ToolgenError("--print-config is for stdio, and --http for a URL", hint="leave one out")
     options_given = {
