@@ -206,7 +206,9 @@ def test_a_tool_of_an_agent_that_nobody_is_asked_about_is_said_at_once(
     tools = StaticToolset(name="x.tools", bound=(replace(func_tool(add, toolset="x.tools"), spec=asking),))
     agents_of(Runtime(engine=InProcessEngine())).register(agent("x.one", NOBODY, tools))
     assert caplog.messages == []
-    agents_of(Runtime()).register(agent("x.one", NOBODY, tools))
+    agents = agents_of(Runtime())
+    agents.register(agent("x.one", NOBODY, tools))
+    agents.register(agent("x.two", NOBODY, tools))
     (line,) = caplog.messages
     assert line.startswith("add: asks before it runs, and no engine of this runtime keeps the question")
 

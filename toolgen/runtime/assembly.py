@@ -75,6 +75,8 @@ class Assembly:
         """The agents; None without any."""
         self.joined: Any = None
         """What hosts see of them."""
+        self._warned: set[str] = set()
+        """Ids of the tools that the log has named."""
 
     @cached_property
     def tools(self) -> WaitingTools:
@@ -98,14 +100,15 @@ class Assembly:
         return DirectCallActivities(self.services, self.tools, self.events)
 
     def warn_of_unasked(self, specs: Iterable[ToolSpec[Any, Any]]) -> None:
-        """Log which of these tools wait for an answer or a later result, where no engine keeps the call."""
+        """Log, once of each, which tools wait for an answer or a later result that no engine would keep."""
         if self.services.suspender is not None:
             return
-        specs = list(specs)
-        asking = [spec.name for spec in specs if spec.confirm is not None]
+        unnamed = [spec for spec in specs if spec.id not in self._warned]
+        self._warned.update(spec.id for spec in unnamed)
+        asking = [spec.name for spec in unnamed if spec.confirm is not None]
         if asking and self.services.is_interactive:
             log.warning(_NOBODY_TO_ASK, ", ".join(asking))
-        if later := [spec.name for spec in specs if spec.long_running is not None]:
+        if later := [spec.name for spec in unnamed if spec.long_running is not None]:
             log.warning(_NO_RESULT_LATER, ", ".join(later))
 
     def execute_runs(self, waits: WaitRegistry) -> None:
