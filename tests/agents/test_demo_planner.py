@@ -10,12 +10,12 @@ from examples.home.app import Planners, assistant
 from examples.home.database import connect
 from gen.assistant import completions
 from gen.assistant.agents import chat
-from toolgen.agents import RunOutput
+from toolgen.agents import AgentRegistration, AgentSpec, AgentTool, RunOutput, agents_of
 from toolgen.agents.demo.filling import filled
 from toolgen.agents.demo.telling import result_text
 from toolgen.agents.planner.messages import ToolAnswer
 from toolgen.calls.toolsets.functions import func_tool
-from toolgen.runtime import Runtime
+from toolgen.runtime import Runtime, function_toolset
 
 
 @pytest.fixture
@@ -101,6 +101,28 @@ async def test_a_name_with_arguments_is_called_as_it_stands(home: Runtime) -> No
     assert "Balcony" not in (await said(home, 'list_devices {"site_id": "cabin", "limit": 1}')).text
     failed = await said(home, 'list_devices {"site_id": "cabin", "limit": 1000}', "s-other")
     assert failed.text.startswith("list_devices did not succeed (error): ")
+
+
+async def test_a_call_without_arguments_is_announced_as_one() -> None:
+    def list_rooms() -> dict[str, list[str]]:
+        """List the rooms."""
+        return {"rooms": ["hall"]}
+
+    tool = func_tool(list_rooms, toolset="desk.rooms", annotations={"read_only": True})
+    spec = AgentSpec(
+        id="desk.clerk", description="Lists.", tools=(AgentTool(id=tool.spec.id, name="list_rooms"),)
+    )
+    async with Runtime() as runtime:
+        agents = agents_of(runtime)
+        toolsets = (function_toolset("desk.rooms", [tool]),)
+        agents.register(AgentRegistration(spec=spec, planner="demo", toolsets=toolsets))
+        handle = await agents.client(spec).start("List the rooms", session_id="s")
+        pieces = [event.text async for event in handle.events() if event.type == "assistant_reply"]
+    assert "".join(pieces).startswith(
+        "Demo model (it matches words; it is no language model): 'List', 'rooms' match list_rooms; "
+        "I call it without arguments."
+    )
+    assert "list_rooms returned this:\nrooms, 1:\n- hall" in "".join(pieces)
 
 
 async def test_equal_messages_get_equal_answers(home: Runtime) -> None:

@@ -96,7 +96,8 @@ def _answered(
 def _next(spec: ToolSpec[Any, Any], draft: Filled, match: Match, plan_input: PlanInput) -> PlanResult:
     """Return the call, where it is complete and only reads; else what has to be asked first."""
     matched = f"{_WHO}: {_matched(match)} {spec.name}"
-    listed = "; ".join(shown(draft.arguments, draft.sources)) or "without arguments"
+    listed = "; ".join(shown(draft.arguments, draft.sources))
+    how = f"with {listed}" if listed else "without arguments"
     if draft.missing:
         field = draft.missing[0]
         properties: Any = spec.payload.schema.get("properties")
@@ -105,8 +106,8 @@ def _next(spec: ToolSpec[Any, Any], draft: Filled, match: Match, plan_input: Pla
         native = _native(spec, draft, match, field)
         return Await(kind="clarification", question=question, missing_fields=(field,), native=native)
     if spec.hints["read_only"] or spec.confirm is not None:  # a confirmation of its own asks by itself
-        return _announced_call(spec, draft, f"{matched}; I call it with {listed}.", plan_input)
-    question = f"{matched}, which may change something. Shall I call it with {listed}?"
+        return _announced_call(spec, draft, f"{matched}; I call it {how}.", plan_input)
+    question = f"{matched}, which may change something. Shall I call it {how}?"
     native = _native(spec, draft, match, "")
     return Await(kind="confirmation", question=question, schema={"type": "boolean"}, native=native)
 

@@ -52,7 +52,7 @@ def parsed(text: str) -> Any:
 def _value(value: Any) -> str:
     match value:
         case dict() if value and _is_deep(value):
-            return "\n".join(["", *_members(value)])
+            return "\n".join(["this:", *_members(value)])
         case dict() if value:
             return _sentence("; ".join(_flat(value)))
         case list():
