@@ -88,6 +88,37 @@ def test_a_turn_that_waits_names_the_command_that_answers(desk: ProjectFolder) -
 
 
 @pytest.mark.parametrize(
+    "command",
+    [
+        ("run", "clerk", 'keep_text {"text": "it"}', "--model", "demo"),
+        ("call", "keep_text", '{"text": "it"}'),
+    ],
+    ids=["run", "call"],
+)
+def test_a_tool_that_can_ask_nobody_says_what_is_missing(
+    desk: ProjectFolder, command: tuple[str, ...]
+) -> None:
+    main = MAIN.replace("PLANNER", "None").replace('engine=InProcessEngine("runs.db"), ', "")
+    asks = main.replace('return f"{text} is kept"', 'return ToolOutcome.ask("Where?")')
+    imported = asks.replace("import ConfirmSpec,", "import ToolOutcome, ConfirmSpec,")
+    hints = 'keep_text, toolset="desk.words", annotations={"read_only": True}'
+    desk.write("app/main.py", imported.replace('keep_text, toolset="desk.words"', hints))
+    done = desk.run(*command)
+    assert '  hint: give it a file: Runtime(engine=InProcessEngine("runs.db"))' in done.err
+    known = desk.run(*(part.replace("keep_text", "burn_text") for part in command))
+    assert "needs approval, but this runtime" in known.out
+    assert "  hint: " not in known.err  # its registration has said it
+
+
+def test_a_turn_that_waits_for_an_answer_that_nobody_can_give_says_so(desk: ProjectFolder) -> None:
+    desk.write("app/main.py", MAIN.replace("PLANNER", "None").replace('"runs.db"', ""))
+    done = desk.run("run", "clerk", 'burn_text {"text": "it"}', "--model", "demo")
+    assert (done.code, done.out) == (3, "")
+    assert "it waits for a confirmation: Burn it?\nit cannot be answered: the runs of" in done.err
+    assert "toolgen approve" not in done.err
+
+
+@pytest.mark.parametrize(
     ("options", "error"),
     [
         (

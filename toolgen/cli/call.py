@@ -31,7 +31,16 @@ from toolgen.shapes.constraints import LIMITS
 from toolgen.shapes.sensitive import redacted
 
 from .config import Project
-from .runtime import DURABLE_HINT, collect_method_faults, opened_for, project_runtime, require_meta, specs_of
+from .runtime import (
+    UNANSWERABLE,
+    collect_method_faults,
+    denial_hint,
+    is_durable,
+    opened_for,
+    project_runtime,
+    require_meta,
+    specs_of,
+)
 from .terminal import show_document
 
 LEFT_WORK: Final = "the agent has answered, and has left work that goes on:"
@@ -77,6 +86,8 @@ def _show(
         print(printable(facts), file=sys.stderr)
     for line in faults:
         print(line, file=sys.stderr)
+    if hint := denial_hint(runtime, result.tool, str(result.error or "")):
+        print(hint, file=sys.stderr)
     for asked in result.suspensions:
         print(_waiting_text_of(runtime, asked), file=sys.stderr)
     for work in left_work(result):
@@ -118,10 +129,9 @@ def waiting_text(suspended: Suspended) -> str:
 
 def _waiting_text_of(runtime: Runtime, suspended: Suspended) -> str:
     """Return what a call waits for, and how to answer it where that works after this process ended."""
-    if runtime.engine is not None and runtime.engine.caps.is_durable:
+    if is_durable(runtime):
         return waiting_text(suspended)
-    gone = "it cannot be answered: the runs of the configured runtime end with its process"
-    return f"{describe_suspended(suspended)}\n{gone}\n  hint: {DURABLE_HINT}"
+    return f"{describe_suspended(suspended)}\n{UNANSWERABLE}"
 
 
 def _steps(trace: Trace, result: ToolResult) -> list[str]:

@@ -64,7 +64,13 @@ class _Chat:
             "/replay": self._replay,
             "/session": self._say_session,
         }
-        self.view = TurnView(session=session, write=_write, streams_text=True, artifacts=self._artifacts)
+        self.view = TurnView(
+            session=session,
+            runtime=opened.runtime,
+            write=_write,
+            streams_text=True,
+            artifacts=self._artifacts,
+        )
 
     async def run(self) -> None:
         """Answer each line, to `/quit` or the end of the input."""
@@ -161,7 +167,8 @@ class _Chat:
             _write(f"{printable(json.dumps(as_json(event), ensure_ascii=False))}\n")
 
     async def _replay(self, _: str) -> None:
-        again = TurnView(session=self._session, write=_write, streams_text=True)
+        runtime = self._opened.runtime
+        again = TurnView(session=self._session, runtime=runtime, write=_write, streams_text=True)
         for event in tuple(self.view.seen):
             if event.type == "run_started" and not event.parent_run_id:
                 _say("—")

@@ -21,7 +21,7 @@ from toolgen.runtime import Runtime
 from .config import Project
 from .models import agent_named, require_server
 from .operations import agents_in
-from .runtime import NOT_OVER, project_runtime
+from .runtime import NOT_OVER, UNANSWERABLE, denial_hint, is_durable, project_runtime
 from .terminal import show_line, user_name
 
 _LONGEST: Final = 160
@@ -109,6 +109,7 @@ class TurnView:
     """Shows what happens in the turns of a session, as it happens."""
 
     session: str
+    runtime: Runtime
     write: Callable[[str], None]
     """Gets text, with its ends of lines."""
     streams_text: bool
@@ -130,6 +131,8 @@ class TurnView:
         for line in _lines(event):
             self._end_text()
             self.write(f"{printable(line)}\n")
+        if event.type == "tool_end" and (hint := denial_hint(self.runtime, event.tool, event.error)):
+            self.write(f"{hint}\n")
         if event.type == "tool_end" and event.artifacts and self.artifacts is not None:
             self.artifacts(event)
 
@@ -203,7 +206,8 @@ async def run_agent(
     """
     session = session or f"run_{uuid.uuid4().hex[:12]}"
     async with open_agent(project, agent, model) as opened:
-        view = TurnView(session=session, write=_to_stderr, streams_text=False)
+        runtime = opened.runtime
+        view = TurnView(session=session, runtime=runtime, write=_to_stderr, streams_text=False)
         async with following(opened, view):
             handle = await opened.start(message, session)
             output = await handle.settled()
@@ -214,7 +218,7 @@ async def run_agent(
     if output.error:
         print(printable(output.error), file=sys.stderr)
     for awaiting in output.awaiting:
-        print(printable_lines(waiting_line(awaiting, session)), file=sys.stderr)
+        print(printable_lines(waiting_line(runtime, awaiting, session)), file=sys.stderr)
     return NOT_OVER if output.status == "waiting" else int(output.status != "completed")
 
 
@@ -223,10 +227,11 @@ def _to_stderr(text: str) -> None:
     sys.stderr.flush()
 
 
-def waiting_line(awaiting: Awaiting, session: str) -> str:
-    """Return what a turn waits for, and the command that answers it."""
+def waiting_line(runtime: Runtime, awaiting: Awaiting, session: str) -> str:
+    """Return what a turn waits for, and the command that answers it, where one can."""
     command = f"approve {awaiting.id}" if awaiting.token else f"chat --session {session}"
-    return f"it waits for a {awaiting.kind}: {awaiting.question}\nanswer it with: toolgen {command}"
+    answered = f"answer it with: toolgen {command}" if is_durable(runtime) else UNANSWERABLE
+    return f"it waits for a {awaiting.kind}: {awaiting.question}\n{answered}"
 
 
 def turn_record(output: RunOutput) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from typing import Any, Final
 
 from toolgen.contract.errors import HINT, ToolgenError
 from toolgen.contract.logs import MethodFault
-from toolgen.contract.names import CALL_META_NAMES
+from toolgen.contract.names import CALL_META_NAMES, NOBODY_TO_ASK
 from toolgen.contract.printable import printable
 from toolgen.contract.secrets import scrubbed
 from toolgen.findings import shown
@@ -43,6 +43,10 @@ NOT_OVER: Final = 3
 DURABLE_HINT: Final = (
     'give it a file: Runtime(engine=InProcessEngine("runs.db")); where no runtime is named: runs = "runs.db"'
 )
+UNANSWERABLE: Final = (
+    f"it cannot be answered: the runs of the configured runtime end with its process\n  hint: {DURABLE_HINT}"
+)
+"""What is printed of a call that waits, where the runtime keeps nothing beyond its process."""
 
 
 @asynccontextmanager
@@ -113,9 +117,20 @@ def durable_engine(runtime: Runtime) -> Engine:
         ToolgenError: its runs end with its process.
     """
     engine = runtime.engine
-    if engine is None or not engine.caps.is_durable:
+    if engine is None or not is_durable(runtime):
         raise ToolgenError("the configured runtime keeps no runs beyond its process", hint=DURABLE_HINT)
     return engine
+
+
+def is_durable(runtime: Runtime) -> bool:
+    """Return whether other processes see the runs of a runtime, also when this one has ended."""
+    return runtime.engine is not None and runtime.engine.caps.is_durable
+
+
+def denial_hint(runtime: Runtime, tool: str, error: str) -> str:
+    """Return what lets a call ask a person that has failed with an error; "" where it is known or no help."""
+    is_for_want_of_it = error.endswith(NOBODY_TO_ASK) and runtime.assembly.lacks_engine_for(tool)
+    return f"  hint: {DURABLE_HINT}" if is_for_want_of_it else ""
 
 
 @asynccontextmanager

@@ -36,6 +36,8 @@ DENIED: Final = "denied"
 UNAVAILABLE: Final = "approval_unavailable"
 CANCELED: Final = "canceled"
 """Codes of calls that were not allowed."""
+NOBODY_TO_ASK: Final = "this runtime is not interactive or has no engine"
+"""Why a call was not allowed that would have had to wait for a person."""
 RESERVED_CODES: Final = frozenset((DENIED, UNAVAILABLE, CANCELED, "tool_error", *get_args(RetryReason)))
 """What the runtime itself tells of a call that failed; no declared error has such a name."""
 

@@ -104,12 +104,17 @@ class Assembly:
         if self.services.suspender is not None:
             return
         unnamed = [spec for spec in specs if spec.id not in self._warned]
-        self._warned.update(spec.id for spec in unnamed)
-        asking = [spec.name for spec in unnamed if spec.confirm is not None]
-        if asking and self.services.is_interactive:
-            log.warning(_NOBODY_TO_ASK, ", ".join(asking))
-        if later := [spec.name for spec in unnamed if spec.long_running is not None]:
-            log.warning(_NO_RESULT_LATER, ", ".join(later))
+        asking = [spec for spec in unnamed if spec.confirm is not None and self.services.is_interactive]
+        later = [spec for spec in unnamed if spec.long_running is not None]
+        self._warned.update(spec.id for spec in (*asking, *later))
+        for text, named in ((_NOBODY_TO_ASK, asking), (_NO_RESULT_LATER, later)):
+            if named:
+                log.warning(text, ", ".join(spec.name for spec in named))
+
+    def lacks_engine_for(self, tool: str) -> bool:
+        """Return whether a call can ask nobody for lack of an engine, which the log has not said."""
+        services = self.services
+        return services.suspender is None and services.is_interactive and tool not in self._warned
 
     def execute_runs(self, waits: WaitRegistry) -> None:
         """Let the engine of these waits execute the runs of calls."""

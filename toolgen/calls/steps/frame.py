@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from toolgen.contract.limits import DEFAULT_LIMITS, Limits
+from toolgen.contract.names import NOBODY_TO_ASK
 from toolgen.contract.record import changed
 from toolgen.contract.secrets import Secrets, hiding
 from toolgen.shapes.design.model import ToolModel
@@ -278,8 +279,7 @@ class Frame:
         obstacle = None if services.suspender is None else services.suspender.obstacle(self.tool)
         if obstacle is not None:
             return obstacle.message
-        is_asked = services.is_interactive and services.suspender is not None
-        return "" if is_asked else "this runtime is not interactive or has no engine"
+        return "" if services.is_interactive and services.suspender is not None else NOBODY_TO_ASK
 
     def error_result(self, error: ToolError) -> ToolResult:
         """Return the error result of a failure whose text is for the model."""
