@@ -135,6 +135,19 @@ def test_functions_become_a_project_that_answers(empty: Path, capsys: pytest.Cap
     assert main(["gen", "--check", *settings]) == 0
 
 
+def test_what_an_import_leaves_out_is_said_without_its_next_steps(
+    empty: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (empty / "rooms.py").write_text(f"{FUNCTIONS}\n\ndef any_number(*rooms: str) -> None: ...\n")
+    assert main(["init", "desk", "--from", "functions", "rooms.py"]) == 0
+    told = capsys.readouterr().err
+    assert "rooms.py: error: tool 'any_number'" in told
+    assert "imported 1 tool; 1 error" in told
+    assert "next: set design" not in told  # the settings have it already
+    assert main(["import"]) == 2
+    assert "hint: name the folder of the design by --out, or KIND and SOURCE" in capsys.readouterr().err
+
+
 def test_tools_come_into_a_project_and_nothing_of_it_changes(
     empty: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -104,7 +104,7 @@ def follow_imports(request: ImportRequest) -> Iterator[Outcome]:
     out = request.out
     locks = [Path(lock_path(out))] if out.suffix == ".py" else sorted(out.glob(f"*{LOCK_SUFFIX}"))
     if not any(map(Path.exists, locks)):
-        hint = "name KIND and SOURCE to import something"
+        hint = "name the folder of the design by --out, or KIND and SOURCE to import something"
         raise ToolgenError(f"there is no import of before in {out}", hint=hint)
     for file in locks:
         lock = stored_lock(file)

@@ -8,7 +8,7 @@ import shlex
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import chdir
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
@@ -86,7 +86,7 @@ def write_design(kind: From, source: str, place: ProjectPlace, *, is_new: bool) 
         )
     for note in outcome.notes:
         if "warning:" in note or "error:" in note:
-            print_outcome(outcome)
+            print_outcome(replace(outcome, notes=(note,)))  # the next steps are those of init
             break
     return MadeDesign(copied=copied)
 
