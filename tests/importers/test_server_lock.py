@@ -75,8 +75,8 @@ def test_a_lock_is_written_updated_and_compared(capsys: pytest.CaptureFixture[st
     ("args", "why"),
     first(
         [
-            (("--stdio", f"{BARE} dies"), "ended before it answered"),
-            (("--stdio", "no-such-command"), "cannot be connected: FileNotFoundError"),
+            (("--stdio", f"{BARE} dies"), "ended before it answered hint: start it by hand"),
+            (("--stdio", "no-such-command"), "'no-such-command' hint: see that it runs, and"),
             (("--url", "http://127.0.0.1:9/mcp"), "cannot be connected: ConnectError"),
             (("--stdio", GOOD, "--url", "http://127.0.0.1:9"), "one of --stdio and --url"),
             (("--check",), "one of --stdio and --url"),
@@ -84,7 +84,7 @@ def test_a_lock_is_written_updated_and_compared(capsys: pytest.CaptureFixture[st
             (("--stdio", GOOD, "--out", "other.json"), "files exist already: other.json"),
             (
                 ("--url", "http://127.0.0.1:9", "--header", "A: $NOT_SET"),
-                "variable NOT_SET of --header",
+                "variable NOT_SET of the header 'A' is not set",
             ),
             (
                 ("--url", "http://127.0.0.1:9", "--header", "A: b"),

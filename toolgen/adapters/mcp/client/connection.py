@@ -41,6 +41,7 @@ from .peer_log import PeerLog
 from .servers import Streams
 from .transport import Watched
 
+_BY_HAND: Final = "start it by hand to see what it does"
 _CLOSING_S: Final = 10.0
 """Seconds that a session may take to close; then its task is cancelled."""
 _RESULT: Final[TypeAdapter[types.CallToolResult | types.InputRequiredResult]] = TypeAdapter(
@@ -308,16 +309,19 @@ class Connection:
         if isinstance(error, TimeoutError):
             failure = MCPServerError(
                 f"{what} did not answer within {self._connect_s:g} seconds{garbage}",
-                hint="start it by hand to see what it does, or give it more time: connect_s=…",
+                hint=f"{_BY_HAND}, or give it more time: connect_s=…",
             )
         elif any(is_closed(leaf) for leaf in leaves(error)):
-            failure = MCPServerError(f"{what} ended before it answered{garbage}")
+            failure = MCPServerError(f"{what} ended before it answered{garbage}", hint=_BY_HAND)
         else:
             faults = [fault_of(leaf, self._name) for leaf in leaves(error) if isinstance(leaf, MCPError)]
             if isinstance(refused := next(iter(faults), None), RefusedError):
                 return refused
             reasons = "; ".join(fault.message for fault in faults if fault is not None) or reason_of(error)
-            failure = MCPServerError(f"{what} cannot be connected: {reasons}{garbage}")
+            failure = MCPServerError(
+                f"{what} cannot be connected: {reasons}{garbage}",
+                hint="see that it runs, and that its command or address is right",
+            )
         failure.__cause__ = error
         return failure
 
