@@ -146,6 +146,7 @@ def test_a_second_worker_of_a_file_is_refused(runs: ProjectFolder) -> None:
         done = runs.run("worker")
     assert done.code == 2
     assert f"are executed by another engine, in the process {server.process.pid}" in done.err
+    assert done.err.endswith("toolgen serve --no-worker\n")
 
 
 @pytest.mark.parametrize("option", [("--queue", "x"), ("--role", "activities")])

@@ -246,7 +246,8 @@ class FileWorker:
         return EngineError(
             f"the runs of {str(self._path)!r} are executed by another engine, in the process"
             f" {self._lease.holder()}",
-            hint="end that process first, or be a client of it: InProcessEngine(path, worker=False)",
+            hint="end that process first, or be a client of it: InProcessEngine(path, worker=False), "
+            "toolgen serve --no-worker",
         )
 
     def _hold_clock(self) -> None:
