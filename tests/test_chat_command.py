@@ -85,6 +85,8 @@ def test_a_turn_that_waits_names_the_command_that_answers(desk: ProjectFolder) -
     assert (done.code, done.out) == (3, "")
     assert "it waits for a confirmation: Burn it?\nanswer it with: toolgen approve " in done.err
     assert "burn_text" in desk.run("approve", "--session", "s").out
+    asked = desk.run("run", "intern", 'keep_text {"text": "it"}', "--model", "demo", "--session", "t")
+    assert asked.err.endswith("\nanswer it with: toolgen chat desk.intern --session t\n")
 
 
 @pytest.mark.parametrize(
@@ -180,9 +182,15 @@ def test_an_approval_is_asked_inline_with_all_arguments(
 
 
 def test_what_is_not_answered_is_asked_again_when_the_conversation_goes_on(desk: ProjectFolder) -> None:
-    first = talk(desk, 'keep_text {"text": "it"}')
-    assert first.out.endswith("[y/N]\nit waits; go on by: toolgen chat --session s\n")
-    again = talk(desk, "y")
+    first = talk(desk, 'keep_text {"text": "it"}', agent="intern")
+    assert first.out.endswith("[y/N]\nit waits; go on by: toolgen chat desk.intern --session s\n")
+    listed = desk.run("runs", "list").out
+    assert "  (answer it with toolgen chat desk.intern --session s; a program answers with" in listed
+    assert desk.run("approve").err == (
+        "nothing waits for an answer\n"
+        "see what agents ask, which chat answers: toolgen runs list --state waiting\n"
+    )
+    again = talk(desk, "y", agent="desk.intern")
     assert '  ← keep_text: ok, "it is kept"\n' in again.out
 
 
@@ -239,7 +247,7 @@ def test_a_credential_is_not_asked_for_where_it_is_shown(project: ProjectFolder)
     done = talk(project, "get_book {}", "secret:key-8d2f1c9")
     assert "give it by: toolgen approve " in done.out
     assert "your answer:" not in done.out
-    assert "it waits; go on by: toolgen chat --session s" in done.out
+    assert "it waits; go on by: toolgen chat desk.clerk --session s" in done.out
 
 
 CHILD = """\

@@ -223,10 +223,13 @@ async def show_waiting(project: Project, session: str | None, format: Listing) -
                 print(summarize_suspended(suspended))
         suspects = [call for call in await runtime.waits.check() if call.state != "sealed"]
         going_on = await engine.list_runs(state="running", limit=1)
+        asking = await engine.list_runs(state="waiting", session=session, limit=1)
     hint = "answer one by its id: toolgen approve ID"
     print(hint if waiting else "nothing waits for an answer", file=sys.stderr)
     if suspects:
         print("others are unsealed or tampered, look at them: toolgen runs check", file=sys.stderr)
+    if asking and not (waiting or suspects):
+        print("see what agents ask, which chat answers: toolgen runs list --state waiting", file=sys.stderr)
     if going_on and not waiting:
         print("see what goes on, or was left: toolgen runs list --state running", file=sys.stderr)
     return 0

@@ -28,7 +28,7 @@ _HELP: Final = """\
 /model NAME       another model plans from now on: demo, openai:gpt-5, NAME@http://localhost:11434/v1
 /events           the events of this conversation, one JSON object a line
 /replay           the conversation again, since this command began
-/session          its id, by which it goes on: toolgen chat --session ID
+/session          its id, by which it goes on: toolgen chat AGENT --session ID
 /quit             the end; so is Ctrl-D"""
 
 _DIM, _END = "\x1b[2m", "\x1b[0m"
@@ -103,7 +103,8 @@ class _Chat:
             if output.status != "waiting":
                 break
             if not await self._ask_all(handle, output.awaiting):
-                _say(f"it waits; go on by: toolgen chat --session {self._session}")
+                agent = self._opened.client.agent
+                _say(f"it waits; go on by: toolgen chat {agent} --session {self._session}")
                 return
         if output.text and self._opened.runtime.events is None:
             _write(f"{printable_lines(output.text)}\n")

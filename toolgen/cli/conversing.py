@@ -218,7 +218,7 @@ async def run_agent(
     if output.error:
         print(printable(output.error), file=sys.stderr)
     for awaiting in output.awaiting:
-        print(printable_lines(waiting_line(runtime, awaiting, session)), file=sys.stderr)
+        print(printable_lines(waiting_line(runtime, awaiting, output)), file=sys.stderr)
     return NOT_OVER if output.status == "waiting" else int(output.status != "completed")
 
 
@@ -227,9 +227,10 @@ def _to_stderr(text: str) -> None:
     sys.stderr.flush()
 
 
-def waiting_line(runtime: Runtime, awaiting: Awaiting, session: str) -> str:
+def waiting_line(runtime: Runtime, awaiting: Awaiting, turn: RunOutput) -> str:
     """Return what a turn waits for, and the command that answers it, where one can."""
-    command = f"approve {awaiting.id}" if awaiting.token else f"chat --session {session}"
+    chat = f"chat {turn.agent} --session {turn.session_id}"
+    command = f"approve {awaiting.id}" if awaiting.token else chat
     answered = f"answer it with: toolgen {command}" if is_durable(runtime) else UNANSWERABLE
     return f"it waits for a {awaiting.kind}: {awaiting.question}\n{answered}"
 

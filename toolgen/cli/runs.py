@@ -267,7 +267,7 @@ async def _show_line(runtime: Runtime, engine: Engine, status: RunStatus, times:
     calls = {call.op: call for call in await runtime.waits.check(waits)}
     for wait in waits:
         call = calls.get(wait.op)
-        text = _question(wait.about) if call is None else _call_question(call)
+        text = _question(wait.about, what, status.session) if call is None else _call_question(call)
         stored = await engine.wait_status(status.run_id, wait.op)
         if stored is not None and stored.answer is not None:
             text = f"answered, and not executed yet: {text.removeprefix('waits for ')}"
@@ -310,8 +310,8 @@ def _call_question(checked: CheckedCall) -> str:
     return f"waits for {call.kind}: {call.id}  {call.tool}  {text}{again}"
 
 
-def _question(about: Json) -> str:
-    """Return what a run waits for that is no call, in short."""
+def _question(about: Json, agent: str, session: str) -> str:
+    """Return what a run waits for that is no call, in short, and how it is answered."""
     facts: Any = about if isinstance(about, dict) else {}
     match facts.get("kind"):
         case None:
@@ -319,8 +319,9 @@ def _question(about: Json) -> str:
         case "pause":
             return "is paused: a program lets it go on with RunHandle.resume()"
         case kind:
-            question = facts.get("question", "")
-            return f"waits for {kind}: {question}  (a program answers with RunHandle.answer())"
+            command = f"answer it with toolgen chat {agent} --session {session}; " if session else ""
+            how = f"  ({command}a program answers with RunHandle.answer())"
+            return f"waits for {kind}: {facts.get('question', '')}{how}"
 
 
 def resolution_of(*, result: str, failed: str, not_run: bool) -> Resolution:
