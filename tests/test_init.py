@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -69,6 +70,13 @@ def test_each_file_is_explained(elsewhere: Path, capsys: pytest.CaptureFixture[s
         place = str(file.relative_to(elsewhere))
         if file.is_file() and file.stat().st_size and not {"__pycache__", CACHE} & set(file.parts):
             assert place in explained or place.startswith("shop/shop/gen/")
+
+
+def test_make_installs_toolgen_from_elsewhere_with_all_extras(elsewhere: Path) -> None:
+    assert main(["init", "shop", "--agent"]) == 0
+    line = ["make", "--dry-run", "--always-make", ".venv/ready", "TOOLGEN_SOURCE=/elsewhere"]
+    made = subprocess.run(line, cwd=elsewhere / "shop", capture_output=True, text=True, check=True)
+    assert "'/elsewhere[gen,chat]'" in made.stdout
 
 
 @pytest.mark.parametrize(
