@@ -187,7 +187,7 @@ async def test_a_call_is_taken_back_by_a_process_without_its_tool(file: File) ->
             await made.waits.cancel(asked.token, session_id="another")
         result = await made.waits.cancel(asked.token, "the guest left")
         assert await made.waits.list() == ()
-    assert (result.status, result.json) == ("denied", b'{"error":"the guest left"}')
+    assert (result.status, result.json) == ("denied", b'{"error":"the guest left","code":"canceled"}')
     executor = Listing()
     async with file.serving(executor, CONFIRMED) as made:
         with pytest.raises(ConflictingAnswerError):

@@ -21,7 +21,7 @@ from toolgen.calls.steps.failures import denied_result, error_result, internal_e
 from toolgen.calls.steps.frame import Batch, Frame, RuntimeServices
 from toolgen.calls.steps.policy import remember
 from toolgen.calls.steps.registered_tool import RegisteredTool
-from toolgen.calls.steps.result_encoding import encode_result
+from toolgen.calls.steps.result_encoding import encode_result, error_document
 from toolgen.calls.toolsets.directory import Directory
 from toolgen.calls.toolsets.dynamic import ReadonlyContext, SnapshotError
 from toolgen.calls.toolsets.snapshot import CallService, Snapshot
@@ -250,8 +250,11 @@ async def _canceled_result(
         services.reports.emit_authorization(frozen.tool, meta, "denied", "runtime", reason, frozen.id, person)
     lost = OutcomeUnknownError(left_work(reason)) if frozen.kind == "pending" else None
     if tool is None:
-        result = error_result(frozen.tool, lost or ToolError(reason), meta, services.limits.result_bytes)
-        result = result if lost else replace(result, status="denied")
+        limit = services.limits.result_bytes
+        result = error_result(frozen.tool, lost or ToolError(reason), meta, limit)
+        if lost is None:
+            document = error_document(str(result.error), limit, code=CANCELED)
+            result = replace(result, status="denied", json=document)
         services.reports.emit_tool_end(result, meta)
         return result
     frame = _frame(work, tool, frozen)
