@@ -8,20 +8,22 @@ import sys
 import pytest
 
 PACKAGES = [
-    ("toolgen.adapters.http", "starlette", "serve"),
-    ("toolgen.adapters.http.serving", "uvicorn", "serve"),
-    pytest.param("toolgen.adapters.postgres", "psycopg", "postgres", marks=pytest.mark.exhaustive),
-    pytest.param("toolgen.engines.temporal", "temporalio", "temporal", marks=pytest.mark.exhaustive),
-    pytest.param("toolgen.adapters.fastmcp", "anyio", "fastmcp", marks=pytest.mark.exhaustive),
+    ("import toolgen.adapters.http", "starlette", "serve"),
+    ("import toolgen.adapters.http.serving", "uvicorn", "serve"),
+    ("from toolgen.observability import ToolSpans as T; T()", "opentelemetry", "otel"),
+    ("from toolgen.observability import Metrics as M; M()", "opentelemetry", "otel"),
+    pytest.param("import toolgen.adapters.postgres", "psycopg", "postgres", marks=pytest.mark.exhaustive),
+    pytest.param("import toolgen.engines.temporal", "temporalio", "temporal", marks=pytest.mark.exhaustive),
+    pytest.param("import toolgen.adapters.fastmcp", "anyio", "fastmcp", marks=pytest.mark.exhaustive),
 ]
 
 
-@pytest.mark.parametrize(("module", "package", "extra"), PACKAGES)
-def test_what_is_missing_is_named_with_its_extra(module: str, package: str, extra: str) -> None:
+@pytest.mark.parametrize(("statement", "package", "extra"), PACKAGES)
+def test_what_is_missing_is_named_with_its_extra(statement: str, package: str, extra: str) -> None:
     script = (
         f"import sys; sys.modules[{package!r}] = None\n"
         "from toolgen.contract.errors import ToolgenError\n"
-        f"try: import {module}\n"
+        f"try: {statement}\n"
         "except ToolgenError as error: print(error)\n"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

@@ -15,6 +15,7 @@ from toolgen.calls.call import CallMeta
 from toolgen.calls.errors import DeclaredError
 from toolgen.calls.results import ToolResult
 from toolgen.calls.specs import ToolSpec
+from toolgen.contract.extras import extra
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
 from toolgen.events.event_reporter import EventReporter, EventSink
@@ -44,9 +45,10 @@ class Metrics:
         """Get a meter of the provider, by default of the process's provider.
 
         Raises:
-            ImportError: `opentelemetry-api` is not installed.
+            ToolgenError: `opentelemetry-api` is not installed.
         """
-        from opentelemetry import metrics
+        with extra("otel"):
+            from opentelemetry import metrics
 
         meter = metrics.get_meter(SCOPE, scope_version(), meter_provider=provider)
         self._calls = meter.create_counter("toolgen.calls.ended", "{call}", "Calls that have ended.")

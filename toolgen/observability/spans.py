@@ -18,6 +18,7 @@ from toolgen.calls.codec import Arguments, arguments_json
 from toolgen.calls.errors import DeclaredError
 from toolgen.calls.results import OpenSpan, ToolResult
 from toolgen.calls.specs import ToolSpec
+from toolgen.contract.extras import extra
 from toolgen.contract.logs import logger
 from toolgen.contract.secrets import current, scrubbed, scrubbed_json
 from toolgen.events.redaction import is_public, public_result
@@ -113,9 +114,10 @@ class ToolSpans:
         another instrumentation, so that no token is counted twice.
 
         Raises:
-            ImportError: `opentelemetry-api` is not installed.
+            ToolgenError: `opentelemetry-api` is not installed.
         """
-        from opentelemetry import trace
+        with extra("otel"):
+            from opentelemetry import trace
 
         self._tracer = trace.get_tracer(SCOPE, scope_version(), tracer_provider=provider)
         self._shows_content = shows_content
