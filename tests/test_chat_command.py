@@ -138,6 +138,19 @@ def test_what_cannot_talk_says_why(desk: ProjectFolder, options: tuple[str, ...]
     assert error in done.err
 
 
+@pytest.mark.parametrize("command", [("run", "clerk", "hi"), ("chat", "clerk")], ids=["run", "chat"])
+def test_a_project_without_an_agent_says_how_it_gets_one(
+    project: ProjectFolder, command: tuple[str, ...]
+) -> None:
+    project.write("app/main.py", "from toolgen.runtime import Runtime as runtime\n")
+    assert project.run(*command) == Done(
+        2,
+        "",
+        "error: the configured runtime has no agent\n"
+        "  hint: put an Agent(…) into the design, and call its generated `register` in `runtime`\n",
+    )
+
+
 def test_a_server_of_this_machine_that_is_not_started_is_said_at_once(desk: ProjectFolder) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         model = f"llama3.2@http://127.0.0.1:{free.getsockname()[1]}/v1"

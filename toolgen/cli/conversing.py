@@ -20,7 +20,6 @@ from toolgen.runtime import Runtime
 
 from .config import Project
 from .models import agent_named, require_server
-from .operations import agents_in
 from .runtime import NOT_OVER, UNANSWERABLE, denial_hint, is_durable, project_runtime
 from .terminal import show_line, user_name
 
@@ -75,11 +74,11 @@ async def open_agent(project: Project, agent: str, model: str) -> AsyncIterator[
         ToolgenError: the runtime has no agents, none has the name, or its model cannot be asked.
     """
     async with project_runtime(project) as runtime:
-        agents = agents_in(runtime)
-        if not agents.list():
+        agents = runtime.assembly.joined
+        if not isinstance(agents, Agents) or not agents.list():
             raise ToolgenError(
                 "the configured runtime has no agent",
-                hint="call the generated `register` of one in `runtime`",
+                hint="put an Agent(…) into the design, and call its generated `register` in `runtime`",
             )
         name = agent_named(agents, agent, "the command names the agent") if agent else agents.list()[0]
         opened = OpenAgent(runtime=runtime, agents=agents, client=agents.client(name))
