@@ -32,6 +32,7 @@ From: TypeAlias = Literal["openapi", "mcp", "functions"]
 AGENT: Final = "clerk"
 """Name of the agent of a new project."""
 _KINDS: Final[Mapping[From, Kind]] = {"openapi": "openapi", "mcp": "mcp", "functions": "python"}
+_URLS: Final = ("http://", "https://")
 
 _MCP_DESIGN: Final = '''"""The design: the tools of an MCP server."""
 
@@ -74,7 +75,7 @@ def write_design(kind: From, source: str, place: ProjectPlace, *, is_new: bool) 
         source = f"{copied.name}{colon}{name}"
     if kind == "functions":
         sys.path.insert(0, str(place.root))
-    else:
+    elif not source.startswith(_URLS):  # which is refused as one
         source = str(Path(source).absolute())
     request = ImportRequest(kind=_KINDS[kind], source=source, out=file, may_lose=True)
     with chdir(place.folder):
@@ -114,7 +115,7 @@ def _refuse_lock(file: Path) -> None:
 
 def _server(source: str, place: ProjectPlace, file: Path) -> MadeDesign:
     """Ask a server for its tools, and write their lock and a design of them."""
-    is_url = source.startswith(("http://", "https://"))
+    is_url = source.startswith(_URLS)
     if not is_url and source.endswith((".json", ".yaml")):
         raise ToolgenError(
             f"there is no file {source}", hint="name a list of tools, or the command of a server"
