@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -371,3 +372,13 @@ def test_a_clause_that_the_design_does_not_hold_is_a_warning(project: ProjectFol
     )
     assert "  hint: list chat in its Service, or remove it\n" in done.err
     assert done.err.count("clause-unlisted") == 1
+
+
+def test_a_design_that_is_saved_twice_in_a_second_is_read_twice(project: ProjectFolder) -> None:
+    design = project.path / "app/design.py"
+    for text in (DESIGN, DESIGN.replace("Greet a person", "Greet a parrot")):
+        design.write_text(text)
+        os.utime(design, (1_000_000_000, 1_000_000_000))
+        done = in_a_process(project.path, "-m", "toolgen", "gen", PYTHONDONTWRITEBYTECODE="")
+        assert done.returncode == 0, done.stderr
+    assert "Greet a parrot" in (project.path / "app/gen/tool_schemas.json").read_text("utf-8")

@@ -26,6 +26,7 @@ from toolgen.contract.errors import ToolgenError
 
 from .config import Project, read_project
 from .last_generation import digest_of, variable_digest, write_record
+from .load import no_bytecode
 from .sources import all_reads
 
 _TOOLGEN: Final = Path(__file__).parents[1]
@@ -122,7 +123,8 @@ class Inputs:
         """Look at the code of the modules that are loaded; that of a large design takes much memory."""
         for module in self._modules():
             if module.__name__ not in self._mentioned:
-                self._mentioned[module.__name__] = _names(module)
+                with no_bytecode():
+                    self._mentioned[module.__name__] = _names(module)
 
     def record(self) -> None:
         """Write the record of a run that left nothing to do, where its inputs are all known."""
@@ -272,12 +274,14 @@ def _names(module: ModuleType) -> set[str]:
     """
     loader: Any = getattr(module.__spec__, "loader", None)
     try:
-        code = loader.get_code(module.__name__) if hasattr(loader, "get_code") else None
-        if code and isinstance(loader, SourceLoader):
+        if not isinstance(loader, SourceLoader):
+            code = loader.get_code(module.__name__) if hasattr(loader, "get_code") else None
+        else:
             file = loader.get_filename(module.__name__)
             with warnings.catch_warnings(action="ignore"):
-                is_current = loader.source_to_code(loader.get_data(file), file) == code
-            code = code if is_current else None
+                code = loader.source_to_code(loader.get_data(file), file)
+            if os.path.exists(module.__cached__ or "") and loader.get_code(module.__name__) != code:
+                code = None
     except (OSError, SyntaxError, ValueError):
         code = None
     return set(_names_of(code)) if code else set(_UNWATCHED)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -28,14 +30,15 @@ def load_design(project: Project) -> Design:
             f"{project.file}: [tool.toolgen] names no design, and its functions need none",
             hint="to change how they are described, write a design of them: toolgen import python MODULE",
         )
-    module = load_module(project, project.design, "design")
+    from toolgen.dsl import Design  # which the commands that only run tools do not load
+
+    with no_bytecode():
+        module = load_module(project, project.design, "design")
     if not hasattr(module, "design"):
         raise ToolgenError(
             f"the module {project.design!r} has no name 'design'",
             hint="end it with design = Design(…), or correct 'design' in [tool.toolgen]",
         )
-    from toolgen.dsl import Design  # which the commands that only run tools do not load
-
     design: object = module.design
     if not isinstance(design, Design):
         raise ToolgenError(
@@ -43,6 +46,16 @@ def load_design(project: Project) -> Design:
             hint="make it the value of toolgen.dsl.Design(…)",
         )
     return design
+
+
+@contextmanager
+def no_bytecode() -> Iterator[None]:
+    """Write no bytecode: of a file that is saved twice in a second it would hide the second version."""
+    before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    try:
+        yield
+    finally:
+        sys.dont_write_bytecode = before
 
 
 def load_module(project: Project, name: str, key: str) -> ModuleType:

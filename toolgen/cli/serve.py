@@ -14,6 +14,7 @@ from toolgen.runtime import CallMeta, Runtime
 from toolgen.shapes.naming import title
 
 from .config import Project
+from .garbage import server_collections
 from .mcp import design_name
 from .models import ready_planners
 from .runtime import project_runtime
@@ -60,6 +61,7 @@ async def serve_project(project: Project, command: SurfaceCommand) -> int:
         else:
             runtime.runs.be_client()
         await stack.enter_async_context(runtime)
+        stack.enter_context(server_collections())
         name, version = design_name(project)
         token = StartToken(Caller(id=user_name() or "local", session_id=command.session, sees_all=True))
         options = SurfaceOptions()

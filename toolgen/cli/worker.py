@@ -16,6 +16,7 @@ from toolgen.runs import DRAIN_S, DrainingEngine, Engine, EngineError, QueueEngi
 from toolgen.runtime import Runtime
 
 from .config import Project, host_and_port
+from .garbage import server_collections
 from .health import WorkerState, serve_health
 from .models import ready_planners
 from .parked_calls import changed_tools
@@ -116,6 +117,7 @@ async def run_worker(project: Project, options: WorkerOptions) -> int:
         _assign(engine, options)
         await stack.enter_async_context(runtime)
         await stack.enter_async_context(_naming_changed_tools(runtime, engine))
+        stack.enter_context(server_collections())
         await worker.work(engine, runtime.check_stores)
     return 0
 
