@@ -149,11 +149,14 @@ async def test_what_was_answered_outlasts_the_question_of_a_policy(serve: Callab
 
 
 async def test_with_nobody_to_ask_it_is_denied(serve: Callable[..., Runtime]) -> None:
-    files = Files()
-    result = await serve(files.delete, waiting=WaitOptions(is_interactive=False)).call(
-        "delete", {"path": "logs"}, META
-    )
+    files, events = Files(), Events()
+    runtime = serve(files.delete, waiting=WaitOptions(is_interactive=False), events=events)
+    async with events.subscribe(types=["tool_authorization"]) as subscription:
+        result = await runtime.call("delete", {"path": "logs"}, META)
+        told = await anext(subscription)
     assert json.loads(result.json)["code"] == "approval_unavailable"
+    assert isinstance(told, ToolAuthorization)
+    assert (told.decision, told.by, told.reason) == ("denied", "runtime", "approval_unavailable")
     assert files.did == ["looked"]
 
 

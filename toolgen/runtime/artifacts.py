@@ -29,7 +29,11 @@ class Artifacts:
         """
         artifact = None if self._keeper is None else await self._keeper.read(uri, session_id)
         if artifact is None:
+            is_uri = uri.startswith("artifact:")
             raise UnknownArtifactError(
-                f"there is no artifact {uri!r}", hint="it may be forgotten, or belong to another session"
+                f"there is no artifact {uri!r}",
+                hint="it may be forgotten, or belong to another session"
+                if is_uri
+                else "name its URI, which begins with artifact: and stands in the result of its call",
             )
         return artifact

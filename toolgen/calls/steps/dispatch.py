@@ -286,6 +286,7 @@ async def _delegate_or_suspend(frame: Frame, returned: WithoutResult) -> ToolRes
         question: object = returned.question
         if returned.kind == "credential" and isinstance(question, str) and question:
             raise ToolError(f"{question}; nobody is asked for it: {why}")
+        frame.services.reports.emit_authorization(spec.id, frame.meta, "denied", "runtime", UNAVAILABLE)
         return frame.denied_result(f"{spec.name} has to ask a person, but {why}", code=UNAVAILABLE)
     if suspender is None or (isinstance(returned, Pending) and spec.long_running is None):
         raise MalformedResultError(f"{spec.name} returned pending, but its design has no LongRunning")
