@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.work import lines_run
 from toolgen.catalog.entry import canonical
 from toolgen.catalog.shared_types import SharedTypes
@@ -47,3 +49,15 @@ def test_the_texts_of_a_schema_are_written_once_for_all_tools() -> None:
     room = SharedTypes(entries, texts).types()["Room"]
     assert texts.indented(room, " ", "  ") is texts.indented(room, " ", "  ")
     assert texts.compact(room) is texts.compact(room)
+
+
+@pytest.mark.parametrize("text", ["\0", '"\\u0000"', "\\u0000", "schema"])
+def test_a_text_of_an_author_is_no_place_of_a_schema(text: str) -> None:
+    entry: dict[str, Json] = {
+        "title": text,
+        text: [text, {text: text}],
+        "errors": [{"name": text, "schema": {"$defs": {text: {"title": text}}, "const": text}}],
+        "payload": {"schema": {"title": text}, "name": text},
+        "result": {"schema": True},
+    }
+    assert "".join(SchemaTexts().canonical_parts(entry)) == canonical(entry)

@@ -10,8 +10,13 @@ from toolgen.contract.json_value import Json, compact, indented
 
 from .entry import canonical, sha256
 
-_TYPED: Final = frozenset("payload result artifacts errors confirmation long_running ack progress".split())
-"""Keys of an entry below which a `schema` stands."""
+_TYPED: Final = frozenset(
+    "payload result artifacts errors confirmation long_running ack progress schema".split()
+)
+"""Keys of an entry below which a `schema` stands, and its own."""
+_EMPTY: Final = "\0"
+_HOLE: Final = canonical(_EMPTY)
+"""What stands in a text in the place of a schema."""
 
 
 class SchemaTexts:
@@ -39,16 +44,29 @@ class SchemaTexts:
 
     def canonical_parts(self, entry: Json) -> Iterator[str]:
         """Yield the parts of `entry.canonical` of an entry, or of something in it."""
-        if isinstance(entry, list):
-            return (yield from self._list(map(self.canonical_parts, entry)))
-        if not isinstance(entry, dict):
+        schemas = list[Iterable[str]]()
+        texts = canonical(self._with_holes(entry, schemas)).split(_HOLE)
+        if len(texts) != len(schemas) + 1:  # an author's text is that of a hole
             return (yield canonical(entry))
-        yield from self._object((key, self._member(key, entry[key])) for key in sorted(entry))
+        yield texts[0]
+        for schema, text in zip(schemas, texts[1:], strict=True):
+            yield from schema
+            yield text
 
-    def _member(self, key: str, value: Json) -> Iterable[str]:
-        if key == "schema":
-            return self._schema(value)
-        return self.canonical_parts(value) if key in _TYPED else (canonical(value),)
+    def _with_holes(self, value: Json, schemas: list[Iterable[str]]) -> Json:
+        """Return an entry with a hole for each schema, whose texts are added in the order of the holes."""
+        if isinstance(value, list):
+            return [self._with_holes(item, schemas) for item in value]
+        if not isinstance(value, dict):
+            return value
+        entry = dict(value)
+        for key in sorted(_TYPED & value.keys()):
+            if key == "schema":
+                schemas.append(self._schema(value[key]))
+                entry[key] = _EMPTY
+            else:
+                entry[key] = self._with_holes(value[key], schemas)
+        return entry
 
     def _schema(self, schema: Json) -> Iterable[str]:
         if not isinstance(schema, dict) or not isinstance(schema.get("$defs"), dict):
@@ -71,14 +89,6 @@ class SchemaTexts:
             yield from parts
             before = ","
         yield "}" if before == "," else "{}"
-
-    def _list(self, members: Iterable[Iterable[str]]) -> Iterator[str]:
-        before = "["
-        for parts in members:
-            yield before
-            yield from parts
-            before = ","
-        yield "]" if before == "," else "[]"
 
     def _once(self, value: Json, style: str, write: Callable[[Json], str]) -> str:
         key = id(value), style
