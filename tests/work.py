@@ -69,6 +69,12 @@ class Work:
 
 async def work_of(function: Callable[[], Awaitable[object]]) -> Work:
     """Return what the function executes in this thread, the turns of its event loop included."""
+    if sys.version_info >= (3, 12):  # which counts only in code that was traced before
+        await _traced(function)
+    return await _traced(function)
+
+
+async def _traced(function: Callable[[], Awaitable[object]]) -> Work:
     work = Work()
 
     def instruction(frame: FrameType, event: str, argument: object) -> Any:
