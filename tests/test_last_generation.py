@@ -365,3 +365,14 @@ print([name for name in ("pydantic", "typer", "app") if name in sys.modules])
     second = in_a_process(project.path, "-c", program)
     assert (second.returncode, second.stdout, second.stderr) == (0, "[]\n", f"{CURRENT}\n")
     assert not list(Path(project.path, CACHE).glob("gen.*.json"))
+
+
+@pytest.mark.parametrize(("size", "says"), [(40 << 20, CURRENT), (200 << 20, "")])
+def test_a_large_file_is_read_each_time_and_a_huge_one_is_not(
+    generated: ProjectFolder, size: int, says: str
+) -> None:
+    """As large as the catalogue of 10,000 tools."""
+    generated.write("app/more.txt", "")
+    os.truncate(generated.path / "app/more.txt", size)
+    generate()
+    assert nothing_to_do(["gen"]) == says
