@@ -22,7 +22,7 @@ VERSION: Final = 1
 _FILE: Final = f"{CACHE}/gen.json"
 _MANIFEST: Final = ".toolgen.json"
 _MOST_BYTES: Final = 1 << 27
-"""Size of a file up to which its digest is taken each time: four times that of a catalogue of 10,000 tools."""
+"""Size of a file up to which its digest is taken each time; a catalogue of 10,000 tools has a quarter."""
 _STAGING: Final = ".toolgen-staging-"
 _TOOLGEN: Final = os.path.dirname(os.path.dirname(__file__))
 _COMMANDS: Final = (["gen"], ["gen", "--check"])
