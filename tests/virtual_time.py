@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import selectors
+import sys
+import threading
 import time
 from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import Executor
 from functools import wraps
+from queue import SimpleQueue
+from types import FrameType
 from typing import Any, ParamSpec, TypeVar, TypeVarTuple
 
 import pytest
+
+from toolgen.calls.steps import thread_pool
+
+_DELAY_S = 1.0
+"""Real seconds at most that a tool at work delays a timer; it is over once the tool ends."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -21,8 +30,8 @@ LoopFactory = Callable[[], asyncio.AbstractEventLoop]
 class VirtualTimeLoop(asyncio.SelectorEventLoop):
     """An event loop whose time stands still while something runs, and jumps to the next timer else.
 
-    What runs in an executor, as steps of SQLite stores and `asyncio.to_thread` do, stops the time too. Other
-    threads do not: while one works, the next timer is due at once.
+    What runs in an executor, as steps of SQLite stores and `asyncio.to_thread` do, stops the time too. The
+    thread of a tool only delays it, for it may be one that never ends.
     """
 
     def __init__(self) -> None:
@@ -69,9 +78,31 @@ class _Selector(selectors.DefaultSelector):
         if timeout is None:
             return super().select(None)
         found = super().select(0)
+        if not found and timeout > 0 and _is_tool_at_work():
+            found = super().select(_DELAY_S)
         if found or timeout <= 0 or self._passes(timeout):
             return found
         return super().select(None)
+
+
+def _is_tool_at_work() -> bool:
+    """Return whether a thread begins a tool or executes one that does not wait for another thread."""
+    threads = [thread for thread in threading.enumerate() if thread.name == "toolgen tool"]
+    frames = sys._current_frames() if threads else {}
+    return any(_is_at_work(frames.get(thread.ident or 0)) for thread in threads)
+
+
+def _is_at_work(frame: FrameType | None) -> bool:
+    """Return whether a thread of tools does something; without a frame it has not begun."""
+    if frame is None:
+        return True
+    code = frame.f_code
+    if code.co_filename == threading.__file__:
+        return code.co_name.startswith("_bootstrap") or code.co_name == "run"
+    if code is thread_pool._serve.__code__:
+        jobs: SimpleQueue[object] = frame.f_locals["jobs"]
+        return "job" in frame.f_locals or not jobs.empty()
+    return True
 
 
 def in_virtual_time(test: Callable[P, Coroutine[Any, Any, None]]) -> Callable[P, None]:
