@@ -7,9 +7,10 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, field_serializer, field_validator
 
 from gen.assistant.toolsets import devices
 from toolgen.calls import codec as codecs
@@ -52,5 +53,46 @@ def test_what_fits_is_written_alike(kind: str) -> None:
 def test_a_host_has_the_filter_first() -> None:
     code = "import toolgen.runtime, warnings; print(warnings.filters[0])"
     printed = subprocess.check_output([sys.executable, "-c", code], text=True)
-    assert printed.startswith("('error', None, <class 'UserWarning'>")
+    assert printed.startswith("('error', re.compile('Pydantic serializer'), <class 'UserWarning'>")
     assert "toolgen" in printed
+
+
+class Careless(BaseModel):
+    """What changes the filters of the process while it is written."""
+
+    text: str
+
+    @field_serializer("text")
+    def ignoring(self, text: str) -> str:
+        warnings.simplefilter("ignore")
+        return text
+
+
+def test_what_does_not_fit_is_not_written_by_a_serializer_that_changes_the_filters() -> None:
+    careless: Any = Careless(text="junk")
+    page = devices.ListDevicesResult.model_construct(devices=[], returned=careless, truncated=False)
+    with filters("first"), pytest.raises(MalformedResultError, match="ListDevicesResult does not encode"):
+        devices.LIST_DEVICES.result.encode(page)
+
+
+class Old(BaseModel):
+    """What warns whoever reads and writes it."""
+
+    text: str
+
+    @field_validator("text")
+    @classmethod
+    def read(cls, text: str) -> str:
+        warnings.warn("text is going away", stacklevel=2)
+        return text
+
+    @field_serializer("text")
+    def written(self, text: str) -> str:
+        warnings.warn("text is going away", stacklevel=2)
+        return text
+
+
+def test_warnings_of_authors_are_no_errors() -> None:
+    codec: Codec[Old] = TypeCodec(Old, "old", is_result=True)
+    with filters("first"):
+        assert codec.encode(codec.decode(b'{"text":"Buy two."}')) == b'{"text":"Buy two."}'

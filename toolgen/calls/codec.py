@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import warnings
 from collections.abc import Callable, Mapping
@@ -45,8 +46,8 @@ Arguments = bytes | str | Mapping[str, object]
 """Arguments of a call, as they came: JSON text, or a mapping of JSON values."""
 NO_ARGUMENTS: Final = b"{}"
 
-warnings.filterwarnings("error", category=UserWarning, module=rf"{__name__}\Z")
-_MISFITS_RAISE: Final = warnings.filters[0]
+_MISFITS_RAISE: Final = ("error", re.compile("Pydantic serializer"), UserWarning, re.compile(__name__), 0)
+warnings.filters.insert(0, _MISFITS_RAISE)  # type: ignore[attr-defined]  # a list
 """The filter for which a warning of a serializer, called by `Codec.encode`, is an error.
 
 The serializer's own `warnings="error"` is as strict and costs 0.9 µs more: it tries the text as a boolean.
@@ -252,7 +253,9 @@ class Codec(Generic[T]):
                 raise other_class_error(self.type, value)
             if self._dump_filtered and (filters := warnings.filters) and filters[0] is _MISFITS_RAISE:
                 try:
-                    return self._dump_filtered(value)
+                    written = self._dump_filtered(value)
+                    if warnings.filters is filters and filters[0] is _MISFITS_RAISE:  # still, whatever ran
+                        return written
                 except UserWarning:  # the other one says it as an error
                     pass
             return self._dump(value)
