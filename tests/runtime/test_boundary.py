@@ -221,6 +221,24 @@ async def test_a_tool_that_cancels_its_own_task_ends_its_call() -> None:
     assert len([event async for event in told]) == 2
 
 
+async def test_the_task_of_an_executor_is_of_the_factory_of_the_host() -> None:
+    """Tracers follow tasks so."""
+
+    def factory(loop: asyncio.AbstractEventLoop, work: Any, **options: Any) -> asyncio.Task[Any]:
+        task = asyncio.Task(work, loop=loop, **options)
+        made.append(task)
+        return task
+
+    async def runs(payload: Any, ctx: Any) -> Any:
+        ran.append(asyncio.current_task())
+        return nothing()
+
+    made, ran = list[Any](), list[Any]()
+    asyncio.get_running_loop().set_task_factory(factory)
+    await runtime(Listing(runs), spec(timeout=3600.0)).call(TOOL, SITE, META)
+    assert made == ran
+
+
 @pytest.mark.parametrize("seconds", [None, 3600.0])
 @pytest.mark.parametrize("group", [False, True])
 async def test_the_cancellation_of_the_caller_leaves(seconds: float | None, group: bool) -> None:

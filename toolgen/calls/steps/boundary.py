@@ -236,7 +236,7 @@ async def run_in_task(
     loop = asyncio.get_running_loop()
     ended: asyncio.Future[Outcome[T]] = loop.create_future()
     timed = work if seconds is None else _run_with_timer(work, loop.time() + seconds, ended)
-    if sys.version_info >= (3, 12):  # which begins it at once: most work ends without a suspension
+    if sys.version_info >= (3, 12) and loop.get_task_factory() is None:  # at once: most work does not suspend
         task = asyncio.Task(set_outcome(timed, ended), loop=loop, eager_start=True)
     else:
         task = loop.create_task(set_outcome(timed, ended))
