@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 import pytest
+from pydantic_core import to_json
 
 from examples.home.app import Planners, assistant
 from examples.home.database import connect
@@ -162,3 +163,23 @@ def test_each_value_is_taken_from_its_own_part_of_a_message(message: str) -> Non
 def test_a_result_ends_with_one_full_stop() -> None:
     answer = ToolAnswer(id="c1", name="show", status="ok", text='{"text": "Buy two."}')
     assert result_text(answer) == "show returned text Buy two."
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "add a note " + '{"text": ' * 20_000,
+        'add a note {"text": "\\ud800"}',
+        f"add a note with pages {'9' * 5_000}",
+        f"add a note with pages {'1.' * 50_000}",
+        f"add a note {'“' * 50_000}",
+    ],
+    ids=["deep", "surrogate", "digits", "dots", "quotes"],
+)
+def test_no_message_is_an_error_of_the_planner(message: str) -> None:
+    def add_note(pages: int, text: str = "") -> str:
+        """Add a note."""
+        return text * pages
+
+    draft = filled(func_tool(add_note, toolset="desk.notes").spec, message, ["note"])
+    assert to_json(draft.arguments)

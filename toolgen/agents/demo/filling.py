@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from pydantic_core import from_json
+
 from toolgen.calls.specs import ToolSpec
 from toolgen.contract.json_value import Json
 
@@ -16,8 +18,10 @@ from .matching import stem, words_of
 _MESSAGE: Final = "your message"
 _EXAMPLE: Final = "the tool's example"
 _NUMBER: Final = re.compile(r"(?<![\w.-])-?\d+(?:\.\d+)?(?![\w-])")
+_LONGEST_NUMBER: Final = 300
+"""Digits that Python always reads."""
 _MOMENT: Final = re.compile(r"\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})?)?")
-_QUOTED: Final = re.compile(r'"([^"]+)"|“([^”]+)”|(?<!\w)\'([^\']+)\'(?!\w)')
+_QUOTED: Final = re.compile(r'"([^"]+)"|“([^“”]+)”|(?<!\w)\'([^\']+)\'(?!\w)')
 _VALUE: Final = r"(?:\"([^\"]*)\"|'([^']*)'|([^\s,;\0]+))"
 _HOLE: Final = "\0"
 """Stands where a value was taken out of a message, so that what is before it and behind it is no text."""
@@ -107,8 +111,9 @@ class _Text:
         if start < 0:
             return {}
         try:
-            document, end = json.JSONDecoder().raw_decode(self._left, start)
-        except ValueError:
+            _, end = json.JSONDecoder().raw_decode(self._left, start)
+            document = from_json(self._left[start:end])  # which takes no half of a character
+        except (ValueError, RecursionError):
             return {}
         self._take(start, end)
         return document if isinstance(document, dict) else {}
@@ -254,7 +259,7 @@ def _converted(text: str, schema: Mapping[str, Any]) -> Any:
         case "boolean":
             return True if text.lower() in _TRUE else False if text.lower() in _FALSE else _NONE
         case "integer" | "number" as kind:
-            if not _NUMBER.fullmatch(text):
+            if len(text) > _LONGEST_NUMBER or not _NUMBER.fullmatch(text):
                 return _NONE
             return int(text) if text.lstrip("-").isdecimal() else _NONE if kind == "integer" else float(text)
         case "array":
@@ -269,7 +274,7 @@ def _converted(text: str, schema: Mapping[str, Any]) -> Any:
 
 def _parsed(text: str) -> Any:
     try:
-        return json.loads(text)
+        return from_json(text)
     except ValueError:
         return _NONE
 

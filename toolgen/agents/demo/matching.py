@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from toolgen.calls.specs import ToolSpec
 
-_WORD: Final = re.compile(r"(?![\d.]+\b)[^\W_]+")
+_WORD: Final = re.compile(r"(?![\d.]{1,40}\b)[^\W_]+")  # without a bound, a long row of digits takes for ever
 _LITTLE: Final = frozenset(
     "a an and are as at be by can could do does for from give has have how i in is it its me my of on or "
     "please so some that the their them there these this those to us was we were what when where which who "
