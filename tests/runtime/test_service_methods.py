@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
+from unittest.mock import AsyncMock, Mock
 
 import pytest
 
@@ -105,3 +106,43 @@ async def test_a_service_that_breaks_its_protocol_is_named_with_its_place(
     code = type(service).get_user.__code__
     assert line.startswith(f"{__file__}:{code.co_firstlineno}: {problem}")
     assert line.endswith(f"; hint: {hint}")
+
+
+class Library:
+    """An object of a library, which answers for every attribute."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise RuntimeError(f"there is no {name}")
+
+    def fail(self) -> None:
+        raise ValueError("down")
+
+
+class Failing:
+    """A service that uses a library which fails."""
+
+    async def get_user(self, payload: Any) -> Any:
+        Library().fail()
+
+
+@pytest.mark.parametrize(
+    "service",
+    [
+        Failing(),
+        Mock(**{"get_user.side_effect": ValueError("down")}),
+        Mock(get_user=AsyncMock(side_effect=ValueError("down"))),
+        AsyncMock(**{"get_user.side_effect": NotImplementedError("down")}),
+        Mock(get_user=AsyncMock(return_value=5)),
+    ],
+    ids=["library", "mock", "with", "async", "other"],
+)
+async def test_objects_with_any_attribute_are_no_error_of_a_failed_call(
+    service: Any, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    runtime = Runtime()
+    runtime.tools.register(account.registration(executor(service)))
+    result = await runtime.call("get_user_data", {"include": ["sites"]}, CallMeta(session_id="s"))
+    assert result.error is not None
+    assert "internal error" in str(result.error)
+    assert str(result.error.correlation_id) in caplog.messages[-1]
+    assert "Logging error" not in capfd.readouterr().err

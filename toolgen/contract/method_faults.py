@@ -6,6 +6,7 @@ It is loaded where a call has failed.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from inspect import getattr_static
 from types import CodeType, FrameType
 from typing import Any
 
@@ -59,8 +60,11 @@ def _frames(error: BaseException) -> Iterator[FrameType]:
 
 
 def _service_methods(executor: object) -> dict[str, tuple[str, ...]]:
-    """Return the methods that a generated executor calls, by its services."""
-    methods: dict[str, tuple[str, ...]] = getattr(executor, "_service_methods", {})
+    """Return the methods that a generated executor calls, by its services.
+
+    Only its class is asked: any object may stand in a frame, also one that has, or refuses, every attribute.
+    """
+    methods: dict[str, tuple[str, ...]] = getattr_static(type(executor), "_service_methods", {})
     return methods
 
 
@@ -72,7 +76,7 @@ def _called_method(executor: FrameType) -> tuple[str, CodeType] | None:
         if f"_{service}" in used:
             name = next((name for name in methods if name in used), "")
             code: object = getattr(getattr(getattr(self, f"_{service}"), name, None), "__code__", None)
-            if isinstance(code, CodeType):
+            if type(code) is CodeType:  # that of a mock only says that it is one
                 return name, code
     return None
 

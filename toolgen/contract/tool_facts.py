@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from inspect import getattr_static
 from typing import Final, Generic, TypeVar
 from urllib.parse import urlsplit
 
@@ -193,7 +194,7 @@ def service_problems(executor: object) -> list[str]:
     Executors that were generated before name none, and a service that nobody gave is no problem here: a
     generated client is made at its first use, and a class of the author may need none.
     """
-    needed: Mapping[str, Sequence[str]] = getattr(executor, "_service_methods", {})
+    needed: Mapping[str, Sequence[str]] = getattr_static(type(executor), "_service_methods", {})
     services = {name: getattr(executor, "__dict__", {}).get(f"_{name}") for name in needed}
     problems = [
         f"{name} is the class {service.__name__}; give an instance: {service.__name__}(…)"

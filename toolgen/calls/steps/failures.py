@@ -272,7 +272,7 @@ def unreadable_result(spec: ToolSpec[Any, Any], error: BaseException, execute: o
     """
     code: object = getattr(execute, "__code__", None)
     fault = None
-    if isinstance(error, MalformedResultError) and isinstance(code, CodeType):
+    if isinstance(error, MalformedResultError) and type(code) is CodeType:
         fault = MethodFault.of(code, spec.id, f"returned what does not fit: {scrubbed(str(error))}")
     correlation_id = log_failure(log, error, "the result of tool %s cannot be read", spec.id, fault=fault)
     message = f"{spec.name} ran; its result could not be read (reference {correlation_id})"
