@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import gc
+from collections.abc import Awaitable, Callable
 from typing import Any, cast
 
 import pytest
@@ -15,6 +17,7 @@ from toolgen.agents import (
     FinalResponse,
     FinalResult,
     PlanInput,
+    Planner,
     PlannerError,
     PlanResult,
     ScriptedPlanner,
@@ -54,6 +57,24 @@ async def test_a_completion_is_repaired_once(script: list[ScriptStep]) -> None:
     assert planner.inputs[0].instructions == "Count."
     if len(script) == 2:
         assert "the answer does not fit" in texts(planner.inputs[1])
+
+
+async def test_a_decorator_that_awaits_nothing_leaves_a_planner_asynchronous() -> None:
+    def logged(function: Callable[..., Awaitable[PlanResult]]) -> Callable[..., Awaitable[PlanResult]]:
+        @functools.wraps(function)
+        def wrapper(*given: Any) -> Awaitable[PlanResult]:
+            return function(*given)
+
+        return wrapper
+
+    class Logged:
+        @logged
+        async def plan_start(self, given: PlanInput) -> PlanResult:
+            return FinalResponse(text="3")
+
+        plan_resume = plan_start
+
+    assert await complete(SPEC, cast("Planner", Logged()), "How many?") == 3
 
 
 @pytest.mark.parametrize(

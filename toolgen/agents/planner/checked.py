@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 
 from toolgen.calls.errors import RegistrationError
-from toolgen.calls.steps.methods import is_async, takes
+from toolgen.calls.steps.methods import takes, takes_sync_context
 from toolgen.contract.executor_problems import place_of
 
 
@@ -34,7 +34,7 @@ def check_planner(user: str, planner: object) -> None:
                 f"{place_of(function)}{name}, of the planner of {user}, yields",
                 hint="return one plan, such as FinalResponse(text=…)",
             )
-        if inspect.ismethod(function) and not is_async(function):
+        if inspect.ismethod(function) and takes_sync_context(function):
             raise RegistrationError(
                 f"{place_of(function)}{name}, of the planner of {user}, is not asynchronous",
                 hint=f"write `{written}`",
