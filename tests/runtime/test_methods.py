@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Coroutine
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -96,6 +98,41 @@ async def test_a_method_that_cannot_be_called_is_refused(executor: object, messa
     registration = ToolsetRegistration(name="assistant.devices", specs=[spec()], executor=executor, format=1)
     with pytest.raises(RegistrationError, match=message):
         Runtime().tools.register(registration)
+
+
+class Injecting:
+    """What a decorator makes that gives more arguments; it shows the code of the function, as wrapt does."""
+
+    def __init__(self, function: Callable[..., Coroutine[Any, Any, Any]]) -> None:
+        self.__code__ = function.__code__
+        self.function = function
+
+    def __get__(self, instance: object, owner: type) -> Injecting:
+        return self
+
+    async def __call__(self, payload: Any, ctx: Any) -> Any:
+        return await self.function(payload, ctx, nothing())
+
+
+async def test_an_object_that_shows_the_code_of_a_function_is_called_as_itself() -> None:
+    class Listed:
+        @Injecting
+        async def list_devices(payload: Any, ctx: Any, listing: Any) -> Any:
+            return listing
+
+    assert (await runtime(Listed()).call(TOOL, SITE, META)).status == "ok"
+
+
+async def test_a_method_is_missing_in_a_file_that_is_being_edited(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "edited.py"
+    file.write_text("class Devices:\n    pass\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    executor = import_module("edited").Devices()
+    file.write_text("class Devices:\n    async def list_dev(\n")
+    with pytest.raises(RegistrationError, match=r"Devices\.list_devices is missing"):
+        runtime(executor)
 
 
 async def test_a_bound_tool_with_the_context_of_the_other_form_is_refused() -> None:

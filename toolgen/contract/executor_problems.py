@@ -15,12 +15,12 @@ def place_of(defined: object) -> str:
     Empty where Python does not know it.
     """
     code: object = getattr(defined, "__code__", None)
-    if isinstance(code, CodeType):
+    if type(code) is CodeType:  # that of a mock only says that it is one
         return f"{code.co_filename}:{code.co_firstlineno}: "
     class_ = defined if isinstance(defined, type) else type(defined)
     try:
         return f"{inspect.getsourcefile(class_)}:{inspect.getsourcelines(class_)[1]}: "
-    except (OSError, TypeError):  # a class of Python itself, or one without a file
+    except (OSError, TypeError, SyntaxError, ValueError):  # of Python itself, without a file, or being edited
         return ""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
-from types import CodeType
+from types import FunctionType, MethodType
 from typing import Any, Final, TypeAlias, TypeVar
 
 from ..context import ToolContext
@@ -56,13 +56,12 @@ def method_problem(name: str, function: Callable[..., object]) -> str:
 
 def takes(function: object, count: int) -> bool:
     """Return whether a function can be called with so many arguments; true for what is no plain function."""
-    code: object = getattr(function, "__code__", None)
-    if not isinstance(code, CodeType) or code.co_flags & inspect.CO_VARARGS:
+    inner: object = function.__func__ if type(function) is MethodType else function
+    if type(inner) is not FunctionType or inner.__code__.co_flags & inspect.CO_VARARGS:
         return True
-    most = code.co_argcount - inspect.ismethod(function)
-    defaults = getattr(function, "__defaults__", None) or ()
-    named = getattr(function, "__kwdefaults__", None) or ()
-    return most - len(defaults) <= count <= most and code.co_kwonlyargcount == len(named)
+    most = inner.__code__.co_argcount - (inner is not function)
+    least = most - len(inner.__defaults__ or ())
+    return least <= count <= most and inner.__code__.co_kwonlyargcount == len(inner.__kwdefaults__ or ())
 
 
 def context_problem(name: str, function: Callable[..., object]) -> str:
@@ -84,7 +83,7 @@ def context_problem(name: str, function: Callable[..., object]) -> str:
 def _contexts(function: Callable[..., object]) -> Iterator[type]:
     """Yield the contexts that the annotations of the parameters name."""
     routine: Any = function if inspect.isroutine(function) else type(function).__call__
-    for parameter, annotation in getattr(routine, "__annotations__", {}).items():
+    for parameter, annotation in (getattr(routine, "__annotations__", None) or {}).items():
         if parameter == "return":
             continue
         if isinstance(annotation, str):
