@@ -181,6 +181,12 @@ def test_the_run_after_a_change_is_recorded(
         "X = ' '.join({'a', 'b'})",
         "X = [letter for letter in {'a', 'b'}]",
         "X = set('ab')",
+        "X = [*({'a': 1, 'b': 2}.keys() & {'a': 1, 'b': 2})]",
+        "X = [*({'a': 1}.items() ^ {'b': 1}.items())]",
+        "X = {'a': 1}.keys()\nX |= {'b': 1}.keys()",
+        "import dataclasses; X = dataclasses.sys.argv",
+        "from datetime import datetime; X = datetime(2020, 1, 1).astimezone()",
+        "with open('x', 'w') as file: file.writelines('x')",
         "X = hash('a')",
         "print('imported')",
         "from app.executors import X",
@@ -230,6 +236,12 @@ def test_a_variable_counts_as_it_was_before_the_design_set_it(
     assert generate() == 0
     monkeypatch.setenv("APP_LANGUAGE", "de")
     assert nothing_to_do(["gen"]) == ""
+
+
+@pytest.mark.parametrize("line", ["__name__ = 'other'", "del __cached__", "del __spec__"])
+def test_a_design_may_set_the_names_that_python_gives_it(project: ProjectFolder, line: str) -> None:
+    project.write("app/design.py", f"{line}\n{DESIGN}")
+    assert generate() == 0
 
 
 def test_a_design_has_the_whole_environment(project: ProjectFolder) -> None:

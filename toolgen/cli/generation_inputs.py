@@ -40,10 +40,10 @@ _PLAIN_MODULES: Final = frozenset(
 _UNWATCHED: Final = frozenset(
     """
     DirectoryPath FilePath FutureDate FutureDatetime NewPath PastDate PastDatetime
-    __import__ access attrgetter breakpoint cwd dump eval exec exists fromtimestamp frozenset getattr getcwd
-    getnode getpid glob globals hash input is_dir is_file is_symlink iterdir listdir lstat methodcaller now
-    popen print rglob scandir set stat system today urandom utcnow uuid1 uuid4 uuid6 uuid7 uuid8 walk
-    write write_bytes write_text
+    __import__ access astimezone attrgetter breakpoint cwd dump eval exec exists fromtimestamp frozenset
+    getattr getcwd getnode getpid glob globals hash input is_dir is_file is_symlink iterdir listdir
+    lstat methodcaller now popen print rglob scandir set stat sys system today urandom utcnow uuid1
+    uuid4 uuid6 uuid7 uuid8 walk write write_bytes write_text writelines
     """.split()
 )
 """Names by which a module may learn what nobody can watch: clocks, folders, chance, other code; or act."""
@@ -62,6 +62,10 @@ _OFFERED: Final[Mapping[str, frozenset[str]]] = {
     module: frozenset(name for name in names if not name.startswith("__"))
     for module, names in {"os": [*dir(os), *dir(os.path)], "pathlib": dir(Path)}.items()
 }
+_VIEWS: Final = frozenset(("items", "keys"))
+_OF_SETS: Final = frozenset(f"{operator}{end}" for operator in "&|^-" for end in ("", "="))
+_OPERATION: Final = "&"
+"""Stands for an operation of sets, which makes one of the views of a dict."""
 _COMMANDS: Final = os.path.join(os.path.dirname(sys.executable), "")
 _SURROUNDINGS: Final = ("LANG", "LC_ALL", "LC_CTYPE", "TZ")
 """Variables by which Python decodes files and tells the time."""
@@ -272,25 +276,33 @@ def _names(module: ModuleType) -> set[str]:
     Where the code is not that of the file, it stands for any name: Python takes old bytecode for current
     where time and size of the file are the same, and the author may edit it during a run.
     """
-    loader: Any = getattr(module.__spec__, "loader", None)
+    spec: Any = getattr(module, "__spec__", None)  # the module may have set its own names
+    loader: Any = getattr(spec, "loader", None)
     try:
         if not isinstance(loader, SourceLoader):
-            code = loader.get_code(module.__name__) if hasattr(loader, "get_code") else None
+            code = loader.get_code(spec.name) if hasattr(loader, "get_code") else None
         else:
-            file = loader.get_filename(module.__name__)
+            file = loader.get_filename(spec.name)
             with warnings.catch_warnings(action="ignore"):
                 code = loader.source_to_code(loader.get_data(file), file)
-            if os.path.exists(module.__cached__ or "") and loader.get_code(module.__name__) != code:
+            if os.path.exists(spec.cached or "") and loader.get_code(spec.name) != code:
                 code = None
     except (OSError, SyntaxError, ValueError):
         code = None
-    return set(_names_of(code)) if code else set(_UNWATCHED)
+    names: set[str] = set(_names_of(code)) if code else set(_UNWATCHED)
+    if names & _VIEWS and _OPERATION in names:
+        names.add("set")
+    return names
 
 
 def _names_of(code: CodeType) -> Iterator[str]:
     yield from code.co_names
     if _makes_set(code):
         yield "set"
+    if dis.opmap["BINARY_OP"] in code.co_code[::2] and any(
+        each.opname == "BINARY_OP" and each.argrepr in _OF_SETS for each in dis.get_instructions(code)
+    ):
+        yield _OPERATION
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from _names_of(constant)
