@@ -8,6 +8,7 @@ import logging
 import threading
 
 import pytest
+from pydantic import JsonValue
 
 from toolgen.calls.call import CallMeta
 from toolgen.calls.toolsets.functions import function_toolset
@@ -258,3 +259,19 @@ async def test_a_call_within_one_that_has_secrets_is_told_without_them() -> None
         event = await anext(told)
     assert isinstance(event, ToolEnd)
     assert event.result == HIDDEN
+
+
+def count() -> JsonValue:
+    """Return a number that Python does not read."""
+    return 10**5_000
+
+
+async def test_a_result_that_python_does_not_read_ends_no_reader() -> None:
+    events = Events()
+    runtime = Runtime(events=events)
+    runtime.tools.register(function_toolset("a.b", [count]))
+    async with events.subscribe(types=["tool_end"]) as told:
+        result = await runtime.call("count", b"{}")
+        event = await anext(told)
+    assert isinstance(event, ToolEnd)
+    assert event.result == result.json.decode() == f"1{'0' * 5_000}"
