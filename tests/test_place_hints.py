@@ -139,6 +139,11 @@ CASES = {
         "write String, and enum=('a', 'b')",
         ('Literal["a", "b"], "Its text.", ', "String, \"Its text.\", enum=('a', 'b'), "),
     ),
+    "a literal of nothing": (
+        ("String, ", "Literal[()], "),
+        "write a type such as String, ArrayOf(String) or the name of a Type",
+        ("Literal[()]", "String"),
+    ),
 }
 
 

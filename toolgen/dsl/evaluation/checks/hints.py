@@ -115,8 +115,7 @@ def type_hint(value: object) -> str:
     if isinstance(origin, type) and issubclass(origin, Clause):
         types_in = ", ".join(_type_clause_for(each) or "…" for each in get_args(value))
         return f"write {origin.__name__}({types_in})"
-    if origin is Literal:
-        values = get_args(value)
+    if origin is Literal and (values := get_args(value)):
         return f"write {'Int' if isinstance(values[0], int) else 'String'}, and enum={source_text(values)}"
     if origin in (Union, UnionType):
         inner = [each for each in get_args(value) if each is not NoneType]
