@@ -11,6 +11,7 @@ import pytest
 
 from gen.assistant.toolsets import account
 from gen.assistant.toolsets.account import BoundAccountExecutor
+from gen.user_service.service import GetUserResult
 from toolgen.runtime import CallMeta, RegistrationError, Runtime
 
 
@@ -146,3 +147,15 @@ async def test_objects_with_any_attribute_are_no_error_of_a_failed_call(
     assert "internal error" in str(result.error)
     assert str(result.error.correlation_id) in caplog.messages[-1]
     assert "Logging error" not in capfd.readouterr().err
+
+
+async def test_a_value_of_a_subclass_is_not_named_as_one_of_another_class(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    class Half(GetUserResult):
+        """A result that lacks what the tool returns."""
+
+    runtime = Runtime()
+    runtime.tools.register(account.registration(executor(Returns(Half.model_construct()))))
+    await runtime.call("get_user_data", {"include": ["sites"]}, CallMeta(session_id="s"))
+    assert caplog.messages[-1].startswith("tool assistant.account.get_user_data failed")

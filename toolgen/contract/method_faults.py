@@ -45,7 +45,7 @@ def service_fault(tool: str, error: BaseException) -> MethodFault | None:
             continue
         module, expected = _expected_class(inner)
         result = executor.f_locals["result"]
-        if expected and type(result).__name__ != expected:
+        if expected and expected not in [each.__name__ for each in type(result).__mro__]:
             kind = "None" if result is None else type(result).__name__
             problem = f"returned what does not fit: expected {expected}, got {kind}"
             return MethodFault.of(code, tool, f"{problem}{HINT}return a {expected} of {module}")
