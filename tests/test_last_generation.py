@@ -13,7 +13,10 @@ import pytest
 
 from tests.conftest import DESIGN, ProjectFolder, forget, in_a_process
 from toolgen.cli.app import run
+from toolgen.cli.config import read_project
+from toolgen.cli.generation_inputs import recorded_inputs
 from toolgen.cli.last_generation import CACHE, nothing_to_do
+from toolgen.cli.load import load_design
 
 CURRENT = "app/gen: up to date"
 READS = """\
@@ -260,6 +263,23 @@ def test_old_bytecode_that_python_takes_for_current_is_no_record(generated: Proj
     os.utime(file, (before.st_atime, before.st_mtime + 10))
     generate()
     assert nothing_to_do(["gen"]) == CURRENT
+
+
+def test_a_file_that_is_another_one_during_the_run_is_no_record(project: ProjectFolder) -> None:
+    """It is looked at after it was imported."""
+    text = "X = set('ab')"
+    file = project.write("app/words.py", text)
+    project.write("app/design.py", f"import app.words\n{DESIGN}")
+    generate()
+    forget()
+    settings = read_project(project.path / "pyproject.toml")
+    with recorded_inputs(settings) as inputs:
+        load_design(settings)
+        file.write_text("")
+        inputs.look()
+        file.write_text(text)
+    inputs.record()
+    assert nothing_to_do(["gen"]) == ""
 
 
 @pytest.mark.parametrize("file", ["app/words.py", "pyproject.toml"])

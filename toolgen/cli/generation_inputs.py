@@ -14,6 +14,7 @@ import sys
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from hashlib import sha256
 from importlib.abc import SourceLoader
 from importlib.machinery import EXTENSION_SUFFIXES, all_suffixes
 from itertools import pairwise
@@ -128,7 +129,7 @@ class Inputs:
         for module in self._modules():
             if module.__name__ not in self._mentioned:
                 with no_bytecode():
-                    self._mentioned[module.__name__] = _names(module)
+                    self._mentioned[module.__name__] = _names(module, self._files[str(module.__file__)])
 
     def record(self) -> None:
         """Write the record of a run that left nothing to do, where its inputs are all known."""
@@ -270,8 +271,8 @@ class _Variables(os._Environ[str]):
         return super().__repr__()
 
 
-def _names(module: ModuleType) -> set[str]:
-    """Return the names that the code of a module mentions; its text is not looked at.
+def _names(module: ModuleType, digest: str | None) -> set[str]:
+    """Return the names that the code of a module mentions, whose file had a digest when it was imported.
 
     Where the code is not that of the file, it stands for any name: Python takes old bytecode for current
     where time and size of the file are the same, and the author may edit it during a run.
@@ -283,9 +284,12 @@ def _names(module: ModuleType) -> set[str]:
             code = loader.get_code(spec.name) if hasattr(loader, "get_code") else None
         else:
             file = loader.get_filename(spec.name)
+            data = loader.get_data(file)
             with warnings.catch_warnings(action="ignore"):
-                code = loader.source_to_code(loader.get_data(file), file)
-            if os.path.exists(spec.cached or "") and loader.get_code(spec.name) != code:
+                code = loader.source_to_code(data, file)
+            if sha256(data).hexdigest() != digest or (
+                os.path.exists(spec.cached or "") and loader.get_code(spec.name) != code
+            ):
                 code = None
     except (OSError, SyntaxError, ValueError):
         code = None
