@@ -1,26 +1,27 @@
-"""The whole pipeline against bare pydantic decode plus encode, in one process.
+"""Calls of toolgen against bare pydantic, in one process: `python -m benchmarks.dispatch`.
 
-Run: `python -m benchmarks.dispatch`. Each row is a median over interleaved rounds, so that a busy
-machine slows both sides alike. The bare side does what one would write by hand without toolgen:
-strict closed models, one `TypeAdapter` a side, the same document in and the same result out.
+Each row is a median over interleaved rounds, in time of the processor. Against a call stand the decode of its
+arguments and the encode of its result; `benchmarks.bare` has that side, `benchmarks.generated` two toolsets.
+With `--json` the rows are JSON.
 """
 
 from __future__ import annotations
 
 import asyncio
-import datetime as dt
-import statistics
-import time
-from collections.abc import Awaitable, Callable
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import replace
 from itertools import count
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from gen.assistant.toolsets import devices
 from gen.types import Device
 from toolgen.events import Events
 from toolgen.runtime import (
+    ArtifactSpec,
     CallMeta,
     Continue,
     Hook,
@@ -29,88 +30,52 @@ from toolgen.runtime import (
     SyncToolContext,
     ToolCall,
     ToolContext,
+    ToolOutcome,
+    ToolResult,
     ToolsetRegistration,
     Verdict,
+    function_toolset,
 )
 from toolgen.runtime.testing import RecordingExecutor
 
-ROUNDS, CALLS = 41, 300
-SEEN = dt.datetime(2026, 1, 31, tzinfo=dt.UTC)
-Kind = Literal["light", "plug", "thermostat", "sensor", "blind", "lock"]
-State = Literal["online", "offline", "unknown"]
+from . import bare
+from .bare import BAD, GOOD, PING, Once, Ratio, Row, gathered, is_page, listing, pinging, refusing
+from .generated import generated
+
+TOOL: Final = "assistant.devices.list_devices"
+FOREIGN: Final = "bench.others.list_devices"
+META: Final = CallMeta(session_id="s-9", tool_call_id="c-1")
+LIMIT: Final = Scheduling(tool_timeout_s=60.0)
+NUMBERS: Final = 9000
+CALL: Final = "decode, encode"
+ARTIFACT: Final = ArtifactSpec(kind="page", codec=devices.LIST_DEVICES.result)
 
 
-class Bare(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
+class TextDevice(bare.Device):
+    last_seen: str | None = None  # type: ignore[assignment] # the foreign schema has a text
 
 
-class BarePayload(Bare):
-    site_id: str
-    status: State | None = None
-    kind: Kind | None = None
-    limit: Annotated[int, Field(ge=1, le=100)] = 20
-    cursor: str | None = None
+class TextResult(bare.Result):
+    devices: list[TextDevice]  # type: ignore[assignment] # of them
 
 
-class BareDevice(Bare):
-    id: str
-    name: str
-    kind: Kind
-    room: str
-    manual: str
-    status: State
-    last_seen: dt.datetime | None = None
+class Values(bare.Bare):
+    values: list[float]
 
 
-class BareResult(Bare):
-    devices: list[BareDevice]
-    next_cursor: str | None = None
-    returned: int
-    truncated: bool
-    total: int | None = None
-    refinement_hint: str | None = None
-
-
-def _device(number: int) -> dict[str, object]:
-    return {
-        "id": f"h{number:02}",
-        "name": f"Device {number}",
-        "kind": "sensor",
-        "room": "Hall",
-        "manual": "klima-s2",
-        "status": "online",
-        "last_seen": SEEN,
-    }
-
-
-def _page(size: int) -> dict[str, object]:
-    return {"returned": size, "truncated": True, "total": 40, "next_cursor": "ZGV2aWNlLTIw"}
-
-
-def _result(size: int) -> devices.ListDevicesResult:
-    found = [Device.model_validate(_device(number)) for number in range(size)]
-    return devices.ListDevicesResult.model_validate({"devices": found, **_page(size)})
-
-
-def _bare_result(size: int) -> BareResult:
-    found = [BareDevice.model_validate(_device(number)) for number in range(size)]
-    return BareResult.model_validate({"devices": found, **_page(size)})
-
-
-GOOD = b'{"site_id":"harbour","status":"online","limit":20,"cursor":"abc"}'
-BAD = b'{"site_id":5,"status":"lost","limit":900,"site":1}'
-TOOL = "assistant.devices.list_devices"
-META = CallMeta(session_id="s-9", tool_call_id="c-1")
+def result_of(size: int) -> devices.ListDevicesResult:
+    found = [Device.model_validate(bare.device(number)) for number in range(size)]
+    return devices.ListDevicesResult.model_validate({"devices": found, **bare.page(size)})
 
 
 class Executor(RecordingExecutor):
-    def __init__(self, result: devices.ListDevicesResult) -> None:
+    """Returns one result, of a class of the toolset or with an artifact."""
+
+    def __init__(self, result: object) -> None:
         super().__init__({})
         self._result = result
 
-    async def list_devices(
-        self, payload: devices.ListDevicesPayload, ctx: ToolContext
-    ) -> devices.ListDevicesResult:
+    async def list_devices(self, payload: object, ctx: ToolContext) -> Any:
         return self._result
 
 
@@ -128,154 +93,209 @@ class Blocking:
     get_time_series = set_state = list_devices
 
 
-class Passing(Hook):
+class Before(Hook):
     """Lets every call go on."""
 
     async def before_tool(self, call: ToolCall, payload: object, ctx: ToolContext) -> Verdict:
         return Continue()
 
 
-Once = Callable[[], Awaitable[object]]
+class After(Hook):
+    """Lets every result pass."""
+
+    async def after_tool(self, call: ToolCall, result: ToolResult, ctx: ToolContext) -> Verdict:
+        return Continue()
 
 
-class Row(NamedTuple):
-    """Two things that are compared; each makes one call."""
-
-    name: str
-    ours: Once
-    against: str
-    other: Once
+HOOKS: Final = (Before(), After())
 
 
-def runtime_with(executor: object, **host: Any) -> Runtime:
+async def ping(text: str) -> str:
+    """Return the text."""
+    return text
+
+
+def calling(runtime: Runtime, tool: str, arguments: bytes) -> Once:
+    """Return a call; its result has the text that the model gets."""
+    return lambda: runtime.call(tool, arguments, META)
+
+
+def runtime_with(
+    executor: object, specs: Any = devices.SPECS, name: str = "assistant.devices", **host: Any
+) -> Runtime:
     made = Runtime(**host)
-    made.tools.register(
-        ToolsetRegistration(name="assistant.devices", specs=devices.SPECS, executor=executor, format=1)
-    )
+    made.tools.register(ToolsetRegistration(name=name, specs=specs, executor=executor, format=1))
     return made
 
 
-def watched(executor: object) -> Runtime:
-    """Return a runtime with one subscriber, who does not keep up."""
+def lists(size: int, **host: Any) -> Once:
+    return calling(runtime_with(Executor(result_of(size)), **host), TOOL, GOOD)
+
+
+def pings(**host: Any) -> Once:
+    runtime = Runtime(**host)
+    runtime.tools.register(function_toolset("local.functions", [ping]))
+    return calling(runtime, "ping", PING)
+
+
+def watched() -> Events:
+    """Return the events of one subscriber, who does not keep up."""
     events = Events()
     events.subscribe()
-    return runtime_with(executor, events=events)
+    return events
 
 
-def contestants(size: int) -> list[Row]:
-    """Return what is measured on a result of this many devices."""
-    ours, bares = _result(size), _bare_result(size)
-    call = _calling(runtime_with(Executor(ours)))
+def plain_calls() -> list[Row]:
+    """Return the rows that peers have too."""
+    listed = lists(20)
     return [
-        *_against_bare(call, ours, bares),
-        *_mistakes(runtime_with(Executor(ours))),
-        Row("a hook", _calling(runtime_with(Executor(ours), hooks=[Passing()])), "call", call),
-        Row(
-            "a timeout",
-            _calling(runtime_with(Executor(ours), scheduling=Scheduling(tool_timeout_s=60.0))),
-            "call",
-            call,
-        ),
-        Row("a thread", _calling(runtime_with(Blocking(ours))), "call", call),
-        Row("a subscriber", _calling(watched(Executor(ours))), "call", call),
+        Row("20 devices", listed, CALL, listing(20)),
+        Row("1 device", lists(1), CALL, listing(1)),
+        Row("ping", pings(), CALL, pinging()),
+        Row("invalid", calling(runtime_with(Executor(None)), TOOL, BAD), "validation, errors", refusing()),
     ]
 
 
-def _calling(runtime: Runtime) -> Once:
-    """Return one good call."""
-
-    async def call() -> object:
-        return await runtime.call(TOOL, GOOD, META)
-
-    return call
-
-
-def _against_bare(call: Once, ours: devices.ListDevicesResult, bares: BareResult) -> list[Row]:
-    """Return a call and its two codecs beside those of pydantic."""
-    payload, result = TypeAdapter(BarePayload), TypeAdapter(BareResult)
-    spec = devices.LIST_DEVICES
-
-    async def execute() -> BareResult:
-        return bares
-
-    async def bare() -> bytes:
-        payload.validate_json(GOOD)
-        return result.dump_json(await execute())
-
-    async def bare_decode() -> object:
-        return payload.validate_json(GOOD)
-
-    async def decode() -> object:
-        return spec.payload.decode(GOOD)
-
-    async def bare_encode() -> bytes:
-        return result.dump_json(bares)
-
-    async def encode() -> bytes:
-        return spec.result.encode(ours)
-
+def hosts() -> list[Row]:
+    """Return the rows of what a host adds to a call."""
+    thread = calling(runtime_with(Blocking(result_of(20))), TOOL, GOOD)
     return [
-        Row("call", call, "bare decode + encode", bare),
-        Row("decode", decode, "bare decode", bare_decode),
-        Row("encode", encode, "bare encode", bare_encode),
+        Row("artifact", with_artifact(), "decode, two encodes", both_encoded()),
+        Row("before hook", lists(20, hooks=HOOKS[:1]), CALL, listing(20)),
+        Row("before and after hook", lists(20, hooks=HOOKS), CALL, listing(20)),
+        Row("before and after hook, ping", pings(hooks=HOOKS), CALL, pinging()),
+        Row("time limit", lists(20, scheduling=LIMIT), CALL, listing(20)),
+        Row("time limit, ping", pings(scheduling=LIMIT), CALL, pinging()),
+        Row("subscriber", lists(20, events=watched()), CALL, listing(20)),
+        Row("thread", thread, CALL, listing(20)),
+        Row("invalid, each time another", new_mistakes(), "validation, errors", refusing()),
     ]
 
 
-def _mistakes(runtime: Runtime) -> list[Row]:
-    """Return calls whose arguments do not fit: always the same ones, and new ones each time."""
-    payload, numbers = TypeAdapter(BarePayload), count()
+def with_artifact() -> Once:
+    """Return a call whose result of 20 devices has an artifact of 20 devices beside it."""
+    spec = replace(devices.LIST_DEVICES, artifacts={"page": ARTIFACT})
+    outcome = ToolOutcome.of(result_of(20), artifacts=[ARTIFACT.of(result_of(20))])
+    return calling(runtime_with(Executor(outcome), (spec, *devices.SPECS[1:])), TOOL, GOOD)
 
-    async def bare_invalid() -> object:
-        try:
-            return payload.validate_json(BAD)
-        except ValidationError as error:
-            return error.errors()
+
+def both_encoded() -> Once:
+    once, result = listing(20), bare.result_of(20)
+    encode = TypeAdapter(bare.Result).dump_json
+
+    async def bare_artifact() -> object:
+        return await once(), encode(result)
+
+    return bare_artifact
+
+
+def new_mistakes() -> Once:
+    runtime, numbers = runtime_with(Executor(None)), count()
 
     async def invalid() -> object:
-        return await runtime.call(TOOL, BAD, META)
-
-    async def new_mistake() -> object:
-        wrong = b'{"site_id":5,"status":"lost","limit":900,"site%d":1}' % next(numbers)
+        wrong = b'{"site_id":"harbour","limit":900,"site%d":1}' % next(numbers)
         return await runtime.call(TOOL, wrong, META)
 
+    return invalid
+
+
+def foreign(others: Any) -> Row:
+    """Return a call of a tool with foreign schemas, both with a rule that types cannot hold."""
+    found = [bare.device(number) | {"last_seen": "2026-01-31T00:00:00Z"} for number in range(20)]
+    fields = {"devices": found, **bare.page(20)}
+    types = others.LIST_DEVICES.result.type
+    runtime = runtime_with(Executor(types.model_validate(fields)), others.SPECS, "bench.others")
+    once = bare.coding(bare.Payload, GOOD, TextResult, TextResult.model_validate(fields))
+    return Row("foreign with rules", calling(runtime, FOREIGN, GOOD), CALL, once)
+
+
+def numbers(package: Any) -> list[Row]:
+    """Return a decode and an encode of an array of numbers."""
+    spec, adapter = package.SMOOTH, TypeAdapter(Values)
+    document = json.dumps({"values": [number + 0.25 for number in range(NUMBERS)]}).encode()
+    result, values = spec.result.decode(document), adapter.validate_json(document)
     return [
-        Row("invalid call", invalid, "bare validation, with its errors", bare_invalid),
-        Row("one new mistake", new_mistake, "bare validation, with its errors", bare_invalid),
+        Row(
+            f"{NUMBERS:,} floats, decode",
+            *sides("decode", spec.payload.decode, adapter.validate_json, document),
+        ),
+        Row(
+            f"{NUMBERS:,} floats, encode",
+            *sides("encode", spec.result.encode, adapter.dump_json, result, values),
+        ),
     ]
 
 
-async def measure(rows: list[Row]) -> list[list[tuple[float, float]]]:
-    """Return for each row the microseconds of both sides, a pair a round."""
-    taken: list[list[tuple[float, float]]] = [[] for _ in rows]
-    for _ in range(ROUNDS):
-        for row, pairs in zip(rows, taken, strict=True):
-            pairs.append((await duration_us(row.ours), await duration_us(row.other)))
-    return taken
+def codecs() -> list[Row]:
+    """Return the two codecs of a call of 20 devices alone."""
+    spec, payload, result = (
+        devices.LIST_DEVICES,
+        TypeAdapter(bare.Payload),
+        TypeAdapter(bare.Result),
+    )
+    return [
+        Row("decode alone", *sides("decode", spec.payload.decode, payload.validate_json, GOOD)),
+        Row(
+            "encode alone",
+            *sides("encode", spec.result.encode, result.dump_json, result_of(20), bare.result_of(20)),
+        ),
+    ]
 
 
-async def duration_us(once: Once) -> float:
-    start = time.perf_counter()
-    for _ in range(CALLS):
-        await once()
-    return (time.perf_counter() - start) / CALLS * 1e6
+def sides(
+    against: str, ours: Callable[[Any], object], theirs: Callable[[Any], object], *values: Any
+) -> tuple[Once, str, Once]:
+    """Return two functions as what is compared; the last value is that of pydantic."""
+
+    async def call() -> object:
+        return ours(values[0])
+
+    async def once() -> object:
+        return theirs(values[-1])
+
+    return call, against, once
 
 
-def report(size: int) -> None:
-    rows = contestants(size)
-    print(f"{size} devices in the result")
-    for row, pairs in zip(rows, asyncio.run(measure(rows)), strict=True):
-        ours, other = (statistics.median(side) for side in zip(*pairs, strict=True))
-        ratio = statistics.median(a / b for a, b in pairs)
-        more = statistics.median(a - b for a, b in pairs)
-        print(
-            f"  {row.name:12} {ours:6.1f} µs   {row.against:32} {other:6.1f} µs   "
-            f"ratio {ratio:.2f}, {more:+.1f} µs"
-        )
+async def checked(rows: list[Row]) -> None:
+    """Raise an AssertionError where a call does not return what it should."""
+    for row in rows:
+        if row.against != CALL:
+            continue
+        result = await row.ours()
+        assert isinstance(result, ToolResult)
+        text = result.json
+        assert text == b'"pong"' or is_page(text, 1 if row.name == "1 device" else 20), (row.name, text)
+
+
+async def measured() -> dict[str, tuple[str, Ratio]]:
+    """Return what each row is measured against, and what it shows."""
+    with generated() as (others, arrays):
+        rows = [*plain_calls(), *hosts(), foreign(others), *numbers(arrays), *codecs()]
+        await checked(rows)
+        found = await bare.measure(rows)
+        at_once = Row(bare.GATHERED, gathered(rows[0].ours), CALL, gathered(rows[0].bare))
+        found |= await bare.measure([at_once], bare.FEW_ROUNDS)
+    return {row.name: (row.against, found[row.name]) for row in [*rows, at_once]}
+
+
+def rounded(row: Ratio) -> dict[str, float]:
+    return {name: round(value, 3) for name, value in row._asdict().items()}
 
 
 def main() -> None:
-    for size in (20, 1):
-        report(size)
+    """Print the rows, or what `benchmarks.report` reads of them."""
+    rows = asyncio.run(measured())
+    if sys.argv[1:] == ["--json"]:
+        print(
+            json.dumps({name: {"against": against} | rounded(row) for name, (against, row) in rows.items()})
+        )
+        return
+    for name, (against, row) in rows.items():
+        more = row.ours_us - row.bare_us
+        print(
+            f"{name:28} {row.ours_us:8.1f} µs   {against:20} {row.bare_us:8.1f} µs   "
+            f"ratio {row.ratio:5.2f}, {more:+.1f} µs"
+        )
 
 
 if __name__ == "__main__":

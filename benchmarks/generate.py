@@ -10,6 +10,9 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from resource import RUSAGE_CHILDREN, getrusage
+from statistics import median
+from typing import Final
 
 DESIGN = '''
 """A large catalogue of tools of a realistic size: eight arguments, shared types, a union, an artifact."""
@@ -103,19 +106,16 @@ print(f"schemas of all tools     {(listed - second) * 1e3:7.1f} ms, {sum(map(len
 """
 
 
+REPEATS: Final = 3
+
+
 def main(toolsets: int = 50, tools: int = 20) -> None:
+    """Print the costs of generation, what is written, and the costs of an import."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     with tempfile.TemporaryDirectory() as folder:
         project = Path(folder)
-        (project / "design.py").write_text(f"TOOLSETS, TOOLS = {toolsets}, {tools}\n{DESIGN}")
-        (project / "pyproject.toml").write_text('[tool.toolgen]\ndesign = "design"\n')
-        for label in ("toolgen gen, all new", "toolgen gen, no change"):
-            before = os.times()
-            subprocess.run([sys.executable, "-m", "toolgen", "gen"], cwd=project, check=True)
-            after = os.times()
-            seconds = after.children_user + after.children_system
-            seconds -= before.children_user + before.children_system
-            print(f"{label:24} {seconds:7.2f} s", flush=True)
+        for label, seconds in generations(project, toolsets, tools).items():
+            print(f"toolgen gen, {label:11} {seconds:7.2f} s", flush=True)
         for suffix in (".py", ".json"):
             texts = [file.read_text("utf-8") for file in (project / "gen").rglob(f"*{suffix}")]
             lines = [line for text in texts for line in text.splitlines() if line.strip()]
@@ -127,6 +127,37 @@ def main(toolsets: int = 50, tools: int = 20) -> None:
             print(label, flush=True)
             code = f"TOOLSETS = {toolsets}\n{IMPORT}"
             subprocess.run([sys.executable, "-c", code], cwd=project, env=environment, check=True)
+
+
+def costs(toolsets: int = 50, tools: int = 20) -> dict[str, float]:
+    """Return the median seconds of the processor of each generation."""
+    rounds = []
+    for _ in range(REPEATS):
+        with tempfile.TemporaryDirectory() as folder:
+            rounds.append(generations(Path(folder), toolsets, tools))
+    return {label: round(median(each[label] for each in rounds), 3) for label in rounds[0]}
+
+
+def generations(project: Path, toolsets: int, tools: int) -> dict[str, float]:
+    """Generate in an empty folder, and return the seconds of the processor that each command takes."""
+    text = f"TOOLSETS, TOOLS = {toolsets}, {tools}\n{DESIGN}"
+    design = project / "design.py"
+    design.write_text(text)
+    (project / "pyproject.toml").write_text('[tool.toolgen]\ndesign = "design"\n')
+    found = {"first": seconds_of(project, "gen"), "unchanged": seconds_of(project, "gen")}
+    found["--check"] = seconds_of(project, "gen", "--check")
+    design.write_text(text.replace("maximum=500", "maximum=500 if number else 400"))
+    found["one changed"] = seconds_of(project, "gen")
+    return found
+
+
+def seconds_of(folder: Path, *arguments: str) -> float:
+    """Run toolgen, and return the seconds of the processor that it and its children take."""
+    command = [sys.executable, "-m", "toolgen", *arguments]
+    before = getrusage(RUSAGE_CHILDREN)
+    subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    after = getrusage(RUSAGE_CHILDREN)
+    return (after.ru_utime + after.ru_stime) - (before.ru_utime + before.ru_stime)
 
 
 if __name__ == "__main__":
