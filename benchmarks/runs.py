@@ -4,15 +4,16 @@ A run plans three times with three calls each, and once more to answer; a turn i
 its own, so that the conversation keeps the results of calls too. Beside it, in the same process, the
 same nine calls without an agent, and the same steps on the engine alone: activities that return at once,
 three calls and one event a round. Each is measured with the runs in memory and in a file, in turns, since
-one machine is not the same from minute to minute. What runs cost that wait is in `benchmarks.parked`, and
-what a turn and a round cost by their number in `benchmarks.turns`.
+one machine is not the same from minute to minute. What runs cost that wait is in `benchmarks.parked`, what a
+turn and a round cost by their number in `benchmarks.turns`, and what peers' runs cost in `benchmarks.report`.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import count as count_from
 from itertools import product
@@ -22,6 +23,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from toolgen.agents import (
+    AgentClient,
     AgentRegistration,
     Agents,
     AgentSpec,
@@ -37,9 +39,8 @@ from toolgen.agents import (
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import CallMeta, Runtime, StaticToolset, ToolCall, func_tool
 
-ROUNDS: Final = 3
-CALLS: Final = 3
-AT_ONCE: Final = 20
+from .peers.peer import AT_ONCE, CALLS, ROUNDS, costs_of
+
 RUNS: Final = 200
 REPEATS: Final = 7
 MANY: Final = (1, 20, 200, 2000)
@@ -126,21 +127,24 @@ def _new(kind: str, path: Path) -> InProcessEngine:
             return InProcessEngine(path, synchronous="NORMAL")
 
 
+async def beside_peers() -> dict[str, dict[str, float]]:
+    """Return what a run costs as the runs of peers are measured, by what it survives."""
+    costs = {}
+    with TemporaryDirectory() as folder:
+        for kind in ALONE:
+            async with _client(kind, Path(folder, kind)) as client:
+
+                async def run(client: AgentClient = client) -> str:
+                    return (await client.one_shot("count")).text
+
+                costs[kind] = await costs_of(run)
+    return costs
+
+
 async def _agents(
     kind: str, path: Path, at_once: int, runs: int, rates: Rates, *, is_turn: bool = False
 ) -> None:
-    step = CallTools(calls=tuple(PlannedCall.of("count", {"upto": n}) for n in range(CALLS)))
-    runtime = Runtime(engine=_new(kind, path))
-    spec = AgentSpec(
-        id="bench.agent", description="Counts.", tools=(AgentTool(id=TOOL.spec.id, name="count"),)
-    )
-    planner = ScriptedPlanner([*[step] * ROUNDS, "done"])
-    place = _SESSIONS.get(kind)
-    agents = Agents(runtime, sessions=None if place is None else place(path))
-    agents.register(AgentRegistration(spec=spec, planner=planner, toolsets=(TOOLSET,), format=1))
-    async with runtime:
-        client = agents.client(spec.id)
-
+    async with _client(kind, path) as client:
         numbers = count_from(1)
 
         async def run() -> None:
@@ -151,6 +155,21 @@ async def _agents(
             assert output.text == "done"
 
         await _measure(run, at_once, runs, rates)
+
+
+@asynccontextmanager
+async def _client(kind: str, path: Path) -> AsyncIterator[AgentClient]:
+    step = CallTools(calls=tuple(PlannedCall.of("count", {"upto": n}) for n in range(CALLS)))
+    runtime = Runtime(engine=_new(kind, path))
+    spec = AgentSpec(
+        id="bench.agent", description="Counts.", tools=(AgentTool(id=TOOL.spec.id, name="count"),)
+    )
+    planner = ScriptedPlanner([*[step] * ROUNDS, "done"])
+    place = _SESSIONS.get(kind)
+    agents = Agents(runtime, sessions=None if place is None else place(path))
+    agents.register(AgentRegistration(spec=spec, planner=planner, toolsets=(TOOLSET,), format=1))
+    async with runtime:
+        yield agents.client(spec.id)
 
 
 async def _calls(rates: Rates) -> None:

@@ -1,0 +1,111 @@
+"""FastMCP: a tool alone, a server's own call, and a client in memory."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from fastmcp import Client, FastMCP
+from fastmcp.exceptions import ToolError
+from fastmcp.exceptions import ValidationError as ArgumentsError
+from fastmcp.tools import Tool
+from pydantic import ValidationError
+
+from ..bare import BAD, GOOD, PING, Kind, Limit, Once, Result, State, result_of
+from .peer import LARGE, SMALL, Way, show
+
+NO_AGENT = "it has no agents"
+
+
+def server(size: int) -> FastMCP:
+    made: FastMCP = FastMCP("bench")
+    result = result_of(size)
+
+    @made.tool
+    async def list_devices(
+        site_id: str,
+        status: State | None = None,
+        kind: Kind | None = None,
+        limit: Limit = 20,
+        cursor: str | None = None,
+    ) -> Result:
+        """List the devices of a site."""
+        return result
+
+    @made.tool
+    async def ping(text: str) -> str:
+        """Return the text."""
+        return text
+
+    return made
+
+
+def alone(size: int, name: str, arguments: bytes) -> Once:
+    """Return a call of a tool without its server; the server makes the text of what does not fit."""
+    served, tool = server(size), None
+
+    async def call() -> str:
+        nonlocal tool
+        if tool is None:
+            tool = await served.get_tool(name)
+        assert isinstance(tool, Tool)
+        try:
+            return text_of(await tool.run(json.loads(arguments)))
+        except (ValidationError, ArgumentsError) as error:
+            return str(error)
+
+    return call
+
+
+def by_server(size: int, name: str, arguments: bytes) -> Once:
+    served = server(size)
+
+    async def call() -> str:
+        try:
+            return text_of(await served.call_tool(name, json.loads(arguments)))
+        except (ToolError, ArgumentsError) as error:
+            return str(error)
+
+    return call
+
+
+def by_client(size: int, name: str, arguments: bytes) -> Once:
+    client = Client(server(size))
+
+    async def call() -> str:
+        if not client.is_connected():
+            await client.__aenter__()  # type: ignore[no-untyped-call] # ends with the process
+        return text_of(await client.call_tool(name, json.loads(arguments), raise_on_error=False))
+
+    return call
+
+
+def text_of(result: Any) -> str:
+    return str(result.content[0].text)
+
+
+def way(name: str, calling: Callable[[int, str, bytes], Once]) -> Way:
+    return Way(
+        name=name,
+        large=calling(LARGE, "list_devices", GOOD),
+        small=calling(SMALL, "list_devices", GOOD),
+        ping=calling(SMALL, "ping", PING),
+        invalid=calling(SMALL, "list_devices", BAD),
+    )
+
+
+def main() -> None:
+    """Print what FastMCP costs."""
+    logging.disable(logging.ERROR)  # no text of each call that fails
+    ways = [
+        way("`Tool.run`", alone),
+        way("`FastMCP.call_tool`", by_server),
+        way("`Client.call_tool`, in memory", by_client),
+    ]
+    show(["fastmcp", "mcp"], ways, why_no_run=NO_AGENT)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,89 @@
+"""The MCP SDK: a server's own call, and a client in memory."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from mcp import Client
+from mcp.server import MCPServer
+
+from ..bare import BAD, GOOD, PING, Kind, Limit, Once, Result, State, result_of
+from .peer import LARGE, SMALL, Way, show
+
+NO_AGENT = "it has no agents"
+
+
+def server(size: int) -> MCPServer:
+    made = MCPServer("bench")
+    result = result_of(size)
+
+    @made.tool()
+    async def list_devices(
+        site_id: str,
+        status: State | None = None,
+        kind: Kind | None = None,
+        limit: Limit = 20,
+        cursor: str | None = None,
+    ) -> Result:
+        """List the devices of a site."""
+        return result
+
+    @made.tool()
+    async def ping(text: str) -> str:
+        """Return the text."""
+        return text
+
+    return made
+
+
+def by_server(size: int, name: str, arguments: bytes) -> Once:
+    served = server(size)
+
+    async def call() -> str:
+        try:
+            return text_of(await served.call_tool(name, json.loads(arguments)))
+        except Exception as error:
+            return str(error)
+
+    return call
+
+
+def by_client(size: int, name: str, arguments: bytes) -> Once:
+    client, entered = Client(server(size)), False
+
+    async def call() -> str:
+        nonlocal entered
+        if not entered:
+            await client.__aenter__()  # ends with the process
+            entered = True
+        return text_of(await client.call_tool(name, json.loads(arguments)))
+
+    return call
+
+
+def text_of(result: Any) -> str:
+    return str(result.content[0].text)
+
+
+def way(name: str, calling: Callable[[int, str, bytes], Once]) -> Way:
+    return Way(
+        name=name,
+        large=calling(LARGE, "list_devices", GOOD),
+        small=calling(SMALL, "list_devices", GOOD),
+        ping=calling(SMALL, "ping", PING),
+        invalid=calling(SMALL, "list_devices", BAD),
+    )
+
+
+def main() -> None:
+    """Print what the MCP SDK costs."""
+    logging.disable(logging.ERROR)  # no text of each call that fails
+    ways = [way("`MCPServer.call_tool`", by_server), way("`Client.call_tool`, in memory", by_client)]
+    show(["mcp"], ways, why_no_run=NO_AGENT)
+
+
+if __name__ == "__main__":
+    main()
