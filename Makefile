@@ -141,9 +141,25 @@ lock: .venv/ready ## pin the newest versions of all dependencies
 		--upgrade --generate-hashes --no-annotate --no-emit-index-url --no-emit-find-links \
 		--custom-compile-command 'make lock' --output-file requirements-dev.lock
 
+# Each peer has an environment of its own, and so have the charts, and toolgen with a newer Python.
+BENCHED := pydantic-ai openai-agents google-adk langchain fastmcp mcp charts
+
+.PHONY: bench
+bench: .venv/ready $(BENCHED:%=.bench/%/ready) .bench/python3.12/ready ## measure toolgen and its peers; write docs/performance.md, its charts and benchmarks/results.json
+	$(BIN)/python -m benchmarks.report
+
+.PHONY: bench-lock
+bench-lock: .venv/ready ## pin the newest versions of the peers, with the pydantic of requirements-dev.lock
+	@for name in $(BENCHED) toolgen; do \
+		$(BIN)/uv --quiet pip compile benchmarks/locks/$$name.in $$(test $$name = toolgen && echo "pyproject.toml --extra gen") \
+			--constraint <(grep -oE '^pydantic(-core)?==[^ ]+' requirements-dev.lock) --universal --python-version 3.11 \
+			--upgrade --generate-hashes --no-annotate --no-emit-index-url --no-emit-find-links \
+			--custom-compile-command 'make bench-lock' --output-file benchmarks/locks/$$name.txt; \
+	done
+
 .PHONY: clean
 clean: ## remove what make has made
-	rm -rf .venv .peers .pythons .site ui/node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis dist
+	rm -rf .venv .peers .pythons .bench .site ui/node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis dist
 	find . -name __pycache__ -prune -exec rm -r {} +
 
 # Pip brings uv, which installs the rest in an eighth of the time.
@@ -174,3 +190,23 @@ ui/node_modules/ready: ui/package.json ui/package-lock.json .venv/ready
 	find .peers/node_modules/@octokit/openapi/generated -type f ! -name api.github.com.json -delete # 330 MB
 	$(INSTALL) --require-hashes --only-binary :all: --target .peers/python --requirement tests/peers/requirements.txt
 	@touch $@
+
+# Versions of others are locked with their hashes, and nothing of them is built here.
+LOCKED = --no-deps --require-hashes --only-binary :all: --compile-bytecode --requirement
+
+.bench/%/ready: benchmarks/locks/%.txt .venv/ready
+	$(BIN)/uv --quiet venv --clear --python $(BIN)/python .bench/$*
+	$(BIN)/uv --quiet pip install --python .bench/$*/bin/python $(LOCKED) $<
+	@touch $@
+
+# Without this Python its column is left out.
+.bench/python%/ready: benchmarks/locks/toolgen.txt .venv/ready
+	@for each in "$${PYENV_ROOT:-$$HOME/.pyenv}"/versions/$*.*/bin/python python$*; do \
+		"$$each" -c 'import sqlite3, venv' 2>/dev/null || continue; \
+		$(BIN)/uv --quiet venv --clear --python "$$each" .bench/python$*; \
+		$(BIN)/uv --quiet pip install --python .bench/python$*/bin/python $(LOCKED) $<; \
+		$(BIN)/uv --quiet pip install --python .bench/python$*/bin/python --no-deps --no-build-isolation --editable .; \
+		touch $@; \
+		exit; \
+	done; \
+	echo "Python $* is not on this machine: its calls are not measured" >&2

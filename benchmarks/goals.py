@@ -1,0 +1,112 @@
+"""What the costs of toolgen should be at most, and what would bring those there that are more.
+
+The page and its test read this; `tables` compares it with the results.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+ONE_PATH: Final = (
+    "the steps of a call are one path of about 640 bytecodes; a second, straight path for plain tools would "
+    "be a second place for each rule"
+)
+HOOK_STEPS: Final = "the arguments are encoded again and frozen for hooks: encode them when a hook reads them"
+AN_INTEGER: Final = "a union of float and int keeps an integer an integer; a validator in Rust that does both"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Goal:
+    """The most that a row should cost."""
+
+    row: str
+    """As the page names it."""
+    most: float
+    unit: str
+    """`×` is the ratio to bare pydantic; else time of the processor."""
+    place: tuple[str, ...]
+    """The keys of the results that lead to the value."""
+    lever: str
+    """What is next where it is missed."""
+    newer: bool = False
+    """It holds for the newer Python."""
+
+    def now(self, results: dict[str, Any]) -> float | None:
+        """Return what was measured, or None where it was not."""
+        value: Any = results
+        for key in self.place:
+            if value is None:
+                return None
+            value = value[key]
+        return float(value)
+
+
+def _call(row: str, most: float, lever: str, *, name: str = "", newer: bool = False) -> Goal:
+    calls = ("newer", "calls") if newer else ("calls",)
+    place = (*calls, row, "ratio")
+    return Goal(row=name or row, most=most, unit="×", place=place, lever=lever, newer=newer)
+
+
+def _made(row: str, most: float, lever: str) -> Goal:
+    return Goal(row=f"1,000 tools, {row}", most=most, unit="s", place=("generation", row), lever=lever)
+
+
+def _start(row: str, most: float, lever: str, name: str = "") -> Goal:
+    return Goal(row=name or f"`{row}`", most=most, unit="ms", place=("start", row), lever=lever)
+
+
+GOALS: Final = (
+    _call("20 devices", 1.15, ONE_PATH),
+    _call("ping", 1.6, ONE_PATH),
+    _call(
+        "invalid",
+        2.5,
+        "issues, hints and the refusal are made in Python: keep the texts that are the same for each call",
+        name="invalid, two issues",
+    ),
+    _call("artifact", 1.5, "result and artifact are copied to take their reference: make each once, with it"),
+    _call("before and after hook", 1.6, HOOK_STEPS),
+    _call("before and after hook, ping", 6, HOOK_STEPS),
+    _call(
+        "time limit",
+        1.4,
+        "each call has a task, a future and a timer of its own: one timer for many calls",
+        newer=True,
+    ),
+    _call("time limit, ping", 4, "the same", newer=True),
+    _call(
+        "subscriber",
+        2.2,
+        "the arguments are encoded again for the event: take the bytes that came where nothing changed them",
+    ),
+    _call(
+        "foreign with rules",
+        2.0,
+        "arguments and result are parsed again in Python for the rules: a validator that reads JSON itself",
+    ),
+    _call("9,000 floats, decode", 1.05, AN_INTEGER),
+    _call("9,000 floats, encode", 1.05, AN_INTEGER),
+    _made(
+        "first",
+        1.0,
+        "a third is the JSON of the catalogues, of which each toolset has a copy: make each entry once",
+    ),
+    _made("unchanged", 0.05, "the imports of the command"),
+    _made(
+        "one changed",
+        0.5,
+        "a changed file evaluates and renders the whole design: keep the code of each toolset",
+    ),
+    _made("--check", 0.1, "the imports of the command"),
+    _start(
+        "import toolgen.runtime",
+        40,
+        "import later what no plain call needs",
+        "import of toolgen.runtime beyond pydantic",
+    ),
+    _start(
+        "toolgen call", 220, "a third is the making of 230 dataclasses: fewer, or made when they are used"
+    ),
+    _start("toolgen --help", 100, "asyncio is imported by all commands: import it where one runs"),
+)

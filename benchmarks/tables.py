@@ -1,0 +1,205 @@
+"""The tables of docs/performance.md, made of `benchmarks/results.json`."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+from .goals import GOALS, Goal
+
+ROOT: Final = Path(__file__).parents[1]
+RESULTS: Final = ROOT / "benchmarks/results.json"
+PAGE: Final = ROOT / "docs/performance.md"
+IMAGES: Final = ROOT / "docs/images"
+CHARTS: Final = ("calls", "runs", "goals")
+"""Each is drawn as SVG and as PNG."""
+OPEN, CLOSE = "<!-- table: {} -->", "<!-- end of table -->"
+COLUMNS: Final = ("20 devices", "1 device", "ping", "invalid", "1,000 at once")
+OURS: Final = "**toolgen**, `Runtime.call`"
+SURVIVES: Final = {
+    "memory": "**toolgen**, in memory",
+    "NORMAL": "**toolgen**, journal in SQLite, `NORMAL`",
+    "FULL": "**toolgen**, journal in SQLite, `FULL`",
+}
+AGENTS: Final = {"langchain": "langchain, on LangGraph"}
+"""Names of peers' agents where the peer's own does not say it."""
+BEYOND: Final = ", beyond pydantic"
+Results = dict[str, Any]
+
+
+def filled(page: str, results: Results) -> str:
+    """Return a page with each table between its markers."""
+    for name, table in TABLES.items():
+        start = OPEN.format(name)
+        pattern = re.compile(f"{re.escape(start)}\n.*?{re.escape(CLOSE)}", re.DOTALL)
+        text = f"{start}\n\n{table(results)}\n{CLOSE}"
+        page, count = pattern.subn(lambda _, text=text: text, page)  # type: ignore[misc] # text is its default
+        assert count == 1, f"the page has {start} {count} times"
+    return page
+
+
+def peers(results: Results) -> str:
+    """Return the calls of toolgen and its peers, the cheapest large call first."""
+    notes: list[str] = []
+    rows = [(results["calls"]["20 devices"]["ratio"], _our_row(results))]
+    for name, peer in results["peers"].items():
+        for way in peer["ways"]:
+            cells = [f"{name}, {way['way']}", *(_cell(way, column, notes) for column in COLUMNS)]
+            rows.append((way["ratios"]["20 devices"], [*cells, _said(way["invalid_text"])]))
+    header = ["a call", *(f"{column}, two issues" if column == "invalid" else column for column in COLUMNS)]
+    bare = ["bare pydantic", *("1.00" for _ in COLUMNS), "–"]
+    ordered = [cells for _, cells in sorted(rows, key=lambda row: row[0])]
+    return _table([*header, "what the model reads of the issues"], [bare, *ordered]) + _footnotes(notes)
+
+
+def _our_row(results: Results) -> list[str]:
+    calls = results["calls"]
+    return [
+        OURS,
+        *(f"**{_ratio(calls[column]['ratio'])}**" for column in COLUMNS),
+        "both, as JSON with hints",
+    ]
+
+
+def _cell(way: Results, column: str, notes: list[str]) -> str:
+    if column in way["ratios"]:
+        return _ratio(way["ratios"][column])
+    return f"–{_note(way['missing'][column], notes)}"
+
+
+def _said(text: str) -> str:
+    """Return what a text says of the two issues."""
+    if not ("status" in text and "limit" in text):
+        return "that something is wrong" if text else "–"
+    try:
+        json.loads(text)
+    except ValueError:
+        return "both, as text"
+    return "both, as JSON"
+
+
+def runs(results: Results) -> str:
+    """Return the runs of toolgen and its peers."""
+    notes: list[str] = []
+    rows: list[list[str]] = []
+    for kind, name in SURVIVES.items():
+        rows.append([name, *_costs(results["runs"][kind], notes)])
+    for name, peer in results["peers"].items():
+        rows.append([AGENTS.get(name, name), *_costs(peer["run"], notes)])
+    return _table(["a run", "alone, ms", "20 at once, ms"], rows) + _footnotes(notes)
+
+
+def _costs(run: Results, notes: list[str]) -> list[str]:
+    if "missing" in run:
+        return [f"–{_note(run['missing'], notes)}"] * 2
+    return [f"{run['alone']:.1f}", f"{run['20 at once']:.1f}"]
+
+
+def calls(results: Results) -> str:
+    """Return the calls of toolgen alone."""
+    newer = results["newer"] and results["newer"]["calls"]
+    header = ["a call", "against", "µs", "bare, µs", "ratio"]
+    rows = []
+    for name, row in results["calls"].items():
+        times = [f"{row['ours_us']:,.1f}", f"{row['bare_us']:,.1f}"]
+        cells = [name, row["against"], *times, _ratio(row["ratio"])]
+        rows.append([*cells, _ratio(newer[name]["ratio"]) if newer else "–"])
+    return _table([*header, f"Python {_newer(results)}"], rows)
+
+
+def start(results: Results) -> str:
+    """Return what generating, importing and starting takes."""
+    rows = [
+        [f"`toolgen gen` of 1,000 tools, {name}", f"{_shown(value, 's')} s"]
+        for name, value in results["generation"].items()
+    ]
+    for name, value in results["start"].items():
+        rows.append([f"`{name}`{BEYOND if name.startswith(('import', 'from')) else ''}", f"{value:.0f} ms"])
+    rows += [
+        [f"{name}: `{peer['import']['statement']}`{BEYOND}", f"{peer['import']['ms']:.0f} ms"]
+        for name, peer in results["peers"].items()
+    ]
+    return _table(["what", "processor"], rows)
+
+
+def goals(results: Results) -> str:
+    """Return the goals beside what was measured."""
+    return _table(["row", "goal", "now", "next lever"], [_goal(goal, results) for goal in GOALS])
+
+
+def _goal(goal: Goal, results: Results) -> list[str]:
+    now, most = goal.now(results), f"≤ {goal.most:g} {goal.unit}"
+    name = f"{goal.row} (Python {_newer(results)})" if goal.newer else goal.row
+    if now is None:
+        return [name, most, "not measured", "–"]
+    shown = f"{_shown(now, goal.unit)} {goal.unit}"
+    if now <= goal.most:
+        return [name, most, f"{shown}, reached", "–"]
+    return [name, most, f"**{shown}, missed**", goal.lever]
+
+
+def _newer(results: Results) -> str:
+    return str(results["newer"]["python"]) if results["newer"] else "newer"
+
+
+def _shown(value: float, unit: str) -> str:
+    match unit:
+        case "×":
+            return _ratio(value)
+        case "s":
+            return f"{value:.2f}" if value >= 0.1 else f"{value:.3f}"
+        case _:
+            return f"{value:.0f}"
+
+
+def conditions(results: Results) -> str:
+    """Return where and with what the results were measured."""
+    load = results["load"]
+    rows = [
+        ["date", results["date"]],
+        ["Python", f"{results['python']}, {results['system']}, {results['cores']} cores"],
+        ["load average before and after", f"{load['before'][0]:.2f}, {load['after'][0]:.2f}"],
+        ["toolgen", _versions(results["versions"])],
+        *([name, _versions(peer["versions"])] for name, peer in results["peers"].items()),
+    ]
+    return _table(["condition", "value"], rows)
+
+
+def _versions(versions: dict[str, str]) -> str:
+    return ", ".join(f"{name} {number}" for name, number in versions.items())
+
+
+def _ratio(value: float) -> str:
+    """Return a ratio with three digits."""
+    return f"{value:.2f}" if value < 9.995 else f"{value:.1f}" if value < 99.95 else f"{value:.0f}"
+
+
+def _note(reason: str, notes: list[str]) -> str:
+    """Return the mark of a footnote; one reason has one."""
+    if reason not in notes:
+        notes.append(reason)
+    return "¹²³⁴⁵⁶⁷⁸⁹"[notes.index(reason)]
+
+
+def _footnotes(notes: list[str]) -> str:
+    return "".join(
+        f"\n{'¹²³⁴⁵⁶⁷⁸⁹'[number]} {reason[0].upper()}{reason[1:]}.\n" for number, reason in enumerate(notes)
+    )
+
+
+def _table(header: list[str], rows: list[list[str]]) -> str:
+    lines = [header, ["---"] * len(header), *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+TABLES: Final[dict[str, Callable[[Results], str]]] = {
+    "peers": peers,
+    "runs": runs,
+    "calls": calls,
+    "start": start,
+    "goals": goals,
+    "conditions": conditions,
+}
