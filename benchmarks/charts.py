@@ -61,7 +61,7 @@ def runs(results: dict[str, Any]) -> Figure:
     found: dict[str, float] = {f"toolgen, {kind}": run["20 at once"] for kind, run in results["runs"].items()}
     for name, peer in results["peers"].items():
         if "missing" not in peer["run"]:
-            found[AGENTS.get(name, name)] = peer["run"]["20 at once"]
+            found[f"{name}{AGENTS.get(name, '')}"] = peer["run"]["20 at once"]
     slowest_first = sorted(found.items(), key=lambda item: item[1], reverse=True)
     bars(axes, dict(slowest_first), "toolgen", "{:.1f} ms")
     axes.set_xlim(right=axes.get_xlim()[1] * 1.1)

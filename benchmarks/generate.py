@@ -152,8 +152,8 @@ def generations(project: Path, toolsets: int, tools: int) -> dict[str, float]:
 
 
 def seconds_of(folder: Path, *arguments: str) -> float:
-    """Run toolgen, and return the seconds of the processor that it and its children take."""
-    command = [sys.executable, "-m", "toolgen", *arguments]
+    """Run the command of this environment, and return the seconds that it and its children take."""
+    command = [str(Path(sys.executable).with_name("toolgen")), *arguments]
     before = getrusage(RUSAGE_CHILDREN)
     subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     after = getrusage(RUSAGE_CHILDREN)

@@ -24,8 +24,8 @@ SURVIVES: Final = {
     "NORMAL": "**toolgen**, journal in SQLite, `NORMAL`",
     "FULL": "**toolgen**, journal in SQLite, `FULL`",
 }
-AGENTS: Final = {"langchain": "langchain, on LangGraph"}
-"""Names of peers' agents where the peer's own does not say it."""
+AGENTS: Final = {"langchain": ", on LangGraph"}
+"""What executes the agents of a peer, where its name does not say it."""
 BEYOND: Final = ", beyond pydantic"
 Results = dict[str, Any]
 
@@ -84,11 +84,9 @@ def _said(text: str) -> str:
 def runs(results: Results) -> str:
     """Return the runs of toolgen and its peers."""
     notes: list[str] = []
-    rows: list[list[str]] = []
-    for kind, name in SURVIVES.items():
-        rows.append([name, *_costs(results["runs"][kind], notes)])
+    rows = [[name, *_costs(results["runs"][kind], notes)] for kind, name in SURVIVES.items()]
     for name, peer in results["peers"].items():
-        rows.append([AGENTS.get(name, name), *_costs(peer["run"], notes)])
+        rows.append([f"{name}{AGENTS.get(name, '')}", *_costs(peer["run"], notes)])
     return _table(["a run", "alone, ms", "20 at once, ms"], rows) + _footnotes(notes)
 
 
