@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from typing import Annotated
 
 import typer
 
-from .command_groups import Config
+from .command_groups import Config, exit_after
 from .config import find_project
 
 _Model = Annotated[
@@ -38,7 +37,7 @@ def run_turn(
 
     text = sys.stdin.read() if message == "-" else message
     turn = run_agent(find_project(config), agent, text, model=model, session=session, as_json=json)
-    raise typer.Exit(asyncio.run(turn))
+    exit_after(turn)
 
 
 def chat(
@@ -57,4 +56,4 @@ def chat(
     """
     from .chat import chat as converse
 
-    raise typer.Exit(asyncio.run(converse(find_project(config), agent, model=model, session=session)))
+    exit_after(converse(find_project(config), agent, model=model, session=session))

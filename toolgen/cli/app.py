@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -19,7 +18,7 @@ from .agent_commands import chat, run_turn
 from .artifact_commands import artifacts_app
 from .breaking_command import breaking, diff
 from .catalog_commands import lint, schema
-from .command_groups import AsJson, Config, ListingFormat, mcp_app, runs_app, tools_app
+from .command_groups import AsJson, Config, ListingFormat, exit_after, mcp_app, runs_app, tools_app
 from .config import find_project, with_typescript
 from .import_command import OutputFormat, import_source
 from .init_command import init
@@ -187,7 +186,7 @@ def call(
         labels=_labels(label or ()),
     )
     data = sys.stdin.buffer.read() if json == "-" else json.encode("utf-8", "surrogateescape")
-    raise typer.Exit(asyncio.run(call_tool(find_project(config), tool, data, meta, trace=trace)))
+    exit_after(call_tool(find_project(config), tool, data, meta, trace=trace))
 
 
 def _labels(texts: Sequence[str]) -> dict[str, str]:
@@ -255,12 +254,12 @@ def approve(
         if not token:
             if token is not None or deny or message or payload or answer or cancel or by or yes:
                 raise typer.BadParameter("an answer needs the token or the id of a call", param_hint="CALL")
-            raise typer.Exit(asyncio.run(show_waiting(project, session or None, format)))
+            exit_after(show_waiting(project, session or None, format))
         options = answer_of(
             deny=deny, message=message, payload=payload, answer=answer, cancel=cancel, is_sure=yes, by=by
         )
         options = replace(options, scope=scope)
-        raise typer.Exit(asyncio.run(answer_call(project, token, options, session or None)))
+        exit_after(answer_call(project, token, options, session or None))
 
 
 @app.command()
@@ -295,7 +294,7 @@ def worker(
     options = WorkerOptions(
         queues=tuple(queue or ()), role=role, health=health, drain_s=drain, is_strict=strict
     )
-    raise typer.Exit(asyncio.run(run_worker(find_project(config), options)))
+    exit_after(run_worker(find_project(config), options))
 
 
 @app.command()
@@ -319,7 +318,7 @@ def serve(
     from .serve import SurfaceCommand, serve_project
 
     command = SurfaceCommand(host=host, port=port, is_worker=worker, session=session)
-    raise typer.Exit(asyncio.run(serve_project(find_project(config), command)))
+    exit_after(serve_project(find_project(config), command))
 
 
 @app.command("test")
@@ -354,7 +353,7 @@ def examples(
         parent_tool_call_id=parent_tool_call,
     )
     with print_error_records(format):
-        raise typer.Exit(asyncio.run(run_examples(find_project(config), meta, tool, format)))
+        exit_after(run_examples(find_project(config), meta, tool, format))
 
 
 @app.command()

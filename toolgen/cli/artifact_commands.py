@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from .command_groups import Config
+from .command_groups import Config, exit_after
 from .config import find_project
 
 artifacts_app = typer.Typer(
@@ -38,7 +37,7 @@ def show(
     from .artifacts import show_artifact
 
     work = show_artifact(find_project(config), uri, session=session or None, view=view or "")
-    raise typer.Exit(asyncio.run(work))
+    exit_after(work)
 
 
 @artifacts_app.command()
@@ -56,4 +55,4 @@ def save(
     from .artifacts import save_artifact
 
     work = save_artifact(find_project(config), uri, file, session=session or None, force=force)
-    raise typer.Exit(asyncio.run(work))
+    exit_after(work)

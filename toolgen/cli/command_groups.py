@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
+from collections.abc import Coroutine
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, NoReturn
 
 import typer
 
 from .config import find_project
 from .terminal import Listing
+
+
+def exit_after(work: Coroutine[Any, Any, int]) -> NoReturn:
+    """Run an asynchronous command, and end with its exit code."""
+    import asyncio  # a quarter of the time of `--help`, which has no command to run
+
+    raise typer.Exit(asyncio.run(work))
+
 
 runs_app = typer.Typer(
     add_completion=False,
@@ -74,7 +82,7 @@ def list_(
         work = list_runs(
             find_project(config), state=state, session=session or None, limit=limit, format=format
         )
-        raise typer.Exit(asyncio.run(work))
+        exit_after(work)
 
 
 @runs_app.command()
@@ -95,7 +103,7 @@ def show(
     from .runs import show_run
 
     as_json = not sys.stdout.isatty() if json is None else json
-    raise typer.Exit(asyncio.run(show_run(find_project(config), run, as_json=as_json)))
+    exit_after(show_run(find_project(config), run, as_json=as_json))
 
 
 @runs_app.command()
@@ -106,7 +114,7 @@ def resume(run: RunId, config: Config = None) -> None:
     """
     from .runs import resume_run
 
-    raise typer.Exit(asyncio.run(resume_run(find_project(config), run)))
+    exit_after(resume_run(find_project(config), run))
 
 
 @runs_app.command()
@@ -134,7 +142,7 @@ def resolve(
 
     resolution = resolution_of(result=result, failed=failed, not_run=not_run)
     project = find_project(config)
-    raise typer.Exit(asyncio.run(resolve_call(project, run, call, resolution, by or user_name())))
+    exit_after(resolve_call(project, run, call, resolution, by or user_name()))
 
 
 @runs_app.command()
@@ -161,7 +169,7 @@ def check(
 
     who = by or user_name()
     work = check_runs(find_project(config), runs or (), adopt=adopt, is_sure=yes, by=who, as_json=json)
-    raise typer.Exit(asyncio.run(work))
+    exit_after(work)
 
 
 @runs_app.command()
@@ -176,7 +184,7 @@ def cancel(
     """
     from .runs import cancel_run
 
-    raise typer.Exit(asyncio.run(cancel_run(find_project(config), run, reason)))
+    exit_after(cancel_run(find_project(config), run, reason))
 
 
 @runs_app.command("release-clock")
@@ -187,7 +195,7 @@ def release_clock_(config: Config = None) -> None:
     """
     from .runs import release_clock
 
-    raise typer.Exit(asyncio.run(release_clock(find_project(config))))
+    exit_after(release_clock(find_project(config)))
 
 
 @runs_app.command()
@@ -206,7 +214,7 @@ def release(
     """
     from .operations import release_sessions
 
-    raise typer.Exit(asyncio.run(release_sessions(find_project(config), session=session, engine=engine)))
+    exit_after(release_sessions(find_project(config), session=session, engine=engine))
 
 
 @runs_app.command()
@@ -217,7 +225,7 @@ def restore(config: Config = None) -> None:
     """
     from .operations import restore_runs
 
-    raise typer.Exit(asyncio.run(restore_runs(find_project(config))))
+    exit_after(restore_runs(find_project(config)))
 
 
 @runs_app.command()
@@ -238,7 +246,7 @@ def erase(
     from .operations import erase_sessions
 
     project = find_project(config)
-    raise typer.Exit(asyncio.run(erase_sessions(project, session=session, label=label, cancel=cancel_)))
+    exit_after(erase_sessions(project, session=session, label=label, cancel=cancel_))
 
 
 @mcp_app.callback()
@@ -296,7 +304,7 @@ def serve(
     )
     if print_config:
         raise typer.Exit(print_client_config(find_project(config), options))
-    raise typer.Exit(asyncio.run(serve_runtime(find_project(config), options)))
+    exit_after(serve_runtime(find_project(config), options))
 
 
 @tools_app.command("list")
@@ -312,7 +320,7 @@ def list_all(
     from .tools import list_tools
 
     work = list_tools(find_project(config), only_disabled=disabled, as_json=json)
-    raise typer.Exit(asyncio.run(work))
+    exit_after(work)
 
 
 @tools_app.command()
@@ -334,7 +342,7 @@ def disable(
     from .tools import disable_tool
 
     project = find_project(config)
-    raise typer.Exit(asyncio.run(disable_tool(project, tool, reason, by or user_name())))
+    exit_after(disable_tool(project, tool, reason, by or user_name()))
 
 
 @tools_app.command()
@@ -345,4 +353,4 @@ def enable(tool: _ToolName, config: Config = None) -> None:
     """
     from .tools import enable_tool
 
-    raise typer.Exit(asyncio.run(enable_tool(find_project(config), tool)))
+    exit_after(enable_tool(find_project(config), tool))
