@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from functools import cache
+from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any, Final, TypeVar, dataclass_transform
 
 T = TypeVar("T")
@@ -17,9 +18,38 @@ def record(cls: type[T]) -> type[T]:
     """Make a slotted, keyword-only dataclass that type checkers treat as frozen.
 
     At run time it is plain: a frozen dataclass of ten fields costs 1.3 µs to make, this one 0.4 µs,
-    and a call makes three. Everything that is not made per call is a frozen dataclass.
+    and a call makes three. Everything that is not made per call is a frozen dataclass. All records share
+    their methods but `__init__`, of which `dataclasses` would compile three more for each class.
     """
-    return dataclass(slots=True, kw_only=True, unsafe_hash=True)(cls)
+    made = dataclass(slots=True, kw_only=True, repr=False, eq=False)(cls)
+    for name, method in _SHARED.items():
+        if name not in vars(cls):
+            setattr(made, name, method)
+    return made
+
+
+def _is_equal(record: Any, other: Any) -> Any:
+    if other.__class__ is not record.__class__:
+        return NotImplemented
+    return all(getattr(record, name) == getattr(other, name) for name in _compared(record.__class__))
+
+
+def _hash(record: Any) -> int:
+    return hash(tuple([getattr(record, name) for name in _compared(record.__class__)]))
+
+
+@recursive_repr("...")
+def _shown(record: Any) -> str:
+    values = [f"{each.name}={getattr(record, each.name)!r}" for each in fields(record) if each.repr]
+    return f"{record.__class__.__qualname__}({', '.join(values)})"
+
+
+_SHARED: Final = {"__eq__": _is_equal, "__hash__": _hash, "__repr__": _shown}
+
+
+@cache
+def _compared(cls: Any) -> tuple[str, ...]:
+    return tuple(each.name for each in fields(cls) if each.compare)
 
 
 if TYPE_CHECKING:
