@@ -15,7 +15,15 @@ from toolgen.calls.toolsets.functions import function_toolset
 from toolgen.contract.secrets import HIDDEN, Secrets, hiding
 from toolgen.events.document import Encoded
 from toolgen.events.hub import Events
-from toolgen.events.records import Event, EventsDropped, RunStreamEnd, ToolEnd, ToolOutputDelta, ToolUpdate
+from toolgen.events.records import (
+    Event,
+    EventsDropped,
+    RunStreamEnd,
+    ToolEnd,
+    ToolOutputDelta,
+    ToolStart,
+    ToolUpdate,
+)
 from toolgen.runtime import Runtime
 
 RUN = CallMeta(run_id="r1", session_id="s", turn_id="t", tool_call_id="c")
@@ -245,6 +253,27 @@ async def test_what_a_call_returned_is_a_value_for_each_reader(levels: int) -> N
     assert isinstance(one, ToolEnd)
     assert one is other
     assert one.result == nested(levels)
+
+
+async def echo(text: str) -> str:
+    """Return the text."""
+    return text
+
+
+async def test_arguments_are_values_for_each_reader() -> None:
+    events = Events()
+    runtime = Runtime(events=events)
+    runtime.tools.register(function_toolset("a.b", [echo]))
+    first, second = events.subscribe(types=["tool_start"]), events.subscribe(types=["tool_start"])
+    await runtime.call("echo", {"text": "ü"}, RUN)
+    with hiding(secrets := Secrets()):
+        secrets.add(["a secret of the caller"])
+        await runtime.call("echo", {"text": "a secret of the caller"}, RUN)
+    for told in (await first.batch(), await second.batch()):
+        assert [event.arguments for event in told if isinstance(event, ToolStart)] == [
+            {"text": "ü"},
+            {"text": HIDDEN},
+        ]
 
 
 async def test_a_call_within_one_that_has_secrets_is_told_without_them() -> None:

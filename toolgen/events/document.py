@@ -13,7 +13,7 @@ from pydantic_core import to_jsonable_python
 from toolgen.calls.call import CallMeta
 from toolgen.contract.json_value import Json
 
-from .records import Event, ToolEnd
+from .records import Event, ToolEnd, ToolStart
 
 E = TypeVar("E", bound=Event)
 
@@ -22,12 +22,22 @@ FORMAT: Final = 1
 
 
 class Encoded:
-    """The document of a result in the place of its value, in an event that nobody has read yet."""
+    """A document of arguments or of a result in the place of its value, in an event that nobody has read yet.
+
+    One that Python does not read, as of a number of 5,000 digits, is its text: no reader ends for it.
+    """
 
     __slots__ = ("document",)
 
     def __init__(self, document: bytes) -> None:
         self.document = document
+
+    def value(self) -> Json:
+        """Return what the document says."""
+        try:
+            return parsed(self.document)
+        except ValueError:
+            return self.document.decode(errors="replace")
 
 
 def parsed(document: bytes) -> Json:
@@ -43,16 +53,11 @@ def parsed(document: bytes) -> Json:
 
 
 def as_read(event: E) -> E:
-    """Return the event, whose result is a value from now on; whoever passes events on needs none.
-
-    A document that Python does not read, as of a number of 5,000 digits, is its text: no reader ends for it.
-    """
-    if isinstance(event, ToolEnd) and isinstance(encoded := event.result, Encoded):
-        try:
-            value = parsed(encoded.document)
-        except ValueError:
-            value = encoded.document.decode(errors="replace")
-        event.result = value  # type: ignore[misc]  # the same to whoever reads it
+    """Return the event with values in the place of documents, for whoever reads it."""
+    if isinstance(event, ToolEnd) and isinstance(event.result, Encoded):
+        event.result = event.result.value()  # type: ignore[misc]  # the same to whoever reads it
+    elif isinstance(event, ToolStart) and isinstance(event.arguments, Encoded):
+        event.arguments = event.arguments.value()  # type: ignore[misc]  # as above
     return event
 
 

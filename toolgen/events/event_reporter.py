@@ -141,10 +141,11 @@ class EventReporter(CallReports):
         if self.events.is_idle:
             return
         document = spec.payload.encode(payload)
+        is_shown = spec.call_hint or spec.payload.sensitive
         event = tool_start(
             spec,
             spec.name,
-            parsed(document),
+            parsed(document) if is_shown else Encoded(document),
             document,
             parent_tool_call_id=meta.parent_tool_call_id,
             runs_once=runs_once,
@@ -286,7 +287,7 @@ def _progress(spec: ToolSpec[Any, Any], value: Json) -> Json:
 def tool_start(
     spec: ToolSpec[Any, Any] | None,
     name: str,
-    arguments: Json,
+    arguments: Json | Encoded,
     document: bytes,
     *,
     parent_tool_call_id: str,
@@ -297,7 +298,8 @@ def tool_start(
 
     It has no values of the sensitive places of its tool.
 
-    `arguments` is what `document` says, None for what is no JSON. Each text and value has at most `limit`
+    `arguments` is what `document` says, None for what is no JSON; they may be `Encoded` where the tool has no
+    call hint and nothing sensitive. Each text and value has at most `limit`
     bytes. Without a spec nobody knows the tool of this name.
     """
     text = ""
