@@ -10,6 +10,7 @@ import pytest
 
 from tests.agents.tools import Resetting, resetting
 from tests.runtime.tools import waiting
+from toolgen.calls.errors import RegistrationError
 from toolgen.calls.toolsets.functions import func_tool
 from toolgen.engines import InProcessEngine
 from toolgen.events.hub import Events
@@ -218,3 +219,16 @@ async def test_a_policy_whose_text_is_no_string_lets_nothing_run(
     result = await runtime.call("send", {"to": ["a@x.example"]}, META)
     assert (result.status, mail.sent) == ("error", [])
     assert mistake in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("policy", "message", "hint"),
+    [
+        (Then, "the policy is the class Then", "give an instance: Then(…)"),
+        ("allow", "the policy, of str, has no method decide", "add `async def decide(self, call"),
+    ],
+)
+def test_what_cannot_decide_is_refused(policy: Any, message: str, hint: str) -> None:
+    with pytest.raises(RegistrationError, match=message) as raised:
+        Runtime(policy=policy)
+    assert str(raised.value.hint).startswith(hint)

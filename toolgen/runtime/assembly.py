@@ -246,6 +246,23 @@ class Registry:
         return registration, listed
 
 
+def check_policy(policy: object) -> None:
+    """Raise where what decides about all calls is a class, or cannot decide.
+
+    Raises:
+        RegistrationError: as said.
+    """
+    if isinstance(policy, type):
+        raise RegistrationError(
+            f"the policy is the class {policy.__name__}", hint=f"give an instance: {policy.__name__}(…)"
+        )
+    if policy is not None and not callable(getattr(policy, "decide", None)):
+        raise RegistrationError(
+            f"the policy, of {type(policy).__name__}, has no method decide",
+            hint="add `async def decide(self, call, spec, preview)`, which returns Allow(), Ask() or Deny(…)",
+        )
+
+
 def _require_registration(registration: object) -> None:
     if not isinstance(registration, Served):
         name = getattr(registration, "__name__", type(registration).__name__)

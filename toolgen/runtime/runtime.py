@@ -21,7 +21,7 @@ from toolgen.calls.steps.scheduling import DEFAULT_SCHEDULING, Scheduling
 from toolgen.calls.toolsets.registration import ToolsetRegistration, runtime_options
 from toolgen.contract.limits import DEFAULT_LIMITS, Limits
 
-from .assembly import Assembly, keeper_for, reports_for
+from .assembly import Assembly, check_policy, keeper_for, reports_for
 
 if TYPE_CHECKING:
     from toolgen.calls.call import CallName
@@ -73,9 +73,9 @@ class Runtime:
             threads synchronous tools have, how long a call may take, and how often it is retried.
 
     Raises:
-        RegistrationError: something is no interceptor, no hook or no engine, one stands where a list belongs,
-            or two capabilities have one name; or the engine has many workers that cannot share a store of the
-            capabilities, or there is no secret for them.
+        RegistrationError: something is no interceptor, hook, policy or engine, one stands where a list
+            belongs, or two capabilities have one name; or the engine has many workers that cannot share a
+            store of the capabilities, or there is no secret for them.
     """
 
     def __init__(
@@ -96,6 +96,7 @@ class Runtime:
         scheduling: Scheduling = DEFAULT_SCHEDULING,
     ) -> None:
         """Construct a runtime without tools; its class says what each argument is."""
+        check_policy(policy)
         options = runtime_options(
             interceptors,
             hooks,
