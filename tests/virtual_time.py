@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import selectors
 import sys
 import threading
@@ -88,7 +89,15 @@ class _Selector(selectors.DefaultSelector):
 def _is_tool_at_work() -> bool:
     """Return whether a thread begins a tool or executes one that does not wait for another thread."""
     threads = [thread for thread in threading.enumerate() if thread.name == "toolgen tool"]
-    frames = sys._current_frames() if threads else {}
+    if not threads:
+        return False
+    is_collected = gc.isenabled()
+    gc.disable()  # a finalizer that is run within `_current_frames` waits for its lock for ever
+    try:
+        frames = sys._current_frames()
+    finally:
+        if is_collected:
+            gc.enable()
     return any(_is_at_work(frames.get(thread.ident or 0)) for thread in threads)
 
 
