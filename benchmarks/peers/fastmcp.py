@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable
 from typing import Any
 
 from fastmcp import Client, FastMCP
@@ -13,8 +12,8 @@ from fastmcp.exceptions import ValidationError as ArgumentsError
 from fastmcp.tools import Tool
 from pydantic import ValidationError
 
-from ..bare import BAD, GOOD, PING, Kind, Limit, Once, Result, State, result_of
-from .peer import LARGE, SMALL, Way, show
+from ..bare import Kind, Limit, Once, Result, State, result_of
+from .peer import Way, show
 
 NO_AGENT = "it has no agents"
 
@@ -86,23 +85,13 @@ def text_of(result: Any) -> str:
     return str(result.content[0].text)
 
 
-def way(name: str, calling: Callable[[int, str, bytes], Once]) -> Way:
-    return Way(
-        name=name,
-        large=calling(LARGE, "list_devices", GOOD),
-        small=calling(SMALL, "list_devices", GOOD),
-        ping=calling(SMALL, "ping", PING),
-        invalid=calling(SMALL, "list_devices", BAD),
-    )
-
-
 def main() -> None:
     """Print what FastMCP costs."""
     logging.disable(logging.ERROR)  # no text of each call that fails
     ways = [
-        way("`Tool.run`", alone),
-        way("`FastMCP.call_tool`", by_server),
-        way("`Client.call_tool`, in memory", by_client),
+        Way.by("`Tool.run`", alone),
+        Way.by("`FastMCP.call_tool`", by_server),
+        Way.by("`Client.call_tool`, in memory", by_client),
     ]
     show(["fastmcp", "mcp"], ways, why_no_run=NO_AGENT)
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable
 from typing import Any
 
 from mcp import Client
 from mcp.server import MCPServer
 
-from ..bare import BAD, GOOD, PING, Kind, Limit, Once, Result, State, result_of
-from .peer import LARGE, SMALL, Way, show
+from ..bare import Kind, Limit, Once, Result, State, result_of
+from .peer import Way, show
 
 NO_AGENT = "it has no agents"
 
@@ -68,20 +67,10 @@ def text_of(result: Any) -> str:
     return str(result.content[0].text)
 
 
-def way(name: str, calling: Callable[[int, str, bytes], Once]) -> Way:
-    return Way(
-        name=name,
-        large=calling(LARGE, "list_devices", GOOD),
-        small=calling(SMALL, "list_devices", GOOD),
-        ping=calling(SMALL, "ping", PING),
-        invalid=calling(SMALL, "list_devices", BAD),
-    )
-
-
 def main() -> None:
     """Print what the MCP SDK costs."""
     logging.disable(logging.ERROR)  # no text of each call that fails
-    ways = [way("`MCPServer.call_tool`", by_server), way("`Client.call_tool`, in memory", by_client)]
+    ways = [Way.by("`MCPServer.call_tool`", by_server), Way.by("`Client.call_tool`, in memory", by_client)]
     show(["mcp"], ways, why_no_run=NO_AGENT)
 
 

@@ -11,7 +11,21 @@ from importlib.metadata import version
 from statistics import median
 from typing import Any, Final
 
-from ..bare import FEW_ROUNDS, GATHERED, Once, Row, gathered, is_page, listing, measure, pinging, refusing
+from ..bare import (
+    BAD,
+    FEW_ROUNDS,
+    GATHERED,
+    GOOD,
+    PING,
+    Once,
+    Row,
+    gathered,
+    is_page,
+    listing,
+    measure,
+    pinging,
+    refusing,
+)
 
 SMALL: Final = 1
 LARGE: Final = 20
@@ -36,6 +50,17 @@ class Way:
     ping: Once
     invalid: Once | str
     """A call with two issues, or why it cannot be measured."""
+
+    @classmethod
+    def by(cls, name: str, calling: Callable[[int, str, bytes], Once]) -> Way:
+        """Return the way of calls that are made for so many devices, a tool and its arguments."""
+        return cls(
+            name=name,
+            large=calling(LARGE, "list_devices", GOOD),
+            small=calling(SMALL, "list_devices", GOOD),
+            ping=calling(SMALL, "ping", PING),
+            invalid=calling(SMALL, "list_devices", BAD),
+        )
 
 
 Run = Callable[[], Awaitable[str]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import ValidationError
 from pydantic_ai import Agent, FunctionToolset, RunContext
@@ -19,8 +19,8 @@ from pydantic_ai.models.test import TestModel
 from pydantic_ai.tool_manager import ToolManager
 from pydantic_ai.usage import RunUsage
 
-from ..bare import BAD, GOOD, PING, Kind, Limit, Once, Result, State, result_of
-from .peer import CALLS, LARGE, ROUNDS, SMALL, Way, show
+from ..bare import Kind, Limit, Once, Result, State, result_of
+from .peer import CALLS, ROUNDS, Way, show
 
 
 def toolset(size: int) -> FunctionToolset[None]:
@@ -95,16 +95,6 @@ def text_of(error: ToolRetryError) -> str:
     return part.model_response_str()
 
 
-def way(name: str, calling: Any) -> Way:
-    return Way(
-        name=name,
-        large=calling(LARGE, "list_devices", GOOD),
-        small=calling(SMALL, "list_devices", GOOD),
-        ping=calling(SMALL, "ping", PING),
-        invalid=calling(SMALL, "list_devices", BAD),
-    )
-
-
 def scripted(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
     done = sum(isinstance(message, ModelResponse) for message in messages)
     if done == ROUNDS:
@@ -124,7 +114,7 @@ def main() -> None:
     async def run() -> str:
         return (await agent.run("count")).output
 
-    ways = [way("`FunctionToolset.call_tool`", alone), way("`ToolManager.handle_call`", managed)]
+    ways = [Way.by("`FunctionToolset.call_tool`", alone), Way.by("`ToolManager.handle_call`", managed)]
     show(["pydantic-ai-slim"], ways, run)
 
 

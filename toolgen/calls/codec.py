@@ -243,7 +243,8 @@ class Codec(Generic[T]):
 
         Raises:
             MalformedResultError: the value does not fit. That of a designed class is not of it, or holds
-                a value of another type: the other constraints hold since it was constructed, and a list in
+                a value of another type, but for an object with attributes in the place of a model, which
+                pydantic writes by them: the other constraints hold since it was constructed, and a list in
                 it that somebody changed afterwards is not measured again.
         """
         try:
