@@ -348,13 +348,15 @@ def _executor(
         return await function(*args, **named)
 
     async def execute_by_name(payload: Any, ctx: ToolContext) -> Any:
-        return await function(**{name: getattr(payload, attribute) for name, attribute in by_name})
+        return await function(**payload.__dict__)
 
     def execute_in_thread(payload: Any, ctx: SyncToolContext) -> Any:
         args, named = arguments(payload, ctx)
         return function(*args, **named)
 
     if is_async(function):
-        return execute if by_place or read.context or yields or optional else execute_by_name
+        if by_place or read.context or yields or optional or any(name != at for name, at in by_name):
+            return execute
+        return execute_by_name
     # What it wraps decides which context it gets.
     return update_wrapper(execute_in_thread, function, assigned=(), updated=())
