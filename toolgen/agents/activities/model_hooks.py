@@ -8,7 +8,15 @@ from typing import Any, Final
 from toolgen.calls.errors import ToolError
 from toolgen.calls.steps.boundary import Contained, run_with_timeout
 from toolgen.calls.steps.failures import log
-from toolgen.calls.steps.hooks import Hook, HookMethod, Stage, Stop, Verdict, overridden_methods, run_hook
+from toolgen.calls.steps.hooks import (
+    Hook,
+    HookMethod,
+    Stage,
+    Stop,
+    Verdict,
+    checked_verdict,
+    overridden_methods,
+)
 from toolgen.contract.logs import log_failure
 
 from ..planner.plan_faults import PlannerError, checked_plan
@@ -70,7 +78,7 @@ class ModelHooks:
         """
         try:
             with Contained():
-                return await run_with_timeout(self._stage_timeout, run_hook(step, *arguments))
+                return checked_verdict(step, await run_with_timeout(self._stage_timeout, step(*arguments)))
         except Exception as error:
             correlation_id = log_failure(log, error, "a model hook failed")
             raise PlannerError(f"a model hook failed (reference {correlation_id})") from error

@@ -13,7 +13,7 @@ from ..errors import ToolError
 from .artifact_refs import store_artifacts, truncate_result
 from .boundary import as_task_exception, run_with_timeout
 from .failures import internal_error, tool_error_of, unreadable_result
-from .hooks import HookMethod, Stage, Verdict, run_hook
+from .hooks import HookMethod, Stage, Verdict, changes_nothing
 from .hooks import Stop as Stop
 from .policy import remember
 from .result_encoding import encode_result
@@ -29,13 +29,14 @@ async def run_before_hooks(frame: Frame, call: ToolCall) -> ToolCall | Stop[Tool
     Raises:
         Exception: what a hook raises or aborts with, or what does not fit of a payload of its own.
     """
-
-    context, seconds = frame.context, frame.services.stage_timeout
-
-    def ask(step: HookMethod, call: ToolCall) -> Awaitable[Verdict]:
-        return run_with_timeout(seconds, run_hook(step, call, call.payload, context))
-
-    return await _BEFORE.run(frame.tool.before, ask, frame, call)
+    for step in frame.tool.before:
+        verdict = await _run_hook_in_time(frame, step, call, call.payload, frame.context)
+        if not changes_nothing(verdict):
+            left = await _BEFORE.apply(step, verdict, frame, call)
+            if isinstance(left, Stop):
+                return left
+            call = left
+    return call
 
 
 async def run_error_hooks(frame: Frame, call: ToolCall, failure: ToolError) -> ToolResult:
@@ -60,14 +61,12 @@ async def run_after_hooks(frame: Frame, result: ToolResult) -> ToolResult:
     if result.status == "suspended":
         return result
     call = ToolCall(tool=frame.spec.id, payload_json=raw_arguments(frame.arguments), meta=frame.meta)
-
-    def ask(step: HookMethod, result: ToolResult) -> Awaitable[Verdict]:
-        return _run_hook_in_time(frame, step, call, result, frame.context)
-
-    for step in frame.tool.after:  # one at a time: the failure of one is the result that the next one sees
+    for step in frame.tool.after:  # the failure of one is the result that the next one sees
         try:
-            left = await _AFTER.run((step,), ask, frame, result)
-            result = left.result if isinstance(left, Stop) else left
+            verdict = await _run_hook_in_time(frame, step, call, result, frame.context)
+            if not changes_nothing(verdict):
+                left = await _AFTER.apply(step, verdict, frame, result)
+                result = left.result if isinstance(left, Stop) else left
         except BaseException as error:
             exception = as_task_exception(error)
             if result.status in _FINAL:
@@ -95,7 +94,7 @@ async def _encode_answer(frame: Frame, returned: object) -> ToolResult:
 
 def _run_hook_in_time(frame: Frame, step: HookMethod, *arguments: Any) -> Awaitable[Verdict]:
     """Return a coroutine that runs a hook within the stage's time limit."""
-    return run_with_timeout(frame.services.stage_timeout, run_hook(step, *arguments))
+    return run_with_timeout(frame.services.stage_timeout, step(*arguments))
 
 
 def _replace_payload(frame: Frame, call: ToolCall, payload: Any) -> ToolCall:

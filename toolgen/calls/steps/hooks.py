@@ -170,30 +170,41 @@ class Stage(Generic[C, S, R]):
         Raises:
             Exception: what asking a hook raises, or what its verdict means here.
         """
-        left: S | Stop[R]
         for hook in hooks:
-            match await ask(hook, subject):
-                case Continue(payload=payload):
-                    left = self.on_continue(around, subject, payload)
-                case Answer(result=answer):
-                    left = await self.on_answer(around, subject, answer)
-                case Deny(message=message):
-                    left = self.on_deny(around, subject, message)
-                case Abort(error=error):
-                    left = self.on_abort(around, subject, error)
+            left = await self.apply(hook, await ask(hook, subject), around, subject)
             if isinstance(left, Stop):
                 return left
             subject = left
         return subject
 
+    async def apply(self, hook: HookMethod, verdict: Verdict, around: C, subject: S) -> S | Stop[R]:
+        """Return what the verdict of one hook makes of the subject, or the result that stops.
 
-async def run_hook(step: Callable[..., Awaitable[object]], *arguments: Any) -> Verdict:
-    """Run one hook and return its verdict.
+        Raises:
+            Exception: what the verdict means here.
+        """
+        match checked_verdict(hook, verdict):
+            case Continue(payload=payload):
+                return self.on_continue(around, subject, payload)
+            case Answer(result=answer):
+                return await self.on_answer(around, subject, answer)
+            case Deny(message=message):
+                return self.on_deny(around, subject, message)
+            case Abort(error=error):
+                return self.on_abort(around, subject, error)
+
+
+def changes_nothing(verdict: Verdict) -> bool:
+    """Return whether a hook lets all go on as it is, as most do."""
+    return verdict.__class__ is Continue and verdict.payload is None
+
+
+def checked_verdict(step: HookMethod, verdict: object) -> Verdict:
+    """Return the verdict of a hook.
 
     Raises:
-        TypeError: it says none of the four, aborts with what is no `ToolError`, or denies without a text.
+        TypeError: it is none of the four, aborts with what is no `ToolError`, or denies without a text.
     """
-    verdict = await step(*arguments)
     if not isinstance(verdict, _VERDICTS):
         raise TypeError(
             f"{_name(step)} returned {type(verdict).__name__}; a hook returns Continue, Answer, Deny or Abort"
