@@ -314,7 +314,9 @@ async def test_the_memory_for_mistakes_keeps_no_long_names() -> None:
     codec.decode(SITE)
     assert codec._reader is not None
     codec._reader._issues_by_error.clear()
+    codec._reader._findings_by_mistakes.clear()
     for number in range(5):
         with pytest.raises(ToolValidationError):
             codec.decode({"site_id": "s1", f"{number}" * 100_000: 1})
     assert not codec._reader._issues_by_error
+    assert not codec._reader._findings_by_mistakes

@@ -50,3 +50,44 @@ def test_names_without_end_are_forgotten() -> None:
     assert issue_of("x") is first
     issue_of("one_more")
     assert issue_of("x") is not first
+
+
+def test_the_same_mistakes_together_are_the_same_findings() -> None:
+    reader = IssueReader(CODEC.schema)
+    both = [wrong("extra_forbidden", "x"), wrong("missing", "site_id")]
+    once, again = reader.findings(both, 20), reader.findings(both, 20)
+    assert (once.issues, reader.repeated(both, 20)) == (again.issues, again)
+    assert again.as_bytes() is again.as_bytes()
+    assert json.loads(b"{%b}" % again.as_bytes()) == {"issues": [issue.as_json() for issue in again.issues]}
+    assert reader.repeated(both, 1) is None, "fewer issues were asked for"
+    assert reader.findings(both, 1).more == 1
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        [("missing", "site_id", 1), ("extra_forbidden", "x", 1)],
+        [("extra_forbidden", "x", 1)],
+        [("extra_forbidden", "x", "1"), ("missing", "site_id", 1)],
+        [("extra_forbidden", "x", 1), ("string_pattern_mismatch", "site_id", 1)],
+    ],
+    ids=["in another order", "fewer", "of another value", "with one that is told by its value"],
+)
+def test_other_mistakes_are_no_known_ones(other: list[tuple[str, str, object]]) -> None:
+    reader = IssueReader(CODEC.schema)
+    both = [wrong("extra_forbidden", "x"), wrong("missing", "site_id")]
+    for _ in range(2):
+        reader.findings(both, 20)
+    assert reader.repeated([wrong(*error) for error in other], 20) is None
+
+
+def test_documents_without_end_are_forgotten() -> None:
+    reader = IssueReader(CODEC.schema)
+    for number in range(300):
+        for _ in range(2):
+            reader.findings([wrong("extra_forbidden", f"x{number}")], 20)
+    assert 0 < len(reader._findings_by_mistakes) <= 100
+
+
+def wrong(kind: str, name: str, value: object = 1) -> ErrorDetails:
+    return ErrorDetails(type=kind, loc=(name,), msg="", input=value)

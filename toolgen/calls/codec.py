@@ -67,8 +67,8 @@ class Codec(Generic[T]):
         "_check _dump _dump_filtered _keys _literal _module _package _reader _rules _schemas _type _validate "
         "name sensitive".split()
     )
-    _form: ClassVar[Mapping[str, Any]] = {"exclude_none": True}
-    """What of a value is left out of its JSON, as pydantic's serializers call it."""
+    _form: ClassVar = (True, False)
+    """Whether JSON leaves out what is None, and what nobody has set."""
     is_exact: bool = True
     """Whether the types accept just what the schema accepts; else the schema is checked too."""
 
@@ -92,8 +92,8 @@ class Codec(Generic[T]):
         # Each binds the codec and gives way: importing a toolset builds no validator.
         self._validate: Callable[..., T] = self._first_validate
         self._dump: Callable[[Any], bytes] = self._first_dump
-        self._dump_filtered: Callable[[Any], bytes] | None = None
-        """Writes as `_dump` where `_MISFITS_RAISE` is the first filter; None where more is done than that."""
+        self._dump_filtered: Callable[..., bytes] | None = None
+        """Writes as `_dump` while `_MISFITS_RAISE` is the first filter; None where more is done than that."""
         self._check: Callable[[object], Any] | None = None
         """Returns a value that fits; None where the class of a value says so."""
         self._reader: IssueReader | None = None
@@ -140,9 +140,11 @@ class Codec(Generic[T]):
 
     def _set_dump(self, serializer: SchemaSerializer) -> None:
         """Write values by a serializer, which raises for one of another type and does not only warn."""
-        self._dump = partial(serializer.to_json, warnings="error", **self._form)
+        write, (omits_none, omits_unset) = serializer.to_json, self._form
+        form = {"by_alias": True, "exclude_none": omits_none, "exclude_unset": omits_unset}
+        self._dump = partial(write, warnings="error", **form)  # type: ignore[arg-type]
         if not getattr(sys.flags, "context_aware_warnings", False):  # Python 3.14: other filters, by context
-            self._dump_filtered = partial(serializer.to_json, **self._form)
+            self._dump_filtered = write
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name})"
@@ -223,12 +225,14 @@ class Codec(Generic[T]):
         return self._read(error.errors(include_url=False), most)
 
     def _read(self, errors: list[ErrorDetails], most: int) -> Findings:
-        from toolgen.shapes.foreign.issues import read  # only documents that do not fit need it
-
-        if self._reader is None:
+        if self._reader is None:  # only documents that do not fit need it
             from toolgen.shapes.design.issues import IssueReader
 
             self._reader = IssueReader(self.schema)
+        if (again := self._reader.repeated(errors, most)) is not None:
+            return again
+        from toolgen.shapes.foreign.issues import read
+
         return read(self._reader, errors, most)
 
     def _rule_issues(self, parsed: Any, most: int, size: int) -> Findings:
@@ -248,13 +252,15 @@ class Codec(Generic[T]):
                 it that somebody changed afterwards is not measured again.
         """
         try:
-            if self._check is not None:
-                value = self._check(value)
+            if (check := self._check) is not None:
+                value = check(value)
             elif type(value) is not self._type and not isinstance(value, self.type):  # the first is fast
                 raise other_class_error(self.type, value)
-            if self._dump_filtered and (filters := warnings.filters) and filters[0] is _MISFITS_RAISE:
+            dump = self._dump_filtered
+            if dump is not None and (filters := warnings.filters) and filters[0] is _MISFITS_RAISE:
                 try:
-                    written = self._dump_filtered(value)
+                    omits_none, omits_unset = self._form
+                    written = dump(value, by_alias=True, exclude_none=omits_none, exclude_unset=omits_unset)
                     if warnings.filters is filters and filters[0] is _MISFITS_RAISE:  # still, whatever ran
                         return written
                 except UserWarning:  # the other one says it as an error
@@ -342,7 +348,9 @@ def misfit_error(name: str, findings: Findings) -> MalformedResultError:
 
 def validation_error(findings: Findings) -> ToolValidationError:
     """Return the error of a document that does not fit."""
-    return ToolValidationError(findings.issues, findings.more, is_counted=findings.is_counted)
+    error = ToolValidationError(findings.issues, findings.more, is_counted=findings.is_counted)
+    error.findings = findings
+    return error
 
 
 def check_limits(data: bytes | str, limits: Limits) -> None:
@@ -390,8 +398,3 @@ def raw_arguments(data: Arguments) -> bytes:
         return arguments_json(data)
     except ToolValidationError:
         return b""
-
-
-def is_blank(data: Arguments) -> bool:
-    """Return whether the model sent empty arguments, as some do for a tool without parameters."""
-    return isinstance(data, (bytes, str)) and (not data or data.isspace())

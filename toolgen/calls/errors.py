@@ -39,7 +39,7 @@ from toolgen.shapes.design.model import NotInjectedError as NotInjectedError
 
 if TYPE_CHECKING:
     from toolgen.contract.transport import Requirement
-    from toolgen.shapes.issues import FieldIssue
+    from toolgen.shapes.issues import FieldIssue, Findings
 
 
 @record
@@ -115,7 +115,8 @@ class ToolError(Exception):
         is_retryable: bool = False,
     ) -> None:
         super().__init__(message)
-        self.message = str(message).encode(errors="replace").decode()  # a model reads UTF-8
+        text = str(message)  # which a model reads as UTF-8
+        self.message = text if text.isascii() else text.encode(errors="replace").decode()
         self.cause = cause
         self.retry_hint = retry_hint
         self.correlation_id = correlation_id
@@ -245,8 +246,10 @@ def causes_of(error: ToolError | None) -> tuple[ToolError, ...]:
 class ToolValidationError(ValueError):
     """A document does not fit; `issues` holds what is wrong with it, in document order."""
 
+    findings: Findings | None = None
+    """Where its issues come from, and have their JSON, if a codec has found them."""
+
     def __init__(self, issues: tuple[FieldIssue, ...], more: int = 0, *, is_counted: bool = True) -> None:
-        super().__init__(issues)
         self.issues = issues
         self.more = more
         """Issues beyond the limit, which were not built."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from pydantic_core import PydanticSerializationError, ValidationError, from_json
 
@@ -53,7 +53,7 @@ class SchemaCodec(Codec[T]):
     """
 
     __slots__ = ("_fill", "_foreign", "is_exact")
-    _form: ClassVar[Mapping[str, Any]] = {"exclude_unset": True}
+    _form = (False, True)
 
     def __init__(
         self, package: str | None, module: str, name: str, schemas: Schemas, *, is_exact: bool

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias, Ty
 
 from toolgen.contract.bounds import Bounds as Bounds
 from toolgen.contract.names import RetryReason as RetryReason
-from toolgen.contract.record import record
+from toolgen.contract.record import record, sparse_record
 
 from .errors import RetryHint as RetryHint
 
@@ -348,7 +348,7 @@ The second argument is the class of its acknowledgement; None where the design d
 """
 
 
-@record
+@sparse_record
 class ToolResult:
     """The one result of a call."""
 

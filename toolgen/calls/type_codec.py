@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from pydantic_core import ErrorDetails, SchemaSerializer, SchemaValidator
 
@@ -31,7 +31,7 @@ class TypeCodec(Codec[T]):
     """The codec of any type that has a JSON Schema: a class, a list of them, a union, a scalar."""
 
     __slots__ = ("_make", "_own", "_types")
-    _form: ClassVar[Mapping[str, Any]] = {"by_alias": True}
+    _form = (False, False)
     _make: Callable[[], TypeCodec[T]]
     """Builds the codec at its first use; only deferred ones have it."""
 

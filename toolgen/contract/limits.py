@@ -2,13 +2,18 @@
 
 Sizes are first bounded by counts, which cost nothing beside decoding; only a document whose counts exceed a
 limit is measured exactly. What is no JSON is measured as far as its quotes allow, and refused by its decoder.
+
+A text for people may be a template, with fields of a payload or of a result in braces, each truncated.
 """
 
 from __future__ import annotations
 
+import json
+import re
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 LEAST_RESULT_BYTES: Final = 100
 """Room for the marker of a result that was truncated."""
@@ -17,6 +22,9 @@ LONGEST_CHARACTER: Final = 4
 ELLIPSIS: Final = "…"
 _LONG: Final = 4_096
 """Characters from where on a document is searched and not counted."""
+_PART: Final = re.compile(r"\{\{|\}\}|\{([^{}]*)\}")
+_LONGEST_SHOWN: Final = 200
+"""Characters of one value that a person is shown."""
 _TEXT: Final = bytes(code for code in range(256) if code not in b'[]{}"')
 _AS_ARRAYS: Final = bytes.maketrans(b"{}", b"[]")
 
@@ -191,3 +199,34 @@ def decode_truncated(data: bytes, limit: int) -> str:
 def beginning(data: bytes, size: int) -> str:
     """Return the first bytes as a text, without a part of a character at their end."""
     return data[: max(0, size)].decode(errors="ignore")
+
+
+def render_template(template: str, values: Mapping[str, Any], *, longest: int | None = _LONGEST_SHOWN) -> str:
+    """Render a hint template with its values; `{{` is a brace, an absent value is empty.
+
+    Of each value `longest` characters are shown, and how many more there are; None for all.
+    """
+
+    def part(match: re.Match[str]) -> str:
+        return match[0][0] if match[1] is None else _text(values.get(match[1]), longest)
+
+    return _PART.sub(part, template)
+
+
+def is_shortened_by(template: str, values: Mapping[str, Any]) -> bool:
+    """Return whether rendering the template shortens a value."""
+    names = [match[1] for match in _PART.finditer(template) if match[1] is not None]
+    return any(len(_whole(values.get(name))) > _LONGEST_SHOWN for name in names)
+
+
+def _text(value: Any, longest: int | None) -> str:
+    text = _whole(value)
+    if longest is None or len(text) <= longest:
+        return text
+    return f"{text[:longest]}… [{len(text) - longest:,} more characters]"
+
+
+def _whole(value: Any) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -21,9 +21,18 @@ def record(cls: type[T]) -> type[T]:
     and a call makes three. Everything that is not made per call is a frozen dataclass. All records share
     their methods but `__init__`, of which `dataclasses` would compile three more for each class.
     """
-    made = dataclass(slots=True, kw_only=True, repr=False, eq=False)(cls)
+    return _shared(dataclass(slots=True, kw_only=True, repr=False, eq=False)(cls))
+
+
+@dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(field,))
+def sparse_record(cls: type[T]) -> type[T]:
+    """Make a record without slots, whose defaults are the class's: who makes many sets only the others."""
+    return _shared(dataclass(kw_only=True, repr=False, eq=False)(cls))
+
+
+def _shared(made: type[T]) -> type[T]:
     for name, method in _SHARED.items():
-        if name not in vars(cls):
+        if name not in vars(made):
             setattr(made, name, method)
     return made
 
@@ -69,6 +78,8 @@ else:
 @cache
 def _copier(cls: type[T]) -> Callable[..., T]:
     """Return the function that copies records of a class, compiled as `dataclasses` compiles `__init__`."""
+    if "__slots__" not in vars(cls):
+        return _sparse_copy
     names = [each.name for each in fields(cls)]  # type: ignore[arg-type]  # a dataclass
     lines = [
         f"def copy(_record, /, *, {', '.join(f'{name}=_same' for name in names)}):",
@@ -79,4 +90,10 @@ def _copier(cls: type[T]) -> Callable[..., T]:
     scope: dict[str, Any] = {"_new": object.__new__, "_class": cls, "_same": _SAME}
     exec("\n".join(lines), scope)
     copy: Callable[..., T] = scope["copy"]
+    return copy
+
+
+def _sparse_copy(record: Any, /, **changes: Any) -> Any:
+    copy = object.__new__(record.__class__)
+    copy.__dict__ = {**record.__dict__, **changes}
     return copy

@@ -18,9 +18,9 @@ from toolgen.calls.errors import DeclaredError, causes_of
 from toolgen.calls.reports import CallReports, ProgressCallback
 from toolgen.calls.results import SuspendedCall, ToolResult
 from toolgen.calls.specs import ToolSpec
-from toolgen.calls.steps.result_encoding import render_template, truncate_document
+from toolgen.calls.steps.result_encoding import truncate_document
 from toolgen.contract.json_value import Json
-from toolgen.contract.limits import truncate_text
+from toolgen.contract.limits import render_template, truncate_text
 from toolgen.contract.secrets import current
 from toolgen.runs import ActivityInfo
 

@@ -26,7 +26,7 @@ class TooComplexError(Exception):
 
 
 class _WithJson:
-    """A base class with a slot for the JSON of an issue, which is no field of the issue."""
+    """A base class with a slot for the JSON of an issue, or of several, which is no field of theirs."""
 
     __slots__ = ("_json",)
 
@@ -100,7 +100,7 @@ class FieldIssue(_WithJson):
 
 
 @record
-class Findings:
+class Findings(_WithJson):
     """The issues of a document, as far as it was read."""
 
     issues: tuple[FieldIssue, ...]
@@ -113,6 +113,21 @@ class Findings:
     def shortened(self) -> Findings:
         """Return the findings with each issue shortened."""
         return replace(self, issues=tuple([issue.shortened() for issue in self.issues]))
+
+    def as_bytes(self) -> bytes:
+        """Return the issues, and how many others there are, as members of a JSON object; made once."""
+        try:
+            return self._json
+        except AttributeError:
+            self._json = self.first_as_bytes([issue.as_bytes() for issue in self.issues])
+            return self._json
+
+    def first_as_bytes(self, issues: Sequence[bytes]) -> bytes:
+        """Return the same with the JSON of the first issues alone."""
+        left = len(self.issues) - len(issues) + self.more
+        name = b"more_issues" if self.is_counted else b"more_issues_at_least"
+        more = b',"%b":%d' % (name, left) if left else b""
+        return b'"issues":[%b]%b' % (b",".join(issues), more)
 
 
 TOO_COMPLEX: Final = FieldIssue(

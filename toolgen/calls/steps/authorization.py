@@ -8,13 +8,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from toolgen.contract.limits import UNLIMITED
+from toolgen.contract.limits import UNLIMITED, is_shortened_by, render_template
 from toolgen.contract.names import UNAVAILABLE
 
 from .boundary import run_with_timeout
 from .hooks import Deny
 from .policy import Allow, Ask
-from .result_encoding import is_shortened_by, render_template
 
 if TYPE_CHECKING:
     from toolgen.contract.json_value import Json

@@ -26,7 +26,7 @@ from ..errors import (
 )
 from ..results import RetryHint, RetryReason, ToolResult
 from .boundary import as_exception
-from .result_encoding import error_document, issues_document, truncate_hint, unknown_document
+from .result_encoding import begun_result, error_document, issues_document, truncate_hint, unknown_document
 
 if TYPE_CHECKING:
     from ..call import CallMeta
@@ -68,8 +68,11 @@ def invalid_arguments_result(
         error = ToolValidationError(issues, error.more, is_counted=error.is_counted)
     issues = error.issues
     missing = tuple([issue.path for issue in issues if issue.constraint == "missing_field"])
-    names = ", ".join([path.removeprefix("$.") for path in missing])
     message = message or f"the arguments of {spec.name} do not fit"
+    question = None
+    if missing:
+        names = ", ".join([path.removeprefix("$.") for path in missing])
+        question = truncate_text(f"To call {spec.name} I need {names}.", limit)
     hint = RetryHint(
         reason="missing_fields" if len(missing) == len(issues) + error.more else "invalid_arguments",
         tool=spec.id,
@@ -79,17 +82,13 @@ def invalid_arguments_result(
         more_issues=error.more,
         example_input=spec.example,
         prior_input=_arguments_text(data, limit),
-        clarifying_question=truncate_text(f"To call {spec.name} I need {names}.", limit) if missing else None,
+        clarifying_question=question,
         message=message,
     )
-    return ToolResult(
-        tool=spec.id,
-        status="error",
-        json=issues_document(message, limit, error, spec.example),
-        tool_call_id=meta.tool_call_id,
-        error=ToolError(message, retry_hint=hint),
-        retry_hint=hint,
-    )
+    document = issues_document(message, limit, error, spec.example)
+    result = begun_result(spec.id, "error", document, meta.tool_call_id)
+    result.error, result.retry_hint = ToolError(message, retry_hint=hint), hint
+    return result  # type: ignore[no-any-return]  # begun as one
 
 
 def declared(spec: ToolSpec[Any, Any], error: ToolError) -> ToolError:

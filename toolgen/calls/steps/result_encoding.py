@@ -1,25 +1,22 @@
 """What a call shows to models and people: results checked and encoded, errors, texts, each within a limit.
 
-A truncated document is still JSON: an error of the same shape, or a marker in the place of a result. A text
-for people may be a template, with fields of a payload or of a result in braces.
+A truncated document is still JSON: an error of the same shape, or a marker in the place of a result.
 """
 
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from pydantic_core import from_json, to_json
 
 from toolgen.contract.bounds import bounds_fault
-from toolgen.contract.limits import ELLIPSIS, beginning, portable_text, truncate_text
-from toolgen.contract.record import changed
+from toolgen.contract.limits import ELLIPSIS, beginning, portable_text, render_template, truncate_text
+from toolgen.shapes.issues import Findings
 
 from ..errors import MalformedResultError, ToolValidationError
-from ..results import Artifact, RetryHint, ToolOutcome, ToolResult
+from ..results import Artifact, RetryHint, ToolOutcome, ToolResult, ToolStatus
 
 if TYPE_CHECKING:
     from toolgen.contract.bounds import Bounds
@@ -32,9 +29,6 @@ if TYPE_CHECKING:
 _TYPES: Final[dict[str, Any]] = {"data": bytes, "size": int | None}
 """The types of the fields of content that are no texts."""
 _BY: Final = b"toolgen's size limit"
-_PART: Final = re.compile(r"\{\{|\}\}|\{([^{}]*)\}")
-_LONGEST: Final = 200
-"""Characters of one value that a person is shown."""
 
 
 def encode_result(
@@ -51,33 +45,36 @@ def encode_result(
     document = spec.result.encode(returned)
     if trace is not None:
         trace.mark("encode", document)
-    bounds = None if spec.bounded is None else bounds_of(spec, returned)
-    result = ToolResult(
-        tool=spec.id,
-        status="ok",
-        json=document,
-        tool_call_id=meta.tool_call_id,
-        result=returned,
-        bounds=bounds,
-        is_final=spec.is_terminal,
-    )
+    result = begun_result(spec.id, "ok", document, meta.tool_call_id)
+    result.result = returned
+    if spec.bounded is not None:
+        result.bounds = bounds_of(spec, returned)
+    if spec.is_terminal:
+        result.is_final = True
     if outcome is not None:
-        result = changed(
-            result,
-            artifacts=tuple([_encoded_artifact(spec, artifact) for artifact in outcome.artifacts]),
-            content=tuple([_checked_block(block) for block in outcome.content]),
-            display="" if outcome.display is None else _checked_display(outcome.display),
-            is_final=outcome.is_final or spec.is_terminal,
-        )
+        result.artifacts = tuple([_encoded_artifact(spec, artifact) for artifact in outcome.artifacts])
+        result.content = tuple([_checked_block(block) for block in outcome.content])
+        result.display = "" if outcome.display is None else _checked_display(outcome.display)
+        result.is_final = outcome.is_final or spec.is_terminal
     if spec.result_hint and (outcome is None or outcome.display is None):
         shown = spec.result.for_people(json.loads(document))
-        result = changed(result, display=render_template(spec.result_hint, shown))
+        result.display = render_template(spec.result_hint, shown)
     if spec.reminder:
         from ..content import TextContent
 
-        result = changed(result, content=(*result.content, TextContent(text=spec.reminder)))
+        result.content = (*result.content, TextContent(text=spec.reminder))
     if trace is not None:
-        trace.mark("check", bounds)
+        trace.mark("check", result.bounds)
+    return result  # type: ignore[no-any-return]  # begun as one
+
+
+def begun_result(tool: str, status: ToolStatus, document: bytes, call_id: str) -> Any:
+    """Return a `ToolResult` with defaults, whose other fields its maker sets before anybody else has it.
+
+    Its constructor takes four times as long.
+    """
+    result: Any = object.__new__(ToolResult)
+    result.tool, result.status, result.json, result.tool_call_id = tool, status, document, call_id
     return result
 
 
@@ -183,23 +180,24 @@ def unknown_document(message: str, limit: int) -> bytes:
 
 def issues_document(message: str, limit: int, error: ToolValidationError, example: str | None) -> bytes:
     """Return the JSON document of invalid arguments: the issues that fit, the count of others, an example."""
-    texts = [issue.as_bytes() for issue in error.issues]
-    shown = b'"example":%b' % example.encode() if example is not None else b""
-    whole = _refusal(to_json(message), texts, error, shown)
+    shown = b',"example":%b' % example.encode() if example is not None else b""
+    findings = error.findings or Findings(issues=error.issues, more=error.more, is_counted=error.is_counted)
+    whole = b'{"error":%b,%b%b}' % (to_json(message), findings.as_bytes(), shown)
     if len(whole) <= limit:
         return whole
-    least = len(_refusal(b"", [], error, b""))
+    least = len(b'{"error":,%b}' % findings.first_as_bytes([]))
     literal = _literal(message.encode(errors="replace"), limit - least, ELLIPSIS)
     room = limit - least - len(literal)
     if len(shown) > room // 2:
         shown = b""
-    room -= len(shown) + 1
+    room -= len(shown)
     fitting = []
-    for text in texts:
+    for issue in error.issues:
+        text = issue.as_bytes()
         if len(text) + 1 <= room:
             fitting.append(text)
             room -= len(text) + 1
-    return _refusal(literal, fitting, error, shown)
+    return b'{"error":%b,%b%b}' % (literal, findings.first_as_bytes(fitting), shown)
 
 
 def truncate_hint(hint: RetryHint, limit: int) -> RetryHint:
@@ -223,14 +221,6 @@ def truncate_hint(hint: RetryHint, limit: int) -> RetryHint:
     )
 
 
-def _refusal(message: bytes, issues: Sequence[bytes], error: ToolValidationError, example: bytes) -> bytes:
-    left = len(error.issues) - len(issues) + error.more
-    name = b"more_issues" if error.is_counted else b"more_issues_at_least"
-    more = b',"%b":%d' % (name, left) if left else b""
-    after = b"," + example if example else b""
-    return b'{"error":%b,"issues":[%b]%b%b}' % (message, b",".join(issues), more, after)
-
-
 def _literal(data: bytes, limit: int, end: str) -> bytes:
     """Return the beginning of a text as a JSON string of at most `limit` bytes, its quotes included."""
     if len(data) <= limit and len(literal := to_json(data.decode())) <= limit:
@@ -241,34 +231,3 @@ def _literal(data: bytes, limit: int, end: str) -> bytes:
         whole = shown.encode()
         shown = beginning(whole, len(whole) - surplus)
     return to_json(shown + end)
-
-
-def render_template(template: str, values: Mapping[str, Any], *, longest: int | None = _LONGEST) -> str:
-    """Render a hint template with its values; `{{` is a brace, an absent value is empty.
-
-    Of each value `longest` characters are shown, and how many more there are; None for all.
-    """
-
-    def part(match: re.Match[str]) -> str:
-        return match[0][0] if match[1] is None else _text(values.get(match[1]), longest)
-
-    return _PART.sub(part, template)
-
-
-def is_shortened_by(template: str, values: Mapping[str, Any]) -> bool:
-    """Return whether rendering the template shortens a value."""
-    names = [match[1] for match in _PART.finditer(template) if match[1] is not None]
-    return any(len(_whole(values.get(name))) > _LONGEST for name in names)
-
-
-def _text(value: Any, longest: int | None) -> str:
-    text = _whole(value)
-    if longest is None or len(text) <= longest:
-        return text
-    return f"{text[:longest]}… [{len(text) - longest:,} more characters]"
-
-
-def _whole(value: Any) -> str:
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from toolgen.contract.limits import DEFAULT_LIMITS, Limits
+from toolgen.contract.limits import DEFAULT_LIMITS, Limits, render_template
 from toolgen.contract.names import CALL_META_NAMES, FORMAT
 from toolgen.contract.tool_facts import service_problems
 
@@ -18,7 +18,6 @@ from ..results import Delegated, ToolResult, ToolReturn, Unfinished
 from ..steps.hook_tools import HookTools
 from ..steps.methods import ToolMethod, context_problem, is_async, method_problem
 from ..steps.registered_tool import Interceptor, RegisteredTool, RuntimeOptions, problems_of
-from ..steps.result_encoding import render_template
 
 if TYPE_CHECKING:
     from ..capability import Capability, ToolSwitch

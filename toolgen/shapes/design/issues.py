@@ -35,6 +35,13 @@ _MOST_KNOWN: Final = 1_000
 """Issues that one codec remembers."""
 _DEEPEST_KNOWN: Final = 20
 """Keys of the place of such an issue."""
+_MOST_DOCUMENTS: Final = 100
+"""Documents whose findings one codec remembers."""
+_MOST_TOGETHER: Final = 20
+"""Errors of such a document."""
+
+_Mistakes = tuple[int, tuple[tuple[str, Keys, type], ...]]
+"""How many issues were asked for, and what the issues of a document follow from, where all are repeated."""
 
 
 class IssueReader:
@@ -46,6 +53,7 @@ class IssueReader:
         self._most_known = most_known
         text = json.dumps(schema)
         self._issues_by_error: dict[tuple[str, Keys, type], FieldIssue] = {}
+        self._findings_by_mistakes: dict[_Mistakes, Findings] = {}
         self._direct = '"oneOf"' not in text and '"propertyNames"' not in text
         self._has_numbers = '"number"' in text
 
@@ -55,10 +63,20 @@ class IssueReader:
 
     def findings(self, errors: list[ErrorDetails], most: int) -> Findings:
         """Return the first issues, at most so many of them, and the number of further ones."""
-        if self._has_numbers:
-            errors = one_error_each(errors)
-        issues = tuple([self._issue(error) for error in errors[:most]])
-        return Findings(issues=issues, more=max(0, len(errors) - most))
+        each = one_error_each(errors) if self._has_numbers else errors
+        size = len(self._issues_by_error)
+        issues = tuple([self._issue(error) for error in each[:most]])
+        findings = Findings(issues=issues, more=max(0, len(each) - most))
+        has_new = size != len(self._issues_by_error)  # of which none may come again, and together less so
+        if not has_new and len(errors) <= _MOST_TOGETHER and all(map(_is_repeated, errors)):
+            if len(self._findings_by_mistakes) >= _MOST_DOCUMENTS:
+                self._findings_by_mistakes.clear()
+            self._findings_by_mistakes[_mistakes(errors, most)] = findings
+        return findings
+
+    def repeated(self, errors: list[ErrorDetails], most: int) -> Findings | None:
+        """Return the `findings` of the same mistakes in an earlier document; None where there was none."""
+        return self._findings_by_mistakes.get(_mistakes(errors, most))
 
     def keys(self, loc: Keys) -> Keys:
         """Return the keys of the document at a location of pydantic's."""
@@ -66,14 +84,11 @@ class IssueReader:
 
     def _issue(self, error: ErrorDetails) -> FieldIssue:
         """Return the issue of an error; the cached one where it occurred before."""
-        kind, loc = error["type"], error["loc"]
-        if kind not in _REPEATED or (loc and loc[-1] == "[key]"):
-            return self._new_issue(error)
-        key = (kind, loc, type(error["input"]))
+        key = (error["type"], error["loc"], type(error["input"]))
         issue = self._issues_by_error.get(key)
         if issue is None:
             issue = self._new_issue(error)
-            if not _is_memorable(loc):
+            if not _is_repeated(error):
                 return issue
             # Names that a model has made up come without end.
             if len(self._issues_by_error) >= self._most_known:
@@ -152,8 +167,15 @@ class IssueReader:
         return self._walk(loc)[1]
 
 
-def _is_memorable(loc: Keys) -> bool:
-    """Return whether a place takes little memory, and may occur again."""
+def _mistakes(errors: list[ErrorDetails], most: int) -> _Mistakes:
+    return most, tuple([(error["type"], error["loc"], type(error["input"])) for error in errors])
+
+
+def _is_repeated(error: ErrorDetails) -> bool:
+    """Return whether an error has the same issue in each document, and takes little memory."""
+    loc = error["loc"]
+    if error["type"] not in _REPEATED or (loc and loc[-1] == "[key]"):
+        return False
     for step in loc:
         if isinstance(step, str) and len(step) > LONGEST_KEY:
             return False
