@@ -111,8 +111,9 @@ class Findings(_WithJson):
     """Whether there are just so many more; else there are at least so many."""
 
     def shortened(self) -> Findings:
-        """Return the findings with each issue shortened."""
-        return replace(self, issues=tuple([issue.shortened() for issue in self.issues]))
+        """Return the findings with each issue shortened; themselves where all are short."""
+        issues = tuple([issue.shortened() for issue in self.issues])
+        return self if issues == self.issues else replace(self, issues=issues)
 
     def as_bytes(self) -> bytes:
         """Return the issues, and how many others there are, as members of a JSON object; made once."""

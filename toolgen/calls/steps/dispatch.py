@@ -95,7 +95,7 @@ async def _dispatch_observed(frame: Frame) -> ToolResult:
     spans = _NO_SPAN if services.spans is None else _span(services.spans, frame)
     try:
         with spans as span:
-            result = await _run_steps(frame, True)
+            result: Any = await _run_steps(frame, True)
             if frame.tool.after:
                 import toolgen.calls.steps.hook_stages as hook_stages  # a relative import takes 0.7 µs
 
@@ -105,7 +105,8 @@ async def _dispatch_observed(frame: Frame) -> ToolResult:
     except asyncio.CancelledError:
         emit_cancelled(frame)
         raise
-    return emit_end(frame, changed(result, telemetry=Telemetry(duration_s=time.perf_counter() - started)))
+    result.telemetry = Telemetry(duration_s=time.perf_counter() - started)  # it is of this call alone
+    return emit_end(frame, result)
 
 
 def _span(spans: CallSpans, frame: Frame) -> AbstractContextManager[CallSpan]:
@@ -242,7 +243,7 @@ async def _prepare(frame: Frame, payload: ToolModel) -> Any:
             import toolgen.calls.steps.hook_stages as hook_stages  # a relative import takes 0.7 µs
 
             left = await hook_stages.run_before_hooks(frame, call)
-            if isinstance(left, hook_stages.Stop):
+            if not isinstance(left, ToolCall):
                 return left.result
             call = left
         call = frame.call = _frozen(frame, call)

@@ -196,7 +196,7 @@ class Stage(Generic[C, S, R]):
 
 def changes_nothing(verdict: Verdict) -> bool:
     """Return whether a hook lets all go on as it is, as most do."""
-    return verdict.__class__ is Continue and verdict.payload is None
+    return isinstance(verdict, Continue) and verdict.payload is None
 
 
 def checked_verdict(step: HookMethod, verdict: object) -> Verdict:
