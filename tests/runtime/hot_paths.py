@@ -8,13 +8,16 @@ import asyncio
 import datetime as dt
 import sys
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any, Final
 
 from gen.assistant.toolsets import devices
 from gen.types import Device
 from tests.work import Work, work_of
 from toolgen.calls.toolsets.functions import function_toolset
+from toolgen.events import Events
 from toolgen.runtime import (
+    ArtifactSpec,
     CallMeta,
     Continue,
     Hook,
@@ -22,6 +25,7 @@ from toolgen.runtime import (
     Scheduling,
     ToolCall,
     ToolContext,
+    ToolOutcome,
     ToolResult,
     ToolsetRegistration,
     Verdict,
@@ -32,6 +36,7 @@ WARM_UP: Final = 5
 """Calls before the one that counts: what the first ones cache is not a cost of a call."""
 META: Final = CallMeta(session_id="s-9", tool_call_id="c-1")
 SITE: Final = b'{"site_id":"harbour","status":"online","limit":20,"cursor":"abc"}'
+PAGE: Final = ArtifactSpec(kind="page", codec=devices.LIST_DEVICES.result)
 WRONG: Final = b'{"site_id":5,"status":"lost","limit":900,"site":1}'
 
 
@@ -39,6 +44,13 @@ class Passing(Hook):
     """Lets every call go on."""
 
     async def before_tool(self, call: ToolCall, payload: object, ctx: ToolContext) -> Verdict:
+        return Continue()
+
+
+class PassingBoth(Passing):
+    """Lets every call and every result go on."""
+
+    async def after_tool(self, call: ToolCall, result: ToolResult, ctx: ToolContext) -> Verdict:
         return Continue()
 
 
@@ -69,20 +81,37 @@ def pinging(**host: Any) -> Callable[[], Awaitable[ToolResult]]:
     return lambda: runtime.call("ping", b'{"text":"pong"}', META)
 
 
-def listing(arguments: bytes) -> Callable[[], Awaitable[ToolResult]]:
-    runtime = Runtime()
-    executor = RecordingExecutor({"list_devices": page(20)})
+def listing(
+    arguments: bytes = SITE, result: object = None, specs: Any = devices.SPECS, **host: Any
+) -> Callable[[], Awaitable[ToolResult]]:
+    runtime = Runtime(**host)
+    executor = RecordingExecutor({"list_devices": page(20) if result is None else result})
     runtime.tools.register(
-        ToolsetRegistration(name="assistant.devices", specs=devices.SPECS, executor=executor, format=1)
+        ToolsetRegistration(name="assistant.devices", specs=specs, executor=executor, format=1)
     )
     return lambda: runtime.call("assistant.devices.list_devices", arguments, META)
+
+
+def with_artifact() -> Callable[[], Awaitable[ToolResult]]:
+    spec = replace(devices.LIST_DEVICES, artifacts={"page": PAGE})
+    outcome = ToolOutcome.of(page(20), artifacts=[PAGE.of(page(20))])
+    return listing(result=outcome, specs=(spec, *devices.SPECS[1:]))
+
+
+def with_subscriber() -> Callable[[], Awaitable[ToolResult]]:
+    events = Events()
+    events.subscribe()
+    return listing(events=events)
 
 
 PATHS: Final[dict[str, Callable[[], Callable[[], Awaitable[ToolResult]]]]] = {
     "ping": pinging,
     "ping with a hook": lambda: pinging(hooks=[Passing()]),
     "ping with a time limit": lambda: pinging(scheduling=Scheduling(tool_timeout_s=60.0)),
-    "20 devices": lambda: listing(SITE),
+    "20 devices": listing,
+    "20 devices with two hooks": lambda: listing(hooks=[PassingBoth()]),
+    "20 devices and an artifact": with_artifact,
+    "20 devices with a subscriber": with_subscriber,
     "arguments that do not fit": lambda: listing(WRONG),
 }
 """What makes a runtime and returns one call of it, by name."""

@@ -16,9 +16,12 @@ GROWTH: Final = 1.02
 FIGURES: Final[dict[tuple[int, int], dict[str, tuple[int, int]]]] = {
     (3, 11): {
         "ping": (586, 2),
-        "ping with a hook": (878, 3),
+        "ping with a hook": (879, 3),
         "ping with a time limit": (1_376, 2),
         "20 devices": (789, 1),
+        "20 devices with two hooks": (1_388, 1),
+        "20 devices and an artifact": (1_112, 1),
+        "20 devices with a subscriber": (1_670, 1),
         "arguments that do not fit": (892, 1),
     },
 }

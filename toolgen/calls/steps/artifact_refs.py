@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from hashlib import sha256
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from toolgen.contract.limits import LONGEST_CHARACTER, truncate_text
 from toolgen.contract.record import changed
@@ -26,12 +26,14 @@ _FAILED: Final = "the store of artifacts failed"
 
 
 async def store_artifacts(frame: Frame, result: ToolResult) -> ToolResult:
-    """Store the artifacts of a result and return the result with their references.
+    """Store the artifacts of a result that nobody else has yet, and return it with their references.
 
     The result stands where the store fails; the reference says so, and the log has the failure.
     """
-    stored = [changed(artifact, ref=await _reference(frame, artifact)) for artifact in result.artifacts]
-    return changed(result, artifacts=tuple(stored))
+    artifact: Any
+    for artifact in result.artifacts:
+        artifact.ref = await _reference(frame, artifact)
+    return result
 
 
 async def truncate_result(frame: Frame, result: ToolResult) -> ToolResult:
