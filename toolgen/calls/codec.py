@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from toolgen.shapes.design.issues import IssueReader
     from toolgen.shapes.foreign.rules import Rules
 
-
 T = TypeVar("T")
 
 Arguments = bytes | str | Mapping[str, object]
@@ -175,7 +174,8 @@ class Codec(Generic[T]):
         """
         if not isinstance(data, (bytes, str)):
             data = json_document(data)
-        if b"null" not in (data if isinstance(data, bytes) else data.encode(errors="replace")):
+        text = data if isinstance(data, bytes) else data.encode(errors="replace")
+        if b"n" not in text or b"null" not in text:  # one letter is found 30 times as fast
             return self.decode_lenient(data, limits)
         if self.sensitive:
             from .sensitive import note_typed
