@@ -64,7 +64,7 @@ class Execution:
         if timeout is not None:
             context.deadline = asyncio.get_running_loop().time() + timeout
         try:
-            returned = await self._run_attempt(call, tool, argument, context)
+            returned = await self._run_attempt(call, tool, argument, context, timeout)
         except ToolError as error:
             returned = await self.retry(call, tool, error, argument, context)
         return _outcome_of_raw(returned) if tool.raw else returned
@@ -102,7 +102,7 @@ class Execution:
             if self._metrics is not None:
                 self._metrics.retry("call", tool.spec.id)
             try:
-                return await self._run_attempt(call, tool, argument, context)
+                return await self._run_attempt(call, tool, argument, context, context.time_left)
             except ToolError as another:
                 error = another
         if isinstance(error, CredentialNeededError):
@@ -110,9 +110,8 @@ class Execution:
         raise error
 
     async def _run_attempt(
-        self, call: RunningCall, tool: RegisteredTool, argument: Any, context: ToolContext
+        self, call: RunningCall, tool: RegisteredTool, argument: Any, context: ToolContext, left: float | None
     ) -> Any:
-        left = context.time_left
         try:
             if not tool.is_async:
                 return await self._in_thread(call, tool, left, argument, context)
