@@ -12,7 +12,7 @@ from pydantic_core import to_json
 from toolgen.calls.results import ArtifactRef, ToolStatus
 from toolgen.contract.bounds import Bounds
 from toolgen.contract.json_value import Json
-from toolgen.contract.record import record
+from toolgen.contract.record import changed, record
 
 
 @record
@@ -91,6 +91,26 @@ def without_artifacts(message: Message) -> Message:
     if not isinstance(message, ToolMessage) or not any(answer.artifacts for answer in message.answers):
         return message
     return replace(message, answers=tuple(replace(answer, artifacts=()) for answer in message.answers))
+
+
+def is_copyable(message: Message) -> bool:
+    """Return whether `copied` gives a message of its own: one that holds no JSON of a provider or a peer."""
+    match message:
+        case AssistantMessage():
+            return message.native is None
+        case ToolMessage():
+            return not any(answer.content for answer in message.answers)
+    return True
+
+
+def copied(message: Message) -> Message:
+    """Return a copy of a message, with its own calls or answers."""
+    match message:
+        case AssistantMessage():
+            return changed(message, calls=tuple([changed(call) for call in message.calls]))
+        case ToolMessage():
+            return changed(message, answers=tuple([changed(answer) for answer in message.answers]))
+    return changed(message)
 
 
 def messages_from_json(documents: Sequence[Any]) -> tuple[Message, ...]:

@@ -15,7 +15,15 @@ from pydantic_core import to_jsonable_python
 
 from toolgen.stores.transactions import Transaction
 
-from ..planner.messages import AssistantMessage, Message, ToolAnswer, ToolMessage, messages_from_json
+from ..planner.messages import (
+    AssistantMessage,
+    Message,
+    ToolAnswer,
+    ToolMessage,
+    copied,
+    is_copyable,
+    messages_from_json,
+)
 from .sessions import (
     EngineLease,
     Session,
@@ -49,6 +57,10 @@ _HOLDER: Final = """
 """
 _PAGE: Final = 64
 """Turns or runs that are read at a time."""
+_MOST_KNOWN: Final = 4_096
+"""Texts of messages that a process remembers: a turn does not parse what the one before it has read."""
+_LONGEST_KNOWN: Final = 8_192
+"""Characters of such a text."""
 MOST: Final = 2**63 - 1
 """Largest value of a column of integers."""
 
@@ -214,11 +226,26 @@ def messages_as_text(messages: Sequence[Message]) -> str:
 
 
 def messages_from_text(text: str) -> tuple[Message, ...]:
-    """Return the messages of a text by `messages_as_text`.
+    """Return the messages of a text by `messages_as_text`; they, their calls and their answers are new ones.
+
+    A turn reads the whole conversation before it: what was read lately is copied, and not parsed again.
 
     Raises:
         ValueError: something in it is no message.
     """
+    if len(text) <= _LONGEST_KNOWN and (lately := _copyable(text)):
+        return tuple([copied(message) for message in lately])
+    return _parsed(text)
+
+
+@lru_cache(maxsize=_MOST_KNOWN)
+def _copyable(text: str) -> tuple[Message, ...]:
+    """Return the messages of a text; none where one holds JSON of somebody else, which a copy would share."""
+    messages = _parsed(text)
+    return messages if all(map(is_copyable, messages)) else ()
+
+
+def _parsed(text: str) -> tuple[Message, ...]:
     documents = json.loads(text)
     if not isinstance(documents, list):
         raise ValueError("the text is no list of messages")
