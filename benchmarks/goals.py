@@ -9,10 +9,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 ONE_PATH: Final = (
-    "the time is spread over 15 functions of one path; a second path for plain tools was tried, and pays a "
-    "twentieth of a ping"
+    "the time is spread over 15 functions of one path; a second path for plain tools was tried, and pays an "
+    "eighth of a ping"
 )
-HOOK_STEPS: Final = "the arguments are encoded again and frozen for hooks: encode them when a hook reads them"
+HOOK_STEPS: Final = (
+    "each hook has a coroutine for its time limit, and the arguments are encoded again after them: run the "
+    "first step of a hook without one"
+)
 AN_INTEGER: Final = "a union of float and int keeps an integer an integer; a validator in Rust that does both"
 
 
@@ -62,10 +65,11 @@ GOALS: Final = (
     _call(
         "invalid",
         2.5,
-        "issues, hints and the refusal are made in Python: keep the texts that are the same for each call",
+        "a third is pydantic's error and its details, a third the error, the hint and the result: read the "
+        "details without their context",
         name="invalid, two issues",
     ),
-    _call("artifact", 1.5, "result and artifact are copied to take their reference: make each once, with it"),
+    _call("artifact", 1.5, "its digest takes 1.7 µs, and its reference three coroutines"),
     _call("before and after hook", 1.6, HOOK_STEPS),
     _call("before and after hook, ping", 6, HOOK_STEPS),
     _call(
