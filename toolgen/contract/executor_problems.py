@@ -19,7 +19,7 @@ def place_of(defined: object) -> str:
         return f"{code.co_filename}:{code.co_firstlineno}: "
     class_ = defined if isinstance(defined, type) else type(defined)
     try:
-        return f"{inspect.getsourcefile(class_)}:{inspect.getsourcelines(class_)[1]}: "
+        return f"{inspect.getsourcefile(class_)}:{inspect.findsource(class_)[1] + 1}: "
     except (OSError, TypeError, SyntaxError, ValueError):  # of Python itself, without a file, or being edited
         return ""
 
