@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import pickle
-from dataclasses import dataclass, field, replace
+from dataclasses import FrozenInstanceError, dataclass, field, replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolgen.contract.record import changed, record
+from toolgen.contract.record import changed, frozen_record, record
 
 
 @record
@@ -39,6 +40,42 @@ class Own:
 
     def __repr__(self) -> str:
         return f"<{self.name}>"
+
+
+@frozen_record(kw_only=False)
+class OurFrozen:
+    place: str
+    name: str = field(default="a", kw_only=True)
+    parts: list[int] = field(default_factory=list)
+    told: str = field(init=False)
+    count: int = field(default=3, init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "told", self.name * 2)
+
+
+@dataclass(frozen=True, slots=True)
+class TheirFrozen:
+    place: str
+    name: str = field(default="a", kw_only=True)
+    parts: list[int] = field(default_factory=list)
+    told: str = field(init=False)
+    count: int = field(default=3, init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "told", self.name * 2)
+
+
+@frozen_record
+class Bare:
+    pass
+
+
+@dataclass(frozen=True)
+class Extended(Bare):
+    """A dataclass that is no record extends one."""
+
+    name: str
 
 
 VALUES: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
@@ -82,3 +119,28 @@ def test_a_record_that_holds_itself_can_be_shown() -> None:
 def test_a_record_can_be_copied_and_pickled() -> None:
     one = Inner(name="a", parts=(1,), more=2)
     assert copy.deepcopy(one) == pickle.loads(pickle.dumps(one)) == one
+
+
+def test_a_frozen_record_is_made_and_shown_as_a_dataclass() -> None:
+    ours, theirs = OurFrozen("p", [1], name="b"), TheirFrozen("p", [1], name="b")
+    assert repr(ours) == repr(theirs).replace("Theirs", "Ours").replace("TheirFrozen", "OurFrozen")
+    assert OurFrozen("p").parts is not OurFrozen("p").parts
+    assert inspect.signature(OurFrozen).parameters.keys() == inspect.signature(TheirFrozen).parameters.keys()
+    assert OurFrozen.__match_args__ == TheirFrozen.__match_args__
+    assert Bare() == Bare()
+    for cls in (OurFrozen, TheirFrozen):
+        with pytest.raises(
+            TypeError, match=r"Frozen.__init__\(\) missing 1 required positional argument: 'place'$"
+        ):
+            cls()  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]  # what is refused
+
+
+def test_a_frozen_record_refuses_changes_and_can_be_copied_and_pickled() -> None:
+    ours, extended = OurFrozen("p", [1], name="b"), Extended("a")
+    for refused in (ours, extended):
+        with pytest.raises(FrozenInstanceError, match="cannot assign to field 'name'"):
+            refused.name = "c"  # type: ignore[misc]  # pyright: ignore[reportAttributeAccessIssue]
+        with pytest.raises(FrozenInstanceError, match="cannot delete field 'name'"):
+            del refused.name  # pyright: ignore[reportAttributeAccessIssue]
+        assert copy.deepcopy(refused) == pickle.loads(pickle.dumps(refused)) == refused
+    assert replace(Inner(name="a"), more=1) == Inner(name="a", more=1)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Generic, NotRequired, TypeAlias, TypedDict, TypeVar
 
 from toolgen.calls.call import CallName
@@ -18,6 +18,7 @@ from toolgen.catalog.entry import tool_entry
 from toolgen.catalog.providers import Projection, declarations
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
+from toolgen.contract.record import frozen_record
 from toolgen.runtime import CallMeta, Snapshot, Suspended, ToolResult, ToolSpec
 from toolgen.waiting.answers import cancel_answer
 from toolgen.waiting.errors import (
@@ -77,7 +78,7 @@ def decoded(projection: Projection, arguments: Mapping[str, object] | str) -> st
     return projection.decode(text).decode("utf-8", "surrogatepass")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class FrameworkCalls(Generic[C]):
     """The calls that one framework makes of the tools of a snapshot, with the facts that the host gives.
 
@@ -163,7 +164,7 @@ class FrameworkCalls(Generic[C]):
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class FrameworkCall:
     """One call of a framework."""
 

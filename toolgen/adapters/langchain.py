@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from pydantic import PrivateAttr
 
 from toolgen.calls.call import NO_META
 from toolgen.contract.extras import extra
+from toolgen.contract.record import frozen_record
 from toolgen.runtime import AudioContent, Content, ImageContent, Snapshot, Suspended, TextContent
 from toolgen.runtime import ToolResult as Result
 from toolgen.waiting.unfit import MOST_MISFITS, asks_again
@@ -69,7 +69,7 @@ def langchain_tools(
     return [SnapshotTool.of(calls, spec, description, asks) for spec, description in calls.tools]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record(kw_only=False)
 class _HostAsks:
     """Asks a person by a function of the host."""
 

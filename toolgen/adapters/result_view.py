@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any, Final
 
 from toolgen.contract.bounds import Bounds
 from toolgen.contract.json_value import Json
 from toolgen.contract.names import UNAVAILABLE
+from toolgen.contract.record import frozen_record
 from toolgen.runtime import ArtifactRef, Content, FieldIssue, RetryReason, Suspended, ToolResult, ToolStatus
 from toolgen.waiting.unfit import waiting_message
 
@@ -19,7 +20,7 @@ _PENDING: Final = b'{"status":"pending"}'
 """What a model reads of work that is pending and has no acknowledgement."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class ErrorView:
     """Why a call has no result, and how a model repairs it."""
 
@@ -57,7 +58,7 @@ class ErrorView:
         return {name: value for name, value in facts.items() if value or name == "message"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class ResultView:
     """The parts of a `ToolResult` for which agent frameworks have places."""
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
+from toolgen.contract.record import frozen_record
 from toolgen.runs import CheckedEngine, Engine, UnknownRunError
 from toolgen.stores import StoreCorruptError
 
@@ -16,7 +17,7 @@ _UNREADABLE: Final = (SessionError, StoreCorruptError, ValueError)
 """What a row raises that is not as it was written."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class CheckedSessions:
     """What the check of all sessions has found, each a sentence that names a session."""
 
@@ -26,7 +27,7 @@ class CheckedSessions:
     """Runs that a conversation has, and that the engine has lost: it has an earlier one of the session."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record(kw_only=False)
 class _Check:
     turns: Turns
     sessions: SessionStore
@@ -94,7 +95,7 @@ def _reason(error: Exception) -> str:
     return f"a row is not as it was written ({type(error).__name__})"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class HeldSession:
     """A session, and the run that has, or had, its turn."""
 
@@ -103,7 +104,7 @@ class HeldSession:
     engine_id: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Released:
     """What a release has done."""
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final, Protocol, runtime_checkable
 
 from toolgen.calls.steps.failures import log
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.names import CREDENTIALS_CAPABILITY
+from toolgen.contract.record import frozen_record
 from toolgen.runs import ErasingEngine, ForgottenRun, OnForget
 from toolgen.runtime.many_workers import stores_of
 from toolgen.waiting.call_results import dropping
@@ -41,7 +41,7 @@ class KeepsEvents(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Erased:
     """What an erasure has deleted; all zeros where there was nothing left."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any, Final
 
 from toolgen.calls.call import CALL, CallMeta
@@ -18,6 +18,7 @@ from toolgen.calls.toolsets.directory import Directory
 from toolgen.calls.toolsets.snapshot import Snapshot
 from toolgen.contract.json_value import Json
 from toolgen.contract.policy import RunPolicy
+from toolgen.contract.record import frozen_record
 from toolgen.observability.metrics import Metrics
 from toolgen.observability.spans import ToolSpans
 from toolgen.runs import Activity, NotRegisteredError, OnForget, RunStatus
@@ -325,7 +326,7 @@ class AgentHost:
             self.conversations.forget(run_id)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record(kw_only=False)
 class _Listed:
     """The snapshot of a planning."""
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, field, fields, replace
 from typing import Any, Final, Literal
 
 from toolgen.calls.results import Artifact, Suspended, Telemetry
 from toolgen.calls.steps.frame import RuntimeServices
 from toolgen.calls.steps.registered_tool import RegisteredTool
 from toolgen.contract.json_value import Json
+from toolgen.contract.record import frozen_record
 from toolgen.runs import Engine, RunState, RunStatus, UnknownRunError
 from toolgen.shapes.issues import short
 from toolgen.waiting.call_results import kept_artifact, known_facts
@@ -20,7 +21,7 @@ _LONGEST: Final = 200
 """Characters of a name that may be forged."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Awaiting:
     """What a run waits for. `RunHandle.answer` answers it, and `Runtime.waits.answer` what has a token."""
 
@@ -56,7 +57,7 @@ class Awaiting:
     """Why it is asked again, where an answer was given and not used."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class RunArtifact:
     """An artifact of a call within the run, or of a child; the fields of `ArtifactRef`, and of which call."""
 
@@ -72,7 +73,7 @@ class RunArtifact:
     not_kept: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class RunOutput:
     """The state of a run, and its result when it is over."""
 

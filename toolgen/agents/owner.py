@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from toolgen.contract.record import frozen_record
 from toolgen.runs import Engine, RunStatus, UnknownRunError, unknown_run
 
 from .loop.documents import RunFacts
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Owner:
     """The agent whose client a caller has, and the session that it acts for."""
 

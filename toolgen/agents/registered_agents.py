@@ -27,6 +27,7 @@ from toolgen.calls.toolsets.toolsets import Toolsets
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.names import FORMAT
 from toolgen.contract.policy import RunPolicy
+from toolgen.contract.record import frozen_record
 
 from .instructions import InstructionsFunction
 from .planner.checked import check_planner
@@ -35,7 +36,7 @@ from .planner.planner import Planner
 from .run_facts import RunOptions
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class AgentTool:
     """The names and confirmation that one agent gives a tool, where they differ from its spec."""
 
@@ -46,7 +47,7 @@ class AgentTool:
     """Confirmation in the place of the tool's own; None keeps it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class AgentSpec:
     """One agent: its names, its tools and its limits. A constant of generated code."""
 
@@ -62,7 +63,7 @@ class AgentSpec:
     policy: RunPolicy = field(default_factory=RunPolicy)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class AgentRegistration:
     """An agent, what plans for it, and what executes its tools. Made by the generated `register`."""
 

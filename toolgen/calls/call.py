@@ -8,10 +8,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final
 
-from toolgen.contract.record import record
+from toolgen.contract.record import frozen_record, record
 
 from .errors import ToolError
 
@@ -21,7 +21,7 @@ CALL: Final = "call_"
 """What the id of the run of a direct call begins with."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class CallMeta:
     """Facts about a call that the server knows and the model never sets; "" means not known.
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar, runtime_checkable
+
+from toolgen.contract.record import frozen_record
 
 if TYPE_CHECKING:
     from toolgen.contract.json_value import Json
@@ -40,7 +42,7 @@ ONCE: Final[StoreRetry] = _SingleAttempt()
 """A single attempt, for callers that get the error at once."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class CallScope:
     """The call for which a capability is opened."""
 
@@ -54,7 +56,7 @@ class CallScope:
     """Repeats the steps of `close` on a store: in a run they wait for one that is away."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Conflict:
     """Parallel calls changed the same key, and the change of one of them was kept."""
 

@@ -6,14 +6,15 @@ The kinds and their fields are those of MCP's content blocks (MCP, Server Featur
 from __future__ import annotations
 
 import base64
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from toolgen.contract.record import frozen_record
 
 if TYPE_CHECKING:
     from toolgen.contract.json_value import Json
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class TextContent:
     """Text for the model, in the order of the blocks."""
 
@@ -24,7 +25,7 @@ class TextContent:
         return {"type": self.type, "text": self.text}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class ImageContent:
     """An image; `media_type` is one such as `image/png` (RFC 6838)."""
 
@@ -36,7 +37,7 @@ class ImageContent:
         return {"type": self.type, "data": base64.b64encode(self.data).decode(), "mimeType": self.media_type}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class AudioContent:
     """Audio; `media_type` is one such as `audio/wav`."""
 
@@ -48,7 +49,7 @@ class AudioContent:
         return {"type": self.type, "data": base64.b64encode(self.data).decode(), "mimeType": self.media_type}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class ResourceContent:
     """A resource: a link, such as to an artifact that was too large for the result, or its data too."""
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Protocol
+
+from toolgen.contract.record import frozen_record
 
 if TYPE_CHECKING:
     from toolgen.contract.json_value import Json
@@ -50,7 +52,7 @@ class SyncState(StateChanges, Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class ArtifactInfo:
     """One version of an artifact, without its data."""
 
@@ -65,7 +67,7 @@ class ArtifactInfo:
     metadata: Mapping[str, Json] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class StoredArtifact:
     """One version of an artifact with its data."""
 

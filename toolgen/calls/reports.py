@@ -9,8 +9,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias, get_args
+
+from toolgen.contract.record import frozen_record
 
 from .results import OpenSpan, ToolResult
 
@@ -133,7 +134,7 @@ class CallMetrics(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class TraceStep:
     """One step of a call."""
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, overload
 from pydantic import BaseModel
 
 from toolgen.contract import tool_facts
+from toolgen.contract.record import frozen_record
 from toolgen.contract.tool_facts import ToolFacts
 from toolgen.shapes.design.model import ToolModel
 from toolgen.shapes.naming import field_name, title
@@ -32,7 +33,7 @@ D = TypeVar("D", bound=ToolModel)
 E = TypeVar("E", bound=BaseModel | None)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record(kw_only=False)
 class ArtifactSpec(Generic[D]):
     """One kind of artifact of a tool."""
 
@@ -73,7 +74,7 @@ class SeenResult(Protocol):
     def text(self) -> str: ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record(kw_only=False)
 class ErrorSpec(Generic[E]):
     """One declared error of a tool, or of a method behind tools."""
 
@@ -184,7 +185,7 @@ def _error_document(seen: SeenResult | str | bytes) -> dict[str, Any]:
     return document if isinstance(document, dict) and isinstance(document.get("error"), str) else {}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class BoundedSpec(tool_facts.Bounded):
     """The result shows part of more data."""
 
@@ -195,12 +196,12 @@ class BoundedSpec(tool_facts.Bounded):
         object.__setattr__(self, "attribute", field_name(self.items) if self.items else "")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class ConfirmSpec(tool_facts.Confirmation[Codec[Any]]):
     """A person must approve the call."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class LongRunningSpec(tool_facts.LongRunning[Codec[Any]]):
     """The tool may answer later; `Runtime.waits.progress` takes what its `progress` decodes."""
 
@@ -368,7 +369,7 @@ def _type(codec: Codec[Any], examples: tuple[Json, ...] = ()) -> TypeRecord:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class NativeTool:
     """A tool that the model's provider runs itself. Constructed by generated code."""
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final, Literal, Protocol, TypeAlias
 
 from toolgen.contract.json_value import Json
+from toolgen.contract.record import frozen_record
 
 CredentialScope: TypeAlias = Literal["session", "user", "service"]
 """Owner of a credential; that of `service` serves everybody."""
@@ -15,7 +15,7 @@ SCOPES: Final[tuple[CredentialScope, ...]] = ("session", "user", "service")
 """Order in which a call looks for a credential."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record(kw_only=False)
 class CredentialPlace:
     """Where a store keeps a credential, or an authorization that has begun: whose it is, and its name."""
 

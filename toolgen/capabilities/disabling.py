@@ -9,12 +9,12 @@ import asyncio
 import contextvars
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from toolgen.calls.errors import RegistrationError
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
+from toolgen.contract.record import frozen_record
 from toolgen.contract.tasks import start_task
 
 from .state import Change, StateStore
@@ -28,7 +28,7 @@ _NOTHING_KNOWN: Final = "it is not known which tools are disabled"
 log = logger("toolgen.runtime")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class DisabledTool:
     """A tool that is disabled: by whom, since when and why."""
 

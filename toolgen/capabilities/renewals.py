@@ -6,11 +6,12 @@ import asyncio
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from typing import Any, Final, Protocol
 
 from toolgen.contract.credentials import Credential, note
 from toolgen.contract.json_value import Json
+from toolgen.contract.record import frozen_record
 from toolgen.contract.tasks import start_task
 from toolgen.contract.transport import OAuthFlow, Requirement, SecurityScheme
 
@@ -20,7 +21,7 @@ _EARLY_S: Final = 30.0
 """Seconds before its end when a token is renewed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class AuthorizationPage:
     """An authorization that a person goes on with."""
 
@@ -31,7 +32,7 @@ class AuthorizationPage:
     verifier: str = field(repr=False)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Authorization:
     """A page at which a person authorizes a service for an owner, until the callback of the host is told."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Final, Literal, Protocol, TypeAlias, runtime_checkable
 
@@ -19,6 +18,7 @@ from toolgen.calls.provided import State, SyncState
 from toolgen.calls.steps.bridge import Wait
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
+from toolgen.contract.record import frozen_record
 
 Scope: TypeAlias = Literal["app", "user", "session", "temp"]
 """`temp` lives for one turn and is never stored; where the call names no turn, for that call."""
@@ -31,7 +31,7 @@ _NO_TURN: Final = "call"
 """Owner of temporary values of a call that names no turn: nobody else reads them."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Change:
     """One change of the state by a call; `applied` has what it does to the values."""
 
@@ -41,7 +41,7 @@ class Change:
     value: Json = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class ChangedKey:
     """A key that a call has changed, for the event of it: without the value."""
 

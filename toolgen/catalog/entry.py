@@ -9,10 +9,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from toolgen.contract.names import CATALOG_FORMAT, MCP_HINTS, CatalogFormat, Hint
+from toolgen.contract.record import frozen_record
 from toolgen.shapes.foreign.schema import Schema, any_of
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ OF_TOOLSET: Final = (("toolset_title",), ("toolset_instructions",), ("kind",), (
 """Paths of the keys that say something of the toolset and not of the tool."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class TypeRecord:
     """A type that crosses the JSON boundary."""
 
@@ -75,7 +75,7 @@ class TypeRecord:
     """Where documents have values that no observer may see: JSON Pointers, `*` for every item or key."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class ToolsetRecord:
     """The facts of a toolset that are written with each of its tools."""
 
@@ -85,7 +85,7 @@ class ToolsetRecord:
     """Id of the agent whose runs serve the calls; "" for tools with an executor."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class ToolRecord:
     """One tool. What is empty, None or False is left out of the entry."""
 
@@ -108,7 +108,7 @@ class ToolRecord:
     """Service and method."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class NativeToolRecord:
     """One tool that the model's provider runs itself."""
 

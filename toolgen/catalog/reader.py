@@ -8,12 +8,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from toolgen.contract.names import CATALOG, CATALOG_FORMAT, CATALOG_FORMATS, CatalogFormat
+from toolgen.contract.record import frozen_record
 
 from .shared_types import class_of, typed_parts, with_types
 
@@ -46,7 +46,7 @@ class CatalogueType(NamedTuple):
     """JSON Pointers of each `format` in the schema that no codec checks."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Catalogue:
     """The contents of a catalogue, the same for all formats."""
 

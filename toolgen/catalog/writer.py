@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from toolgen.contract.json_value import Json, compact, indented, without_surrogates
 from toolgen.contract.names import CATALOG_FORMAT, CatalogFormat
+from toolgen.contract.record import frozen_record
 from toolgen.shapes.design.schema import ASSERTED_FORMATS
 
 from .entry import canonical, sha256
@@ -21,7 +21,7 @@ from .shared_types import SharedTypes
 from .texts import SchemaTexts
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Head:
     """What all catalogues of a design have in common."""
 
@@ -31,7 +31,7 @@ class Head:
     format: CatalogFormat = CATALOG_FORMAT
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class CatalogEntry:
     """One entry of the catalogue, whole."""
 
@@ -41,7 +41,7 @@ class CatalogEntry:
     """What the digest counts, in parts."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Root:
     """The catalogue of the design, as that of an agent names it."""
 

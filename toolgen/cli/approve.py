@@ -7,13 +7,14 @@ import shlex
 import sys
 from collections.abc import Sequence
 from contextlib import redirect_stdout
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Final
 
 from toolgen.contract.credentials import Credential
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.contract.printable import printable
+from toolgen.contract.record import frozen_record
 from toolgen.runs import Engine
 from toolgen.runtime import Runtime, Suspended, ToolResult
 from toolgen.runtime.public_views import hiding_waiting, shown_document
@@ -47,7 +48,7 @@ _MOST_SEARCHED: Final = 200
 """Runs in which an id is looked for that nothing waits under."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class AnswerOptions:
     """The options of the command that give an answer."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, assert_never
@@ -23,6 +23,7 @@ from toolgen.compatibility import (
 from toolgen.compatibility.rules import STEPS
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.printable import printable
+from toolgen.contract.record import frozen_record
 from toolgen.findings import Code, Finding, Place, Related
 
 from .breaking_sides import Clauses, as_server, design_side
@@ -38,7 +39,7 @@ REFUSED: Final[tuple[Party, ...]] = ("callers", "readers", "waits")
 _BASELINE: Final = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class BreakingRequest:
     """What is compared, and what is let through."""
 
@@ -53,7 +54,7 @@ class BreakingRequest:
     format: BreakingFormat = "text"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Judged:
     """A change, and why it is let through."""
 
@@ -64,7 +65,7 @@ class Judged:
     is_refused: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class _Comparison:
     before: Side
     after: Side

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Final, Literal
 
 from toolgen.codegen import catalogue_text
@@ -11,6 +11,7 @@ from toolgen.compatibility import BY_CODE, Change, Contract, contract_of_server
 from toolgen.compatibility.contracts import wire_name
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_pointer import tokens_of
+from toolgen.contract.record import frozen_record
 from toolgen.dsl import Agent, Args, Attribute, Breaks, Design, Return, Service, Tool, Toolset, build
 from toolgen.dsl.clause import Clause
 from toolgen.findings import NOWHERE, Format, Place
@@ -25,7 +26,7 @@ _PARTS: Final = {"payload": Args, "result": Return}
 """The clause of a tool in which the attributes of a part of its entry stand."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record(kw_only=False)
 class Clauses:
     """What an author wrote of a design: its tools by id, and its agents by name."""
 

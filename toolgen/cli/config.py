@@ -7,13 +7,14 @@ import os
 import sys
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import combinations
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.names import CATALOG_FORMAT, CATALOG_FORMATS, CatalogFormat, Language
+from toolgen.contract.record import frozen_record
 
 from .mcp_settings import ServerSettings, SettingsError, read_servers
 
@@ -35,7 +36,7 @@ _EXAMPLES: Final = {
 _LIVE: Final = "is the function of 'runtime', so that tests would run on live data"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Project:
     """One design and where its code goes, or functions that are served as they are."""
 

@@ -14,6 +14,7 @@ from typing import Any, Final
 from toolgen.agents import AgentClient, Agents, Awaiting, RunHandle, RunOutput
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.printable import printable, printable_lines
+from toolgen.contract.record import frozen_record
 from toolgen.events import Event
 from toolgen.runs import UnknownRunError
 from toolgen.runtime import Runtime
@@ -27,7 +28,7 @@ _LONGEST: Final = 160
 """Characters of a line about a call."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class OpenAgent:
     """An agent of an open runtime, to talk to."""
 

@@ -10,13 +10,13 @@ import json
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager, redirect_stdout
-from dataclasses import dataclass
 from typing import Any, Final
 
 from toolgen.codegen.layout import toolset_path
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import compact
 from toolgen.contract.printable import printable_lines
+from toolgen.contract.record import frozen_record
 from toolgen.dsl import build
 from toolgen.expr.tree import Design, Example, Tool, Toolset
 from toolgen.findings import NOWHERE, Code, Finding, Format
@@ -40,7 +40,7 @@ _SETTING: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class _Case:
     """One example, and why it is not run; "" if it is."""
 

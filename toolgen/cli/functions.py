@@ -8,7 +8,7 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from importlib.machinery import PathFinder
 from pathlib import Path
@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import Final, TypeGuard
 
 from toolgen.contract.errors import ToolgenError
+from toolgen.contract.record import frozen_record
 from toolgen.shapes.naming import snake
 
 from .python_errors import user_code_errors
@@ -23,7 +24,7 @@ from .python_errors import user_code_errors
 _HINT: Final = "name them as module, module:function, module:object, path/file.py or path/file.py:function"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class FoundFunctions:
     """What a source names."""
 

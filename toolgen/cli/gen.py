@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Final, TypeAlias
@@ -17,6 +17,7 @@ from toolgen.codegen.languages import generate_language
 from toolgen.codegen.manifest import MANIFEST
 from toolgen.codegen.sources import SourceDigests, stamp
 from toolgen.codegen.write import Change, Comparison, Report, compare, preview, sweep, write
+from toolgen.contract.record import frozen_record
 from toolgen.dsl import Agent, Completion, Design, Method, Service, Tool, Toolset, build
 from toolgen.dsl.datatypes import DataType
 from toolgen.dsl.evaluation.clause_lookup import walk
@@ -66,7 +67,7 @@ _MOST_NAMES: Final = 3
 """New stubs that the summary names; of more it only gives the number."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class _Tree:
     """A generated tree of one language; its folder is relative to the working directory."""
 
@@ -74,7 +75,7 @@ class _Tree:
     texts: dict[str, str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class _OutputPlan:
     """The files of a design; paths are relative to the working directory."""
 

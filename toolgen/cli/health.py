@@ -10,11 +10,11 @@ import json
 import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final, Literal
 
 from toolgen.contract.errors import ToolgenError
+from toolgen.contract.record import frozen_record
 from toolgen.ports.admission import PortLimits
 from toolgen.ports.connections import Port
 
@@ -29,7 +29,7 @@ _REQUEST_LINE: Final = re.compile(rb"([A-Z]{1,20}) (/[!-~]*) HTTP/1\.[01]")
 _HEADER: Final = re.compile(rb"[!#-'*+.^-z|~0-9A-Z-]+:[\t -~\x80-\xff]*")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record(kw_only=False)
 class _Response:
     status: HTTPStatus
     text: str

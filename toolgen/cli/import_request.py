@@ -5,11 +5,12 @@ from __future__ import annotations
 import keyword
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
 from toolgen.contract.errors import ToolgenError
+from toolgen.contract.record import frozen_record
 from toolgen.findings import Format
 from toolgen.importers.openapi import OpenAPIOptions
 from toolgen.importers.openapi_operations import Selection
@@ -18,7 +19,7 @@ from toolgen.importers.tool import Kind
 from toolgen.shapes.naming import LONGEST_NAME, TOOL_NAME, snake
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record(kw_only=False)
 class Chosen:
     """The options of `toolgen import openapi`, as they were written."""
 
@@ -85,7 +86,7 @@ class Chosen:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class ImportRequest:
     """The options of the command; an empty name is derived from that of the source."""
 

@@ -8,11 +8,12 @@ import keyword
 import os
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, assert_never
 
 from toolgen.contract.errors import ToolgenError
+from toolgen.contract.record import frozen_record
 from toolgen.findings import Finding
 from toolgen.importers.catalog import read_catalog
 from toolgen.importers.codes import NOT_IMPORTABLE, finding_at, is_loss
@@ -171,7 +172,7 @@ def _in_file(finding: Finding, source: str) -> Finding:
     return replace(finding, place=replace(finding.place, file=source))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class _Imported:
     """A source as it is read now, and the last import of it."""
 

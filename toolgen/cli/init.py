@@ -8,7 +8,7 @@ import shutil
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.metadata import distribution, packages_distributions
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,6 +18,7 @@ from toolgen.codegen.plan import app
 from toolgen.codegen.rendering import fill
 from toolgen.codegen.views.app import AppPlace
 from toolgen.contract.errors import ToolgenError
+from toolgen.contract.record import frozen_record
 from toolgen.expr.tree import Design
 from toolgen.shapes.naming import TOOL_NAME, module_name
 
@@ -48,7 +49,7 @@ _NEW: Final = (
 _IGNORED: Final = "runs.db* and *.db"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class InitRequest:
     """What the command line asks for."""
 
@@ -61,7 +62,7 @@ class InitRequest:
     """Whether the tools come into the project of the working directory."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class ProjectView:
     """What the templates of a project name."""
 

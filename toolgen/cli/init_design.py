@@ -8,13 +8,14 @@ import shlex
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import chdir
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from toolgen.codegen.imports import Imports
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.mcp_lock import LockError, read_lock
+from toolgen.contract.record import frozen_record
 from toolgen.dsl import build
 from toolgen.expr.tree import Design
 from toolgen.importers.tool import Kind
@@ -44,7 +45,7 @@ design = Design({project!r}, "Tools of an MCP server.", Service("tools", "What t
 '''
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class MadeDesign:
     """A design that was written, and what its app needs beside it."""
 

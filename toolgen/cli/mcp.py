@@ -7,12 +7,12 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import AsyncExitStack, contextmanager
-from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Literal
 
 from toolgen.catalog.reader import load_catalogue
 from toolgen.contract.errors import ToolgenError
+from toolgen.contract.record import frozen_record
 from toolgen.runtime import CallMeta, Runtime
 from toolgen.shapes.naming import title
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from toolgen.adapters.mcp import MCPServer, Verify
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class ServeOptions:
     """What the options say."""
 

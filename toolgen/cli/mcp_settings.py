@@ -7,12 +7,13 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from toolgen.contract.errors import ToolgenError
+from toolgen.contract.record import frozen_record
 
 if TYPE_CHECKING:
     from toolgen.adapters.mcp import HttpServer, StdioServer
@@ -28,7 +29,7 @@ class SettingsError(ValueError):
     """The table is none; the text says why."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class ServerSettings:
     """How one server is reached: by a command that starts it, or by a URL. No secret stands here."""
 

@@ -6,10 +6,10 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Final, Literal
 
 from toolgen.contract.errors import ToolgenError
+from toolgen.contract.record import frozen_record
 from toolgen.findings import Finding, Format, render
 
 from .problem_codes import ENVIRONMENT
@@ -19,7 +19,7 @@ _MOST_CODES: Final = 3
 """Codes of findings that a person is shown how to look up."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Outcome:
     """The findings, notes and exit code of a command."""
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from toolgen.contract.errors import ToolgenError
+from toolgen.contract.record import frozen_record
 
 _NO_PACKAGES: Final = frozenset("tests test docs examples benchmarks scripts build dist".split())
 _HEADER: Final = re.compile(r"^[ \t]*\[[ \t]*tool[ \t]*\.[ \t]*toolgen[ \t]*\][^\n]*$", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class ProjectPlace:
     """A package for tools in a project, which may not be there yet."""
 

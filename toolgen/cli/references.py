@@ -11,7 +11,7 @@ import subprocess
 import tomllib
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,6 +21,7 @@ from toolgen.contract.errors import ToolgenError
 from toolgen.contract.mcp_lock import LockError, read_lock
 from toolgen.contract.names import CATALOG
 from toolgen.contract.printable import printable
+from toolgen.contract.record import frozen_record
 
 from .config import Project, read_project
 
@@ -41,7 +42,7 @@ _LISTS: Final = (("artifacts", "kind"), ("errors", "name"), ("tools", "id"), ("e
 """Parts of an entry that are lists of objects, and the key that each of these has."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Side:
     """A contract, and what a person calls it."""
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from tokenize import detect_encoding
 from typing import Final, get_args
 
 from toolgen.contract.errors import ToolgenError
+from toolgen.contract.record import frozen_record
 from toolgen.findings import Code, Finding, Format, Place
 from toolgen.importers.codes import CONFLICT, DECLINED, FOLLOWED, GONE
 from toolgen.importers.reimport import (
@@ -42,7 +43,7 @@ _CODES: Final[Mapping[ChangeKind, Code]] = {
 _BOM: Final = "\ufeff"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Effect:
     """One thing that an import does, or does not do, to what stands there."""
 
@@ -85,7 +86,7 @@ class Effect:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Update:
     """What an import writes over what stands there."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,6 +13,7 @@ from toolgen.catalog.reader import Catalogue, CatalogueError, load_catalogue
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import compact
 from toolgen.contract.printable import printable
+from toolgen.contract.record import frozen_record
 
 from .config import Project
 from .outcome import Outcome
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from toolgen.runtime import ToolSpec
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class SchemaRequest:
     """What is to be printed of which catalogue."""
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import sys
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from toolgen.contract.errors import ToolgenError
+from toolgen.contract.record import frozen_record
 from toolgen.ports.loopback import is_loopback
 from toolgen.runtime import CallMeta, Runtime
 from toolgen.shapes.naming import title
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from toolgen.adapters.mcp import MCPServer
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class SurfaceCommand:
     """What the options say."""
 

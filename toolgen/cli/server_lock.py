@@ -6,7 +6,6 @@ import json
 import shlex
 import tomllib
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from difflib import unified_diff
 from pathlib import Path
 from typing import Final
@@ -15,6 +14,7 @@ from toolgen.compatibility import compare, contract_of_server, ranked
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.mcp_lock import Lock, LockError, lock_text, read_lock
 from toolgen.contract.printable import printable, printable_lines
+from toolgen.contract.record import frozen_record
 from toolgen.shapes.naming import snake
 
 from .atomic_write import formatted, write_files_atomically
@@ -30,7 +30,7 @@ _LONGEST_SHOWN: Final = 64
 _TITLE: Final = "The tools of the MCP server {!r}, as its lock has them."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class LockRequest:
     """What the command line asks for: one of `stdio` and `url`."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final, get_args
 
@@ -15,6 +14,7 @@ from toolgen.codegen.stubs.stubs import State, Status, Stub, find_orphans, read_
 from toolgen.codegen.write import Edit
 from toolgen.codegen.write.safe_paths import read_file
 from toolgen.contract.errors import ToolgenError
+from toolgen.contract.record import frozen_record
 from toolgen.dsl import build
 from toolgen.expr.tree import Design, Toolset
 from toolgen.findings import Code, Finding, Format, Place
@@ -35,7 +35,7 @@ _OPEN: Final = frozenset[State](["missing", "unimplemented"])
 _ABSENT: Final = Status(line=1, state="missing", text="is not there; run: toolgen gen")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class StubPlan:
     """The changes of a run to the stubs, and its notes about them."""
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import datetime as dt
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
+
+from toolgen.contract.record import frozen_record
 
 _LONGEST: Final = 100
 """Characters of what a line says about its event."""
@@ -15,7 +16,7 @@ _SHORTEST_S: Final = 10.0
 """Seconds below which two decimals are shown."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Span:
     """When a run began, and when its last event came, both in seconds since 1970."""
 

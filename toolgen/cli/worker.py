@@ -7,11 +7,11 @@ import logging
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
-from dataclasses import dataclass
 from typing import Final
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.logs import logger
+from toolgen.contract.record import frozen_record
 from toolgen.runs import DRAIN_S, DrainingEngine, Engine, EngineError, QueueEngine, WorkerRole
 from toolgen.runtime import Runtime
 
@@ -36,7 +36,7 @@ _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 log = logger("toolgen.cli")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class WorkerOptions:
     """What the options say."""
 

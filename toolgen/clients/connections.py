@@ -6,12 +6,12 @@ import asyncio
 import zlib
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 from weakref import WeakKeyDictionary
 
 from toolgen.contract.extras import extra
 from toolgen.contract.logs import logger, redact_http_logs
+from toolgen.contract.record import frozen_record
 
 from .failures import AnswerLostError, NotConnectedError, RefusedAddressError
 from .servers import Origin, PrivateAddressError, public_addresses
@@ -43,7 +43,7 @@ OnSend: TypeAlias = Callable[[], Awaitable[None]]
 log = logger("toolgen.clients")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Answer:
     """What a server has answered."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import ClassVar, Final
 from urllib.parse import urlsplit
@@ -12,6 +11,7 @@ from urllib.parse import urlsplit
 from toolgen.calls.errors import OutcomeUnknownError, ToolError
 from toolgen.calls.results import RetryHint, RetryReason
 from toolgen.contract.printable import printable
+from toolgen.contract.record import frozen_record
 from toolgen.contract.secrets import scrubbed
 
 _LONGEST: Final = 2_000
@@ -49,7 +49,7 @@ class AnswerLostError(Exception):
     """Whether another request may get an answer."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Request:
     """What errors say of a request."""
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 from urllib.parse import unquote
 
 from toolgen.calls.errors import ToolError
+from toolgen.contract.record import frozen_record
 
 from .call import ServedCall
 
@@ -19,7 +19,7 @@ Field: TypeAlias = "tuple[str | None, bytes | str, str | None]"
 """File name, content and media type of a part of a multipart body, as httpx takes them."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class FilePart:
     """A file that a request carries: its bytes, or the URI of an artifact that has them."""
 

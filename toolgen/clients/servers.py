@@ -7,11 +7,11 @@ import ipaddress
 import re
 import socket
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 from urllib.parse import urlsplit
 
 from toolgen.calls.errors import RegistrationError
+from toolgen.contract.record import frozen_record
 from toolgen.contract.transport import VARIABLE, Server, Variable
 
 _IN_HOST: Final = re.compile(r"[A-Za-z0-9._~:\[\]-]+")
@@ -30,7 +30,7 @@ class PrivateAddressError(Exception):
     """A server that nobody has accepted is at an address that is not public."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Origin:
     """Scheme, host and port of an address: what may not change on the way (RFC 6454)."""
 
@@ -51,7 +51,7 @@ class Origin:
         return cls(scheme=parts.scheme, host=parts.hostname, port=parts.port or _PORTS[parts.scheme])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Base:
     """The address from which a client's paths go on."""
 

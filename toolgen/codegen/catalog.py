@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, fields, replace
 from typing import Any
 
 from toolgen.catalog.entry import (
@@ -20,6 +20,7 @@ from toolgen.catalog.texts import SchemaTexts
 from toolgen.catalog.writer import CatalogEntry, Head, catalog_entry, catalogue
 from toolgen.contract.json_value import Json
 from toolgen.contract.policy import History, RunPolicy
+from toolgen.contract.record import frozen_record
 from toolgen.contract.tool_facts import Artifact, Confirmation, Error
 from toolgen.expr.tree import Agent, Completion, Design, Export, NativeTool, Service, Tool, Toolset, UsedTool
 from toolgen.shapes.design.schema import SchemaParts, noted_formats
@@ -29,7 +30,7 @@ from toolgen.shapes.sensitive import pointers_of, sensitive_places
 from . import names
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class CatalogTool:
     """One tool of the catalogue."""
 

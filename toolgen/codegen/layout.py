@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from toolgen.contract.record import frozen_record
 from toolgen.expr.tree import Agent, ClientKind, Design, Service, Tool, Toolset
 from toolgen.shapes.fields import (
     ArrayType,
@@ -79,7 +79,7 @@ def relative(package: Module, module: Module) -> str:
     return "." * (len(package) - common + 1) + ".".join(module[common:])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Scope:
     """The classes that a toolset, a service or the design itself may name."""
 

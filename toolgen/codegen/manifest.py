@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from hashlib import sha256
 from pathlib import PurePosixPath
 from typing import Final
 
 from toolgen.contract.errors import ToolgenError
+from toolgen.contract.record import frozen_record
 
 from .sources import SourceDigests
 
@@ -18,7 +19,7 @@ FORMAT: Final = 1
 """Version of the manifest."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class FileDigests:
     """Two digests of one file: neither a new formatter nor a new toolgen alone makes it stale."""
 
@@ -37,7 +38,7 @@ class FileDigests:
         return {"source": self.source, "written": self.written, **coming}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Manifest:
     design: str = ""
     """Dotted name of the design module."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from toolgen.catalog.writer import CatalogEntry, Head, Root
 from toolgen.contract.names import CATALOG, CATALOG_FORMAT, COMPLETION_SCHEMAS, CatalogFormat
+from toolgen.contract.record import frozen_record
 from toolgen.expr.tree import Agent, Design, Service, Toolset
 
 from . import catalog, names
@@ -96,7 +96,7 @@ def _files(design: Design, writer: CatalogWriter) -> Iterator[tuple[str, View | 
     yield CATALOG, writer.catalogue(whole.entries.values(), further=further)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class _DesignContext:
     """The shared names and modules for the files of one place."""
 

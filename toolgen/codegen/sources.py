@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from toolgen.contract.record import frozen_record
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+
+@frozen_record
 class SourceDigests:
     """Two digests of one source, so that neither a comment nor a formatter makes generated code stale."""
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from toolgen.contract.json_pointer import escaped
 from toolgen.contract.printable import printable
+from toolgen.contract.record import frozen_record
 
 from .conjunctions import flatten
 from .documents import Document
@@ -20,7 +20,7 @@ _LONGEST_SHOWN: Final = 200
 _SHOWN_AS: Final = {"waits": "what waits"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Change:
     """A change of one tool, agent or completion."""
 

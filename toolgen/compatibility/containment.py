@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
+
+from toolgen.contract.record import frozen_record
 
 from .documents import Document
 from .keywords import prove
 from .proof import MOST_STEPS, Gap, Proof
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Containment:
     """What was found out: contained without a gap; not contained with a witness; else undecided."""
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final
 
 from toolgen.catalog.entry import SINCE_2, without
 from toolgen.catalog.reader import Catalogue
 from toolgen.contract.names import CATALOG_FORMAT
+from toolgen.contract.record import frozen_record
 
 from .documents import Document
 
@@ -23,7 +24,7 @@ _HINTS: Final = {
 """What holds where an entry does not say it (MCP 2025-11-25, `ToolAnnotations`)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Contract:
     """What one side promises."""
 

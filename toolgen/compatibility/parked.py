@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
+
+from toolgen.contract.record import frozen_record
 
 from .changes import Change, change
 from .comparison import approved
 from .contracts import Contract, alike
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class ParkedCall:
     """A call that waits for an answer."""
 

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
 
+from toolgen.contract.record import frozen_record
+
 from .conjunctions import NUMBERS, Conjunction, Emptiness, Flat, UnionKey, flatten
 from .documents import Node, accepts, lone
 from .samples import Samples
@@ -21,7 +23,7 @@ _MOST_WITNESSES: Final = 4
 _NOTHING_CHOSEN: Final[frozenset[UnionKey]] = frozenset()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Gap:
     """A place at which the smaller schema was not proved to be within the larger one."""
 

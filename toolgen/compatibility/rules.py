@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
+
+from toolgen.contract.record import frozen_record
 
 Party: TypeAlias = Literal["callers", "readers", "waits", "source"]
 Step: TypeAlias = Literal["major", "minor", "patch"]
@@ -18,7 +19,7 @@ STEPS: Final[tuple[Step, ...]] = ("patch", "minor", "major")
 """The steps of a version, the smallest first."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record(kw_only=False)
 class Rule:
     """One kind of change."""
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 import re
 from base64 import b64encode
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, Protocol
 from urllib.parse import quote, quote_plus
 
 from .json_value import Json
+from .record import frozen_record
 from .secrets import noting
 from .transport import Requirement, SecurityScheme
 
@@ -22,7 +23,7 @@ _PARTS: Final = re.compile(r"[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])")
 _ESCAPE: Final = re.compile("%[0-9A-F]{2}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Credential:
     """What a security scheme takes: an API key, a password with its user, or a token."""
 

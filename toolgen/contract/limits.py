@@ -12,8 +12,10 @@ import json
 import re
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
+
+from .record import frozen_record
 
 LEAST_RESULT_BYTES: Final = 100
 """Room for the marker of a result that was truncated."""
@@ -29,7 +31,7 @@ _TEXT: Final = bytes(code for code in range(256) if code not in b'[]{}"')
 _AS_ARRAYS: Final = bytes.maketrans(b"{}", b"[]")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Limits:
     """The limits of one runtime; each has a default that is far above what tools are called with.
 
@@ -83,7 +85,7 @@ UNLIMITED: Final = Limits(bytes=sys.maxsize, depth=sys.maxsize, keys=sys.maxsize
 """Limits of documents that were within the limits when they came, or that an executor made."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class LimitExceeded:
     """A limit that a document exceeds."""
 

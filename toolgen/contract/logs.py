@@ -6,12 +6,12 @@ import logging
 import traceback
 import uuid
 from collections.abc import Iterator
-from dataclasses import dataclass
 from types import CodeType, TracebackType
 from typing import Final
 
 from .errors import HINT
 from .printable import printable, printable_lines
+from .record import frozen_record
 from .secrets import current, scrubbed
 
 _OF_PYTHON: Final = ('File "', "Traceback ", "The above ", "During ")
@@ -40,7 +40,7 @@ def _redact(record: logging.LogRecord) -> bool:
     return True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class MethodFault:
     """What is wrong with the method of a tool; a log record has it as `method_fault`."""
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Final
 
 from .json_value import Json
 from .printable import printable
+from .record import frozen_record
 
 LOCK_FORMAT: Final = 1
 _CONTRACT: Final = ("name", "inputSchema", "outputSchema", "annotations")
@@ -40,7 +40,7 @@ class LockError(ValueError):
     """A text is no lock, or somebody has edited it; the message follows the name of the file."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Lock:
     """What a server has listed."""
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from .names import OnMissingFields
+from .record import frozen_record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class History:
     """How much of a session a planner sees. Tokens are estimated: four bytes of UTF-8 are one."""
 
@@ -21,7 +20,7 @@ class History:
     """Tokens beyond which the turns before the kept ones are summarized; None leaves them out."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class RunPolicy:
     """Limits of one run; None for none. Times are seconds."""
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from inspect import getattr_static
 from typing import Final, Generic, TypeVar
 from urllib.parse import urlsplit
 
 from .json_value import Json
 from .names import ArtifactView, Hint, IconTheme
+from .record import frozen_record
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -21,7 +22,7 @@ _FOREIGN: Final = re.compile(r'[\x00-\x20\x7f"<>\\^`{|}]')
 _SIZE: Final = re.compile(r"any|[1-9][0-9]{0,4}x[1-9][0-9]{0,4}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Deprecation:
     """The tool should not be used any more; it still works."""
 
@@ -38,7 +39,7 @@ class Deprecation:
         return " ".join(_sentence(text) for text in (description.rstrip(), notice) if text)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Icon:
     """A picture of the tool (MCP 2025-11-25, `Icon`)."""
 
@@ -52,7 +53,7 @@ class Icon:
     """The background that it is made for; None for any."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class ToolFacts:
     """The facts of a tool that are plain values: no types, codecs or schemas.
 
@@ -95,7 +96,7 @@ class ToolFacts:
     """Capabilities that its executor uses."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Bounded:
     """The result shows part of more data; cursors are JSON keys of payload and result."""
 
@@ -109,7 +110,7 @@ class Bounded:
 # a catalogue, a codec at run time.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Artifact(Generic[T]):
     """One kind of artifact of a tool."""
 
@@ -120,7 +121,7 @@ class Artifact(Generic[T]):
     """How a user interface shows it; None where the author did not say."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Error(Generic[T]):
     """A declared failure; the model reads its name."""
 
@@ -131,7 +132,7 @@ class Error(Generic[T]):
     is_retryable: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Confirmation(Generic[T]):
     """A person must approve the call."""
 
@@ -148,7 +149,7 @@ class Confirmation(Generic[T]):
         return Confirmation(hint=self.hint, when=self.when, payload=payload)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class LongRunning(Generic[T]):
     """The tool may answer later."""
 

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, Literal, TypeAlias
+
+from .record import frozen_record
 
 Verb: TypeAlias = Literal["GET", "HEAD", "OPTIONS", "PUT", "DELETE", "POST", "PATCH"]
 Place: TypeAlias = Literal["path", "query", "header", "cookie"]
@@ -33,7 +35,7 @@ CONNECTION_HEADERS: Final = frozenset(
 """What the client says of the connection, of the message and of what it reads: no payload does."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Variable:
     """A part of a server's address that whoever makes the client may set."""
 
@@ -43,7 +45,7 @@ class Variable:
     """All that it may be; () for anything."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record(kw_only=False)
 class Server:
     """Where a service answers."""
 
@@ -54,7 +56,7 @@ class Server:
     """Whether the author of the design has chosen it; a private address of another one is refused."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record(kw_only=False)
 class Parameter:
     """One attribute of a payload outside the body."""
 
@@ -69,7 +71,7 @@ class Parameter:
     """Whether items and properties stand alone; None for what the style does: only `form` does."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Body:
     """What a request carries."""
 
@@ -83,7 +85,7 @@ class Body:
     """"" for that of the media."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record(kw_only=False)
 class Response:
     """What an answer with a status means; of several that fit, the most exact one counts."""
 
@@ -97,7 +99,7 @@ class Response:
     media: Media = "json"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Paging:
     """How the next page is asked for; the cursor of a result and of a payload is text."""
 
@@ -121,7 +123,7 @@ class Paging:
     """JSON Pointer to the next cursor in the body (RFC 6901); "" where `next` is an attribute of the body."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class OAuthFlow:
     """How tokens of OAuth 2 are got (RFC 6749), at addresses that its metadata may say (RFC 8414)."""
 
@@ -136,7 +138,7 @@ class OAuthFlow:
     """Whether the author of the design has chosen the addresses; private ones of another flow are refused."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class SecurityScheme:
     """A credential that a service asks for."""
 
@@ -151,7 +153,7 @@ class SecurityScheme:
     """Descriptions by scope."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record(kw_only=False)
 class Requirement:
     """A scheme with the scopes that a request needs of it."""
 
@@ -163,7 +165,7 @@ Security: TypeAlias = tuple[tuple[Requirement, ...], ...]
 """Alternatives, the preferred one first; a request needs all of one. () for nothing."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class HTTP:
     """A method as a request."""
 
@@ -177,7 +179,7 @@ class HTTP:
     security: Security = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record(kw_only=False)
 class Function:
     """A method as a Python function, which takes the attributes of the payload by keyword."""
 

@@ -6,20 +6,15 @@ import asyncio
 import threading
 from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
 from contextvars import Context, ContextVar, copy_context
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final, TypeVar, TypeVarTuple
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
+from toolgen.contract.record import frozen_record
 from toolgen.contract.tasks import GRACE_S, CallLater, start_task
-from toolgen.runs import (
-    OUTCOME_UNKNOWN,
-    Activity,
-    ActivityInfo,
-    CallOptions,
-    EngineError,
-)
+from toolgen.runs import OUTCOME_UNKNOWN, Activity, ActivityInfo, CallOptions, EngineError
 
 from .journal import (
     NO_ATTEMPT,
@@ -95,7 +90,7 @@ class Operation:
         return self._first.pop() if self._first else decode(self.record.value)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class ActivityCall:
     """An activity to be performed."""
 

@@ -19,6 +19,7 @@ from pydantic_core import from_json, to_json
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
+from toolgen.contract.record import frozen_record
 from toolgen.runs import ActivityFailed, EngineError, OnEvent, PayloadTooLargeError
 
 NULL: Final = b"null"
@@ -39,7 +40,7 @@ Events: TypeAlias = tuple[bool, list[tuple[int, Mapping[str, Json]]]]
 """Whether a run is over, and events of it with their offsets."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record(kw_only=False)
 class OpRecord:
     """The end of one operation of a loop."""
 
@@ -71,7 +72,7 @@ class SignalRecord:
     """Its number in a journal that has numbers."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record(kw_only=False)
 class WaitRecord:
     """A wait that has begun."""
 
@@ -80,7 +81,7 @@ class WaitRecord:
     names: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record(kw_only=False)
 class AttemptRecord:
     """The attempts at an operation that has not ended."""
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from toolgen.contract.logs import logger
+from toolgen.contract.record import frozen_record
 from toolgen.runs import ForgottenRun, OnForget
 from toolgen.stores import StoreError
 
@@ -19,7 +19,7 @@ _PAUSE_S: Final = 60.0
 log = logger("toolgen.engines")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record(kw_only=False)
 class Tree:
     """A root run that is over, with all runs below it."""
 

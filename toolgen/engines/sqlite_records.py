@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
+from toolgen.contract.record import frozen_record
 from toolgen.stores.sqlite_errors import DamagedRowError, is_damage, reading
 
 from .journal import (
@@ -56,7 +56,7 @@ def require_sound_tree(database: sqlite3.Connection, run_id: str) -> None:
         raise DamagedRowError(damage)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record(kw_only=False)
 class Trees:
     """Unfinished runs with those below them, parents first."""
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
 from toolgen.contract.json_value import Json
+from toolgen.contract.record import frozen_record
 from toolgen.runs import (
     ForgottenRun,
     OpenWait,
@@ -100,7 +100,7 @@ def _below(database: sqlite3.Connection, no: int) -> Iterator[ForgottenRun]:
         yield from _below(database, child)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record(kw_only=False)
 class UnseenSignal:
     """A signal that no worker has seen."""
 

@@ -18,6 +18,7 @@ from typing import Any, Final, Literal, TypeAlias
 from pydantic_core import from_json, to_json
 
 from toolgen.contract.logs import logger
+from toolgen.contract.record import frozen_record
 from toolgen.runs import LostJournal
 from toolgen.stores import ReplacedFileError, StoreCorruptError, StoreError
 from toolgen.stores.line_file import LineFile
@@ -43,7 +44,7 @@ _NAMED: Final = 10
 log = logger("toolgen.engines")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record(kw_only=False)
 class Fact:
     """What a line says, one or more of it."""
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from toolgen.contract.record import frozen_record
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record(kw_only=False)
 class Rule:
     """One code with its templates; the facts in braces are given where the rule is broken."""
 

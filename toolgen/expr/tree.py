@@ -14,6 +14,7 @@ from typing import Final, Literal, TypeAlias
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.policy import RunPolicy
+from toolgen.contract.record import frozen_record
 from toolgen.contract.tool_facts import Artifact, Bounded, Confirmation, Error, LongRunning, ToolFacts
 from toolgen.contract.transport import HTTP, Function, Server
 from toolgen.shapes.fields import EnumType, Field, Objects, ObjectType, UnionType
@@ -21,7 +22,7 @@ from toolgen.shapes.fields import EnumType, Field, Objects, ObjectType, UnionTyp
 from .source import Source
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Example:
     args: dict[str, Json]
     result: Json = None
@@ -33,12 +34,12 @@ class Example:
 # How one value becomes another. `Same` passes it on; the rest rebuild it.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Same:
     """The value fits as it is."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Each:
     """Every item of an array, or every value of a map, is converted."""
 
@@ -46,14 +47,14 @@ class Each:
     container: Literal["array", "map"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class OrNone:
     """None stays None; everything else is converted."""
 
     of: Conversion
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Rebuild:
     """An object becomes another object, by the mapping of these two classes in its `Binding`."""
 
@@ -61,7 +62,7 @@ class Rebuild:
     target: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Choose:
     """A tagged union becomes another: per tag, the classes on both sides."""
 
@@ -73,7 +74,7 @@ Conversion: TypeAlias = "Same | Each | OrNone | Rebuild | Choose"
 Computed = Literal["returned", "truncated"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Assignment:
     """One field of the target object and where its value comes from.
 
@@ -87,7 +88,7 @@ class Assignment:
     """A bound that follows from the rest: the length of the only array, or what total and cursor say."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class ObjectMapping:
     """How one object is built out of another, field by field in the target's order."""
 
@@ -96,7 +97,7 @@ class ObjectMapping:
     assignments: tuple[Assignment, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class ArtifactSource:
     """An artifact that is filled from a field of the bound method's result."""
 
@@ -105,7 +106,7 @@ class ArtifactSource:
     conversion: Conversion
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Binding:
     """The method behind a tool and the transforms on both sides of it.
 
@@ -124,7 +125,7 @@ class Binding:
     """Nested: from the method's classes to the tool's."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class NativeTool:
     """A tool that the model's provider runs itself."""
 
@@ -135,7 +136,7 @@ class NativeTool:
     config: Mapping[str, Json]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Tool:
     id: str
     """`service.toolset.tool`."""
@@ -169,7 +170,7 @@ class Tool:
         return tuple(dict.fromkeys((*names, *(name for name in further if name is not None))))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Toolset:
     name: str
     title: str | None
@@ -194,7 +195,7 @@ class Toolset:
     """Where it was written; None where no author wrote it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class UsedTool:
     """A tool as one agent calls it."""
 
@@ -205,7 +206,7 @@ class UsedTool:
     """The agent's own, in the place of the tool's; None keeps the tool's."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class UsedToolset:
     """The tools of one toolset that an agent uses, in the toolset's order."""
 
@@ -214,7 +215,7 @@ class UsedToolset:
     tools: tuple[UsedTool, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Export:
     """A toolset that an agent implements."""
 
@@ -224,7 +225,7 @@ class Export:
     the message is the canonical JSON of the payload."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Agent:
     """A planner with tools."""
 
@@ -243,7 +244,7 @@ class Agent:
     policy: RunPolicy = field(default_factory=RunPolicy)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Completion:
     """A typed final answer of a model, without tools."""
 
@@ -254,7 +255,7 @@ class Completion:
     result: ObjectType
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Method:
     name: str
     description: str

@@ -8,12 +8,12 @@ from __future__ import annotations
 import json
 import os.path
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from importlib.resources import files
 from itertools import pairwise
 from typing import Any, Final, Literal, TypeAlias, assert_never
 
 from toolgen.contract.printable import printable, printable_lines
+from toolgen.contract.record import frozen_record
 
 Severity: TypeAlias = Literal["error", "warning"]
 Format: TypeAlias = Literal["text", "json", "github"]
@@ -25,7 +25,7 @@ _LONGEST_SHOWN: Final = 200
 """Characters of a name or a pointer from an imported document, in text."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Place:
     """The place of a problem; lines and columns count from 1, and 0 means not known."""
 
@@ -45,7 +45,7 @@ class Place:
 NOWHERE: Final = Place()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Related:
     """Another place that concerns a finding."""
 
@@ -53,7 +53,7 @@ class Related:
     place: Place
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Finding:
     """One problem: an error, or a warning about something that works all the same."""
 
@@ -75,7 +75,7 @@ class Finding:
         return self.severity == "warning"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record(kw_only=False)
 class Code:
     """A code with what it means and what to do."""
 

@@ -8,10 +8,10 @@ a design are asked: `clauses_built`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from typing import Any, Final
 
+from toolgen.contract.record import frozen_record
 from toolgen.dsl.evaluation.checks.names import key_fault
 from toolgen.shapes import naming
 from toolgen.shapes.constraints import limits_of
@@ -41,7 +41,7 @@ _MOST_ATTRIBUTES: Final = 2000
 """The most attributes in one place; branches that are written out in many places could be without end."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class ClauseSource:
     """A schema that clauses can express: its normal form, and the original of some parts."""
 
@@ -60,7 +60,7 @@ class ClauseSource:
     """Returns what stands for a property of the root that clauses cannot express."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class NamedType:
     """A `Type` above the tools."""
 
@@ -70,7 +70,7 @@ class NamedType:
     """The classes that are generated for it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class WrittenClauses:
     """The clauses of arguments or of a result."""
 

@@ -9,11 +9,11 @@ import datetime as dt
 import keyword
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from decimal import Decimal
 from itertools import dropwhile
 from typing import Final, TypeAlias
 
+from toolgen.contract.record import frozen_record
 from toolgen.shapes.values import decimal_text
 
 MODULES: Final = {"dt": "import datetime as dt", "decimal": "import decimal"}
@@ -23,7 +23,7 @@ _LONGEST_PIECE: Final = 72
 _ESCAPES: Final = {"\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record(kw_only=False)
 class Text:
     """A string that is written in pieces, one behind the other, where it is long."""
 
@@ -34,7 +34,7 @@ class Text:
         return " ".join(map(string, _pieces(self.value)))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record(kw_only=False)
 class Value:
     """A value, and the expression of Python that makes it."""
 
@@ -42,7 +42,7 @@ class Value:
     flat: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record(kw_only=False)
 class Named:
     """A keyword argument; its name may be no identifier."""
 

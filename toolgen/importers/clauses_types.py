@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator
-from dataclasses import dataclass
 
+from toolgen.contract.record import frozen_record
 from toolgen.shapes.foreign.nodes import Classes, Node, target, targets
 
 from .clauses_built import NotExpressibleError
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class TypePlan:
     """The named types of one root."""
 

@@ -11,13 +11,14 @@ import datetime as dt
 import json
 import keyword
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from itertools import islice
 from typing import Any, Final, Literal
 
 from toolgen.contract.json_value import compact
 from toolgen.contract.printable import hides
+from toolgen.contract.record import frozen_record
 from toolgen.contract.tool_facts import Icon
 from toolgen.findings import Code, Finding
 from toolgen.schema_reader import Reading, read
@@ -54,7 +55,7 @@ _PARTS_OF_A_VALUE: Final = 10
 _CLAUSE_NAMES: Final[dict[Side, str]] = {"args": "Args", "result": "Return"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class DesignFiles:
     """A design module and the schemas beside it."""
 

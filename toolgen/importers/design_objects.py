@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from toolgen.contract.json_pointer import escaped
+from toolgen.contract.record import frozen_record
 from toolgen.schema_reader import read
 from toolgen.schema_reader.keywords import CONSTRAINTS
 from toolgen.schema_reader.reading import plainly_accepted
@@ -30,7 +31,7 @@ _APART: Final = frozenset(["type", "properties", "required", "additionalProperti
 """Keywords of an object beside which each property says all that is said of its value."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class LostKeyword:
     """A keyword of a schema that the clauses leave out."""
 

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Final
 
 from toolgen.contract.errors import ToolgenError
+from toolgen.contract.record import frozen_record
 from toolgen.findings import Code, Finding
 from toolgen.shapes import naming
 
@@ -46,7 +47,7 @@ _USER: Final = re.compile(r"//[^/@]*@")
 """The user and password of an address, which no message repeats."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class OpenAPIOptions:
     """What of a document becomes a design, and how it is reached."""
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from toolgen.contract.json_pointer import tokens_of
+from toolgen.contract.record import frozen_record
 from toolgen.shapes import naming
 from toolgen.shapes.foreign.nodes import NULL, Node
 from toolgen.shapes.foreign.normal_form import UnsafeError, normal_form
@@ -24,7 +25,7 @@ _MARK: Final = "\0"
 """Begins the one property of an object that stands for a type."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record(kw_only=False)
 class TypeKey:
     """A component in one direction, whole or without the tag of the unions that it is a branch of."""
 

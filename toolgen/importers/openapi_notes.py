@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from toolgen.contract.json_pointer import tokens_of
+from toolgen.contract.record import frozen_record
 from toolgen.findings import Finding
 from toolgen.schema_reader.keywords import CONSTRAINTS, children
 
@@ -38,7 +38,7 @@ _READ_BY_REFERENCES: Final = ("description", "summary")
 """What OpenAPI 3.0 reads of what stands beside a reference, at least for people."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Source:
     """A schema of the document, and what was written of it."""
 

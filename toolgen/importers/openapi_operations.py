@@ -5,9 +5,10 @@ from __future__ import annotations
 import difflib
 import fnmatch
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
+from toolgen.contract.record import frozen_record
 from toolgen.contract.transport import SAFE_VERBS
 from toolgen.findings import Finding
 
@@ -25,7 +26,7 @@ _MOST_SHOWN: Final = 10
 """Tags or ids in a hint."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Selection:
     """Which operations become tools, and what they are called."""
 
@@ -62,7 +63,7 @@ class Selection:
                 yield _no_match("--rename", wanted, names)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Operation:
     """One operation, with its path item."""
 

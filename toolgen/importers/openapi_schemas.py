@@ -9,9 +9,9 @@ A `oneOf` of answers whose branches may fit one value is `anyOf`: a call must no
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from toolgen.contract.record import frozen_record
 from toolgen.schema_reader.keywords import CONSTRAINTS, IN_PLACE, ONE_SCHEMA, SEVERAL
 from toolgen.shapes.foreign.nodes import NULL
 from toolgen.shapes.foreign.schema import MAPS
@@ -32,7 +32,7 @@ _MOST_JOINED: Final = 1_000
 """References of `allOf` that are written out in one schema; real documents have up to some dozens."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record(kw_only=False)
 class Tag:
     """The property that says which branch of a union a value is, and what it is in this branch."""
 

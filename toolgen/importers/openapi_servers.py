@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urljoin
 
+from toolgen.contract.record import frozen_record
 from toolgen.dsl.evaluation.transports.servers import is_address
 
 from .clauses_layout import Call, Named, call, literal
@@ -15,7 +15,7 @@ from .openapi_document import listed, mapping, text
 _VARIABLE: Final = re.compile(r"\{([^{}]*)\}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class ServerOptions:
     """What whoever imports says of servers."""
 

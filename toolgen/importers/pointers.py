@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from toolgen.contract.json_pointer import pointer_of
+from toolgen.contract.record import frozen_record
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record(kw_only=False)
 class Place:
     """A place in a source; its pointer is computed only when it is needed."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final, get_args
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.mcp_lock import NEEDS_TASK, needs_task
 from toolgen.contract.names import IconTheme
+from toolgen.contract.record import frozen_record
 from toolgen.contract.tool_facts import Icon, is_icon_size, is_icon_source, is_image_type
 from toolgen.findings import Finding
 
@@ -27,7 +27,7 @@ _HINTS: Final = {
 """MCP 2026-07-28, "ToolAnnotations"; its `title` stands in for the tool's own."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Keys:
     """The keys under which the records of a source have their schemas; the first that exists counts."""
 

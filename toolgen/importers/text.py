@@ -9,12 +9,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
+from toolgen.contract.record import frozen_record
 from toolgen.findings import Finding
 from toolgen.schema_reader.document import LONGEST_POINTER
 
@@ -35,7 +36,7 @@ _UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
 """How a text in UTF-16 begins, and one in UTF-32 of the first order."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Document:
     """A source file as JSON values; one of JSON Lines is a list."""
 

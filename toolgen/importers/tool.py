@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal, TypeAlias
 
 from toolgen.contract.json_value import Json
+from toolgen.contract.record import frozen_record
 from toolgen.contract.tool_facts import Icon
 from toolgen.findings import Finding
 
@@ -14,7 +15,7 @@ Kind: TypeAlias = Literal["jsonschema", "openapi", "mcp", "python", "catalog"]
 """What a source is."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class ImportedTool:
     """A tool as its source describes it; only its shape is validated."""
 
@@ -45,7 +46,7 @@ class ImportedTool:
     """`package.module:function` that is there and executes it; "" where nothing does."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Source:
     """The result of a reader."""
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
 from toolgen.contract.json_value import compact
+from toolgen.contract.record import frozen_record
 from toolgen.findings import Code, Finding, Severity
 
 from .rules import RULES, Problem
@@ -37,7 +38,7 @@ CODES: Final[Mapping[str, Code]] = MappingProxyType(
 """Every code of the linter, for `toolgen explain`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class LintSettings:
     """What a project says of the rules; both are empty where it says nothing."""
 
@@ -53,7 +54,7 @@ class LintSettings:
         return self.limits.get(code, RULES[code].limit)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Linted:
     """What the rules found."""
 

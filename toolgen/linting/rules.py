@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from toolgen.catalog.providers import project
+from toolgen.contract.record import frozen_record
 from toolgen.shapes.constraints import LIMITS
 
 from .tool import LintedTool, Node
@@ -31,7 +31,7 @@ Check: TypeAlias = Callable[[LintedTool, int], Iterator[Problem]]
 """Yields the problems of a tool; the number is the limit of the rule."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class LintRule:
     """One rule."""
 

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 from toolgen.contract.json_pointer import escaped, resolved
+from toolgen.contract.record import frozen_record
 from toolgen.contract.tokens import declaration_text, estimated_tokens
 from toolgen.findings import NOWHERE, Place
 
@@ -30,7 +31,7 @@ class Node(NamedTuple):
     """The keys on the way to it, as a person writes them: `filter.sites[].name`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Around:
     """What the author of a toolset turned off for all its tools, and where the toolset stands."""
 

@@ -12,8 +12,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
+from toolgen.contract.record import frozen_record
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+
+@frozen_record
 class PortLimits:
     """How many connections a port has at once, of which one in twelve, and one at least, is left to heads.
 
@@ -38,7 +40,7 @@ class PortLimits:
     is closed that has taken nothing for longest; what is written last stays."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record(kw_only=False)
 class Refused:
     """A request that is not admitted: 503 where the port has too many, 429 where its peer has."""
 

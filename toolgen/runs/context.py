@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence, Set
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, Literal, Protocol, TypeAlias
 
 from toolgen.contract.json_value import Json
+from toolgen.contract.record import frozen_record
 
 from .errors import ActivityFailed
 from .statuses import Signal
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class CallOptions:
     """How an engine treats one activity. Times are seconds."""
 
@@ -45,7 +46,7 @@ async def _keep_nothing(events: Sequence[Mapping[str, Json]] = (), /) -> None:
     """Do nothing: outside an engine there is no begun record."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class ActivityInfo:
     """The facts that an activity knows of its run and attempt."""
 
@@ -147,7 +148,7 @@ Activity: TypeAlias = Callable[[ActivityInfo, Any], Awaitable[Any]]
 """Takes and gives JSON."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class EndedRun:
     """A run that was canceled, or whose loop failed."""
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, Protocol, TypeAlias, runtime_checkable
 
 from toolgen.contract.json_value import Json
+from toolgen.contract.record import frozen_record
 
 from .context import Activity, LastEvents, Loop
 from .statuses import ForgottenRun, LostJournal, Receipt, RunState, RunStatus, RunWait, WaitStatus
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from toolgen.stores.batched_file import BatchedFile
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class EngineCaps:
     """The features of an engine."""
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from toolgen.contract.json_value import Json
+from toolgen.contract.record import frozen_record
 
 RunState = Literal["running", "waiting", "completed", "failed", "canceled"]
 """`waiting`: nothing goes on before a signal comes."""
@@ -14,7 +14,7 @@ Receipt = Literal["accepted", "same", "conflict", "recorded"]
 another one was. `recorded`: it is kept, no other one is, and a worker will find it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Signal:
     """Something that came from outside the run."""
 
@@ -22,7 +22,7 @@ class Signal:
     payload: Json
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class OpenWait:
     """A wait of a run that is open."""
 
@@ -32,14 +32,14 @@ class OpenWait:
     """Why its subject cannot be read, which is None then."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class RunWait(OpenWait):
     """An open wait, with its run."""
 
     run_id: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class WaitStatus:
     """A wait of a run, open or over."""
 
@@ -49,7 +49,7 @@ class WaitStatus:
     """The payload of the answer that counts; None while there is none."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class RunStatus:
     """Where a run stands."""
 
@@ -70,7 +70,7 @@ class RunStatus:
         return self.state in ("completed", "failed", "canceled")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class LostJournal:
     """What is known of a journal that another one has replaced."""
 
@@ -82,7 +82,7 @@ class LostJournal:
     """Answers that were taken."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class ForgottenRun:
     """A run that its engine is about to forget."""
 

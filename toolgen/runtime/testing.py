@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from toolgen.calls.call import NO_META, CallMeta, ToolCall
 from toolgen.calls.context import ToolContext
 from toolgen.calls.errors import ToolError
 from toolgen.calls.specs import ToolSpec
+from toolgen.contract.record import frozen_record
 from toolgen.shapes.design.model import ToolModel
 
 __all__ = ["RecordedCall", "RecordingExecutor", "build_call"]
@@ -20,7 +20,7 @@ P = TypeVar("P", bound=ToolModel)
 _MISSING: Final = object()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class RecordedCall:
     """One call that reached the executor."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import compress
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from weakref import WeakKeyDictionary
@@ -26,6 +26,7 @@ from toolgen.calls.toolsets.dynamic import (
     native_of,
 )
 from toolgen.calls.toolsets.registration import BoundTool, ToolsetRegistration
+from toolgen.contract.record import frozen_record
 
 if TYPE_CHECKING:
     from toolgen.calls.specs import NativeTool
@@ -39,7 +40,7 @@ _MOST_CHOICES: Final = 16
 """Choices of a predicate among the tools of one list of which the lists are kept."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class _View:
     """A toolset that changes the list of another one, once for each list."""
 

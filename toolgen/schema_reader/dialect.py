@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import quote
 
 from toolgen.contract.json_pointer import escaped, tokens_of
+from toolgen.contract.record import frozen_record
 
 from .keywords import CONSTRAINTS, Schema
 from .problems import Problem
@@ -21,7 +21,7 @@ _NOT_FROM_2019: Final = ("$recursiveRef", "unevaluatedItems")
 """They mean something else in 2020-12."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Dialect:
     """The differences of a draft from 2020-12 (its release notes, and draft-07 Core 8.3)."""
 

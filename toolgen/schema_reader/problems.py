@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from toolgen.contract.record import frozen_record
 from toolgen.shapes.fields import Foreign
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Problem:
     """One error in a schema, or a warning about it."""
 
@@ -22,7 +21,7 @@ class Problem:
     """Whether the place was read as what it means, which is not what it says."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Reading:
     """The result of reading a schema."""
 

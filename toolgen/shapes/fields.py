@@ -16,6 +16,7 @@ from enum import Enum
 from typing import Any, Final, Literal, TypeAlias
 
 from toolgen.contract.json_value import Json
+from toolgen.contract.record import frozen_record
 
 
 class Missing(Enum):
@@ -34,7 +35,7 @@ Ordered: TypeAlias = dt.date | dt.timedelta | Decimal
 ScalarKind = Literal["boolean", "bytes", "date", "datetime", "duration", "uuid", "url", "decimal", "any"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class StringType:
     """Unicode text; lengths count code points (JSON Schema Validation 6.3.1)."""
 
@@ -46,7 +47,7 @@ class StringType:
     """A key of `forms.STRING_FORMATS`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class NumberType:
     """An integer, or a number; all bounds are of the same kind."""
 
@@ -58,7 +59,7 @@ class NumberType:
     multiple_of: int | float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class EnumType:
     """One of several values, all strings or all integers; `name` is a class name or None when inline."""
 
@@ -75,7 +76,7 @@ class EnumType:
         return tuple(pair for pair in zip(values, self.meanings, strict=False) if pair[1])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class ScalarType:
     """A primitive with a lexical form; its limits are values of its Python type."""
 
@@ -87,7 +88,7 @@ class ScalarType:
     multiple_of: dt.timedelta | Decimal | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class ArrayType:
     items: DataType
     min_length: int | None = None
@@ -96,7 +97,7 @@ class ArrayType:
     """No two items are one value (JSON Schema Validation 6.4.3), as the codec writes them."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class MapType:
     """An object with free keys; lengths count properties (JSON Schema Validation 6.5)."""
 
@@ -106,14 +107,14 @@ class MapType:
     max_length: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class NullableType:
     """The inner type, or null as a value."""
 
     inner: DataType
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class UnionType:
     """One of several objects, distinguished by the value of their first field, the tag."""
 
@@ -124,7 +125,7 @@ class UnionType:
     """The name of the alias that stands for it in Python; None for one that is spelled where it is used."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class RefType:
     """An object in the table, by class name."""
 
@@ -136,7 +137,7 @@ DataType: TypeAlias = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Field:
     """One property of an object. Never both required and with a default."""
 
@@ -169,7 +170,7 @@ class Foreign:
     """Whether the types accept what the schema accepts; else the schema itself is checked too."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class ObjectType:
     """An object; fields in declaration order."""
 

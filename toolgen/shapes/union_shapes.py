@@ -7,14 +7,16 @@ with a value without looking further than its members.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
+
+from toolgen.contract.record import frozen_record
 
 Scalar = tuple[bool, object]
 """A text, a number, a boolean or null; whether it is a boolean tells true from 1."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Shape:
     """The values that a branch may accept, by type, keys and tags alone."""
 

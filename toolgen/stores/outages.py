@@ -17,10 +17,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeVar
 
 from toolgen.contract.logs import logger
+from toolgen.contract.record import frozen_record
 
 from .errors import StoreConnectionError, StoreError, StoreLockedError
 
@@ -33,7 +34,7 @@ def _no_pause(attempt: int) -> float:
     return 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class StoreRetry:
     """Repeats a step of a store that is away, until the store is back or the time is over."""
 

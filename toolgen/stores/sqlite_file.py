@@ -14,9 +14,10 @@ import threading
 import time
 import weakref
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeVar
+
+from toolgen.contract.record import frozen_record
 
 from .errors import StoreError
 from .sqlite_connection import Synchronous, create_file, in_transaction, on_connection, open_connection
@@ -133,7 +134,7 @@ class SqliteFile:
         return lanes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class _Connections:
     """The connections of one process to a file."""
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+
+from toolgen.contract.record import frozen_record
 
 from .errors import ForeignFileError, StoreFormatError
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class SqliteFormat:
     """The format of a file."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -21,6 +21,7 @@ from toolgen.calls.steps.frame import Batch, Frame, RuntimeServices
 from toolgen.calls.steps.registered_tool import RegisteredTool
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
+from toolgen.contract.record import frozen_record
 from toolgen.events.document import from_json
 from toolgen.events.event_reporter import CallEvents, EventReporter
 from toolgen.runs import ActivityInfo, Loop, NotRegisteredError
@@ -43,7 +44,7 @@ _MOST_MISSED: Final = 20
 """Workers that may lack a tool, within about five minutes, before its call goes on without it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class AgentAnswer:
     """What became of the run that answers a call of an agent's tool."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
@@ -20,6 +20,7 @@ from toolgen.calls.errors import DeclaredError, ToolError
 from toolgen.calls.results import Suspended, ToolResult
 from toolgen.calls.steps.failures import error_result
 from toolgen.contract.bounds import Bounds
+from toolgen.contract.record import frozen_record
 from toolgen.runs import UnknownRunError
 
 from .asking import open_questions, outer_call
@@ -99,7 +100,7 @@ async def _logged_end(waits: WaitRegistry, run_id: str, tool: str, meta: CallMet
     return result_of_event(await latest_end(engine, run_id, ends[-1]), tool, meta) if ends else None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record(kw_only=False)
 class Expected:
     """What gets the typed results that an answer leads to."""
 

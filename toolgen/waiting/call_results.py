@@ -5,7 +5,7 @@ from __future__ import annotations
 from base64 import b64decode
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Any, Final
 
 from toolgen.calls.call import CallMeta
@@ -20,6 +20,7 @@ from toolgen.calls.steps.registered_tool import RegisteredTool
 from toolgen.calls.steps.result_encoding import is_truncated
 from toolgen.contract.bounds import Bounds
 from toolgen.contract.limits import UNLIMITED
+from toolgen.contract.record import frozen_record
 from toolgen.runs import ForgottenRun, OnForget, UnknownRunError
 from toolgen.shapes.issues import FieldIssue
 
@@ -36,7 +37,7 @@ _CONTENT: Final[dict[str, type[Any]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class CallReader:
     """Reads the results of calls from the journals of their runs."""
 

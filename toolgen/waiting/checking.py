@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, Final
 
 from toolgen.contract.json_value import Json
+from toolgen.contract.record import frozen_record
 from toolgen.runs import RunState, RunStatus, RunWait, WaitOverError
 from toolgen.shapes.issues import short
 
@@ -21,7 +21,7 @@ _LONGEST: Final = 200
 """Characters of an id or a name that may be forged."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class CheckedCall:
     """A suspended call as the journal of its run keeps it, and whether a host has sealed it so."""
 

@@ -6,11 +6,11 @@ Pure, as the loops are: an engine may execute them again.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.names import CANCELED
+from toolgen.contract.record import frozen_record
 from toolgen.events.document import as_json
 from toolgen.events.records import ToolEnd
 from toolgen.runs import EndedRun
@@ -18,7 +18,7 @@ from toolgen.runs import EndedRun
 from .loop import EXECUTE, UNKNOWN, WaitingInput, call_of, ids_of, is_unknown_end, is_work, left_work
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class CutCall:
     """A call of a run that ended before the call had its result."""
 

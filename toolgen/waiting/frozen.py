@@ -13,13 +13,13 @@ import json
 import secrets
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Mapping
-from dataclasses import astuple, dataclass, field, fields, replace
+from dataclasses import astuple, field, fields, replace
 from typing import Any, Final, Literal
 
 from toolgen.calls.call import CallMeta
 from toolgen.calls.results import SuspensionKind
 from toolgen.contract.json_value import Json
-from toolgen.contract.record import record
+from toolgen.contract.record import frozen_record, record
 from toolgen.shapes.sensitive import pointers_at, redacted
 
 from .errors import TamperedSuspensionError, UnknownSuspensionError, UnsealedSuspensionError
@@ -57,7 +57,7 @@ _MOST_WAITS: Final = 100
 """Waits of one call on which a record may have waited on unchanged."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class FrozenCall:
     """A suspended call. Holds no value of an interceptor, and no token."""
 
@@ -159,7 +159,7 @@ def new_id() -> str:
     return secrets.token_hex(8)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record(kw_only=False)
 class TokenClaims:
     """The contents of a token."""
 
@@ -256,7 +256,7 @@ class Sealer:
         return _base64(hmac.digest(self._secrets[key], f"{use}:{text}".encode(), "sha256"))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class SealedCall:
     """A suspended call where it waits, as a host has sealed it."""
 

@@ -8,12 +8,12 @@ of each.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final, Generic, Literal, NotRequired, Protocol, Required, TypedDict, TypeVar
 
 from pydantic_core import to_json
 
 from toolgen.contract.json_value import Json
+from toolgen.contract.record import frozen_record
 from toolgen.events.document import as_json
 from toolgen.events.records import AgentRunStarted, ToolEnd
 from toolgen.runs import (
@@ -56,7 +56,7 @@ class CallSteps(Protocol[R]):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record(kw_only=False)
 class Ended(Generic[R]):
     """The final record of a call."""
 
@@ -88,7 +88,7 @@ def _is_open(record: Mapping[str, Any], keeps_work: bool) -> bool:
     return bool(record["status"] == "suspended")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record(kw_only=False)
 class NoRecord:
     """Why an activity of a call gave no record."""
 

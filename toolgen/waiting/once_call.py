@@ -8,7 +8,6 @@ import inspect
 import json
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from toolgen.calls.errors import OutcomeUnknownError, ToolError
@@ -17,6 +16,7 @@ from toolgen.calls.steps.boundary import Outcome, Raised, Returned
 from toolgen.calls.steps.result_encoding import encode_result
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.logs import logger
+from toolgen.contract.record import frozen_record
 from toolgen.contract.secrets import hiding
 from toolgen.contract.tasks import start_task
 
@@ -35,7 +35,7 @@ BY_ITSELF: Final = "the call itself, which ended late"
 log = logger("toolgen.runtime")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Keeping:
     """What an activity keeps of its call, where it may not run twice."""
 
@@ -215,7 +215,7 @@ class UnfitResultError(ResolveError):
     """The result does not fit the tool."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Resolution:
     """The outcome of a call, as a person found it out."""
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Final, Protocol
 
 from toolgen.calls.results import Suspended
 from toolgen.contract.json_value import Json
+from toolgen.contract.record import frozen_record
 
 WEEK_S: Final = 7 * 24 * 3600.0
 
@@ -32,7 +32,7 @@ def requester_may_not_approve(asked: Suspended, answer: Json, by: str) -> str:
     return "the requester of the call may not approve it" if by == asked.requested_by else ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class WaitOptions:
     """The options for suspended calls of a runtime."""
 

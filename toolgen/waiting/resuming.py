@@ -6,7 +6,7 @@ The tool is found again then: in any process, maybe much later.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final, Literal
 
 from pydantic_core import to_json
@@ -29,6 +29,7 @@ from toolgen.calls.toolsets.toolsets import Toolsets
 from toolgen.contract.json_value import Json
 from toolgen.contract.limits import UNLIMITED
 from toolgen.contract.names import CANCELED
+from toolgen.contract.record import frozen_record
 from toolgen.events.event_reporter import CallEvents
 
 from .answers import Resumption, answer_document, cancel_reason, failure_of, hiding_call, validate_answer
@@ -58,7 +59,7 @@ _SEAL_HINT: Final = (
 """Why it may have none, and what to do, for the log."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class CallWork:
     """What an activity executes a call with."""
 
@@ -71,7 +72,7 @@ class CallWork:
     keeping: Keeping
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Resumed:
     """A call that was resumed with an answer."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Any, Final, assert_never
 
 from toolgen.calls.errors import MalformedResultError, RuntimeClosedError, ToolError
@@ -19,6 +19,7 @@ from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.contract.limits import portable_text
 from toolgen.contract.names import UNAVAILABLE
+from toolgen.contract.record import frozen_record
 from toolgen.contract.secrets import scrubbed, scrubbed_json
 
 from .answer_schema import checked_schema
@@ -38,7 +39,7 @@ _CREDENTIAL: Final[dict[str, Json]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class CallSuspender:
     """Suspends calls of one runtime, until the run of each has an answer."""
 

@@ -6,7 +6,7 @@ import asyncio
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final, TypeGuard
 
 from pydantic_core import to_json
@@ -18,6 +18,7 @@ from toolgen.calls.steps.running_call import CALLER, open_call
 from toolgen.calls.steps.scheduler import Scheduler
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
+from toolgen.contract.record import frozen_record
 from toolgen.runs import (
     Activity,
     ActivityInfo,
@@ -56,7 +57,7 @@ _ANSWER_BYTES: Final = 1_000
 """The part of what an engine keeps at once that is for the answer to a call and for ids."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record(kw_only=False)
 class OpenedToken:
     """What a token names."""
 

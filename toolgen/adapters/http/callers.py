@@ -6,13 +6,14 @@ import inspect
 import json
 import uuid
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 from urllib.parse import quote
 
 from toolgen.calls.steps.boundary import Contained
 from toolgen.contract.extras import extra
 from toolgen.contract.logs import log_failure, logger
+from toolgen.contract.record import frozen_record
 from toolgen.runtime import CallMeta
 
 with extra("serve"):  # the first import of starlette by this package, whose other modules need it
@@ -31,7 +32,7 @@ _DEFAULT = "default"
 """What the id of the session of requests that name none ends with."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Caller:
     """Who makes a request."""
 

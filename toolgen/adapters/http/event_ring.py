@@ -9,12 +9,12 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from pydantic_core import to_json
 
 from toolgen.contract.logs import logger
+from toolgen.contract.record import frozen_record
 from toolgen.events import Event, Events, EventsDropped, Subscription, as_json
 
 log = logger("toolgen.http")
@@ -23,7 +23,7 @@ _PIECE: Final = 100
 """Events that a reader takes out of the ring at once."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record(kw_only=False)
 class RingEvent:
     """An event as its readers get it, and what they choose it by."""
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Final
+
+from toolgen.contract.record import frozen_record
 
 _PERIODS: Final = ("body_s", "comment_s", "answer_s")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class SurfaceOptions:
     """How a surface is reached and limited."""
 

@@ -7,7 +7,7 @@ import hmac
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from starlette.applications import Starlette
@@ -16,6 +16,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 
 from toolgen.contract.extras import extra
+from toolgen.contract.record import frozen_record
 from toolgen.ports.admission import PortLimits
 from toolgen.ports.connections import at_most_half_of_files
 from toolgen.ports.http_requests import OwnNames
@@ -36,7 +37,7 @@ _FURTHER: Final = 100
 """Connections beside those of calls and streams."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record(kw_only=False)
 class StartToken:
     """The token of one start: who has it is the caller."""
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from toolgen.contract.json_value import Json
+from toolgen.contract.record import frozen_record
 from toolgen.runs import Engine, RunStatus, RunWait, UnknownRunError, unknown_run
 from toolgen.runtime import Runtime
 from toolgen.runtime.public_views import shown_record
@@ -24,7 +24,7 @@ _OF_CALLS: Final = (
 _OF_PLANNERS: Final = ("kind", "question", "answer_schema", "reason", "handle")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class FoundWait:
     """An open wait of a run, with what is known of it."""
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 from toolgen.calls.errors import ToolError
+from toolgen.contract.record import frozen_record
 from toolgen.contract.transport import OAuthFlow
 
 from .exchanges import ask, shown
@@ -18,7 +18,7 @@ _FRESH_S: Final = 3600.0
 _PORTS: Final = {"http": 80, "https": 443}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Endpoints:
     """The addresses of an authorization server; "" for what nobody says."""
 

@@ -6,7 +6,7 @@ import hashlib
 import secrets
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
@@ -16,6 +16,7 @@ from toolgen.capabilities.renewals import Authorization, AuthorizationPage, Toke
 from toolgen.contract.credentials import Credential, note
 from toolgen.contract.extras import extra
 from toolgen.contract.logs import redact_http_logs
+from toolgen.contract.record import frozen_record
 from toolgen.contract.transport import OAuthFlow, Requirement
 
 from .exchanges import RefusedError, ask, shown
@@ -31,7 +32,7 @@ _FORM: Final = {"Content-Type": "application/x-www-form-urlencoded"}
 _NO_FLOW: Final = OAuthFlow(kind="client_credentials")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class OAuthClient:
     """What an authorization server knows a host as."""
 

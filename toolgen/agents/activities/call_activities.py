@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final, NotRequired, TypedDict
 
@@ -33,6 +33,7 @@ from toolgen.calls.steps.registered_tool import RegisteredTool
 from toolgen.calls.steps.result_encoding import encode_result
 from toolgen.contract.json_value import Json
 from toolgen.contract.limits import portable_text
+from toolgen.contract.record import frozen_record
 from toolgen.contract.tasks import GRACE_S
 from toolgen.events.event_reporter import CallEvents, EventReporter
 from toolgen.runs import ActivityInfo, Engine, UnknownRunError
@@ -90,7 +91,7 @@ class ConcludeArgument(TypedDict):
     """When the other run did, in seconds since 1970."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class _Step:
     """One activity of a call: the facts of its run and of itself, and what it is reported with."""
 

@@ -7,7 +7,7 @@ before: in the conversation of the run, or in the artifact of a result that the 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -18,6 +18,7 @@ from toolgen.calls.context import ToolContext
 from toolgen.calls.errors import ToolError
 from toolgen.calls.steps.registered_tool import RegisteredTool
 from toolgen.calls.toolsets.directory import Directory
+from toolgen.contract.record import frozen_record
 from toolgen.contract.tokens import BYTES_OF_TOKEN
 from toolgen.runtime import Sensitive, func_tool
 
@@ -47,7 +48,7 @@ _SHARE: Final = 4
 """Ranges that a history policy has room for at least."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record(kw_only=False)
 class ReadRange:
     """A part of the JSON text of a result, in characters."""
 
@@ -60,7 +61,7 @@ class ReadRange:
     """Characters of the whole result."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record(kw_only=False)
 class _Overflow:
     """Where the whole of a result is, and what of it is shown."""
 

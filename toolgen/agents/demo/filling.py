@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 from pydantic_core import from_json
 
 from toolgen.calls.specs import ToolSpec
 from toolgen.contract.json_value import Json
+from toolgen.contract.record import frozen_record
 
 from .matching import stem, words_of
 
@@ -30,7 +31,7 @@ _FALSE: Final = frozenset(("false", "no", "n", "off", "0"))
 _NONE: Final = object()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Filled:
     """Arguments of a call, and where each is from."""
 

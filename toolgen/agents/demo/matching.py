@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import log
 from typing import Any, Final
 
 from toolgen.calls.specs import ToolSpec
+from toolgen.contract.record import frozen_record
 
 _WORD: Final = re.compile(r"(?![\d.]{1,40}\b)[^\W_]+")  # without a bound, a long row of digits takes for ever
 _LITTLE: Final = frozenset(
@@ -31,7 +31,7 @@ _LEAST: Final = 1.0
 """Score of a match; less is chance, such as a word of an argument's description."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Match:
     """A tool, or an agent that may take over, and the words of the message that are for it."""
 

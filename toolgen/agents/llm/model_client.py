@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -15,6 +15,8 @@ from pydantic_ai.models.fallback import FallbackModel
 from pydantic_ai.models.instrumented import InstrumentedModel
 from pydantic_ai.models.wrapper import WrapperModel
 from pydantic_ai.settings import ModelSettings
+
+from toolgen.contract.record import frozen_record
 
 from ..planner.chats import NO_CHATS, Chat, Chats
 from ..planner.planner import PlanInput
@@ -46,7 +48,7 @@ _MOST_UNSTREAMED: Final = 21_333
 """Tokens of an answer that Anthropic's SDK takes without a stream: those of ten minutes."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class ModelReply:
     """A complete answer of a model, and its finish reason."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Final
 
 from pydantic_ai.messages import InstructionPart
@@ -16,6 +16,7 @@ from toolgen.calls.toolsets.snapshot import model_description
 from toolgen.catalog.entry import tool_entry
 from toolgen.catalog.providers import Projection, declarations
 from toolgen.contract.json_value import Json
+from toolgen.contract.record import frozen_record
 
 from ..planner.planner import PlanInput
 from .declared_tools import definitions
@@ -35,7 +36,7 @@ _MESSAGE: Final[dict[str, Any]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class RequestOptions:
     """The tools, hand-overs and final result that one request offers to the model."""
 

@@ -8,8 +8,10 @@ whichever ends first, their calls are never more.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
+
+from toolgen.contract.record import frozen_record
 
 from .documents import RunFacts, StepCall
 
@@ -67,7 +69,7 @@ class LimitCounter:
         return ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Admission:
     """The decision about the calls of one batch."""
 

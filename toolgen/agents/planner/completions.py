@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final, Generic, TypeVar
 
 from pydantic_core import to_json
@@ -14,6 +14,7 @@ from toolgen.calls.errors import ToolValidationError
 from toolgen.calls.steps.boundary import Contained
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.limits import DEFAULT_LIMITS, Limits
+from toolgen.contract.record import frozen_record
 
 from ..loop.planning import Attempts
 from .checked import check_planner
@@ -26,7 +27,7 @@ from .retrying import PlannerRetry, PlannerUnavailableError
 R = TypeVar("R")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class CompletionSpec(Generic[R]):
     """A typed final answer. A constant of generated code."""
 

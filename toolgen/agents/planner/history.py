@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from toolgen.contract.policy import History
+from toolgen.contract.record import frozen_record
 
 from ..sessions.sessions import RunMessages, Summary
 from .message_sizes import tokens_of
 from .messages import Message, UserMessage
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class VisibleHistory:
     """What a history policy shows of a conversation."""
 

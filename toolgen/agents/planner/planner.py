@@ -7,7 +7,7 @@ and the tools, and returns one of five things. It may be slow, wrong and nondete
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol, TypeAlias
 
 from pydantic_core import to_json
@@ -16,7 +16,7 @@ from toolgen.calls.results import RetryHint
 from toolgen.calls.specs import NativeTool, ToolSpec
 from toolgen.contract.json_value import Json
 from toolgen.contract.policy import History
-from toolgen.contract.record import record
+from toolgen.contract.record import frozen_record, record
 
 from ..loop.documents import AwaitKind
 from .chats import NO_CHATS, Chats
@@ -107,7 +107,7 @@ class PlanReports(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class PlanInput:
     """The input of one planning."""
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
+from toolgen.contract.record import frozen_record
 from toolgen.stores import StoreError
 
 from ..loop.documents import Retry
@@ -34,7 +35,7 @@ class PlannerUnavailableError(Exception):
         """Attempts that are worth it, for a failure that costs money each time; None for no such limit."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class PlannerRetry:
     """The retries of an unavailable planner: exponential backoff with full jitter.
 

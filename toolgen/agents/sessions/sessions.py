@@ -7,10 +7,11 @@ run, once for a step however often the step is tried.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal, Protocol
 
 from toolgen.contract.errors import ToolgenError
+from toolgen.contract.record import frozen_record
 
 from ..planner.messages import Message, ToolAnswer, UserMessage
 
@@ -29,7 +30,7 @@ class EndedSessionError(SessionError):
     """The session is over."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Session:
     """A conversation."""
 
@@ -46,7 +47,7 @@ class Session:
         return self.ended_at is not None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Turn:
     """A run that belongs to a conversation."""
 
@@ -58,7 +59,7 @@ class Turn:
     started_at: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class RunMessages:
     """The messages of one run, in their order."""
 
@@ -66,7 +67,7 @@ class RunMessages:
     messages: tuple[Message, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Summary:
     """A summary of the turns up to one."""
 
@@ -75,7 +76,7 @@ class Summary:
     """Run id of the last turn in it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class EngineLease:
     """The time until which an engine counts as running unless it renews the lease."""
 
@@ -85,7 +86,7 @@ class EngineLease:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class TurnHolder:
     """The run that has the turn of a session: no other one may begin before it is over."""
 
@@ -347,7 +348,7 @@ def check_ids(*ids: str) -> None:
             ) from error
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class UnusedSession:
     """A session that is not to be kept."""
 

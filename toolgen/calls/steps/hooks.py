@@ -7,10 +7,9 @@ in which the hooks were given. One that raises, or says nothing, fails the call 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Set
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeAlias, TypeVar
 
-from toolgen.contract.record import record
+from toolgen.contract.record import frozen_record, record
 
 from ..errors import RegistrationError, ToolError
 
@@ -145,7 +144,7 @@ def _keep_subject(around: object, subject: T, payload: object) -> T:
     return subject
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Stage(Generic[C, S, R]):
     """One point at which hooks run, and the effect of each verdict there.
 

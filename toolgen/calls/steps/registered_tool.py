@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pydantic_core import to_json
 
 from toolgen.contract.limits import DEFAULT_LIMITS, LEAST_RESULT_BYTES, Limits
 from toolgen.contract.names import CALL_META_NAMES, CREDENTIALS_CAPABILITY, SESSION
+from toolgen.contract.record import frozen_record
 from toolgen.shapes.naming import field_name
 
 from ..codec import lacks_validator, missing_file
@@ -35,7 +36,7 @@ class Interceptor(Protocol):
         """Set the declared fields through the payload's setters; runs on every call that has one."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class RuntimeOptions:
     """The host's options for all tools: hooks, interceptors, capabilities, timeout."""
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Final
 
+from toolgen.contract.record import frozen_record
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+
+@frozen_record
 class Scheduling:
     """How many calls of one runtime run at once, how many wait, and for how long one may run.
 

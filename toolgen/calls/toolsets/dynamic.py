@@ -12,10 +12,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias, get_args, runtime_checkable
 
+from toolgen.contract.record import frozen_record
 from toolgen.shapes.naming import LONGEST_NAME
 
 from ..call import NO_META, CallMeta
@@ -44,7 +45,7 @@ _PREFIXES: Final[tuple[Prefix, ...]] = (
 """The toolset; where that is not enough, the service and the toolset."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class ReadonlyContext:
     """The request for which tools are listed; read-only."""
 
@@ -96,7 +97,7 @@ class ListedTools(list[BoundTool]):
         """What `list_tools` made of it, for which toolset and runtime: once, where the list stays."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class StaticToolset:
     """A dynamic toolset that lists the same tools for every request."""
 
@@ -121,7 +122,7 @@ class SnapshotError(RegistrationError):
     """The tools of a request cannot be listed; the message names the toolset."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class ToolList:
     """The tools of one toolset for one request."""
 

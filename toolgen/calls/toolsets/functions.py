@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache, partial, update_wrapper
 from typing import (
     TYPE_CHECKING,
@@ -25,6 +24,7 @@ from pydantic_core import CoreSchema
 
 from toolgen.contract.logs import logger
 from toolgen.contract.names import RESERVED_CODES, Hint
+from toolgen.contract.record import frozen_record
 from toolgen.shapes.design.model import ToolModel
 from toolgen.shapes.naming import LONGEST_NAME, TOOL_NAME, class_name, field_name
 from toolgen.shapes.naming import title as title_of
@@ -192,7 +192,7 @@ def function_toolset(
     return StaticToolset(name=name, bound=bound, instructions=instructions)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class _Payload:
     codec: TypeCodec[Any]
     attributes: Mapping[str, str]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from toolgen.contract.limits import DEFAULT_LIMITS, Limits, render_template
 from toolgen.contract.names import CALL_META_NAMES, FORMAT
+from toolgen.contract.record import frozen_record
 from toolgen.contract.tool_facts import service_problems
 
 from ..call import ToolCall
@@ -28,7 +29,7 @@ RawExecutor: TypeAlias = Callable[[ToolCall, ToolContext], Awaitable[ToolResult 
 """Serves every tool of a toolset from the call as it came (Goa-AI's generic executor)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class ToolsetRegistration:
     """A toolset and its executor. Constructed by the generated `registration`, or by hand."""
 
@@ -48,7 +49,7 @@ class ToolsetRegistration:
     """Tools of it that the model's provider runs itself."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class AgentRoute:
     """The agent that implements a toolset; used in the place of an executor."""
 
@@ -72,7 +73,7 @@ class AgentRoute:
         return delegate
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class BoundTool:
     """One tool and the function that executes it, with the payload and the context."""
 

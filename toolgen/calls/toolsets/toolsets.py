@@ -7,11 +7,12 @@ import logging
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.logs import logger
+from toolgen.contract.record import frozen_record
 
 from ..capability import ReadableState
 from ..errors import RegistrationError
@@ -49,7 +50,7 @@ _MOST_AT_ONCE: Final = 100
 log = logger("toolgen.runtime")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class _DynamicToolsetState:
     """A dynamic toolset, with its time limit, last list and resource."""
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
+
+from toolgen.contract.record import frozen_record
 
 from .dialects import Budget
 from .parts import Schema
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Spent:
     """Counts of one schema; references are not followed, each part of `$defs` counts once."""
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from toolgen.contract.json_value import Json, compact
+from toolgen.contract.record import frozen_record
 
 from .matching import Matcher
 
@@ -57,7 +58,7 @@ class ArgumentCodec(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record(kw_only=False)
 class Same:
     """The value is the same on both sides."""
 
@@ -71,7 +72,7 @@ class Same:
 SAME: Final = Same()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record(kw_only=False)
 class JsonText:
     """The value is sent as the text of its JSON."""
 
@@ -93,7 +94,7 @@ class JsonText:
         return value if is_text else document
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record(kw_only=False)
 class EnumText:
     """One of some texts, by a model that may change their case."""
 
@@ -109,7 +110,7 @@ class EnumText:
         return near[0] if len(near) == 1 else value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Property:
     """How one property of an object is sent."""
 
@@ -126,7 +127,7 @@ class Property:
         return self.codec is SAME and not self.is_null_absent
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Object:
     """An object of known properties; others, where it takes some, are pairs in a property of their own."""
 
@@ -191,7 +192,7 @@ def _decoded_property(property_: Property, value: Json) -> Json:
     return property_.codec.decode(value)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record(kw_only=False)
 class Pairs:
     """An object of any keys, sent as an array of `{key, value}`."""
 
@@ -216,7 +217,7 @@ class Pairs:
         return decoded
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record(kw_only=False)
 class Values:
     """An object of any keys, sent as one."""
 
@@ -233,7 +234,7 @@ def _each(value: Json, convert: Any) -> Json:
     return {key: convert(inner) for key, inner in value.items()} if isinstance(value, dict) else value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record(kw_only=False)
 class Array:
     """An array: codecs of its first items, and one of all others."""
 
@@ -254,7 +255,7 @@ class Array:
         return self.first[index] if index < len(self.first) else self.items
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Branch:
     """One branch of a union: the tool's schema of it, the provider's, and the codec."""
 
@@ -263,7 +264,7 @@ class Branch:
     codec: ArgumentCodec
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Union:
     """The first branch that fits."""
 
@@ -325,7 +326,7 @@ class Reference:
         return self.codecs[self.name].decode(value)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record(kw_only=False)
 class Wrapped:
     """The arguments are the only property of an object."""
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final, Protocol, TypeAlias
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.contract.printable import printable
+from toolgen.contract.record import frozen_record
 
 from ..entry import ToolRecord, tool_entry
 from .budgets import RequestBudget
@@ -42,7 +43,7 @@ class EntryError(ToolgenError):
     """What is given as a tool is no entry of a catalogue."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Declarations:
     """Tools in one dialect, in the order in which they were given."""
 

@@ -7,11 +7,12 @@ in `keywords` is refused or ignored, so it is said in words instead.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Final, Literal
 
 from toolgen.contract.errors import ToolgenError
+from toolgen.contract.record import frozen_record
 
 Envelope = Literal["chat", "responses", "messages", "parameters", "parametersJsonSchema"]
 """How a declaration is written: OpenAI's two APIs, Anthropic's messages, the two keys of Gemini."""
@@ -20,7 +21,7 @@ Kind = Literal["string", "integer", "number", "boolean"]
 _NAME: Final = r"[a-zA-Z0-9_-]{1,64}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Budget:
     """The most that one tool, or all strict tools of a request together, may have; None is no limit."""
 
@@ -47,7 +48,7 @@ class Budget:
     unions: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Dialect:
     """One way to declare a tool to a provider."""
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from toolgen.contract.record import frozen_record
 
 Action = Literal["described", "dropped", "closed", "as JSON text", "not strict"]
 """What became of a keyword: words in the description; nothing; keys that are not declared cannot be sent;
 the value is sent as the text of its JSON, whose inside nothing holds; the tool is declared without strict."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Loss:
     """One keyword that the provider's schema does not have; the tool's own schema still holds it."""
 

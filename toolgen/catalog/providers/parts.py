@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
 
+from toolgen.contract.record import frozen_record
 from toolgen.shapes.constraints import CONSTRAINTS, OF_BYTES
 
 from .codecs import SAME, ArgumentCodec, JsonText
@@ -27,7 +28,7 @@ class NotStrictError(Exception):
     """A tool cannot be strict; the text says why."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record(kw_only=False)
 class Place:
     """Where a part of the tool's own schema stands."""
 
@@ -42,7 +43,7 @@ class Place:
         return Place("/".join((self.path, *escaped)), self.level + deeper)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Part:
     """A part of a schema as the provider gets it."""
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final
 
 from toolgen.contract.json_value import Json, compact
 from toolgen.contract.logs import log_failure, logger
+from toolgen.contract.record import frozen_record
 
 from .budgets import overspent
 from .codecs import ArgumentCodec, JsonText, Wrapped, bounded, parsed
@@ -30,7 +31,7 @@ _ENUM_SIZES: Final = (None, 250, 50, 0)
 _MOST_EXAMPLES: Final = 5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Projection:
     """One tool as a provider is told of it."""
 

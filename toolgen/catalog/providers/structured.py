@@ -7,10 +7,10 @@ each keyword that is not kept is said in the description and noted as a loss.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
+from toolgen.contract.record import frozen_record
 from toolgen.shapes.constraints import Holder, held_by, lengths_of
 
 from .budgets import nodes
@@ -42,7 +42,7 @@ _HINTS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Rewritten:
     """The schema of a tool's arguments as a provider gets it."""
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+from toolgen.contract.record import frozen_record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Imported:
     """One import of the module's own scope."""
 
@@ -24,7 +25,7 @@ class Imported:
         return self.spelling.partition(".")[0]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Spelling:
     """How a module writes a dotted path."""
 
@@ -33,7 +34,7 @@ class Spelling:
     """Evaluating it while the module is imported cannot fail."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class ModuleNames:
     imports: tuple[Imported, ...]
     local: frozenset[str]

@@ -11,7 +11,8 @@ import re
 import tokenize
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from toolgen.contract.record import frozen_record
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 """A line with its end, as Python counts lines: form feeds and Unicode's separators end none."""
@@ -25,7 +26,7 @@ class UnreadableSourceError(Exception):
         self.line = line
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Source:
     data: bytes
     tree: ast.Module
@@ -36,7 +37,7 @@ class Source:
     """Lines with their ends."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Insertion:
     offset: int
     """Place of the insertion in bytes."""
@@ -47,7 +48,7 @@ class Insertion:
     data: bytes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class ClassEnd:
     """The place behind a class's last line, and how its methods are written."""
 

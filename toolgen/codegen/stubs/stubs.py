@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import PurePosixPath
 from typing import Literal
 
+from toolgen.contract.record import frozen_record
 from toolgen.expr.tree import Tool, Toolset
 from toolgen.shapes.naming import method_name, module_name
 
@@ -31,7 +32,7 @@ from .user_classes import (
 State = Literal["implemented", "unimplemented", "missing", "changed", "orphaned"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Status:
     """The state of an executor or of one of its methods, compared with the design."""
 
@@ -40,7 +41,7 @@ class Status:
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Stub:
     """An author's file, compared with the design."""
 
@@ -187,7 +188,7 @@ def _is_toolset(path: str, package: str) -> bool:
     return path.startswith(f"{package}.") and len(inside) == 3 and inside[1] == "toolsets"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class _Insertions:
     """Collects the additions to one file."""
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
+from toolgen.contract.record import frozen_record
 from toolgen.expr.tree import Tool, Toolset
 
 from .. import names
@@ -27,7 +27,7 @@ _TRANSPARENT: Final = frozenset(["final", "override"])
 """Decorators that leave a signature as it is written."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class UserExecutor:
     """A class of the file that derives from the generated executor without another class between."""
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
+from toolgen.contract.record import frozen_record
 from toolgen.shapes.fields import MISSING, EnumType, Field, Missing, ObjectType, UnionType, null_is_a_value
 from toolgen.shapes.foreign.nodes import Node
 
@@ -26,7 +27,7 @@ from .spelling import (
 from .text import comment, literal, property_name, union
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class MemberView:
     """A property, or a method, of an interface."""
 
@@ -34,7 +35,7 @@ class MemberView:
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class TypeView:
     """An interface; an alias where `alias` is not empty."""
 

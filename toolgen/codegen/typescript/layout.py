@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Final
 
+from toolgen.contract.record import frozen_record
 from toolgen.expr.tree import Design, Tool, Toolset
 from toolgen.shapes.fields import Objects
 from toolgen.shapes.naming import class_name, module_name
@@ -30,7 +30,7 @@ _PROPERTIES: Final = frozenset("constructor default prototype then".split())
 """Properties that mean something to the language."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Scope:
     """The types that one file has, and those that it may name."""
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from toolgen.contract.record import frozen_record
 from toolgen.expr.tree import Tool
 from toolgen.shapes.fields import (
     MISSING,
@@ -26,7 +26,7 @@ Named: TypeAlias = "ObjectType | EnumType | UnionType"
 """What has a name: an object, an enum or a union."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Reached:
     """What crosses the surface, by name, in order of first use."""
 

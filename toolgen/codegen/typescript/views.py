@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Final
 
+from toolgen.contract.record import frozen_record
 from toolgen.contract.tool_facts import Error
 from toolgen.expr.tree import Design, Tool, Toolset
 
@@ -32,7 +32,7 @@ _NEVER: Final = ("never",)
 _BREAK: Final = "\n  "
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class TypesView:
     template: ClassVar[str] = "typescript/types.ts.jinja"
     comment: str
@@ -40,7 +40,7 @@ class TypesView:
     types: tuple[TypeView, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class MethodView:
     """The method that calls one tool."""
 
@@ -51,7 +51,7 @@ class MethodView:
     id: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class ToolsetView:
     template: ClassVar[str] = "typescript/toolset.ts.jinja"
     imports: str
@@ -61,7 +61,7 @@ class ToolsetView:
     methods: tuple[MethodView, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class ToolsetProperty:
     """A toolset as a property of the client, and a namespace of the index."""
 
@@ -74,7 +74,7 @@ class ToolsetProperty:
     specifier: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class ClientView:
     template: ClassVar[str] = "typescript/client.ts.jinja"
     comment: str
@@ -83,7 +83,7 @@ class ClientView:
     toolsets: tuple[ToolsetProperty, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class IndexView:
     template: ClassVar[str] = "typescript/index.ts.jinja"
     has_agents: bool

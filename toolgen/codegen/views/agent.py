@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar, Final
 
 from toolgen.contract.policy import History, RunPolicy
+from toolgen.contract.record import frozen_record
 from toolgen.expr.tree import Agent, Design, Toolset, UsedTool
 
 from .. import names
@@ -22,7 +23,7 @@ REGISTER_PARAMETERS: Final = ("runtime", "planner", "instructions", "dynamic", "
 _FUNCTIONS: Final = ("register", "client", "agents_of")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class AgentView:
     template: ClassVar[str] = "agent.py.jinja"
     docstring: str
@@ -66,7 +67,7 @@ def agent_view(design: Design, agent: Agent) -> AgentView:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class _AgentToolset:
     """A toolset of the agent, as the module names it."""
 
@@ -171,7 +172,7 @@ def _register_text(has_executors: bool) -> str:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class AgentSpecsView:
     template: ClassVar[str] = "agent_specs.py.jinja"
     docstring: str

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import ClassVar, Final
 
+from toolgen.contract.record import frozen_record
 from toolgen.contract.transport import HTTP
 from toolgen.expr.tree import Agent, Design, Service, Toolset
 from toolgen.shapes.naming import class_name, module_name
@@ -22,7 +22,7 @@ _OWN: Final = ("runtime", "serve", "engine", "planner", "server", "made", "folde
 """What the module defines; no toolset has one of these names there."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class AppPlace:
     """Where the parts of a project are imported from."""
 
@@ -40,7 +40,7 @@ class AppPlace:
     """Expression of the MCP server behind the locked toolset, of names of `toolgen.adapters.mcp`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class AppView:
     template: ClassVar[str] = "app.py.jinja"
     docstring: str
@@ -61,7 +61,7 @@ class AppView:
     """Statements that register toolsets and agents on `made`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class ServiceMethodView:
     name: str
     payload: str
@@ -70,7 +70,7 @@ class ServiceMethodView:
     error: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class ServiceStubView:
     name: str
     base: str
@@ -78,7 +78,7 @@ class ServiceStubView:
     methods: tuple[ServiceMethodView, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class ServicesView:
     template: ClassVar[str] = "services.py.jinja"
     docstring: str

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import MISSING, Field, dataclass, fields
+from dataclasses import MISSING, Field, fields
 from typing import Any, ClassVar, Final
 
+from toolgen.contract.record import frozen_record
 from toolgen.contract.tool_facts import Error
 from toolgen.contract.transport import HTTP, SecurityScheme
 from toolgen.expr.tree import ClientKind, Method, Service
@@ -22,7 +23,7 @@ _BASES: Final[Mapping[ClientKind, str]] = {"client": "HTTPClient", "functions": 
 _HOW: Final[Mapping[ClientKind, str]] = {"client": "over HTTP", "functions": "by functions"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class ClientMethodView:
     name: str
     payload: str
@@ -30,7 +31,7 @@ class ClientMethodView:
     operation: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class ClientView:
     template: ClassVar[str] = "client.py.jinja"
     docstring: str

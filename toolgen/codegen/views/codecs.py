@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
+from toolgen.contract.record import frozen_record
 from toolgen.expr.tree import Tool, Toolset
 from toolgen.shapes.fields import ObjectType
 from toolgen.shapes.sensitive import sensitive_places
@@ -17,7 +17,7 @@ from ..spelling import GENERATED, RUNTIME
 from ..text import docstring, quote, strings
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class ModuleView:
     """The maker of the codecs of one types module."""
 
@@ -25,7 +25,7 @@ class ModuleView:
     module: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class CodecView:
     name: str
     type: str
@@ -34,7 +34,7 @@ class CodecView:
     arguments: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class CodecsView:
     template: ClassVar[str] = "codecs.py.jinja"
     docstring: str

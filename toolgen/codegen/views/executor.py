@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
+from toolgen.contract.record import frozen_record
 from toolgen.expr.tree import Binding, Design, Export, Service, Tool, Toolset
 from toolgen.shapes.fields import may_be_none
 from toolgen.shapes.naming import class_name, method_name, module_name, snake
@@ -19,7 +19,7 @@ from .codecs import type_name
 from .specs import with_errors
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class ToolView:
     name: str
     payload: str
@@ -27,7 +27,7 @@ class ToolView:
     docstring: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class BoundToolView:
     name: str
     payload: str
@@ -42,7 +42,7 @@ class BoundToolView:
     """Items of the outcome's artifacts."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class BoundServiceView:
     name: str
     type: str
@@ -57,7 +57,7 @@ class BoundServiceView:
         return f"{self.name}: {self.type}{' | None = None' if self.client else ''}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class ExecutorArgumentView:
     """The parameter of the registration."""
 
@@ -67,7 +67,7 @@ class ExecutorArgumentView:
     """Expression of what executes the tools."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class ExecutorView:
     template: ClassVar[str] = "executor.py.jinja"
     docstring: str
@@ -258,7 +258,7 @@ def text_arguments(toolset: Toolset) -> str:
     return "".join(f", {name}={quote(text)}" for name, text in texts.items() if text)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class ExportView:
     template: ClassVar[str] = "export.py.jinja"
     docstring: str

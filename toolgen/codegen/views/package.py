@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 from toolgen.contract.names import FORMAT
+from toolgen.contract.record import frozen_record
 from toolgen.expr.tree import Agent, Service, Toolset
 from toolgen.shapes.naming import class_name
 
@@ -17,13 +17,13 @@ from ..spelling import GENERATED
 from ..text import docstring, quote
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class PackageView:
     template: ClassVar[str] = "package.py.jinja"
     docstring: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class RootView:
     """The package of the whole tree: what is imported before every other module of it."""
 
@@ -35,7 +35,7 @@ class RootView:
     format: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class SurfaceView:
     """A package that offers names of its modules, some of which it imports when they are first used."""
 

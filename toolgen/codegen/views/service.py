@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from toolgen.contract.names import COMPLETION_SCHEMAS
+from toolgen.contract.record import frozen_record
 from toolgen.expr.tree import Completion, Service
 from toolgen.shapes.naming import class_name
 
@@ -22,7 +22,7 @@ from .types import AliasView, ClassPrinter, ClassView, Role
 _AGENTS = "toolgen.agents"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class MethodView:
     name: str
     payload: str
@@ -30,7 +30,7 @@ class MethodView:
     docstring: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class ServiceView:
     template: ClassVar[str] = "service.py.jinja"
     docstring: str
@@ -87,7 +87,7 @@ def service_view(of: Service, scope: Scope) -> ServiceView:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class CompletionView:
     name: str
     """Name of the constant."""
@@ -104,7 +104,7 @@ class CompletionView:
     stream_docstring: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class CompletionsView:
     template: ClassVar[str] = "completions.py.jinja"
     docstring: str

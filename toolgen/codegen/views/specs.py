@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any, ClassVar
 
 from toolgen.contract.json_value import compact
+from toolgen.contract.record import frozen_record
 from toolgen.contract.tool_facts import Artifact, Bounded, Confirmation, Deprecation, Error, Icon, ToolFacts
 from toolgen.expr.tree import Method, NativeTool, Tool, Toolset
 from toolgen.shapes.naming import method_name, title
@@ -19,7 +20,7 @@ from ..text import docstring, literal, quote, strings
 from .codecs import type_name
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class SpecsView:
     template: ClassVar[str] = "specs.py.jinja"
     docstring: str
@@ -168,7 +169,7 @@ def _native(tool: NativeTool, imports: Imports) -> str:
     return f"{maker}(id={quote(tool.id)}, provider={quote(tool.provider)}, kind={quote(tool.kind)}{config})"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class CallsView:
     template: ClassVar[str] = "calls.py.jinja"
     docstring: str
@@ -183,7 +184,7 @@ def calls_view(toolset: Toolset) -> CallsView:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class ConstantView:
     """A constant that is made by a call."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import ClassVar, Final
 
+from toolgen.contract.record import frozen_record
 from toolgen.expr.tree import Design, Tool, Toolset
 from toolgen.shapes.naming import class_name, method_name
 
@@ -22,7 +22,7 @@ _RUNTIME_NAMES: Final = ("LongRunningReturn", "ToolContext", "ToolReturn")
 """What a stub imports of the runtime."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class StubMethodView:
     name: str
     parameters: tuple[str, ...]
@@ -37,7 +37,7 @@ class StubMethodView:
         return f"async def {self.name}({', '.join(self.parameters)}) -> {_generic(self.returns)}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class StubView:
     template: ClassVar[str] = "stub.py.jinja"
     docstring: str

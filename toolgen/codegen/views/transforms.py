@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import ClassVar, Final, Literal, Protocol, assert_never
 
+from toolgen.contract.record import frozen_record
 from toolgen.expr.tree import (
     ArtifactSource,
     Assignment,
@@ -32,7 +32,7 @@ from ..text import docstring
 Side = Literal["payload", "result"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class FunctionView:
     """One function: it chooses a value by class, or returns the only one."""
 
@@ -46,7 +46,7 @@ class FunctionView:
     value: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class TransformsView:
     template: ClassVar[str] = "transforms.py.jinja"
     docstring: str

@@ -6,10 +6,11 @@ Modules of services and completions have theirs of here too.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from toolgen.contract.names import BOUNDS_FIELDS
+from toolgen.contract.record import frozen_record
 from toolgen.contract.tool_facts import Bounded
 from toolgen.expr.tree import Design, Tool, Toolset
 from toolgen.shapes.fields import DataType, EnumType, Field, ObjectType, UnionType
@@ -22,7 +23,7 @@ from ..spelling import GENERATED, RUNTIME, Speller
 from ..text import docstring, literal
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class InjectedView:
     """An attribute that the server fills, with its setter."""
 
@@ -32,7 +33,7 @@ class InjectedView:
     docstring: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class ClassView:
     name: str
     base: str
@@ -45,14 +46,14 @@ class ClassView:
     """Its keyword arguments."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class EnumView:
     name: str
     type: str
     docstring: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class AliasView:
     """A name for a type that is no class."""
 
@@ -62,7 +63,7 @@ class AliasView:
     docstring: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Role:
     """The use of a class by its tool or method."""
 
@@ -195,7 +196,7 @@ def _tags(types: Iterable[DataType]) -> dict[str, str]:
     }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class TypesView:
     template: ClassVar[str] = "types.py.jinja"
     docstring: str

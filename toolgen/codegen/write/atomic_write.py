@@ -10,12 +10,13 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from toolgen.contract.errors import ToolgenError
+from toolgen.contract.record import frozen_record
 
 from .comparison import CACHES
 from .safe_paths import SafePath, read_file
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Edit:
     """What a file of the author held when it was read, and what it holds after; never formatted."""
 

@@ -6,11 +6,12 @@ import errno
 import os
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path, PurePosixPath
 from typing import Final, Literal
 
 from toolgen.contract.errors import ToolgenError
+from toolgen.contract.record import frozen_record
 
 from ..manifest import MANIFEST, FileDigests, Manifest, digest, read_manifest
 from .safe_paths import SafePath, kind
@@ -21,7 +22,7 @@ CACHES: Final = frozenset(["__pycache__", ".mypy_cache", ".pytest_cache", ".ruff
 _MOST_NAMES: Final = 10
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Comparison:
     """How the folder differs from the planned texts; each path stands in one group, all in stable order."""
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
+
+from toolgen.contract.record import frozen_record
 
 from ..manifest import MANIFEST, FileDigests, Manifest, digest
 from ..sources import SourceDigests
@@ -15,7 +17,7 @@ from .safe_paths import SafePath
 from .staging import stage, stage_edits, staging
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Report:
     """The changes of a run; paths are relative to the folder."""
 
@@ -27,7 +29,7 @@ class Report:
     """No longer planned, but edited: left alone."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Change:
     """What a run would do to one file."""
 
@@ -38,7 +40,7 @@ class Change:
     """None: it would be deleted."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class _Run:
     """The moves of a run, with every new file in the staging folder."""
 

@@ -12,9 +12,10 @@ import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
+
+from toolgen.contract.record import frozen_record
 
 _HAS_FOLDERS: Final = os.open in os.supports_dir_fd and os.listdir in os.supports_fd
 _FOLDER: Final = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
@@ -31,7 +32,7 @@ _KINDS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class SafePath:
     """A path below a root, which is reached without following links."""
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from toolgen.contract.record import frozen_record
 from toolgen.expr import codes
 from toolgen.expr.tree import Completion as CheckedCompletion
 from toolgen.expr.tree import Design as CheckedDesign
@@ -51,7 +52,7 @@ from .types.types import Named, Types
 from .types.values import ValueChecks
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Evaluation:
     """A checked design, or the reasons why there is none.
 
@@ -75,7 +76,7 @@ def build(design: Design) -> Evaluation:
     return Evaluation(design=checked if is_good else None, diagnostics=diagnostics)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class _ServiceDraft:
     clause: Service
     module: Module
@@ -85,7 +86,7 @@ class _ServiceDraft:
     transport: ServiceTransport = NO_TRANSPORT
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class _ToolsetDraft:
     clause: Toolset
     toolset: CheckedToolset
@@ -276,9 +277,8 @@ class _Builder:
         report = self._report
         drafts = []
         for tool in clauses_of_kind(clause.children, Tool):
-            home = around
-            if not unique.add("tool", tool.name, tool.source):
-                home = replace(around, module=Module(Report(), "", self._types.shared))
+            is_new = unique.add("tool", tool.name, tool.source)
+            home = around if is_new else replace(around, module=Module(Report(), "", self._types.shared))
             names, what = home.module.names, f"tool {tool.name!r}"
             names.claim(naming.constant(tool.name), what, tool.source, apart=True)
             if len(tool.name) <= naming.LONGEST_NAME:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import difflib
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 from typing import Final
 
+from toolgen.contract.record import frozen_record
 from toolgen.expr.codes import IDENTIFIER_CLASH, Rule
 from toolgen.expr.source import Source
 from toolgen.findings import Finding, Related
@@ -22,7 +23,7 @@ _MOST_ALIKE = 5
 """Findings of one code at one place; more are one, of a helper or a loop that makes many clauses."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class RelatedSource:
     """Another place that concerns a mistake; its line is looked up only when one is reported."""
 

@@ -6,7 +6,6 @@ import asyncio
 import sys
 from collections.abc import Awaitable, Generator, Mapping
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
 
@@ -15,6 +14,7 @@ from temporalio.common import RetryPolicy, WorkflowIDReusePolicy
 from temporalio.exceptions import ActivityError, ChildWorkflowError, WorkflowAlreadyStartedError
 
 from toolgen.contract.json_value import Json
+from toolgen.contract.record import frozen_record
 from toolgen.runs import (
     ActivityFailed,
     CallOptions,
@@ -58,7 +58,7 @@ _LONGEST_ID: Final = 1_000
 """Bytes of the id of a workflow or an activity in UTF-8, by the server's default."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Operation:
     """An activity that was started; awaiting it gives its result, as often as wanted."""
 

@@ -6,7 +6,7 @@ Large values are kept beside the server: a codec stores them and leaves referenc
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import zip_longest
 from typing import Any, Final
 
@@ -25,6 +25,7 @@ from temporalio.converter import (
 )
 from temporalio.exceptions import ApplicationError
 
+from toolgen.contract.record import frozen_record
 from toolgen.runs import EngineError, PayloadGoneError, PayloadStore
 
 from ..journal import decode, encode
@@ -117,7 +118,7 @@ class StoreAwayError(EngineError):
     """The store of large values cannot be used now."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class OffloadingCodec(PayloadCodec, WithSerializationContext):
     """Puts encoded payloads that are large into a store, each for its workflow.
 

@@ -7,13 +7,13 @@ What does not fit is left out, and the memo says so; who reads it reads the hist
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import count
 from typing import Any, Final
 
 from temporalio import workflow
 
 from toolgen.contract.json_value import Json
+from toolgen.contract.record import frozen_record
 
 from ..journal import encode
 from .documents import MEMO, NOTHING, WAITS, Mark, kind_of
@@ -28,7 +28,7 @@ _MOST_KINDS: Final = 15
 _IS_PARTIAL: Final = f"{MEMO}partial"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class _Entry:
     """What has a key of the memo."""
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Set
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
 from temporalio import workflow
 from temporalio.exceptions import ActivityError
 
+from toolgen.contract.record import frozen_record
 from toolgen.runs import PayloadTooLargeError
 
 from ..operations import ignore_exception
@@ -25,7 +25,7 @@ and a piece of the log may be in the same one."""
 Begin = Callable[[], workflow.ActivityHandle[Any]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class _Waiting:
     """An activity that the server gets when others have ended."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Container, Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import timedelta
 from typing import Any, Final
 
@@ -21,6 +21,7 @@ from temporalio.worker import (
 )
 
 from toolgen.contract.logs import logger
+from toolgen.contract.record import frozen_record
 from toolgen.runs import Activity, EngineError, LastEvents, Loop, OnEvent, PayloadStore
 
 from .documents import AGENT, NOTHING, SESSION, TURN, WAITS, RunStart, agent_of, attribute, turn_of
@@ -47,7 +48,7 @@ _BEATS: Final = 6
 log = logger("toolgen.engines")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class TemporalLimits:
     """The times and sizes of an engine on Temporal."""
 
@@ -82,7 +83,7 @@ class TemporalLimits:
             raise EngineError(f"offload_bytes is {self.offload_bytes}; give 1000 to {_SERVER_TAKES}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class EngineSettings:
     """The settings of an engine that its clients, its workers and their workflows read."""
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Final, Literal, TypeAlias
 
+from toolgen.contract.record import frozen_record
+
 from .matching import (
     Key,
     Labelled,
@@ -28,7 +30,7 @@ _LONGEST_SHOWN: Final = 200
 """Characters of what the source says now."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Change:
     """What a new version of a source does, or does not, to the design."""
 
@@ -45,7 +47,7 @@ class Change:
     """The line in the design before the merge."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record(kw_only=False)
 class Piece:
     """An expression, and the statement in which it stands."""
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import PurePath
 from typing import Any, Final, TypeGuard, get_args
+
+from toolgen.contract.record import frozen_record
 
 from ..tool import Kind
 
@@ -23,7 +25,7 @@ class ImportLockError(Exception):
     """A text is no lock of an import."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class ImportLock:
     """What the last import wrote, and of what."""
 

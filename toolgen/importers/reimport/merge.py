@@ -8,7 +8,9 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+from toolgen.contract.record import frozen_record
 
 from .clause_merge import Change, ChangeKind, ClauseMerge, Path, Piece
 from .matching import Key, clause_of, method_of, name_in, requests_in
@@ -20,7 +22,7 @@ Formatter = Callable[[list[str]], list[str]]
 """Formats modules, as imports are formatted."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Merged:
     """A merged design."""
 

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Final
 
 from toolgen import dsl
+from toolgen.contract.record import frozen_record
 
 from .source_text import SourceText, Statement
 
@@ -37,7 +38,7 @@ class Item:
         return frozenset(bound_by(self.node))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Imports:
     """What an imported design imports."""
 

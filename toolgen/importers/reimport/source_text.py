@@ -11,9 +11,10 @@ import tokenize
 import warnings
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, TypeAlias
+
+from toolgen.contract.record import frozen_record
 
 Span: TypeAlias = "tuple[int, int]"
 """Where a text begins, and the place behind its end."""
@@ -50,7 +51,7 @@ def is_same(left: ast.AST | list[ast.stmt], right: ast.AST | list[ast.stmt]) -> 
     return True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record(kw_only=False)
 class Chunk:
     """An argument of a call; the texts of all chunks in a row are what stands in the parentheses."""
 
@@ -76,7 +77,7 @@ class Chunk:
         return f"{self.lead}{self.name}{self.value}{self.after}{self.comma}{self.trail}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record(kw_only=False)
 class Arguments:
     """The arguments of a call."""
 

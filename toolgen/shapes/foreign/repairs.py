@@ -6,13 +6,13 @@ They stand before whoever reads a schema, in a design, in an import and of a liv
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote, unquote
 
 from toolgen.contract.json_pointer import ABSENT, escaped, resolved, tokens_of
+from toolgen.contract.record import frozen_record
 
 from .normal_form import KEYWORDS, SCHEMAS
 from .schema import MAPS
@@ -26,7 +26,7 @@ _BOUNDS: Final = (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum
 _IN_FRAGMENT: Final = "/~!$&'()*+,;=:@"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Repair:
     """A place that was read as what it means."""
 

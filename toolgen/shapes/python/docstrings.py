@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
+
+from toolgen.contract.record import frozen_record
 
 if TYPE_CHECKING:
     from docstring_parser import Docstring
@@ -23,7 +25,7 @@ _ASIDES: Final = (
 """Further sections of Google's style, which are neither of the whole nor of a parameter."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class DocstringTexts:
     """The texts of a docstring; sections about anything else are left out."""
 

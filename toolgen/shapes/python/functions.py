@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import (
     Annotated,
@@ -22,6 +21,8 @@ from typing import (
 
 from pydantic import Field
 from pydantic.fields import FieldInfo
+
+from toolgen.contract.record import frozen_record
 
 from ..fields import MISSING
 from .annotations import readable
@@ -40,7 +41,7 @@ _OWNERS: Final = frozenset(["cls", "self"])
 _CONTEXTS: Final = frozenset(["context", "ctx"])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Parameter:
     """A parameter that a model fills."""
 
@@ -57,7 +58,7 @@ class Parameter:
     """None stands for a keyword that is not given: a field of a `TypedDict` that is not required."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class FunctionProblem:
     """Why a function cannot be a tool."""
 
@@ -67,7 +68,7 @@ class FunctionProblem:
     hint: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Function:
     """A typed function."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, get_args
 
 from toolgen.contract.json_pointer import escaped
+from toolgen.contract.record import frozen_record
 
 from ..sensitive import EVERY, again, place_of, unless
 
@@ -22,7 +22,7 @@ _DEFS: Final = "#/$defs/"
 _Steps: TypeAlias = tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record(kw_only=False)
 class Sensitive:
     """Marks values that stand in no event, log, span or text for people: `Annotated[str, Sensitive()]`."""
 

@@ -13,8 +13,9 @@ from collections.abc import (
     Iterable,
     Iterator,
 )
-from dataclasses import dataclass
 from typing import Any, Final, Never, NoReturn, Protocol, get_args, get_origin
+
+from toolgen.contract.record import frozen_record
 
 from ..fields import MISSING
 
@@ -29,7 +30,7 @@ class Report(Protocol):
     def __call__(self, fraction: float | None = None, message: str = "", value: Any = None) -> None: ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Yielding:
     """What a generator yields and returns."""
 

@@ -6,13 +6,13 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from toolgen.calls.steps.boundary import Contained
 from toolgen.contract.extras import extra
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import log_failure, logger
+from toolgen.contract.record import frozen_record
 from toolgen.runtime import CallMeta
 from toolgen.waiting.answer_schema import answer_issues
 
@@ -29,7 +29,7 @@ _DECLINED: Final = types.ElicitResult(action="decline")
 _CANCELLED: Final = types.ElicitResult(action="cancel")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Elicitation:
     """What a server asks while one of its calls is open."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from toolgen.contract.errors import ToolgenError
+from toolgen.contract.record import frozen_record
 from toolgen.runtime import MalformedResultError
 from toolgen.shapes.foreign.bounded_patterns import is_quick
 from toolgen.waiting.answer_schema import checked_schema
@@ -38,7 +38,7 @@ class UnaskableError(ToolgenError):
     """Nobody can be asked what a server asks; the message goes on from the name of its tool."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Question:
     """What a person is asked: for the fields of a form, or to open a page."""
 

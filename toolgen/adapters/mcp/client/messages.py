@@ -13,6 +13,8 @@ from typing import Final, Literal, TypeAlias
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
+from toolgen.contract.record import frozen_record
+
 from .errors import (
     ConnectionLostError,
     MalformedAnswerError,
@@ -63,7 +65,7 @@ REPLY: Final[ContextVar[Reply]] = ContextVar("toolgen_mcp_reply")
 """The response that a task of the SDK reads."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Origin:
     """Stands as the data of an error, where no server can put it: whose words it has, and of what."""
 

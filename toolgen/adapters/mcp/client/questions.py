@@ -7,12 +7,12 @@ roots are declined. `elicitation` has the questions of servers of before.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 import mcp_types as types
 
 from toolgen.contract.json_value import Json
+from toolgen.contract.record import frozen_record
 from toolgen.runtime import ToolContext, ToolError, ToolOutcome, ToolSpec, Unfinished
 
 from .errors import shortened
@@ -24,7 +24,7 @@ _MARK: Final = "mcp"
 """Key of what is kept with a question."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Resumed:
     """What a call goes on with."""
 

@@ -11,7 +11,7 @@ import re
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -21,6 +21,7 @@ import httpx2
 from mcp.client.streamable_http import streamable_http_client
 
 from toolgen.contract.json_value import Json, compact
+from toolgen.contract.record import frozen_record
 from toolgen.ports.loopback import is_loopback
 from toolgen.runtime import CallMeta, RegistrationError
 
@@ -48,7 +49,7 @@ _certificates: Final = cache(httpx2.create_ssl_context)
 """A server may hold a response open for as long as it works; the SDK's own limits."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record(kw_only=False)
 class StdioServer:
     """A server that is started as a process and spoken to over its standard input and output.
 
@@ -90,7 +91,7 @@ class StdioServer:
             yield streams
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record(kw_only=False)
 class HttpServer:
     """A server that is reached by streamable HTTP.
 

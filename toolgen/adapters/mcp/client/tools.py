@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Final
 
@@ -13,6 +12,7 @@ import mcp_types as types
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.contract.names import MCP_HINTS, Hint
+from toolgen.contract.record import frozen_record
 from toolgen.contract.tool_facts import Icon, is_icon_size, is_icon_source, is_image_type
 from toolgen.runtime import ToolSpec, json_schema_codec
 from toolgen.shapes.foreign.normal_form import UnsafeError, normal_form, safe_text
@@ -35,7 +35,7 @@ _LONGEST_ICON: Final = 65_536
 _MOST_ICONS: Final = 10
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class ServerTool:
     """A tool of a server."""
 

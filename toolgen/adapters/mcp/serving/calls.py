@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, TypeAlias
 
 import anyio
@@ -17,6 +17,7 @@ from toolgen.calls.steps.registered_tool import RegisteredTool
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import log_failure, logger
 from toolgen.contract.names import UNAVAILABLE
+from toolgen.contract.record import frozen_record
 from toolgen.ports.requests import waits_for_client
 from toolgen.runtime import CallMeta, Runtime, Snapshot, Suspended, ToolResult
 from toolgen.waiting.errors import BadAnswerError, NotAllowedAnswerError, SuspensionError
@@ -50,7 +51,7 @@ _WHY_FAILED: Final = "the request of the client failed"
 log = logger("toolgen.mcp")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class _Request:
     """One `tools/call`, and the tool that it names."""
 

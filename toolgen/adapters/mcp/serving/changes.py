@@ -11,7 +11,6 @@ import hashlib
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 from weakref import WeakKeyDictionary
 
@@ -22,6 +21,7 @@ from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, Ser
 from mcp.shared.subscriptions import SUBSCRIPTION_ID_META_KEY
 
 from toolgen.contract.logs import log_failure, logger
+from toolgen.contract.record import frozen_record
 from toolgen.runtime import CallMeta, Runtime
 
 from .identity import Context, is_modern
@@ -35,7 +35,7 @@ List: TypeAlias = Callable[[CallMeta, bool], Awaitable[Iterable[ListedTool]]]
 """Lists the tools of a request anew; the flag is whether it is of 2026-07-28 or later."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class _Seen:
     """What a client has listed, and for whom."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Final
 
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp
@@ -13,6 +13,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from toolgen.contract.errors import ToolgenError
+from toolgen.contract.record import frozen_record
 from toolgen.ports.admission import PortLimits
 from toolgen.ports.connections import at_most_half_of_files
 from toolgen.ports.http_requests import BodyDeadline, OwnNames
@@ -30,7 +31,7 @@ _PERIODS: Final = ("head_s", "body_s", "write_s", "session_idle_s")
 """Options of `HttpOptions` in seconds, of which zero would let nothing in."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class HttpOptions:
     """How a server over HTTP is limited."""
 

@@ -6,13 +6,13 @@ import hashlib
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final, Literal, get_args
 
 from mcp import MCPError, types
 from mcp.types import INVALID_PARAMS
 
 from toolgen.contract.json_value import Json
+from toolgen.contract.record import frozen_record
 from toolgen.contract.tool_facts import Icon
 from toolgen.runtime import ToolSpec
 from toolgen.shapes.foreign.schema import embedded
@@ -33,7 +33,7 @@ _MOST_KEPT: Final = 20_000
 """Tools whose entry is kept; those of dynamic toolsets may be new ones for each request."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class ListedTool:
     """A tool as one era lists it."""
 
@@ -140,7 +140,7 @@ def _meta(spec: ToolSpec[Any, Any]) -> dict[str, Json]:
     return {f"{META_PREFIX}{key}": value for key, value in facts.items() if value}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class OutputForm:
     """How the results of a tool are sent as structured content."""
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from toolgen.contract.names import CALL_META_NAMES
+from toolgen.contract.record import frozen_record
 from toolgen.contract.tool_facts import Confirmation
 from toolgen.expr import codes
 from toolgen.expr.source import Source
@@ -34,7 +35,7 @@ from .policies import policy_of
 _RESERVED = "transfer_to_"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class KnownToolset:
     """A toolset of the design: as it was written, and as it was checked."""
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from toolgen.contract.record import frozen_record
 from toolgen.expr import codes
 
 from ...agents import Agent, Export, Use
@@ -15,7 +15,7 @@ from ..clause_lookup import clauses_of_kind
 from ..report import RelatedSource, Report
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class OwnedToolset:
     """A toolset and what it belongs to."""
 

@@ -7,10 +7,10 @@ lists of Int and lists of Float, the container is built again.
 from __future__ import annotations
 
 from collections.abc import Callable, Container
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final, TypeAlias
 
+from toolgen.contract.record import frozen_record
 from toolgen.expr import codes
 from toolgen.expr.source import Source
 from toolgen.expr.tree import Assignment, Choose, Conversion, Each, ObjectMapping, OrNone, Rebuild, Same
@@ -41,7 +41,7 @@ from ..types.spelling import field_text, type_text
 SAME: Final = Same()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class FieldMismatch:
     """Two fields of which one fills the other although it does not fit."""
 
@@ -97,7 +97,7 @@ def _report(pair: FieldMismatch, supplied: str, taken: str, hint: str, place: So
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class MismatchHandlers:
     """Callbacks for fields that do not fit; paths lead from the outermost object."""
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from toolgen.contract.record import frozen_record
 from toolgen.contract.tool_facts import Error as CheckedError
 from toolgen.expr.source import Source
 from toolgen.expr.tree import Method as CheckedMethod
@@ -20,7 +21,7 @@ from ..types.payloads import resolve_fields
 from ..types.types import Types
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Operation:
     """A method with its clauses, which a tool without Args or Return takes over."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from toolgen.contract.record import frozen_record
 from toolgen.shapes.fields import (
     ArrayType,
     DataType,
@@ -21,7 +21,7 @@ _Pairs: TypeAlias = set[tuple[str, str]]
 """Objects of the method and the tool that were compared."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Sides:
     """The objects of a method and of its tool, by class name."""
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from functools import cache, reduce
 from operator import or_
 from pathlib import PurePath
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
+from toolgen.contract.record import frozen_record
 from toolgen.contract.transport import Status
 
 from ...agents import Agent, Completion, History
@@ -30,7 +31,7 @@ from ...transports import HTTP, Body, Response, Server
 from ..types.jsonvalues import NoJsonError, json_value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record(kw_only=False)
 class ArgumentType:
     """The Python type of one argument; `instead` replaces a wrong value."""
 
@@ -41,7 +42,7 @@ class ArgumentType:
     """Whether the clause cannot be used at all without it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class ClauseArguments:
     """The types of all arguments of a clause, by name, in the order of the annotations."""
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.names import SESSION
+from toolgen.contract.record import frozen_record
 from toolgen.expr import codes
 from toolgen.shapes.design.validator import Validator
 from toolgen.shapes.fields import (
@@ -31,7 +31,7 @@ _ATTRIBUTE: Final = "name an attribute of Args"
 _SESSION_OR_ATTRIBUTE: Final = "write 'session', or name an attribute of Args that is one value"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Arguments:
     """The arguments that a condition may name."""
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any as Anything
 from typing import Final, TypeAlias
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.names import Hint
+from toolgen.contract.record import frozen_record
 from toolgen.contract.tool_facts import (
     Confirmation,
     Deprecation,
@@ -254,7 +255,7 @@ def _meant(written: str, toolset: str, ids: Collection[str]) -> str:
     return suggestion(written, ids if "." in written else own, "leave the replacement out")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class ClauseScope:
     """The names that the clauses of a tool may refer to."""
 

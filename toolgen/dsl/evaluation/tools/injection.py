@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from toolgen.contract.names import CALL_META_NAMES
+from toolgen.contract.record import frozen_record
 from toolgen.expr import codes
 from toolgen.expr.source import Source
 from toolgen.shapes.fields import MISSING, Field, StringType
@@ -18,7 +19,7 @@ from ..types.resolved_fields import ResolvedFields
 from ..types.spelling import type_text
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Injection:
     """A payload, split into fields that the server fills and fields that the model sends."""
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from typing import Final
 
+from toolgen.contract.record import frozen_record
 from toolgen.expr import codes
 from toolgen.expr.source import Source
 from toolgen.shapes.fields import Foreign, ObjectType
@@ -17,7 +17,7 @@ from ..report import Report, suggestion
 _PART: Final = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class TemplateNames:
     """The names that a template of a tool may use."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.names import BOUNDS_FIELDS
+from toolgen.contract.record import frozen_record
 from toolgen.contract.tool_facts import Artifact as CheckedArtifact
 from toolgen.contract.tool_facts import Bounded
 from toolgen.expr import codes
@@ -41,7 +41,7 @@ from .injection import Injection, check_closed, inject
 from .templates import TemplateNames, names_of, sensitive_names_of
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class ToolDraft:
     """A tool whose binding is not resolved yet."""
 
@@ -58,7 +58,7 @@ class ToolDraft:
     """What texts about it may name."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class ToolsetContext:
     """The facts of a toolset that its tools need."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
 
+from toolgen.contract.record import frozen_record
 from toolgen.expr import codes
 from toolgen.expr.rule import Rule
 from toolgen.expr.source import Source
@@ -19,7 +19,7 @@ from ..types.modules import UNKNOWN
 _UNKNOWN: Final = ObjectType(name=UNKNOWN.name, description="", fields=())
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record(kw_only=False)
 class MethodScope:
     """A method, and the report of what is wrong with its transport."""
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final, TypeAlias
 
 from toolgen.contract.names import Hint
+from toolgen.contract.record import frozen_record
 from toolgen.contract.tool_facts import ToolFacts
 from toolgen.contract.transport import HTTP as CheckedHTTP
 from toolgen.contract.transport import IDEMPOTENT_VERBS, SAFE_VERBS
@@ -29,7 +30,7 @@ from .servers import servers_of
 Transport: TypeAlias = CheckedHTTP | CheckedFunction | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record(kw_only=False)
 class ServiceTransport:
     """Where a service answers, and how each of its methods is reached."""
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from decimal import Decimal
 from itertools import product
 from typing import Any as Anything
 from typing import Final
 
+from toolgen.contract.record import frozen_record
 from toolgen.expr import codes
 from toolgen.expr.source import Source
 from toolgen.shapes.constraints import CONSTRAINTS, Holder, held_by, limits_of
@@ -49,7 +49,7 @@ _FORMAT_WORDS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class Subject:
     """The owner of a type, and the place of its diagnostics."""
 

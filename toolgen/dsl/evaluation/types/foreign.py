@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from toolgen.contract.record import frozen_record
 from toolgen.expr import codes
 from toolgen.expr.source import Source
 from toolgen.shapes.fields import Foreign
@@ -28,7 +29,7 @@ _MOST_PLACES: Final = 3
 """Places of one schema that a warning names."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class _Unreadable(Exception):
     fault: str
     hint: str

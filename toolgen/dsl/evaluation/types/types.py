@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any as Anything
 from typing import TypeAlias
 
+from toolgen.contract.record import frozen_record
 from toolgen.expr import codes
 from toolgen.expr.source import Source
 from toolgen.shapes import naming
@@ -43,7 +44,7 @@ Named: TypeAlias = Type | Enum[Anything] | OneOf | JSONSchema
 """What all share under its name. A union or a schema may have none; then it is no such type."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class _Place:
     """The place of a type, from which the classes made for it get their names."""
 

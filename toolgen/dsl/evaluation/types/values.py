@@ -6,10 +6,11 @@ They are read when their field is made and checked when all types are known.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from toolgen.contract.json_value import Json
+from toolgen.contract.record import frozen_record
 from toolgen.expr import codes
 from toolgen.expr.source import Source
 from toolgen.shapes.constraints import LIMITS, constraints_in
@@ -48,7 +49,7 @@ _SIDES: Final = {
 """Where a default lies that does not pass a bound, and the hint; by the side and whether it is exclusive."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class _Check:
     """A value and the type that it has to fit."""
 
