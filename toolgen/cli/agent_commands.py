@@ -1,7 +1,5 @@
 """The commands that talk to an agent: one turn for scripts, and a conversation."""
 
-from __future__ import annotations
-
 import sys
 from typing import Annotated
 

@@ -1,9 +1,11 @@
-"""The commands and their options; each command has a module of its own."""
+"""The commands and their options; each command has a module of its own.
 
-from __future__ import annotations
+In the modules with commands annotations are values and not texts, which typer would evaluate four times each.
+"""
 
 import sys
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import cache
 from math import isfinite
@@ -58,16 +60,22 @@ ParentToolCall = Annotated[str, typer.Option(help="parent_tool_call_id of the ca
 def run(args: Sequence[str]) -> int:
     """Run one command and return its exit code."""
     try:
-        _command()(list(args), prog_name="toolgen")
+        _command(args[0] if args else "")(list(args), prog_name="toolgen")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 0
     return 0
 
 
 @cache
-def _command() -> Callable[..., Any]:
-    """Return the command of the app, which takes longer to make than most commands to run."""
-    return get_command(app)
+def _command(name: str) -> Callable[..., Any]:
+    """Return the app with one command; where none has this name with all, which take longer to make."""
+    part = copy(app)
+    commands = [
+        (each.name or getattr(each.callback, "__name__", ""), each) for each in app.registered_commands
+    ]
+    part.registered_commands = [each for own, each in commands if own == name]
+    part.registered_groups = [each for each in app.registered_groups if each.name == name]
+    return get_command(part if part.registered_commands or part.registered_groups else app)
 
 
 @app.callback(invoke_without_command=True)

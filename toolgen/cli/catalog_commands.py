@@ -1,7 +1,5 @@
 """The commands that look at tools as models see them: what a provider is told, and what is used badly."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Literal
 

@@ -1,7 +1,5 @@
 """The commands below `toolgen runs`, `toolgen mcp` and `toolgen tools`, and their options."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Coroutine
 from pathlib import Path

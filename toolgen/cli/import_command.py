@@ -1,7 +1,5 @@
 """The command `toolgen import`, and its options."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated

@@ -1,7 +1,5 @@
 """The command `toolgen init`, and its options."""
 
-from __future__ import annotations
-
 from typing import Annotated, get_args
 
 import typer
