@@ -11,8 +11,6 @@ from typing import Final
 
 from toolgen.contract.errors import ToolgenError
 
-from .last_generation import nothing_to_do
-
 _EXTRA: Final = frozenset(["jinja2", "jsonschema_rs", "ruff", "typer", "watchfiles", "yaml"])
 _HINT: Final = "pip install 'toolgen[gen]'"
 _HINTS: Final = {"typer": f"{_HINT}, or 'toolgen[cli]' for the commands that generate nothing"}
@@ -26,9 +24,12 @@ def main(args: Sequence[str] | None = None) -> int:
     """
     if args is not None:
         return _run(args)
-    if current := nothing_to_do(sys.argv[1:]):
-        print(current, file=sys.stderr)
-        return 0
+    if sys.argv[1:2] == ["gen"]:
+        from .last_generation import nothing_to_do  # whose hashes are a thirtieth of `--help`
+
+        if current := nothing_to_do(sys.argv[1:]):
+            print(current, file=sys.stderr)
+            return 0
     code = _run(sys.argv[1:])
     if "temporalio" in sys.modules:
         _leave(code)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import json
 import os
 import sys
@@ -71,6 +70,8 @@ def show_json(value: Any) -> None:
 
 def user_name() -> str:
     """Return the name of the user of this machine; "" where there is none."""
+    import getpass
+
     try:
         return getpass.getuser()
     except (ImportError, KeyError, OSError):

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os.path
 from collections.abc import Iterable, Mapping
-from importlib.resources import files
 from itertools import pairwise
 from typing import Any, Final, Literal, TypeAlias, assert_never
 
@@ -220,6 +219,8 @@ def _short(text: str) -> str:
 
 def format_schema() -> dict[str, Any]:
     """Return the JSON Schema 2020-12 of one line of `--format json`, format 1."""
+    from importlib.resources import files  # a fortieth of `--help`, which needs no schema
+
     text = files("toolgen.findings").joinpath("finding-1.schema.json").read_text("utf-8")
     schema: dict[str, Any] = json.loads(text)
     return schema

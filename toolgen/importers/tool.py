@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.record import frozen_record
-from toolgen.contract.tool_facts import Icon
-from toolgen.findings import Finding
+
+if TYPE_CHECKING:
+    from toolgen.contract.tool_facts import Icon
+    from toolgen.findings import Finding
 
 Kind: TypeAlias = Literal["jsonschema", "openapi", "mcp", "python", "catalog"]
 """What a source is."""
