@@ -38,6 +38,7 @@ result = asyncio.run(main())
 assert result.status == "ok", result.json
 """
 VERSION = "from toolgen.cli.app import run; run(['--version'])"
+WORKER = "import toolgen.cli.worker"
 COUNT = """
 import json, sys
 print(json.dumps(sorted(name for name in sys.modules if name.partition(".")[0] == "toolgen")))
@@ -60,8 +61,8 @@ print(len(texts))
 
 @pytest.mark.parametrize(
     ("code", "most"),
-    first([(IMPORT, 67), (CALL, 68), (VERSION, 25)]),
-    ids=["the import", "one call", "the version"],
+    first([(IMPORT, 67), (CALL, 68), (VERSION, 25), (WORKER, 121)]),
+    ids=["the import", "one call", "the version", "a worker"],
 )
 def test_a_program_loads_few_modules(code: str, most: int) -> None:
     """More is a decision: what a call does not need is imported where it is first used."""

@@ -7,9 +7,8 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from toolgen.compatibility import ParkedCall
 from toolgen.contract.errors import ToolgenError
 from toolgen.engines import InProcessEngine
 from toolgen.runs import RunWait
@@ -17,6 +16,9 @@ from toolgen.runtime import Runtime, ToolSpec, ToolValidationError
 from toolgen.waiting.frozen import FrozenCall
 
 from .runtime import specs_of
+
+if TYPE_CHECKING:
+    from toolgen.compatibility import ParkedCall
 
 _MOST: Final = 100_000
 """Open waits that are read."""
@@ -80,6 +82,8 @@ async def _open_waits(file: Path) -> tuple[RunWait, ...]:
 
 def calls_of(waits: Iterable[RunWait]) -> tuple[ParkedCall, ...]:
     """Return the calls among the things that runs wait for."""
+    from toolgen.compatibility import ParkedCall  # which a worker does not load
+
     return tuple(
         ParkedCall(id=call.id, tool=call.tool, kind=call.kind, arguments=json.loads(call.payload_json))
         for call in _frozen_in(waits)
