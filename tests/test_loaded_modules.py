@@ -38,6 +38,7 @@ result = asyncio.run(main())
 assert result.status == "ok", result.json
 """
 VERSION = "from toolgen.cli.app import run; run(['--version'])"
+AGENTS = "import toolgen.agents"
 WORKER = "import toolgen.cli.worker"
 COUNT = """
 import json, sys
@@ -61,8 +62,8 @@ print(len(texts))
 
 @pytest.mark.parametrize(
     ("code", "most"),
-    first([(IMPORT, 67), (CALL, 68), (VERSION, 25), (WORKER, 121)]),
-    ids=["the import", "one call", "the version", "a worker"],
+    first([(IMPORT, 67), (CALL, 68), (VERSION, 25), (WORKER, 113), (AGENTS, 200)]),
+    ids=["the import", "one call", "the version", "a worker", "agents"],
 )
 def test_a_program_loads_few_modules(code: str, most: int) -> None:
     """More is a decision: what a call does not need is imported where it is first used."""
@@ -76,7 +77,7 @@ def test_a_program_loads_few_modules(code: str, most: int) -> None:
     ("code", "part", "most"),
     [
         (IMPORT, "def __init__", 10),
-        ("import toolgen.runtime, toolgen.agents", "def __init__", 18),
+        (AGENTS, "def __init__", 18),
         (VERSION, "typer.", 0),
     ],
     ids=["the import", "agents", "the version"],

@@ -9,13 +9,15 @@ import re
 from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from dataclasses import field
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 from urllib.parse import quote, quote_plus
 
 from .json_value import Json
 from .record import frozen_record
 from .secrets import noting
-from .transport import Requirement, SecurityScheme
+
+if TYPE_CHECKING:
+    from .transport import Requirement, SecurityScheme
 
 _KINDS: Final = {"api_key": "API key", "basic": "password", "bearer": "token", "oauth2": "authorization"}
 _PARTS: Final = re.compile(r"[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])")

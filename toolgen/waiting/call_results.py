@@ -6,12 +6,11 @@ from base64 import b64decode
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields, replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from toolgen.calls.call import CallMeta
 from toolgen.calls.content import AudioContent, Content, ImageContent, ResourceContent, TextContent
 from toolgen.calls.errors import DeclaredError, ToolError, ToolValidationError
-from toolgen.calls.provided import ArtifactKeeper
 from toolgen.calls.results import Artifact, ArtifactRef, RetryHint, RunLink, Telemetry, ToolResult
 from toolgen.calls.specs import ToolSpec
 from toolgen.calls.steps.failures import log
@@ -28,6 +27,9 @@ from .errors import TamperedSuspensionError, UnsealedSuspensionError
 from .loop import CallDocument, Outcome
 from .resuming import WaitingTools
 from .wait_registry import WaitRegistry
+
+if TYPE_CHECKING:
+    from toolgen.calls.provided import ArtifactKeeper
 
 _CONTENT: Final[dict[str, type[Any]]] = {
     "text": TextContent,

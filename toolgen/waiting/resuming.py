@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pydantic_core import to_json
 
@@ -24,7 +24,6 @@ from toolgen.calls.steps.registered_tool import RegisteredTool
 from toolgen.calls.steps.result_encoding import encode_result, error_document
 from toolgen.calls.toolsets.directory import Directory
 from toolgen.calls.toolsets.dynamic import ReadonlyContext, SnapshotError
-from toolgen.calls.toolsets.snapshot import CallService, Snapshot
 from toolgen.calls.toolsets.toolsets import Toolsets
 from toolgen.contract.json_value import Json
 from toolgen.contract.limits import UNLIMITED
@@ -39,6 +38,9 @@ from .loop import left_work
 from .once_call import Keeping
 from .suspending import approval_schema, suspended_result
 from .wait_registry import WaitRegistry
+
+if TYPE_CHECKING:
+    from toolgen.calls.toolsets.snapshot import CallService, Snapshot
 
 FindTool = Callable[[str, CallMeta, str], Awaitable[RegisteredTool | None]]
 """Finds a tool by id, for a call with these facts, as the run of this id has it."""

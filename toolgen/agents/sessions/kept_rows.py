@@ -9,11 +9,9 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import lru_cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pydantic_core import to_jsonable_python
-
-from toolgen.stores.transactions import Transaction
 
 from ..planner.messages import (
     AssistantMessage,
@@ -35,6 +33,9 @@ from .sessions import (
     newest_turns,
     unknown_session,
 )
+
+if TYPE_CHECKING:
+    from toolgen.stores.transactions import Transaction
 
 SESSION: Final = "SELECT id, agent, created_at, ended_at, labels FROM session"
 AGENT: Final = "UPDATE session SET agent = ? WHERE id = ?"

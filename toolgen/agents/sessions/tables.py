@@ -7,9 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final, Literal
-
-from toolgen.stores.transactions import Database, Transaction
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from ..planner.messages import Message, ToolAnswer, ToolMessage, UserMessage
 from .kept_rows import (
@@ -40,6 +38,9 @@ from .sessions import (
     not_kept,
     with_those_above,
 )
+
+if TYPE_CHECKING:
+    from toolgen.stores.transactions import Database, Transaction
 
 _STATES: Final = {None: "", "open": "WHERE ended_at IS NULL", "ended": "WHERE ended_at IS NOT NULL"}
 _CREATE: Final = """
