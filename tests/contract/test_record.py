@@ -6,7 +6,7 @@ import copy
 import inspect
 import pickle
 from dataclasses import FrozenInstanceError, dataclass, field, replace
-from typing import Any
+from typing import Any, get_type_hints
 
 import pytest
 from hypothesis import given
@@ -126,6 +126,7 @@ def test_a_frozen_record_is_made_and_shown_as_a_dataclass() -> None:
     assert repr(ours) == repr(theirs).replace("Theirs", "Ours").replace("TheirFrozen", "OurFrozen")
     assert OurFrozen("p").parts is not OurFrozen("p").parts
     assert inspect.signature(OurFrozen).parameters.keys() == inspect.signature(TheirFrozen).parameters.keys()
+    assert get_type_hints(OurFrozen.__init__) == get_type_hints(TheirFrozen.__init__)
     assert OurFrozen.__match_args__ == TheirFrozen.__match_args__
     assert Bare() == Bare()
     for cls in (OurFrozen, TheirFrozen):

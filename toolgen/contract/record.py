@@ -7,6 +7,7 @@ a third of them, so only the fields and slots of a record are made at once. Its 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import MISSING, FrozenInstanceError, dataclass, field, fields, is_dataclass
 from functools import cache, partial
@@ -77,27 +78,29 @@ class _Method:
         return method.__get__(record, cls)
 
 
-def _function(cls: type, head: str, body: list[str], **scope: Any) -> Any:
-    """Return a compiled function for a class."""
+def _function(cls: type, head: str, body: list[str], **values: Any) -> Any:
+    """Return a compiled function for a class, whose names are those of its module, and values besides."""
     name = head.partition("(")[0]
-    scope["__name__"] = cls.__module__
-    exec("\n ".join([f"def {head}:", *body]), scope)
-    scope[name].__qualname__ = f"{cls.__qualname__}.{name}"
-    return scope[name]
+    lines = [f"def _make({', '.join(values)}):", f" def {head}:", *(f"  {line}" for line in body)]
+    made: dict[str, Any] = {}
+    exec("\n".join([*lines, f" return {name}"]), vars(sys.modules[cls.__module__]), made)
+    function = made["_make"](**values)
+    function.__qualname__ = f"{cls.__qualname__}.{name}"
+    return function
 
 
 def _init(cls: Any, *, is_frozen: bool) -> Any:
-    scope: dict[str, Any] = {"_from_factory": _FROM_FACTORY}
+    values: dict[str, Any] = {"_from_factory": _FROM_FACTORY}
     ordered: list[str] = []
     named: list[str] = []
     body: list[str] = []
     for each in fields(cls):
         name, value = each.name, each.name
         if each.default is not MISSING:
-            scope[f"_default_{name}"] = each.default
+            values[f"_default_{name}"] = each.default
             parameter, value = f"{name}=_default_{name}", name if each.init else f"_default_{name}"
         elif each.default_factory is not MISSING:
-            scope[f"_factory_{name}"] = each.default_factory
+            values[f"_factory_{name}"] = each.default_factory
             parameter, value = f"{name}=_from_factory", f"_factory_{name}()"
             if each.init:
                 value += f" if {name} is _from_factory else {name}"
@@ -108,16 +111,14 @@ def _init(cls: Any, *, is_frozen: bool) -> Any:
         if each.init:
             (named if each.kw_only else ordered).append(parameter)
         if is_frozen:
-            scope[f"_set_{name}"] = getattr(
-                cls, name
-            ).__set__  # of its slot: faster than `object.__setattr__`
+            values[f"_set_{name}"] = getattr(cls, name).__set__  # faster than `object.__setattr__`
             body.append(f"_set_{name}(self, {value})")
         else:
             body.append(f"self.{name} = {value}")
     if hasattr(cls, "__post_init__"):
         body.append("self.__post_init__()")
     parameters = ", ".join(["self", *ordered, *(["*", *named] if named else [])])
-    init = _function(cls, f"__init__({parameters})", body or ["pass"], **scope)
+    init = _function(cls, f"__init__({parameters})", body or ["pass"], **values)
     init.__annotations__ = {each.name: each.type for each in fields(cls) if each.init} | {"return": None}
     return init
 
