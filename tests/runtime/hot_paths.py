@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
+import json
 import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -23,11 +24,14 @@ from toolgen.runtime import (
     Hook,
     Runtime,
     Scheduling,
+    SchemaCodec,
+    SchemaModel,
     ToolCall,
     ToolContext,
     ToolOutcome,
     ToolResult,
     ToolsetRegistration,
+    ToolSpec,
     Verdict,
 )
 from toolgen.runtime.testing import RecordingExecutor
@@ -81,6 +85,40 @@ def pinging(**host: Any) -> Callable[[], Awaitable[ToolResult]]:
     return lambda: runtime.call("ping", b'{"text":"pong"}', META)
 
 
+class Search(SchemaModel, extra="forbid"):
+    """Arguments and result of a tool whose schema is of somebody else, with a rule that no type holds."""
+
+    site_id: str
+    limit: int | None = None
+    cursor: str | None = None
+
+
+SEARCH: Final = {
+    "type": "object",
+    "properties": {
+        "site_id": {"type": "string"},
+        "limit": {"type": "integer"},
+        "cursor": {"type": "string"},
+    },
+    "required": ["site_id"],
+    "dependentRequired": {"cursor": ["limit"]},
+    "additionalProperties": False,
+}
+
+
+def searching() -> Callable[[], Awaitable[ToolResult]]:
+    def codec() -> SchemaCodec[Search]:
+        return SchemaCodec(None, __name__, "Search", {"Search": json.dumps(SEARCH)}, is_exact=False)
+
+    runtime = Runtime()
+    spec = ToolSpec(id="others.tools.search", description="Search.", payload=codec(), result=codec())
+    executor = RecordingExecutor({"search": Search(site_id="harbour", limit=20, cursor="abc")})
+    runtime.tools.register(
+        ToolsetRegistration(name="others.tools", specs=(spec,), executor=executor, format=1)
+    )
+    return lambda: runtime.call("search", b'{"site_id":"harbour","limit":20,"cursor":"abc"}', META)
+
+
 def listing(
     arguments: bytes = SITE, result: object = None, specs: Any = devices.SPECS, **host: Any
 ) -> Callable[[], Awaitable[ToolResult]]:
@@ -112,6 +150,7 @@ PATHS: Final[dict[str, Callable[[], Callable[[], Awaitable[ToolResult]]]]] = {
     "20 devices with two hooks": lambda: listing(hooks=[PassingBoth()]),
     "20 devices and an artifact": with_artifact,
     "20 devices with a subscriber": with_subscriber,
+    "foreign with rules": searching,
     "arguments that do not fit": lambda: listing(WRONG),
 }
 """What makes a runtime and returns one call of it, by name."""

@@ -22,6 +22,7 @@ FIGURES: Final[dict[tuple[int, int], dict[str, tuple[int, int]]]] = {
         "20 devices with two hooks": (1_388, 1),
         "20 devices and an artifact": (1_112, 1),
         "20 devices with a subscriber": (1_670, 1),
+        "foreign with rules": (891, 1),
         "arguments that do not fit": (892, 1),
     },
 }

@@ -11,9 +11,9 @@ from copy import copy
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast
 
-from pydantic_core import PydanticSerializationError, ValidationError, from_json
+from pydantic_core import PydanticSerializationError, ValidationError
 
 from toolgen.catalog.schema_file import SchemaFile, Schemas
 from toolgen.contract.limits import DEFAULT_LIMITS, Limits, exceeded_limit
@@ -66,7 +66,7 @@ class Codec(Generic[T]):
         "_check _dump _dump_filtered _keys _literal _module _package _reader _rules _schemas _type _validate "
         "name sensitive".split()
     )
-    _form: ClassVar = (True, False)
+    _form: tuple[bool, bool] = (True, False)
     """Whether JSON leaves out what is None, and what nobody has set."""
     is_exact: bool = True
     """Whether the types accept just what the schema accepts; else the schema is checked too."""
@@ -235,12 +235,12 @@ class Codec(Generic[T]):
 
         return read(self._reader, errors, most)
 
-    def _rule_issues(self, parsed: Any, most: int, size: int) -> Findings:
-        """Return the issues by the schema of a document of so many bytes that the types accept."""
+    def _rule_issues(self, data: bytes | str, most: int) -> Findings:
+        """Return the issues by the schema of a document; nothing when it is not JSON."""
         if self._rules is None:
             needs = f"{self.name} has rules that no type holds, and the package that checks them is missing"
             self._rules = rules_class(needs)(self.schema)
-        return self._rules.findings(parsed, most, size)
+        return self._rules.findings_in(data, most)
 
     def encode(self, value: T) -> bytes:
         """Return canonical JSON: declaration order, no spaces, absent fields left out.
@@ -302,14 +302,14 @@ class CheckedCodec(Codec[T]):
         with document_steps():  # for its types and its rules
             value = super().decode_lenient(data, limits)
             written = super().encode(value)
-            findings = self._rule_issues(from_json(written), limits.issues, len(written))
+            findings = self._rule_issues(written, limits.issues)
         if findings.issues:
             raise validation_error(findings.shortened())
         return value
 
     def encode(self, value: T) -> bytes:
         written = super().encode(value)
-        require_fit(self.name, self._rule_issues(from_json(written), MOST_SHOWN, len(written)))
+        require_fit(self.name, self._rule_issues(written, MOST_SHOWN))
         return written
 
 

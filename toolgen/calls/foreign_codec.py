@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from pydantic_core import PydanticSerializationError, ValidationError, from_json
+from pydantic_core import PydanticSerializationError, ValidationError
 
 from toolgen.catalog.schema_file import Schemas
 from toolgen.contract.errors import ToolgenError
@@ -17,8 +17,8 @@ from toolgen.contract.json_value import compact
 from toolgen.contract.limits import DEFAULT_LIMITS, Limits
 from toolgen.shapes.design.model import AnyJson, ToolModel
 from toolgen.shapes.foreign.filling import filler_of
-from toolgen.shapes.foreign.model import exact_adapter
-from toolgen.shapes.guarded import guarded, rules_class
+from toolgen.shapes.foreign.model import exact_adapter, has_defaults
+from toolgen.shapes.guarded import guarded, nothing_surely_fits, rules_class, surely_fits
 from toolgen.shapes.issues import Findings
 from toolgen.shapes.steps import document_steps
 
@@ -36,7 +36,7 @@ from .errors import MalformedResultError
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
-    from pydantic_core import ErrorDetails
+    from pydantic_core import ErrorDetails, SchemaSerializer
 
     from toolgen.shapes.foreign.issues import ForeignReader
     from toolgen.shapes.foreign.rules import Rules
@@ -52,14 +52,15 @@ class SchemaCodec(Codec[T]):
     required properties filled in (`toolgen.shapes.foreign.filling`).
     """
 
-    __slots__ = ("_fill", "_foreign", "is_exact")
-    _form = (False, True)
+    __slots__ = ("_fill", "_foreign", "_form", "_surely_fits", "is_exact")
 
     def __init__(
         self, package: str | None, module: str, name: str, schemas: Schemas, *, is_exact: bool
     ) -> None:
         super().__init__(package, module, name, schemas)
         self.is_exact = is_exact
+        self._form = (False, True)
+        self._surely_fits: Callable[[Any, int], bool] = nothing_surely_fits
         self._foreign: ForeignReader | None = None
         self._check = self._first_check
         self._fill: Callable[[bytes | str], bytes | str] | None = self._first_fill
@@ -76,13 +77,20 @@ class SchemaCodec(Codec[T]):
     def _bind(self, model: Any) -> None:
         if isinstance(model, type) and issubclass(model, ToolModel):
             super()._bind(model)
+            self._set_form(model.__pydantic_core_schema__, model.__pydantic_serializer__)
             self._check = partial(_of_class, model)
             return
         adapter = exact_adapter(model)
         self._type = cast("Any", model)
         self._validate = guarded(adapter.validator.validate_json, adapter.core_schema, self.schema_json)
-        self._set_dump(adapter.serializer)
+        self._set_form(adapter.core_schema, adapter.serializer)
         self._check = adapter.validator.validate_python
+
+    def _set_form(self, core: Any, serializer: SchemaSerializer) -> None:
+        self._form = (False, has_defaults(core))
+        self._set_dump(serializer)
+        if not self.is_exact:
+            self._surely_fits = surely_fits(self.schema, core, serializer, self._form[1])
 
     def decode(self, data: bytes | str | Mapping[str, object], limits: Limits = DEFAULT_LIMITS) -> T:
         if self._fill is not None:
@@ -99,7 +107,8 @@ class SchemaCodec(Codec[T]):
             return super().decode_lenient(data, limits)
         with document_steps():  # for its types and its rules
             value = super().decode_lenient(data, limits)
-            if (findings := self._schema_issues(data, limits.issues)).issues:
+            is_sure = self._surely_fits(value, len(data))
+            if not is_sure and (findings := self._rule_issues(data, limits.issues)).issues:
                 raise validation_error(findings.shortened())
             return value
 
@@ -107,34 +116,26 @@ class SchemaCodec(Codec[T]):
         """Return the JSON of the set values: without defaults, with each null of the document.
 
         Raises:
-            MalformedResultError: the value does not fit.
+            MalformedResultError: the value does not fit. What a class says of it holds since it was
+                constructed, as in `Codec.encode`; the rules that no type holds are checked.
         """
         written = super().encode(value)
-        if not self.is_exact:
-            require_fit(self.name, self._schema_issues(written, MOST_SHOWN))
+        if not (self.is_exact or self._surely_fits(value, len(written))):
+            require_fit(self.name, self._rule_issues(written, MOST_SHOWN))
         return written
 
     def _misfit(self, error: ValidationError | PydanticSerializationError) -> MalformedResultError:
-        if isinstance(error, ValidationError):
-            findings = super()._findings(error, b"", MOST_SHOWN)
-            if findings.issues:
-                return misfit_error(self.name, findings)
+        findings = super()._findings(error, b"", MOST_SHOWN) if isinstance(error, ValidationError) else None
+        if findings and findings.issues:
+            return misfit_error(self.name, findings)
         return super()._misfit(error)
 
     def _findings(self, error: ValidationError, data: bytes | str, most: int) -> Findings:
         """Return the findings of the schema, or those of the types where they have more."""
-        broken = Findings(issues=()) if self.is_exact else self._schema_issues(data, most)
+        broken = Findings(issues=()) if self.is_exact else self._rule_issues(data, most)
         if broken.issues and broken.is_counted:
             return broken
         return super()._findings(error, data, most)
-
-    def _schema_issues(self, data: bytes | str, most: int) -> Findings:
-        """Return the issues by the schema of a document; nothing when it is not JSON."""
-        try:
-            parsed = from_json(data, allow_inf_nan=False)
-        except (ValueError, TypeError):  # the latter where a text holds lone surrogates
-            return Findings(issues=())
-        return self._rule_issues(parsed, most, len(data))
 
     def _read(self, errors: list[ErrorDetails], most: int) -> Findings:
         if self._foreign is None:

@@ -161,7 +161,7 @@ def _whole(value: float) -> int:
     return int(Decimal(repr(value)))  # as its digits say: 1e23 is 10 to the 23rd, and its float is not
 
 
-_WIDE_INT: Final = cs.union_schema(
+WIDE_INT: Final = cs.union_schema(
     [
         cs.int_schema(strict=True),
         cs.no_info_after_validator_function(_whole, cs.float_schema(strict=True, allow_inf_nan=False)),
@@ -179,8 +179,8 @@ _JSON_KEEPS: Final = cs.plain_serializer_function_ser_schema(operator.pos, when_
 def _int(node: AnySchema) -> AnySchema:
     constraints = {row.core: node[row.core] for row in limits_of("integer") if row.core in node}
     if not constraints:
-        return dict(_WIDE_INT)
-    return dict(cs.chain_schema([_WIDE_INT, cs.int_schema(**constraints)]))
+        return dict(WIDE_INT)
+    return dict(cs.chain_schema([WIDE_INT, cs.int_schema(**constraints)]))
 
 
 def _float(node: AnySchema) -> AnySchema:
@@ -190,7 +190,7 @@ def _float(node: AnySchema) -> AnySchema:
 def _literal(node: AnySchema) -> AnySchema:
     if isinstance(node["expected"][0], str):
         return node
-    return dict(cs.chain_schema([_WIDE_INT, node]))
+    return dict(cs.chain_schema([WIDE_INT, node]))
 
 
 def _lexical_schema(pattern: str, python: AnySchema, text: Callable[[Any], str] | None = None) -> AnySchema:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from pydantic_core import CoreConfig, SchemaValidator
+from pydantic_core import CoreConfig, SchemaSerializer, SchemaValidator
 
 from toolgen.contract.errors import ToolgenError
 
@@ -51,3 +52,21 @@ def rules_class(needs: str) -> type[Rules]:
             raise
         raise ToolgenError(needs, hint="pip install 'toolgen[jsonschema]'") from error
     return Rules
+
+
+def surely_fits(
+    schema: Mapping[str, Any], core: AnySchema, serializer: SchemaSerializer, omits_unset: bool
+) -> Callable[[Any, int], bool]:
+    """Return the function that says of a value, with the bytes of its document, whether it surely fits.
+
+    Nothing does where the extra `jsonschema` is not installed: whoever asks the schema then reports it.
+    """
+    if find_spec("jsonschema_rs") is None:
+        return nothing_surely_fits
+    from .foreign.remainder import Remainder
+
+    return Remainder(schema, core, serializer, omits_unset).accepts
+
+
+def nothing_surely_fits(value: Any, size: int) -> bool:
+    return False

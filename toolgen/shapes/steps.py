@@ -6,9 +6,7 @@ is a bound of the work, taken before the work is done.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, Token
 from typing import Final
 
 from .issues import TooComplexError
@@ -53,17 +51,20 @@ class Steps:
 _current: ContextVar[Steps | None] = ContextVar("toolgen_steps", default=None)
 
 
-@contextmanager
-def document_steps() -> Iterator[Steps]:
-    """Give the document that is checked inside the block a budget, or that of the block around it."""
-    if (around := _current.get()) is not None:
-        yield around
-        return
-    token = _current.set(steps := Steps())
-    try:
-        yield steps
-    finally:
-        _current.reset(token)
+class document_steps:
+    """Gives the document that is checked inside the block a budget, or that of the block around it."""
+
+    __slots__ = ("_token",)
+
+    def __enter__(self) -> Steps:
+        self._token: Token[Steps | None] | None = None
+        if (steps := _current.get()) is None:
+            self._token = _current.set(steps := Steps())
+        return steps
+
+    def __exit__(self, *error: object) -> None:
+        if self._token is not None:
+            _current.reset(self._token)
 
 
 def current_steps() -> Steps | None:

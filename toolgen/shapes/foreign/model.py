@@ -136,3 +136,26 @@ def exact_adapter(type_: Any) -> TypeAdapter[Any]:
     adapter: TypeAdapter[Any] = TypeAdapter(marked)
     adapter.rebuild()  # a class builds its own at first use
     return adapter
+
+
+def has_defaults(schema: Any) -> bool:
+    """Return whether serializers have to leave out what is not set, so that a value is written as it was set.
+
+    Not where no field has a default but to be absent. To ask for it is a third of an encode.
+    """
+    waiting = [schema]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, list | tuple):
+            waiting += part
+        elif isinstance(part, dict):
+            waiting += part.values()
+            if part.get("type") == "model-field" and _has_value(part):
+                return True
+    return False
+
+
+def _has_value(field: Any) -> bool:
+    inner = field["schema"]
+    is_left_out = "serialization_exclude_if" in field and inner.get("default", ...) is None
+    return inner["type"] == "default" and not is_left_out

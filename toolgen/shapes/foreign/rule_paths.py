@@ -111,6 +111,8 @@ class Looks:
             steps = _MANY
         self.a_value = min(_MANY, steps)
         """Steps for one value at most."""
+        self.quick_bytes = _NOTHING_COUNTED // (self.a_value + 3)
+        """Bytes of a document for which nothing is counted: a value has a byte, an integer's digits three."""
         self.fault = self._targets.fault
         """The reference that may lead to more than one place, which the counting does not follow; else ""."""
 
@@ -120,7 +122,7 @@ class Looks:
         Raises:
             TooComplexError: so many are not left, or not enough to count them.
         """
-        if (self.a_value + 3) * size <= _NOTHING_COUNTED:  # a value has a byte, an integer's digits three
+        if size <= self.quick_bytes:
             return
         try:
             values, read = _of_values(document, self._divides)

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from jsonschema_rs import Draft202012Validator, ValidationError, validator_cls_for
 from jsonschema_rs import ValidationErrorKind as Kind
+from pydantic_core import from_json
 
 from toolgen.contract.json_value import Json
 
@@ -128,6 +129,18 @@ class Rules:
         """Return the issues of a document, at most one for each value; never raises."""
         return self.findings(document, _ALL).issues
 
+    @property
+    def quick_bytes(self) -> int:
+        """The bytes of a document up to which no steps are counted; 0 where patterns are matched."""
+        return 0 if self._patterns.parts else self._looks.quick_bytes
+
+    def accept(self, document: Json) -> bool:
+        """Return whether a document of so few bytes fits."""
+        try:
+            return bool(self._validator.is_valid(document))
+        except ValueError:  # it is not Unicode text
+            return False
+
     def findings(self, document: Json, most: int, size: int = 0) -> Findings:
         """Return the first issues, at most so many of them, and a lower bound of how many there are more.
 
@@ -149,6 +162,14 @@ class Rules:
                 raise
             return Findings(issues=(TOO_COMPLEX,))
         return Findings(issues=(FieldIssue(keys=(), constraint="invalid_json", message=message),))
+
+    def findings_in(self, data: bytes | str, most: int) -> Findings:
+        """Return what `findings` does, of a JSON text; nothing of one that is not JSON."""
+        try:
+            document = from_json(data, allow_inf_nan=False)
+        except (ValueError, TypeError):  # the latter where a text holds lone surrogates
+            return Findings(issues=())
+        return self.findings(document, most, len(data))
 
     def _judged(self, document: Json, most: int, size: int, steps: Steps) -> Findings:
         self._looks.take(document, size, steps)

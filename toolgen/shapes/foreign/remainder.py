@@ -1,0 +1,254 @@
+"""What types leave of a foreign schema: the rules that none of them holds, at their places.
+
+A value that a type accepts fits its schema if it fits the remainder, which often looks at few keys alone.
+What is not known here of a type or of a schema is left as it is written: the remainder accepts no more than
+the schema. It explains nothing; of a value that does not fit, the whole schema says what is wrong.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any, Final, TypeAlias
+
+from pydantic_core import SchemaSerializer
+
+from toolgen.contract.json_pointer import tokens_of
+from toolgen.contract.json_value import identity
+
+from ..constraints import Holder, limits_of
+from ..exact import WIDE_INT
+from ..numbers import MADE_OF
+from .rule_paths import size_of
+from .rules import Rules
+from .schema import BRANCHES, CONDITIONS
+from .validator import NOT_AMONG, UNKNOWN_KEY
+
+AnySchema = Any
+"""A core schema, a dict; pydantic's own type is a union of some fifty TypedDicts."""
+Left: TypeAlias = tuple[Any, Any]
+"""A schema, True for none, and what of a value it looks at, as pydantic's `include` has it; True for all."""
+
+_ANY: Final[AnySchema] = {"type": "any"}
+_NOTHING: Final[Left] = (True, {})
+_NOTES: Final = frozenset(
+    "$comment $defs default definitions deprecated description examples format readOnly title".split()
+)
+"""Keywords that refuse nothing; `format` is an annotation (JSON Schema 2020-12 Validation 7.2.1)."""
+_OF_ROOT: Final = frozenset(("$schema", "$defs", "definitions"))
+"""Keywords of the root that what is left may need."""
+_NAMES: Final = frozenset("$id $anchor $dynamicAnchor $dynamicRef $recursiveAnchor $recursiveRef".split())
+_SEEING: Final = frozenset(("additionalProperties", "patternProperties", "unevaluatedProperties"))
+"""Keywords that look at the properties beside them."""
+_MOST_PAIRS: Final = 5_000
+"""Pairs of a schema and a type that are compared; behind them all is left."""
+
+
+class Remainder:
+    """Tells of values that a type accepts that they fit its schema, where little of them says so."""
+
+    def __init__(
+        self,
+        schema: Mapping[str, Any],
+        core: AnySchema,
+        serializer: SchemaSerializer,
+        omits_unset: bool,
+    ) -> None:
+        """Compare a schema with its type; `omits_unset` says that a document has no value that nobody set."""
+        left, looked_at = left_of(schema, core)
+        self._looks_at_all = looked_at is True
+        self._rules = None if left is True or looked_at is True else Rules(left)
+        self._quick_bytes = self._rules.quick_bytes if self._rules else 0
+        form: Any = {"include": looked_at, "exclude_unset": omits_unset, "by_alias": True, "warnings": False}
+        self._write: Any = partial(serializer.to_python, mode="json", **form)
+
+    def accepts(self, value: Any, size: int) -> bool:
+        """Return whether a value surely fits; `size` are the bytes of its document."""
+        if self._rules is None:
+            return not self._looks_at_all
+        document = self._write(value)
+        is_quick = size <= self._quick_bytes or size_of(document) <= self._quick_bytes
+        return is_quick and self._rules.accept(document)
+
+
+def left_of(schema: Mapping[str, Any], core: AnySchema) -> Left:
+    """Return what a type leaves of a schema, with the definitions that it may refer to."""
+    if not all(map(_is_plain, _objects_in(schema))):
+        return schema, True
+    left, looked_at = _Reader(schema, core).left()
+    definitions = {word: schema[word] for word in _OF_ROOT & schema.keys()}
+    return left if left is True else {**left, **definitions}, looked_at
+
+
+class _Reader:
+    """Compares a schema with the type of its values."""
+
+    def __init__(self, schema: Mapping[str, Any], core: AnySchema) -> None:
+        self._root = schema
+        self._core = core
+        self._types = {each["ref"]: each for each in core.get("definitions", ())}
+        self._open: set[tuple[int, str]] = set()
+        """Pairs of a schema and a type that are compared now, by `id` and name; they may hold themselves."""
+        self._pairs = _MOST_PAIRS
+
+    def left(self) -> Left:
+        return self._left({word: self._root[word] for word in self._root.keys() - _OF_ROOT}, self._core)
+
+    def _left(self, schema: Any, core: AnySchema) -> Left:
+        if not isinstance(schema, Mapping):
+            return _NOTHING if schema is True else ({"not": {}}, True)
+        words = schema.keys() - _NOTES
+        if not words:
+            return _NOTHING
+        self._pairs -= 1
+        if self._pairs < 0:
+            return schema, True
+        if words == {"$ref"}:
+            return self._left(self._target(schema["$ref"]), core)
+        match core["type"]:
+            case "definitions" | "default":
+                return self._left(schema, core["schema"])
+            case "definition-ref":
+                return self._of_reference(schema, core["schema_ref"])
+            case "json-or-python":
+                return self._left(schema, core["json_schema"])
+            case "nullable":
+                return self._of_nullable(schema, core)
+            case "list":
+                return self._of_array(schema, words, core)
+            case "model" if core["schema"]["type"] == "model-fields" and "serialization" not in core:
+                return self._of_object(schema, words, core["schema"])
+            case _:
+                return _NOTHING if _holds(schema, words, core) else (schema, True)
+
+    def _target(self, reference: str) -> Any:
+        node: Any = self._root
+        for token in tokens_of(reference):
+            node = node.get(token, False) if isinstance(node, Mapping) else False
+        return node
+
+    def _of_reference(self, schema: Mapping[str, Any], name: str) -> Left:
+        pair = id(schema), name
+        if pair in self._open or name not in self._types:
+            return schema, True
+        self._open.add(pair)
+        left = self._left(schema, self._types[name])
+        self._open.remove(pair)
+        return left
+
+    def _of_nullable(self, schema: Mapping[str, Any], core: AnySchema) -> Left:
+        match schema.get("type"):
+            case [str(kind), "null"] | ["null", str(kind)]:
+                left, _ = self._left({**schema, "type": kind}, core["schema"])
+                return _NOTHING if left is True else (schema, True)
+            case _:
+                return schema, True
+
+    def _of_array(self, schema: Mapping[str, Any], words: Any, core: AnySchema) -> Left:
+        if schema.get("type") != "array" or not _are_within(schema, words - {"items"}, "array", core):
+            return schema, True
+        left, looked_at = self._left(schema.get("items", True), core.get("items_schema", _ANY))
+        return _NOTHING if left is True else ({"items": left}, {"__all__": looked_at})
+
+    def _of_object(self, schema: Mapping[str, Any], words: Any, core: AnySchema) -> Left:
+        fields = {
+            field.get("validation_alias", name): (name, field["schema"])
+            for name, field in core["fields"].items()
+        }
+        is_closed = core.get("extras_keys_schema", {}).get("custom_error_type") == UNKNOWN_KEY
+        properties = schema.get("properties", {})
+        rest = {word: schema[word] for word in words - {"type", "properties"}}
+        needed = {key for key, (_, type_) in fields.items() if type_["type"] != "default"}
+        if needed.issuperset(rest.get("required", ())):
+            rest.pop("required", None)
+        if rest.get("additionalProperties") is True or (is_closed and fields.keys() <= properties.keys()):
+            rest.pop("additionalProperties", None)
+        knows_all = is_closed or properties.keys() <= fields.keys()
+        if schema.get("type") != "object" or not knows_all or not _SEEING.isdisjoint(rest):
+            return schema, True
+
+        seen = _seen(rest)
+        names_all = seen is not None and (is_closed or seen.keys() <= fields.keys())
+        looked_at = {fields[key][0]: part for key, part in (seen or {}).items() if key in fields}
+        held = {}
+        for key in properties.keys() & fields.keys():
+            name, type_ = fields[key]
+            left, part = self._left(properties[key], type_)
+            if left is not True:
+                held[key] = left
+                looked_at[name] = part if looked_at.get(name) is not True else True
+        if held:
+            rest["properties"] = held
+        return (rest, looked_at if names_all else True) if rest else _NOTHING
+
+
+def _objects_in(schema: Any) -> Iterator[Mapping[str, Any]]:
+    waiting = [schema]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Mapping):
+            yield part
+            waiting += part.values()
+        elif isinstance(part, list):
+            waiting += part
+
+
+def _is_plain(part: Mapping[str, Any]) -> bool:
+    """Return whether references from a part and to it lead into the definitions of the root, if anywhere."""
+    reference = part.get("$ref", "#/$defs/")
+    return _NAMES.isdisjoint(part) and str(reference).startswith(("#/$defs/", "#/definitions/"))
+
+
+def _seen(schema: Any) -> dict[str, Any] | None:
+    """Return the keys of an object that a schema looks at, with what of their values; None for all keys."""
+    seen: dict[str, Any] = {}
+    for word, value in schema.items() if isinstance(schema, Mapping) else ():
+        inner: list[Any] = []
+        if word == "required":
+            seen = {**{key: {} for key in value}, **seen}
+        elif word == "dependentRequired":
+            inner = [{"required": [key, *others]} for key, others in value.items()]
+        elif word == "properties":
+            seen |= dict.fromkeys(value, True)
+        elif word in BRANCHES or word in CONDITIONS:
+            inner = value if isinstance(value, list) else [value]
+        elif word != "type" and word not in _NOTES:
+            return None
+        for part in map(_seen, inner):
+            if part is None:
+                return None
+            seen = {**part, **{key: looked for key, looked in seen.items() if looked or key not in part}}
+    return seen
+
+
+def _holds(schema: Mapping[str, Any], words: Any, core: AnySchema) -> bool:
+    """Return whether the type of a scalar accepts no more than a schema."""
+    kind = schema.get("type")
+    match core:
+        case {"custom_error_type": str(error)} if error == NOT_AMONG:
+            allowed = json.loads(core["custom_error_context"]["allowed"])
+            choices = [identity(value) for value in schema.get("enum", ())]
+            is_typed = kind is None or (kind == "string" and all(isinstance(value, str) for value in allowed))
+            return (
+                words <= {"type", "enum"} and is_typed and all(identity(each) in choices for each in allowed)
+            )
+        case {"type": "str"}:
+            return kind == "string" and _are_within(schema, words, "string", core)
+        case {"type": "bool"}:
+            return kind == "boolean" and words == {"type"}
+        case {"type": "union"} if core == WIDE_INT:
+            return kind in ("integer", "number") and words == {"type"}
+        case {"type": "chain", "steps": [first, {"type": "int"} as limited]} if first == WIDE_INT:
+            return kind in ("integer", "number") and _are_within(schema, words, "integer", limited)
+        case {"metadata": dict(facts)} if (made_of := facts.get(MADE_OF)) and made_of["type"] == "float":
+            return kind == "number" and _are_within(schema, words, "number", made_of)
+        case _:
+            return False
+
+
+def _are_within(schema: Mapping[str, Any], words: Any, holder: Holder, core: AnySchema) -> bool:
+    """Return whether the keywords beside `type` are limits, and those of the type."""
+    limits = {row.keyword: row.core for row in limits_of(holder) if row.core}
+    others = words - {"type"}
+    return others <= limits.keys() and all(core.get(limits[word]) == schema[word] for word in others)
