@@ -60,6 +60,26 @@ async def test_a_locked_file_holds_up_the_runs_and_nothing_else(
     assert {(await engine.result(f"s{number}")).state for number in range(12)} == {"completed"}
 
 
+async def test_events_of_a_run_do_not_wake_those_who_wait_for_its_end(engine: InProcessEngine) -> None:
+    changes: list[str] = []
+    wake = engine._store.on_change
+
+    def changed(run_id: str) -> None:
+        changes.append(run_id)
+        wake(run_id)
+
+    engine._store.on_change = changed
+    steps = [
+        step
+        for number in range(9)
+        for step in ({"publish": {"type": "round"}, "key": f"{number}"}, {"calls": [call(f"c{number}")]})
+    ]
+    await play(engine, steps, run_id="r")
+    assert (await engine.result("r")).state == "completed"
+    assert changes == ["r"]
+    assert len([event async for event in engine.events("r")]) == 10
+
+
 @pytest.mark.parametrize("turns", range(5))
 async def test_a_start_that_is_cancelled_leaves_no_run_that_nobody_executes(
     engine: InProcessEngine, turns: int

@@ -57,23 +57,24 @@ def add(text: str) -> Any:
 
 
 async def test_a_turn_of_the_loop_is_one_transaction(batches: SqliteBatches) -> None:
-    commits: list[set[str]] = []
-    batches.on_commit = commits.append
+    commits: list[tuple[set[str], set[str]]] = []
+    batches.on_commit = lambda *names: commits.append(names)
     heard: list[str] = []
     for number in range(200):
         batches.put(PUT, str(number))
         batches.when_written(lambda number=number: heard.append(str(number)))  # type: ignore[misc]  # a default
         batches.mark(f"m{number % 2}")
+        batches.mark(f"g{number % 2}", grows=True)
     assert not heard
     assert await batches.run(add("last")) == 201
     assert heard == [str(number) for number in range(200)]
-    assert commits == [{"m0", "m1"}]
+    assert commits == [({"m0", "m1"}, {"g0", "g1"})]
     assert batches.read(words) == [*heard, "last"]
 
 
 async def test_a_row_that_nobody_waits_for_is_written_soon(batches: SqliteBatches) -> None:
     written = asyncio.Event()
-    batches.on_commit = lambda _: written.set()
+    batches.on_commit = lambda *_: written.set()
     batches.put(PUT, "a")
     await asyncio.wait_for(written.wait(), 60)
     assert batches.read(words) == ["a"]

@@ -154,11 +154,13 @@ class FileWorker:
         await self._batches.run(partial(release, at=at))
         self.tell()
 
-    def _on_commit(self, changed: set[str]) -> None:
-        """Wake those who wait for a run that has changed in the file."""
+    def _on_commit(self, changed: set[str], grown: set[str]) -> None:
+        """Wake those who wait for a run that has changed in the file, or follow one whose log has grown."""
+        for run_id in grown:
+            self._store.on_log(run_id)
         for run_id in changed:
             self._store.on_change(run_id)
-        if changed and self.is_working and self._watch.is_watching:
+        if (changed or grown) and self.is_working and self._watch.is_watching:
             self._watch.tell()
 
     def _on_change(self) -> None:

@@ -92,7 +92,7 @@ class InProcessEngine:
             self._store = store = SqliteStore(Path(path), self._wall, synchronous=synchronous)
             self._runs = Runs(store, store.clock, call_later, self._max_payload_bytes)
             self._worker = FileWorker(store, self._runs, call_later, keep_runs=keep_runs, keep_s=keep_s)
-        self._store.on_change = self._runs.followers.changed
+        self._store.on_change, self._store.on_log = self._runs.followers.changed, self._runs.followers.wake
         self._call_later = call_later
         self.name, self.id = "in-process", self._store.id
         self._caps = EngineCaps(

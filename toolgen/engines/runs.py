@@ -354,7 +354,7 @@ class MemoryWorker:
         self._keep_runs = keep_runs
         self._secret = secrets.token_bytes(32)
         self.pruning = Pruning(partial(store.to_forget, keep_runs), store.drop, runs.clock)
-        store.on_signal, store.on_end, store.on_log = runs.take, self._prune, runs.followers.wake
+        store.on_signal, store.on_end = runs.take, self._prune
 
     @property
     def is_working(self) -> bool:

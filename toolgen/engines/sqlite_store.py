@@ -235,7 +235,7 @@ class SqliteStore(RunStore):
             record.keys.add(key)
         record.events.append(text)
         self.batches.put(_EVENT, (record.no << SHIFT) + number, key, text)
-        self.batches.mark(record.run_id)
+        self.batches.mark(record.run_id, grows=True)
         return number
 
     def park(self, record: RunRecord, wake: float | None, then: Callable[[bool], None]) -> None:

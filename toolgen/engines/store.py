@@ -60,9 +60,9 @@ class RunStore:
         self.file: BatchedFile | None = None
         """The file of the runs, for what is stored beside them; None in memory."""
         self.on_change: Callable[[str], None] = lambda run_id: None
-        """Called with a run whose state or log may have changed."""
+        """Called with a run whose state may have changed."""
         self.on_log = self.on_change
-        """Called with a run in memory whose log has grown."""
+        """Called with a run whose log has grown."""
         self.on_signal: Callable[[RunRecord, SignalRecord], None] = lambda record, signal: None
         """Called with what came for a run in memory."""
         self.on_end: Callable[[], None] = lambda: None

@@ -39,13 +39,29 @@ class Batch:
     """Statements with their values, and what must not be contested for them to be executed."""
     callbacks: list[tuple[Callable[..., None], int | None]] = field(default_factory=list)
     requests: list[Request[Any]] = field(default_factory=list)
-    marks: set[str] = field(default_factory=set)
+    waiters: list[asyncio.Future[None]] = field(default_factory=list)
+    """Whoever waits until all rows up to here are committed."""
+    changed: set[str] = field(default_factory=set)
+    grown: set[str] = field(default_factory=set)
+    """Names of what has changed, and of what has grown."""
     contested: Collection[int] = ()
     is_urgent: bool = False
     """Somebody waits for it, or others look for its rows."""
 
     def __bool__(self) -> bool:
-        return bool(self.rows or self.callbacks or self.requests)
+        return bool(self.rows or self.callbacks or self.waiters or self.requests)
+
+    def put_before(self, batch: Batch) -> None:
+        """Put what was not written before what came since; its requests have failed."""
+        self.rows, self.callbacks = batch.rows + self.rows, batch.callbacks + self.callbacks
+        self.waiters = batch.waiters + self.waiters
+        self.changed |= batch.changed
+        self.grown |= batch.grown
+
+    def keep_callers_of(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Forget whoever waits in an event loop that has ended."""
+        self.requests = [request for request in self.requests if request.done.get_loop() is loop]
+        self.waiters = [waiter for waiter in self.waiters if waiter.get_loop() is loop]
 
     def write(
         self,
@@ -90,6 +106,9 @@ class Batch:
                 callback() if about is None else callback(about not in self.contested)
             except Exception:
                 log.exception("a callback after a commit to %s failed", path)
+        for waiter in self.waiters:
+            if not waiter.done():
+                waiter.set_result(None)
         for request in self.requests:
             if request.done.done():
                 continue

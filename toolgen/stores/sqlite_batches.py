@@ -53,8 +53,8 @@ class SqliteBatches:
     guards: Iterable[Callable[[sqlite3.Connection], None]]
     """Called in the transaction of each batch before its rows, in any thread; a `LeaseLostError` or a
     `ReplacedFileError` of one drops all rows."""
-    on_commit: Callable[[set[str]], None]
-    """Called after each batch that was written, with its marks."""
+    on_commit: Callable[[set[str], set[str]], None]
+    """Called after each batch that was written, with the names of what has changed, and of what has grown."""
     on_lost: Callable[[StoreError], None]
     """Called with the error of a guard; nothing is written any more meanwhile."""
     on_damage: Callable[[], None]
@@ -101,11 +101,10 @@ class SqliteBatches:
         self._timer: asyncio.TimerHandle | None = None
         self._is_failing = False
         self.guards = ()
-        self.on_commit = lambda marks: None
+        self.on_commit = lambda changed, grown: None
         self.on_lost = lambda error: None
         self.on_damage = lambda: None
         self.damage = None
-        self._waiters: set[asyncio.Future[None]] = set()
         self._open()
         self.is_lost = self._settings.is_lost()
         if not self.is_lost:
@@ -142,9 +141,9 @@ class SqliteBatches:
         if not self._is_due and self._timer is None:
             self._schedule_lazy_flush(_LAZY_S)
 
-    def mark(self, name: str) -> None:
-        """Call `on_commit` with a name once everything put before is written."""
-        self._batch.marks.add(name)
+    def mark(self, name: str, *, grows: bool = False) -> None:
+        """Call `on_commit` with the name of what changes, or only grows, once all put before is written."""
+        (self._batch.grown if grows else self._batch.changed).add(name)
 
     def put_unless_contested(self, sql: str, *row: Any, about: int, then: Callable[[bool], None]) -> None:
         """Write a row with this batch unless `about` is contested; return whether it was written."""
@@ -167,9 +166,8 @@ class SqliteBatches:
             StoreClosedError: it was closed before.
         """
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiters.add(done)
-        done.add_done_callback(self._waiters.discard)
-        self.when_written(lambda: None if done.done() else done.set_result(None))
+        self._batch.waiters.append(done)
+        self.write_soon()
         await done
 
     async def run(self, step: Callable[[sqlite3.Connection], T]) -> T:
@@ -252,7 +250,7 @@ class SqliteBatches:
         for lane in (self._writes, self._reads, self._reads_apart):
             lane.close()
         self._is_closed = True
-        _fail(self._waiters, closed_error(self.path))
+        _fail(self._waiters(), closed_error(self.path))
 
     def _open(self) -> None:
         self._writes = SqliteThread(self._settings, "BEGIN IMMEDIATE")
@@ -272,9 +270,7 @@ class SqliteBatches:
         if loop is self._loop:
             return loop
         self._loop, self._is_due, self._timer = loop, False, None
-        self._batch.requests = [
-            request for request in self._batch.requests if request.done.get_loop() is loop
-        ]
+        self._batch.keep_callers_of(loop)
         if self._flight is not None:  # of an event loop that has ended
             self._on_written(*self._flight)
         return loop
@@ -349,13 +345,15 @@ class SqliteBatches:
             self._is_failing, self.damage = False, None
             self._newest_written = batch.number
             batch.call_back(self.path)
-            self.on_commit(batch.marks)
+            self.on_commit(batch.changed, batch.grown)
         else:
             self._failed(batch, error)
         if self._batch.requests or (self._batch.is_urgent and error is None):
             self.write_soon()
 
     def _failed(self, batch: Batch, error: BaseException) -> None:
+        newer = self._batch
+        newer.put_before(batch)
         _fail((request.done for request in batch.requests), error)
         if isinstance(error, LeaseLostError | ReplacedFileError):
             self.lose(error)
@@ -363,11 +361,8 @@ class SqliteBatches:
         if isinstance(error, StoreCorruptError | StoreReadOnlyError):  # until somebody repairs the file
             self.report_damage(error)
         if isinstance(error, StoreClosedError):
-            _fail(self._waiters, error)
-        newer = self._batch
-        newer.marks |= batch.marks
-        newer.rows, newer.callbacks = batch.rows + newer.rows, batch.callbacks + newer.callbacks
-        if not newer.rows and not newer.callbacks:
+            _fail(newer.waiters, error)
+        if not (newer.rows or newer.callbacks or newer.waiters):
             return
         if not self._is_failing:
             log.error("%d rows wait until they can be written: %s", len(newer.rows), error, exc_info=error)
@@ -378,15 +373,20 @@ class SqliteBatches:
 
     def lose(self, error: StoreError) -> None:
         """Forget what is not written: another process may have gone on from what is."""
-        requests, self._batch = self._batch.requests, Batch(self._batch.number + 1)
-        _fail([*self._waiters, *(request.done for request in requests)], error)
+        waiters, requests = self._waiters(), self._batch.requests
+        self._batch = Batch(self._batch.number + 1)
+        _fail([*waiters, *(request.done for request in requests)], error)
         self.on_lost(error)
 
     def report_damage(self, error: StoreError) -> None:
         """Let everybody who waits for a change of the file hear that nobody can make one."""
         self.damage = error
-        _fail(self._waiters, error)
+        _fail(self._waiters(), error)
         self.on_damage()
+
+    def _waiters(self) -> list[asyncio.Future[None]]:
+        flight = [] if self._flight is None else self._flight[0].waiters
+        return [*flight, *self._batch.waiters]
 
     def _write(self, batch: Batch, database: sqlite3.Connection) -> None:
         for guard in self.guards:
