@@ -9,8 +9,8 @@ from typing import Final
 
 _THRESHOLD: Final = 1_000_000
 """New objects between two looks for cycles, which bounds what waits for one; Python's own default is 700."""
-_OF_SERVERS: Final = 50_000
-"""The same in a server: some 5 MB."""
+_OF_SERVERS: Final = (50_000, 40)
+"""The same in a server, some 5 MB; and such looks for each one among what has outlived one."""
 _OF_PYTHON: Final = gc.get_threshold()
 """Python's own threshold, read before the author's code is imported."""
 
@@ -38,7 +38,7 @@ def server_collections() -> Iterator[None]:
         return
     gc.collect()
     gc.freeze()
-    gc.set_threshold(_OF_SERVERS, *before[1:])
+    gc.set_threshold(*_OF_SERVERS, before[2])
     try:
         yield
     finally:
