@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from .goals import GOALS
-from .tables import AGENTS, IMAGES, RESULTS
+from .tables import AGENTS, IMAGES, RESULTS, SURVIVES
 
 OURS, PEER, MISSED = "#1f6f8b", "#b8bec6", "#c8553d"
 SETTINGS: Final[Any] = {
@@ -58,7 +58,7 @@ def calls(results: dict[str, Any]) -> Figure:
 def runs(results: dict[str, Any]) -> Figure:
     """Return the bars of runs, 20 at once."""
     figure, axes = plt.subplots(figsize=(7.5, 2.9))
-    found: dict[str, float] = {f"toolgen, {kind}": run["20 at once"] for kind, run in results["runs"].items()}
+    found: dict[str, float] = {f"toolgen, {kind}": results["runs"][kind]["20 at once"] for kind in SURVIVES}
     for name, peer in results["peers"].items():
         if "missing" not in peer["run"]:
             found[f"{name}{AGENTS.get(name, '')}"] = peer["run"]["20 at once"]
@@ -71,7 +71,7 @@ def runs(results: dict[str, Any]) -> Figure:
 
 def goals(results: dict[str, Any]) -> Figure:
     """Return what each row costs as a share of its goal."""
-    figure, axes = plt.subplots(figsize=(7.5, 4.6))
+    figure, axes = plt.subplots(figsize=(8, 5.6))
     shares = {goal.row.strip("`"): (goal.now(results) or 0) / goal.most for goal in reversed(GOALS)}
     colors = [OURS if share <= 1 else MISSED for share in shares.values()]
     axes.barh(list(shares), list(shares.values()), color=colors)

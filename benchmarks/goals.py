@@ -27,22 +27,32 @@ class Goal:
     """As the page names it."""
     most: float
     unit: str
-    """`×` is the ratio to bare pydantic; else time of the processor."""
+    """`×` is a ratio, to bare pydantic unless the row names something else; else time of the processor."""
     place: tuple[str, ...]
     """The keys of the results that lead to the value."""
     lever: str
     """What is next where it is missed."""
     newer: bool = False
     """It holds for the newer Python."""
+    against: tuple[str, ...] = ()
+    """The keys of what the value is divided by, if anything."""
 
     def now(self, results: dict[str, Any]) -> float | None:
         """Return what was measured, or None where it was not."""
-        value: Any = results
-        for key in self.place:
-            if value is None:
-                return None
-            value = value[key]
-        return float(value)
+        value = _at(results, self.place)
+        if value is None or not self.against:
+            return value
+        other = _at(results, self.against)
+        return None if other is None else value / other
+
+
+def _at(results: dict[str, Any], place: tuple[str, ...]) -> float | None:
+    value: Any = results
+    for key in place:
+        if value is None:
+            return None
+        value = value[key]
+    return float(value)
 
 
 def _call(row: str, most: float, lever: str, *, name: str = "", newer: bool = False) -> Goal:
@@ -57,6 +67,14 @@ def _made(row: str, most: float, lever: str) -> Goal:
 
 def _start(row: str, most: float, lever: str, name: str = "") -> Goal:
     return Goal(row=name or f"`{row}`", most=most, unit="ms", place=("start", row), lever=lever)
+
+
+def _mcp(row: str, most: float, lever: str, name: str) -> Goal:
+    return Goal(row=name, most=most, unit="×", place=("mcp", row, "ratio"), lever=lever)
+
+
+def _run(row: str, most: float, place: tuple[str, str], against: tuple[str, str], lever: str) -> Goal:
+    return Goal(row=row, most=most, unit="×", place=("runs", *place), against=("runs", *against), lever=lever)
 
 
 GOALS: Final = (
@@ -87,10 +105,43 @@ GOALS: Final = (
     _call(
         "foreign with rules",
         2.0,
-        "arguments and result are parsed again in Python for the rules: a validator that reads JSON itself",
+        "half of the result's encode is pydantic's: classes that take no key are asked for further ones",
     ),
     _call("9,000 floats, decode", 1.05, AN_INTEGER),
     _call("9,000 floats, encode", 1.05, AN_INTEGER),
+    _mcp(
+        "1,000 tools",
+        1.3,
+        "the slot, the words of the era and the id of the call are made for each request",
+        "MCP, 1,000 tools, against the SDK",
+    ),
+    _mcp(
+        "1,000 tools against one",
+        1.1,
+        "find what asks all tools",
+        "MCP, 1,000 tools, against one",
+    ),
+    _run(
+        "run on SQLite against memory, 20 at once",
+        1.25,
+        ("NORMAL", "20 at once"),
+        ("memory", "20 at once"),
+        "half of the difference are the pages that commits write: fewer of them for the same run",
+    ),
+    _run(
+        "run on SQLite against memory, alone",
+        1.25,
+        ("NORMAL", "alone"),
+        ("memory", "alone"),
+        "twelve commits, which runs that go on at once share: begin the calls of a batch with one",
+    ),
+    _run(
+        "1,000 runs at once against 20",
+        1.1,
+        ("many", "1,000 at once"),
+        ("many", "20 at once"),
+        "500 objects for each run that waits, which Python looks at for garbage: fewer tasks and coroutines",
+    ),
     _made(
         "first",
         1.0,

@@ -54,14 +54,16 @@ def measured() -> dict[str, Any]:
         "system": f"{platform.system()} {platform.machine()}",
         "cores": os.cpu_count(),
         "load": {"before": [round(each, 2) for each in began]},
-        "versions": {name: version(name) for name in ("toolgen", "pydantic", "pydantic-core")},
+        "versions": {name: version(name) for name in ("toolgen", "pydantic", "pydantic-core", "mcp")},
     }
     say("calls of toolgen")
     results["calls"] = json_of(sys.executable, "benchmarks.dispatch", "--json")
     say("calls of toolgen with a newer Python")
     results["newer"] = newer()
     say("runs of toolgen")
-    results["runs"] = asyncio.run(runs.beside_peers())
+    results["runs"] = {**asyncio.run(runs.beside_peers()), "many": runs.many()}
+    say("calls over MCP")
+    results["mcp"] = json_of(sys.executable, "benchmarks.mcp_calls", "--json")
     say("1,000 tools")
     results["generation"] = generate.costs()
     say("start")

@@ -11,6 +11,7 @@ turn and a round cost by their number in `benchmarks.turns`, and what peers' run
 from __future__ import annotations
 
 import asyncio
+import gc
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -29,13 +30,16 @@ from toolgen.agents import (
     AgentSpec,
     AgentTool,
     CallTools,
+    FinalResponse,
     MemorySessionStore,
+    PlanInput,
     PlannedCall,
+    PlanResult,
     RunContext,
-    ScriptedPlanner,
     SessionStore,
     SqliteSessionStore,
 )
+from toolgen.cli.garbage import server_collections
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import CallMeta, Runtime, StaticToolset, ToolCall, func_tool
 
@@ -43,6 +47,8 @@ from .peers.peer import AT_ONCE, CALLS, ROUNDS, costs_of
 
 RUNS: Final = 200
 REPEATS: Final = 7
+FEW: Final = 5
+"""Repeats of 1,000 runs at once."""
 MANY: Final = (1, 20, 200, 2000)
 """Runs at once."""
 KINDS: Final = ("memory", "NORMAL", "FULL", "NORMAL, sessions in memory", "NORMAL, sessions apart")
@@ -57,6 +63,18 @@ async def count(upto: int) -> int:
         upto: The last number.
     """
     return upto
+
+
+class Planner:
+    """Plans the rounds, then answers; a `ScriptedPlanner` would keep all that it was asked."""
+
+    def __init__(self) -> None:
+        self._step = CallTools(calls=tuple(PlannedCall.of("count", {"upto": n}) for n in range(CALLS)))
+
+    async def plan_start(self, plan_input: PlanInput) -> PlanResult:
+        return self._step if plan_input.step < ROUNDS else FinalResponse(text="done")
+
+    plan_resume = plan_start
 
 
 _SESSIONS: Final[dict[str, Callable[[Path], SessionStore]]] = {
@@ -141,6 +159,16 @@ async def beside_peers() -> dict[str, dict[str, float]]:
     return costs
 
 
+def many() -> dict[str, float]:
+    """Return what a run costs in memory, of 20 at once and of 1,000, as servers look for garbage."""
+    rates = {AT_ONCE: Rates(), 1_000: Rates()}
+    with server_collections():
+        for at_once in [*rates] * FEW:
+            asyncio.run(_agents("memory", Path(), at_once, max(at_once, RUNS), rates[at_once]))
+            gc.collect()
+    return {f"{at_once:,} at once": round(median(rate.cpu) * 1000, 3) for at_once, rate in rates.items()}
+
+
 async def _agents(
     kind: str, path: Path, at_once: int, runs: int, rates: Rates, *, is_turn: bool = False
 ) -> None:
@@ -159,15 +187,13 @@ async def _agents(
 
 @asynccontextmanager
 async def _client(kind: str, path: Path) -> AsyncIterator[AgentClient]:
-    step = CallTools(calls=tuple(PlannedCall.of("count", {"upto": n}) for n in range(CALLS)))
     runtime = Runtime(engine=_new(kind, path))
     spec = AgentSpec(
         id="bench.agent", description="Counts.", tools=(AgentTool(id=TOOL.spec.id, name="count"),)
     )
-    planner = ScriptedPlanner([*[step] * ROUNDS, "done"])
     place = _SESSIONS.get(kind)
     agents = Agents(runtime, sessions=None if place is None else place(path))
-    agents.register(AgentRegistration(spec=spec, planner=planner, toolsets=(TOOLSET,), format=1))
+    agents.register(AgentRegistration(spec=spec, planner=Planner(), toolsets=(TOOLSET,), format=1))
     async with runtime:
         yield agents.client(spec.id)
 

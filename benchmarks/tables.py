@@ -108,6 +108,16 @@ def calls(results: Results) -> str:
     return _table([*header, f"Python {_newer(results)}"], rows)
 
 
+def mcp(results: Results) -> str:
+    """Return the calls over MCP by the number of tools."""
+    rows = [
+        [count, f"{row['ours_us']:,.0f}", f"{row['other_us']:,.0f}", _ratio(row["ratio"])]
+        for count, row in results["mcp"].items()
+        if "against" not in count
+    ]
+    return _table(["a server of", "toolgen, µs", "the SDK's server, µs", "ratio"], rows)
+
+
 def start(results: Results) -> str:
     """Return what generating, importing and starting takes."""
     rows = [
@@ -197,6 +207,7 @@ TABLES: Final[dict[str, Callable[[Results], str]]] = {
     "peers": peers,
     "runs": runs,
     "calls": calls,
+    "mcp": mcp,
     "start": start,
     "goals": goals,
     "conditions": conditions,

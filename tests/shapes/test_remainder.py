@@ -124,7 +124,7 @@ def test_a_value_surely_fits_or_the_whole_schema_is_asked() -> None:
     Whole.model_rebuild()
     schema = {**WHOLE, **DEPENDENT, "$defs": {"Part": PART}}
     core, serializer = Whole.__pydantic_core_schema__, Whole.__pydantic_serializer__
-    remainder = Remainder(schema, core, serializer, {"exclude_unset": True})
+    remainder = Remainder(schema, core, serializer, True)
     good = Whole.model_validate_json(b'{"parts": [], "title": null, "is-on": true}')
     bad = Whole.model_validate_json(b'{"parts": [], "title": null}')
     assert remainder.accepts(good, 40)
