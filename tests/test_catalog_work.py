@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tests.work import lines_run
 from toolgen.catalog.entry import canonical
 from toolgen.catalog.shared_types import SharedTypes
-from toolgen.catalog.texts import SchemaTexts
+from toolgen.catalog.texts import SchemaTexts, indented
 from toolgen.contract.json_value import Json
 from toolgen.dsl import Args, ArrayOf, Attribute, Design, Service, String, Tool, Toolset, Type, build
 from toolgen.expr.tree import Toolset as BuiltToolset
@@ -61,3 +63,20 @@ def test_a_text_of_an_author_is_no_place_of_a_schema(text: str) -> None:
         "result": {"schema": True},
     }
     assert "".join(SchemaTexts().canonical_parts(entry)) == canonical(entry)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *[0.1, 0.0001, 0.00001, 0.000012, 1e-7, 1e15, 1e16, 1.5e300, -0.0, 5e-324, 10**30, True, None],
+        *["", "1e5,", "e-7\n", "0.00001", "\ud800", '\x00\x1f\x7f\u2028"\\/é😀'],
+        *[[], {}, {"a": []}, [{}], {"a": [1.0, {"b": 1e22}], "": "x"}],
+    ],
+    ids=repr,
+)
+def test_a_text_on_several_lines_is_that_of_python(value: Json) -> None:
+    for document in (value, [value], {"key": value, "other": [value]}):
+        for step in (" ", "  "):
+            text = json.dumps(document, ensure_ascii=False, indent=step)
+            assert indented(document, step) == text
+            assert indented(document, step, " ") == text.replace("\n", "\n ")

@@ -33,13 +33,9 @@ class SharedTypes:
     """
 
     def __init__(self, tools: Iterable[Mapping[str, Any]], texts: SchemaTexts) -> None:
-        self._written = texts
-        self._whole: dict[int, tuple[Any, str]] = {}
-        """Each schema with `$defs`, and a digest of it, by its identity."""
-        self._has_pointer = False
-        """Whether a schema of somebody else has what a reader would take for a reference."""
-        roots: Counter[tuple[str, str]] = Counter()
-        schemas: dict[tuple[str, str], Any] = {}
+        self._text = texts.compact_parts
+        roots: Counter[tuple[str, tuple[str, ...]]] = Counter()
+        schemas: dict[tuple[str, tuple[str, ...]], Any] = {}
         for part in (part for tool in tools for part in typed_parts(tool)):
             key = class_of(part), self._text(part["schema"])
             roots[key] += 1
@@ -54,10 +50,12 @@ class SharedTypes:
                 schemas[key] = schema
                 if _definitions(schema):
                     self._inner.add(name)
-        self._texts: dict[str, str] = {}
+        self._texts: dict[str, tuple[str, ...]] = {}
         self._schemas: dict[str, Any] = {}
+        if any(f'"{_POINTER}' in part for part in {part for _, text in counts for part in text}):
+            return  # a schema of somebody else has what a reader would take for a reference
         for (name, text), count in counts.most_common():
-            if count > 1 and name not in self._texts and not self._has_pointer:
+            if count > 1 and name not in self._texts:
                 self._texts[name] = text
                 self._schemas[name] = schemas[name, text]
 
@@ -86,20 +84,6 @@ class SharedTypes:
     def _reference(self, name: str, schema: Any) -> Any:
         is_shared = name in self._texts and self._texts[name] == self._text(schema)
         return {"$ref": _POINTER + name} if is_shared else schema
-
-    def _text(self, schema: Any) -> str:
-        """Return a text that is equal for equal schemas."""
-        definitions = _definitions(schema)
-        if not definitions:
-            return self._noticed(self._written.compact(schema))
-        if id(schema) not in self._whole:
-            parts = map(self._noticed, self._written.compact_parts(schema, definitions))
-            self._whole[id(schema)] = schema, self._written.digest(parts)
-        return self._whole[id(schema)][1]
-
-    def _noticed(self, text: str) -> str:
-        self._has_pointer |= f'"{_POINTER}' in text
-        return text
 
 
 def with_types(tool: Mapping[str, Any], types: Mapping[str, Any]) -> dict[str, Any]:
@@ -143,19 +127,20 @@ def class_of(part: Mapping[str, Any]) -> str:
 
 def _changed(tool: Mapping[str, Any], change: Callable[[dict[str, Any]], dict[str, Any]]) -> dict[str, Any]:
     """Return an entry whose parts that have a schema are changed."""
-    entry: Any = tool
-    for path in _TYPED:
-        entry = _changed_at(entry, path, change)
-    return dict(entry)
+    entry = dict(tool)
+    for first, *rest in _TYPED:
+        if first in entry:
+            entry[first] = _changed_at(entry[first], rest, change)
+    return entry
 
 
-def _changed_at(value: Any, path: tuple[str, ...], change: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
+def _changed_at(value: Any, path: list[str], change: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
     if not path:
         return change(value) if "schema" in value else value
     first, *rest = path
     if first == "*":
-        return [_changed_at(item, tuple(rest), change) for item in value]
-    return {**value, first: _changed_at(value[first], tuple(rest), change)} if first in value else value
+        return [_changed_at(item, rest, change) for item in value]
+    return {**value, first: _changed_at(value[first], rest, change)} if first in value else value
 
 
 def _definitions(schema: Any) -> dict[str, Any]:

@@ -1,15 +1,21 @@
-"""The JSON texts of schemas in catalogues: what many tools have is written once, and its text is shared."""
+"""The JSON texts of catalogues: what many tools have is written once, and its text is shared."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import json
+import re
+from collections.abc import Callable, Iterator
 from json.encoder import encode_basestring_ascii
-from typing import Any, Final
+from typing import Any, Final, TypeAlias, TypeVar
 
-from toolgen.contract.json_value import Json, compact, indented
+from pydantic_core import PydanticSerializationError, to_json
 
-from .entry import canonical, sha256
+from toolgen.contract.json_value import Json, compact
 
+from .entry import canonical
+
+_T = TypeVar("_T")
+_Cache: TypeAlias = dict[tuple[int, str], tuple[Any, _T]]
 _TYPED: Final = frozenset(
     "payload result artifacts errors confirmation long_running ack progress schema".split()
 )
@@ -17,44 +23,67 @@ _TYPED: Final = frozenset(
 _EMPTY: Final = "\0"
 _HOLE: Final = canonical(_EMPTY)
 """What stands in a text in the place of a schema."""
+_EXPONENT: Final = re.compile(r"e-?\d+(?:[,\n]|\Z)")
+_SMALL: Final = "0.0000"
+"""What small and large floats have in the JSON of pydantic, where Python writes `1e-05` and `1e+16`."""
+
+
+def indented(value: Json, step: str, margin: str = "") -> str:
+    """Return JSON on several lines, characters as they are.
+
+    `margin` is that of the line on which the value begins. The text is that of `json.dumps` with `indent`, in
+    an eighth of its time.
+    """
+    try:
+        text = to_json(value, indent=len(step)).decode()
+    except PydanticSerializationError:  # lone surrogates
+        text = ""
+    if not text or _SMALL in text or _EXPONENT.search(text):
+        text = json.dumps(value, ensure_ascii=False, indent=step)
+    return text.replace("\n", f"\n{margin}")
 
 
 class SchemaTexts:
     """Texts by the identity of what they say; nobody may change that meanwhile."""
 
     def __init__(self) -> None:
-        self._written: dict[tuple[int, str], tuple[Any, str]] = {}
+        self._written: _Cache[str] = {}
+        self._parts: _Cache[tuple[str, ...]] = {}
+        """The same of schemas with `$defs`, in parts."""
 
     def compact(self, schema: Json) -> str:
         """Return `json_value.compact` of a schema."""
-        return self._once(schema, "", compact)
+        return _once(self._written, schema, "", compact)
 
-    def compact_parts(self, schema: dict[str, Json], definitions: dict[str, Json]) -> Iterator[str]:
-        """Yield texts that are equal for equal schemas, whose `$defs` are the definitions."""
-        yield compact({**schema, "$defs": list(definitions)})
-        yield from map(self.compact, definitions.values())
+    def compact_parts(self, schema: Json) -> tuple[str, ...]:
+        """Return texts that are equal for equal schemas: its own, and one for each of its `$defs`."""
+        if not _has_definitions(schema):
+            return (self.compact(schema),)
+        return _once(self._parts, schema, "", self._compact_parts)
 
-    def digest(self, parts: Iterable[str]) -> str:
-        """Return the digest of a text in parts."""
-        return sha256(*parts)
+    def _compact_parts(self, schema: Any) -> tuple[str, ...]:
+        definitions = schema["$defs"]
+        own = compact({**schema, "$defs": list(definitions)})
+        return (own, *map(self.compact, definitions.values()))
 
     def indented(self, schema: Json, step: str, margin: str) -> str:
         """Return `json_value.indented` of a schema."""
-        return self._once(schema, f"{step},{margin}", lambda value: indented(value, step, margin))
+        style = f"{step},{margin}"
+        return _once(self._written, schema, style, lambda value: indented(value, step, margin))
 
     def canonical_parts(self, entry: Json) -> Iterator[str]:
         """Yield the parts of `entry.canonical` of an entry, or of something in it."""
-        schemas = list[Iterable[str]]()
+        schemas = list[Json]()
         texts = canonical(self._with_holes(entry, schemas)).split(_HOLE)
         if len(texts) != len(schemas) + 1:  # an author's text is that of a hole
             return (yield canonical(entry))
         yield texts[0]
         for schema, text in zip(schemas, texts[1:], strict=True):
-            yield from schema
+            yield from self._schema(schema)
             yield text
 
-    def _with_holes(self, value: Json, schemas: list[Iterable[str]]) -> Json:
-        """Return an entry with a hole for each schema, whose texts are added in the order of the holes."""
+    def _with_holes(self, value: Json, schemas: list[Json]) -> Json:
+        """Return an entry with a hole for each schema; the schemas are added in the order of the holes."""
         if isinstance(value, list):
             return [self._with_holes(item, schemas) for item in value]
         if not isinstance(value, dict):
@@ -62,36 +91,38 @@ class SchemaTexts:
         entry = dict(value)
         for key in sorted(_TYPED & value.keys()):
             if key == "schema":
-                schemas.append(self._schema(value[key]))
+                schemas.append(value[key])
                 entry[key] = _EMPTY
             else:
                 entry[key] = self._with_holes(value[key], schemas)
         return entry
 
-    def _schema(self, schema: Json) -> Iterable[str]:
-        if not isinstance(schema, dict) or not isinstance(schema.get("$defs"), dict):
+    def _schema(self, schema: Json) -> tuple[str, ...]:
+        if not _has_definitions(schema):
             return (self._canonical(schema),)
-        return self._object(
-            (key, self._definitions(schema[key]) if key == "$defs" else (canonical(schema[key]),))
-            for key in sorted(schema)
-        )
+        return _once(self._parts, schema, "canonical", self._with_definitions)
 
-    def _definitions(self, definitions: Any) -> Iterator[str]:
-        return self._object((name, (self._canonical(definitions[name]),)) for name in sorted(definitions))
+    def _with_definitions(self, schema: Any) -> tuple[str, ...]:
+        texts = canonical({**schema, "$defs": _EMPTY}).split(_HOLE)
+        if len(texts) != 2:
+            return (canonical(schema),)
+        before, after = texts
+        parts: list[str] = []
+        for name, definition in sorted(schema["$defs"].items()):
+            parts += (",", f"{encode_basestring_ascii(name)}:", self._canonical(definition))
+        return (f"{before}{{", *parts[1:], f"}}{after}")
 
     def _canonical(self, schema: Json) -> str:
-        return self._once(schema, "canonical", canonical)
+        return _once(self._written, schema, "canonical", canonical)
 
-    def _object(self, members: Iterable[tuple[str, Iterable[str]]]) -> Iterator[str]:
-        before = "{"
-        for key, parts in members:
-            yield f"{before}{encode_basestring_ascii(key)}:"
-            yield from parts
-            before = ","
-        yield "}" if before == "," else "{}"
 
-    def _once(self, value: Json, style: str, write: Callable[[Json], str]) -> str:
-        key = id(value), style
-        if (written := self._written.get(key)) is None:
-            written = self._written[key] = value, write(value)
-        return written[1]
+def _once(cache: _Cache[_T], value: Json, style: str, write: Callable[[Json], _T]) -> _T:
+    """Return what is written of a value in a style, cached by the identity of the value."""
+    key = id(value), style
+    if (cached := cache.get(key)) is None:
+        cached = cache[key] = value, write(value)
+    return cached[1]
+
+
+def _has_definitions(schema: Json) -> bool:
+    return isinstance(schema, dict) and isinstance(schema.get("$defs"), dict)
