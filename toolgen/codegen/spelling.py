@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import assert_never
 
 from toolgen.contract.json_value import Json
-from toolgen.contract.record import frozen_record
+from toolgen.contract.record import record
 from toolgen.shapes.constraints import LIMITS, constraints_in, core_keywords
 from toolgen.shapes.design.validator import Validator
 from toolgen.shapes.fields import (
@@ -60,7 +60,7 @@ _SCALARS: dict[ScalarKind, tuple[str, str]] = {
 """Module and name of the Python type."""
 
 
-@frozen_record
+@record
 class Spelled:
     """A type expression, and the keyword arguments of the `Field(…)` that narrows it."""
 

@@ -16,7 +16,7 @@ from enum import Enum
 from typing import Any, Final, Literal, TypeAlias
 
 from toolgen.contract.json_value import Json
-from toolgen.contract.record import frozen_record
+from toolgen.contract.record import record
 
 
 class Missing(Enum):
@@ -35,7 +35,7 @@ Ordered: TypeAlias = dt.date | dt.timedelta | Decimal
 ScalarKind = Literal["boolean", "bytes", "date", "datetime", "duration", "uuid", "url", "decimal", "any"]
 
 
-@frozen_record
+@record
 class StringType:
     """Unicode text; lengths count code points (JSON Schema Validation 6.3.1)."""
 
@@ -47,7 +47,7 @@ class StringType:
     """A key of `forms.STRING_FORMATS`."""
 
 
-@frozen_record
+@record
 class NumberType:
     """An integer, or a number; all bounds are of the same kind."""
 
@@ -59,7 +59,7 @@ class NumberType:
     multiple_of: int | float | None = None
 
 
-@frozen_record
+@record
 class EnumType:
     """One of several values, all strings or all integers; `name` is a class name or None when inline."""
 
@@ -76,7 +76,7 @@ class EnumType:
         return tuple(pair for pair in zip(values, self.meanings, strict=False) if pair[1])
 
 
-@frozen_record
+@record
 class ScalarType:
     """A primitive with a lexical form; its limits are values of its Python type."""
 
@@ -88,7 +88,7 @@ class ScalarType:
     multiple_of: dt.timedelta | Decimal | None = None
 
 
-@frozen_record
+@record
 class ArrayType:
     items: DataType
     min_length: int | None = None
@@ -97,7 +97,7 @@ class ArrayType:
     """No two items are one value (JSON Schema Validation 6.4.3), as the codec writes them."""
 
 
-@frozen_record
+@record
 class MapType:
     """An object with free keys; lengths count properties (JSON Schema Validation 6.5)."""
 
@@ -107,14 +107,14 @@ class MapType:
     max_length: int | None = None
 
 
-@frozen_record
+@record
 class NullableType:
     """The inner type, or null as a value."""
 
     inner: DataType
 
 
-@frozen_record
+@record
 class UnionType:
     """One of several objects, distinguished by the value of their first field, the tag."""
 
@@ -125,7 +125,7 @@ class UnionType:
     """The name of the alias that stands for it in Python; None for one that is spelled where it is used."""
 
 
-@frozen_record
+@record
 class RefType:
     """An object in the table, by class name."""
 
@@ -137,7 +137,7 @@ DataType: TypeAlias = (
 )
 
 
-@frozen_record
+@record
 class Field:
     """One property of an object. Never both required and with a default."""
 
@@ -170,7 +170,7 @@ class Foreign:
     """Whether the types accept what the schema accepts; else the schema itself is checked too."""
 
 
-@frozen_record
+@record
 class ObjectType:
     """An object; fields in declaration order."""
 

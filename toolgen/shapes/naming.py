@@ -94,6 +94,7 @@ def module_name(name: str) -> str:
     return f"{name}_" if taken else name
 
 
+@lru_cache(_MOST_NAMES)
 def title(name: str) -> str:
     """Return the title of a name: `list_devices` gives `List devices`."""
     text = name.replace("_", " ").replace("-", " ").strip()

@@ -59,7 +59,8 @@ def _held(clause: Clause) -> list[Clause]:
     facts = {} if isinstance(clause, Enum) else vars(clause)
     clauses: list[Clause] = []
     for name in _HOLDING:
-        value = facts.get(name)
+        if (value := facts.get(name)) is None:
+            continue
         if isinstance(value, Clause):
             clauses.append(value)
         elif isinstance(value, tuple | dict):

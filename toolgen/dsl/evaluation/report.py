@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import groupby
 from typing import Final
@@ -39,7 +39,8 @@ class Report:
 
     def __init__(self) -> None:
         self._findings: dict[tuple[str, str, tuple[str, int, int]], tuple[Source, Finding]] = {}
-        self._users: dict[int, dict[str, Source]] = {}
+        self._users: dict[int, list[tuple[Callable[[], str], Source]]] = {}
+        """Who uses a clause, and where; only the users of what is reported are named."""
 
     def add(
         self, rule: Rule, source: Source, *, related: Iterable[RelatedSource] = (), **facts: object
@@ -62,9 +63,9 @@ class Report:
         """Return whether a diagnostic of the rule was added."""
         return any(code == rule.code for code, _, _ in self._findings)
 
-    def record_use(self, source: Source, owner: str, place: Source) -> None:
+    def record_use(self, source: Source, owner: Callable[[], str], place: Source) -> None:
         """Record where a shared clause is used, for diagnostics about the clause."""
-        self._users.setdefault(id(source), {})[owner] = place
+        self._users.setdefault(id(source), []).append((owner, place))
 
     def diagnostics(self) -> tuple[Finding, ...]:
         """Return everything that was found, by file, line and column; many of one place are one."""
@@ -75,7 +76,7 @@ class Report:
 
     def _with_users(self, finding: Finding, source: Source) -> Finding:
         """Return the diagnostic with the users of its clause: those that it names, or the first ones."""
-        users = self._users.get(id(source), {})
+        users = {owner(): place for owner, place in self._users.get(id(source), ())}
         elsewhere = {owner: place for owner, place in users.items() if not place.encloses(source)}
         named = [owner for owner in elsewhere if owner.partition(" ")[2] in finding.message]
         related = [

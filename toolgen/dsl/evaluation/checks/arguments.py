@@ -6,7 +6,8 @@ arguments are replaced, each after it was reported.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any as Anything
 from typing import Final, TypeVar
 
@@ -26,6 +27,7 @@ from ..types.spelling import clause_text
 from .argument_types import (
     FLAG_WANTED,
     NAMES_WANTED,
+    ClauseArguments,
     arguments_of,
     class_name,
     clause_class,
@@ -88,16 +90,16 @@ class _Check:
             )
             return None
         facts = dict(vars(clause), source=source)
-        usable = self._arguments(clause, kind, facts, source)
         arguments = arguments_of(kind)
+        usable = self._arguments(clause, arguments, facts, source)
         for name, is_optional in arguments.types.items():
             if facts.get(name) is not None or not is_optional:
-                label = _type_label(clause, kind, name, is_optional)
+                label = partial(_type_label, clause, kind, name, is_optional)
                 facts[name] = self._type(facts.get(name), label, source)
         for name in arguments.type_maps:
             branches = facts.get(name)
             facts[name] = {
-                key: self._type(value, f"branch {key!r} of {kind.__name__}", source)
+                key: self._type(value, partial("branch {!r} of {}".format, key, kind.__name__), source)
                 for key, value in (branches.items() if isinstance(branches, dict) else ())
             }
         if arguments.has_names:
@@ -113,7 +115,7 @@ class _Check:
         return locked_toolset(copy, self._report) if isinstance(copy, MCPToolset) else copy
 
     def _arguments(
-        self, clause: Clause, kind: type[Clause], facts: dict[str, object], source: Source
+        self, clause: Clause, arguments: ClauseArguments, facts: dict[str, object], source: Source
     ) -> bool:
         """Replace every argument that is wrong; return whether the clause can be used."""
         usable = True
@@ -122,7 +124,7 @@ class _Check:
             usage = f"Attribute({source_text(clause.name)}, {clause_text(text)}, …)"
             self._wrong("description", clause, text, "a string", source, f"write the type first: {usage}")
             facts["type"], facts["description"] = text, type_
-        for name, argument in arguments_of(kind).values.items():
+        for name, argument in arguments.values.items():
             value = facts.get(name)
             if not argument.accepts(value):
                 facts[name] = argument.instead
@@ -167,16 +169,18 @@ class _Check:
             hint=hint or _argument_hint(argument, value, wanted),
         )
 
-    def _type(self, value: object, what: str, source: Source) -> object:
+    def _type(self, value: object, label: Callable[[], str], source: Source) -> object:
+        """Return a type that is checked; the label of the argument is for messages alone."""
         if isinstance(value, DataType):
             return self.clause(value, source) or BROKEN
         if is_text(value):
             return value
+        argument, _, holder = label().partition(" of ")
         self._report.add(
             codes.WRONG_ARGUMENT,
             source,
-            argument=what.partition(" of ")[0],
-            clause=what.partition(" of ")[2],
+            argument=argument,
+            clause=holder,
             value=describe_value(value),
             wanted="a type",
             hint=type_hint(value),
@@ -203,24 +207,24 @@ class _Check:
         if not isinstance(child, Clause):
             self._wrong("a child", parent, child, _allowed_children(kind), source, _child_hint(child, kind))
             return None
-        if not isinstance(child, _held(kind)):
+        held = _held(kind)
+        if not isinstance(child, held):
             self._report.add(
                 codes.MISPLACED_CLAUSE,
                 _placed(child, source),
                 child=clause_label(child),
                 parent=clause_label(parent),
-                hint=place_hint(child, kind, _held(kind)),
+                hint=place_hint(child, kind, held),
             )
             return None
         if isinstance(child, shareable_clauses()):
-            self._report.record_use(getattr(child, "source", source), self._owner(), source)
+            owner = partial(clause_label, self._owner())
+            self._report.record_use(getattr(child, "source", source), owner, source)
         return self.clause(child, source)
 
-    def _owner(self) -> str:
+    def _owner(self) -> Clause:
         """Return the innermost clause with a name of those that are being checked."""
-        return next(
-            clause_label(clause) for clause in reversed(self._open.values()) if hasattr(clause, "description")
-        )
+        return next(clause for clause in reversed(self._open.values()) if hasattr(clause, "description"))
 
 
 def _placed(child: Clause, holder: Source) -> Source:

@@ -116,7 +116,7 @@ def described(report: Report, what: str, description: str | None, source: Source
     """Return the description without indentation; an empty one is reported, and one that is None is ""."""
     if description is None:
         return ""
-    text = inspect.cleandoc(description).strip()
+    text = (inspect.cleandoc(description) if "\n" in description else description.expandtabs()).strip()
     if not text:
         report.add(codes.MISSING_DESCRIPTION, source, what=what)
     return text

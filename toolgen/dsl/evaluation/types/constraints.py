@@ -6,11 +6,12 @@ import datetime as dt
 import math
 from collections.abc import Callable
 from decimal import Decimal
+from functools import cache
 from itertools import product
 from typing import Any as Anything
 from typing import Final
 
-from toolgen.contract.record import frozen_record
+from toolgen.contract.record import record
 from toolgen.expr import codes
 from toolgen.expr.source import Source
 from toolgen.shapes.constraints import CONSTRAINTS, Holder, held_by, limits_of
@@ -49,7 +50,7 @@ _FORMAT_WORDS: Final = {
 }
 
 
-@frozen_record
+@record
 class Subject:
     """The owner of a type, and the place of its diagnostics."""
 
@@ -64,8 +65,10 @@ def constraints_of(
     subject: Subject,
 ) -> dict[str, Anything]:
     """Return the constraints of a type and its attribute that are well formed and that it can hold."""
-    allowed = _allowed(clause)
     own = {} if isinstance(clause, str) else clause.constraints
+    if not (own or outer):
+        return {}
+    allowed = _allowed(clause)
     written = {**own, **outer}
     good: dict[str, Anything] = {}
     for keyword, value in written.items():
@@ -233,7 +236,7 @@ def _mismatch(keyword: str, type_: str, hint: str, subject: Subject) -> None:
 def _allowed(clause: object) -> tuple[str, ...]:
     """Return the constraints that a type can hold."""
     holder = _holder(clause)
-    return () if holder is None else tuple(row.name for row in held_by(holder))
+    return () if holder is None else _names_of(holder)
 
 
 def _holder(clause: object) -> Holder | None:
@@ -241,6 +244,11 @@ def _holder(clause: object) -> Holder | None:
     if isinstance(clause, ScalarClause):
         return clause.kind
     return next((_HOLDERS[kind] for kind in type(clause).__mro__ if kind in _HOLDERS), None)
+
+
+@cache
+def _names_of(holder: Holder) -> tuple[str, ...]:
+    return tuple(row.name for row in held_by(holder))
 
 
 def _alternative(clause: object, keyword: str, allowed: tuple[str, ...]) -> str:
@@ -266,6 +274,8 @@ def _alternative(clause: object, keyword: str, allowed: tuple[str, ...]) -> str:
 
 def _check_order(holder: Holder, constraints: dict[str, Anything], subject: Subject) -> bool:
     """Check that each upper limit of a type leaves something above each lower one."""
+    if not constraints:
+        return True
     limits = [row for row in limits_of(holder) if row.name in constraints]
     lows, highs = ([row for row in limits if row.side == side] for side in ("low", "high"))
     for low, high in product(lows, highs):

@@ -7,7 +7,7 @@ from dataclasses import field as dataclass_field
 from typing import Final
 
 from toolgen.contract.json_value import Json
-from toolgen.contract.record import frozen_record
+from toolgen.contract.record import record
 from toolgen.expr import codes
 from toolgen.expr.source import Source
 from toolgen.shapes import naming
@@ -20,7 +20,7 @@ from .constraints import Subject
 from .modules import Module
 
 
-@frozen_record
+@record
 class Projection:
     """Which attributes of an object are taken over, and under which names."""
 
@@ -40,7 +40,7 @@ ALL_FIELDS: Final = Projection()
 """Everything, as written."""
 
 
-@frozen_record
+@record
 class ResolvedFields:
     """The fields of one object, their sources, and the facts of its type."""
 
@@ -55,7 +55,7 @@ class ResolvedFields:
     """Whether these are all that its author meant; else something was reported."""
 
 
-@frozen_record
+@record
 class Member:
     attribute: Attribute
     required: bool
@@ -94,7 +94,7 @@ def _member(attribute: Attribute, listed: bool, report: Report) -> Member:
     return Member(attribute=attribute, required=required)
 
 
-@frozen_record
+@record
 class Branch:
     """A branch of a union, whose fields may not be resolved yet."""
 

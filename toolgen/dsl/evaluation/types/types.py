@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any as Anything
 from typing import TypeAlias
 
-from toolgen.contract.record import frozen_record
+from toolgen.contract.record import record
 from toolgen.expr import codes
 from toolgen.expr.source import Source
 from toolgen.shapes import naming
@@ -44,15 +44,20 @@ Named: TypeAlias = Type | Enum[Anything] | OneOf | JSONSchema
 """What all share under its name. A union or a schema may have none; then it is no such type."""
 
 
-@frozen_record
+@record
 class _Place:
     """The place of a type, from which the classes made for it get their names."""
 
     module: Module
-    class_name: str
+    names: tuple[str, ...]
+    """What the name of a class is made of, should one be needed."""
     subject: Subject
     description: str
     title: str = ""
+
+    @property
+    def class_name(self) -> str:
+        return naming.class_name(*self.names)
 
 
 class Types:
@@ -95,7 +100,7 @@ class Types:
                 subject = Subject(what=what, source=clause.source, report=self._report)
                 place = _Place(
                     module=self.shared,
-                    class_name=class_name,
+                    names=(name,),
                     subject=subject,
                     description=f"{naming.type_title(name)}.",
                 )
@@ -116,8 +121,7 @@ class Types:
     def _define_union(self, name: str, clause: OneOf) -> None:
         """Define the objects of a named union's branches, which are shared as the union is."""
         subject = Subject(what=repr(name), source=clause.source, report=self._report)
-        class_name = naming.class_name(name)
-        place = _Place(module=self.shared, class_name=class_name, subject=subject, description="")
+        place = _Place(module=self.shared, names=(name,), subject=subject, description="")
         if not isinstance(self._union(clause, place), UnionType):
             del self._unions[name]
 
@@ -176,7 +180,7 @@ class Types:
         title = attribute.title or naming.title(name)
         place = _Place(
             module=module,
-            class_name=naming.class_name(class_name, attribute.name),
+            names=(class_name, attribute.name),
             subject=subject,
             description=description,
             title=title,
@@ -202,7 +206,7 @@ class Types:
         """Return the class of a type that must be an object; an inline one gets this name."""
         resolved = self.named_type(clause, subject)
         if isinstance(resolved, (Type, Object)):
-            place = _Place(module=module, class_name=class_name, subject=subject, description=description)
+            place = _Place(module=module, names=(class_name,), subject=subject, description=description)
             type_ = self.type_(resolved, place, {})
             return type_.name if isinstance(type_, RefType) else UNKNOWN.name
         if resolved is not None and resolved is not BROKEN:

@@ -79,6 +79,8 @@ class ValueChecks:
             value = self.example(example, field.type, module, what, attribute.source)
             if value is not MISSING:
                 examples.append(value)
+        if default is MISSING and not examples:
+            return field
         return replace(field, default=default, examples=tuple(examples))
 
     def _default(self, field: Field, attribute: Attribute, module: Module) -> Json:
