@@ -120,6 +120,7 @@ class NativeToolRecord:
     toolset: ToolsetRecord = ToolsetRecord()
 
 
+_PARTS: Final = 256
 _canonical: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 
@@ -188,8 +189,8 @@ def native_entry(of: NativeToolRecord, format: CatalogFormat = CATALOG_FORMAT) -
 def sha256(*texts: str) -> str:
     """Return the digest of a canonical text in parts: `sha256:` and 64 hexadecimal digits."""
     counted = hashlib.sha256()
-    for text in texts:
-        counted.update(text.encode())
+    for start in range(0, len(texts), _PARTS):  # the whole may be as large as a catalogue
+        counted.update("".join(texts[start : start + _PARTS]).encode())
     return f"sha256:{counted.hexdigest()}"
 
 

@@ -10,7 +10,8 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 from pydantic_core import PydanticSerializationError, to_json
 
-from toolgen.contract.json_value import Json, compact
+from toolgen.contract import json_value
+from toolgen.contract.json_value import Json
 
 from .entry import canonical
 
@@ -23,24 +24,35 @@ _TYPED: Final = frozenset(
 _EMPTY: Final = "\0"
 _HOLE: Final = canonical(_EMPTY)
 """What stands in a text in the place of a schema."""
-_EXPONENT: Final = re.compile(r"e-?\d+(?:[,\n]|\Z)")
+_EXPONENT: Final = re.compile(r"e-?\d+(?:[,\]}\n]|\Z)")
 _SMALL: Final = "0.0000"
 """What small and large floats have in the JSON of pydantic, where Python writes `1e-05` and `1e+16`."""
 
 
 def indented(value: Json, step: str, margin: str = "") -> str:
-    """Return JSON on several lines, characters as they are.
+    """Return JSON on several lines, characters as they are, in an eighth of the time of `json.dumps`.
 
-    `margin` is that of the line on which the value begins. The text is that of `json.dumps` with `indent`, in
-    an eighth of its time.
+    `margin` is that of the line on which the value begins.
     """
-    try:
-        text = to_json(value, indent=len(step)).decode()
-    except PydanticSerializationError:  # lone surrogates
-        text = ""
-    if not text or _SMALL in text or _EXPONENT.search(text):
+    text = _plain_text(value, len(step))
+    if text is None:
         text = json.dumps(value, ensure_ascii=False, indent=step)
     return text.replace("\n", f"\n{margin}")
+
+
+def compact(value: Json) -> str:
+    """Return `json_value.compact` of a value, in a third of its time."""
+    text = _plain_text(value)
+    return json_value.compact(value) if text is None else text
+
+
+def _plain_text(value: Json, indent: int | None = None) -> str | None:
+    """Return JSON as Python writes it; None where pydantic writes it otherwise, or not at all."""
+    try:
+        text = to_json(value, indent=indent).decode()
+    except PydanticSerializationError:  # lone surrogates
+        return None
+    return None if _SMALL in text or _EXPONENT.search(text) else text
 
 
 class SchemaTexts:

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from toolgen.contract.json_value import Json, compact, without_surrogates
+from toolgen.contract.json_value import Json, without_surrogates
 from toolgen.contract.names import CATALOG_FORMAT, CatalogFormat
 from toolgen.contract.record import frozen_record
 from toolgen.shapes.design.schema import ASSERTED_FORMATS
@@ -18,7 +18,7 @@ from toolgen.shapes.design.schema import ASSERTED_FORMATS
 from .entry import canonical, sha256
 from .reader import format_id
 from .shared_types import SharedTypes
-from .texts import SchemaTexts, indented
+from .texts import SchemaTexts, compact, indented
 
 
 @frozen_record

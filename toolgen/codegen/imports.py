@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections import defaultdict
 from collections.abc import Collection, Iterable
 from functools import lru_cache
 from typing import Final
@@ -21,7 +22,7 @@ class Imports:
     def __init__(self, taken: Collection[str] = ()) -> None:
         self._taken = taken
         self._modules: dict[str, str] = {}
-        self._names: dict[str, set[str]] = {}
+        self._names = defaultdict[str, set[str]](set)
 
     def module(self, name: str, alias: str) -> str:
         """Return the name under which a whole module is imported."""
@@ -31,7 +32,7 @@ class Imports:
     def name(self, module: str, name: str, alias: str = "") -> str:
         """Return the name under which one name of a module is imported."""
         alias = alias or (f"_{name}" if name in self._taken else name)
-        self._names.setdefault(module, set()).add(name if alias == name else f"{name} as {alias}")
+        self._names[module].add(name if alias == name else f"{name} as {alias}")
         return alias
 
     def names(self) -> set[str]:

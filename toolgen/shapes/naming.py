@@ -81,12 +81,14 @@ def method_name(name: str, *, of_client: bool = False) -> str:
     return f"{name}_" if taken else name
 
 
+@lru_cache(_MOST_NAMES)
 def constant(*names: str) -> str:
     """Return one constant of several names: `get_user`, `payload` give `GET_USER_PAYLOAD`."""
     name = "_".join(word.upper() for name in names for word in name.split("_") if word)
     return f"{name}_" if name in _CONSTANTS else name
 
 
+@lru_cache(_MOST_NAMES)
 def module_name(name: str) -> str:
     """Return the package or module of a service or toolset."""
     name = snake(name)

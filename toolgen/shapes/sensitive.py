@@ -27,6 +27,8 @@ EVERY: Final = "*"
 """The step of a place to every item or key."""
 _UNLESS: Final = "~!"
 _AGAIN: Final = "~^"
+_OUTER: Final = (ArrayType, MapType, NullableType, UnionType, RefType)
+"""Types that have others in them."""
 _Steps: TypeAlias = tuple[str, ...]
 """The steps of a place, keys escaped."""
 
@@ -74,8 +76,9 @@ def _of_object(
         if field.sensitive:
             yield (escaped(field.name),)
             continue
-        for steps in _of_type(field.type, objects, around, depth + 1):
-            yield (escaped(field.name), *steps)
+        if isinstance(field.type, _OUTER):
+            for steps in _of_type(field.type, objects, around, depth + 1):
+                yield (escaped(field.name), *steps)
 
 
 def _of_type(type_: DataType, objects: Objects, outer: Mapping[str, int], depth: int) -> Iterator[_Steps]:

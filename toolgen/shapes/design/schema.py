@@ -53,6 +53,8 @@ _SCALARS: dict[ScalarKind, Schema] = {
     "any": {},
 }
 _LIMITS_AND_FLAGS: Final = (*LIMITS, *FLAGS)
+_STATED: Final = tuple(row for row in LIMITS if row.is_annotation)
+"""Limits that no keyword of JSON Schema expresses."""
 ASSERTED_FORMATS: Final = tuple(
     sorted({*STRING_FORMATS, *(str(schema["format"]) for schema in _SCALARS.values() if "format" in schema)})
 )
@@ -267,4 +269,4 @@ def _limits(type_: DataType) -> Schema:
 def limits_sentence(type_: DataType) -> str:
     """Return the limits that no keyword of JSON Schema expresses, as a sentence; empty without any."""
     inner = type_.inner if isinstance(type_, NullableType) else type_
-    return sentence_of((row, plain(value)) for row, value in constraints_in(inner, LIMITS))
+    return sentence_of((row, plain(value)) for row, value in constraints_in(inner, _STATED))
