@@ -188,13 +188,15 @@ def _copier(cls: type[T]) -> Callable[..., T]:
     if "__slots__" not in vars(cls):
         return _sparse_copy
     names = [each.name for each in fields(cls)]  # type: ignore[arg-type]  # a dataclass
+    values: dict[str, Any] = {"_new": object.__new__, "_class": cls, "_same": _SAME}
+    values |= {f"_set_{name}": getattr(cls, name).__set__ for name in names}  # a frozen one has no other way
     body = [
         "_copy = _new(_class)",
-        *(f"_copy.{name} = _record.{name} if {name} is _same else {name}" for name in names),
+        *(f"_set_{name}(_copy, _record.{name} if {name} is _same else {name})" for name in names),
         "return _copy",
     ]
     head = f"copy(_record, /, *, {', '.join(f'{name}=_same' for name in names)})"
-    copy: Callable[..., T] = _function(cls, head, body, _new=object.__new__, _class=cls, _same=_SAME)
+    copy: Callable[..., T] = _function(cls, head, body, **values)
     return copy
 
 
