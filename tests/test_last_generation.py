@@ -187,7 +187,7 @@ def test_a_file_that_is_another_one_during_the_run_is_no_record(project: Project
         file.write_text("")
         inputs.look()
         file.write_text(text)
-    inputs.record()
+    inputs.record({})
     assert nothing_to_do(["gen"]) == ""
 
 

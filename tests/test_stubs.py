@@ -54,7 +54,7 @@ def method(signature: str, of: Toolset = OPEN, imports: str = "") -> list[str]:
 
 
 def test_a_stub_lies_under_its_service() -> None:
-    assert str(stub_path(OPEN)) == "home_service/devices.py"
+    assert str(stub_path(OPEN.service, OPEN.name)) == "home_service/devices.py"
 
 
 @pytest.mark.parametrize(

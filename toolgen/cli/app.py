@@ -116,6 +116,7 @@ def gen(
     Such as: toolgen gen --check
     """
     from .gen import check_output, diff_output, generate_output
+    from .last_generation import remove_record
     from .outcome import print_error_records, print_outcome
 
     if watch and (check or diff):
@@ -125,6 +126,8 @@ def gen(
         project = find_project(config)
         if typescript:
             project = with_typescript(project, typescript)
+        if force:
+            remove_record(str(project.directory))
         if watch:
             from .watch import watch_project
 

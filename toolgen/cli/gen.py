@@ -16,14 +16,16 @@ from toolgen.codegen import generate
 from toolgen.codegen.languages import generate_language
 from toolgen.codegen.manifest import MANIFEST
 from toolgen.codegen.sources import SourceDigests, stamp
-from toolgen.codegen.write import Change, Comparison, Report, compare, preview, sweep, write
+from toolgen.codegen.write import Change, Comparison, Report, Texts, compare, preview, sweep, write
 from toolgen.contract.record import frozen_record
 from toolgen.dsl import Agent, Completion, Design, Method, Service, Tool, Toolset, build
 from toolgen.dsl.datatypes import DataType
 from toolgen.dsl.evaluation.clause_lookup import walk
+from toolgen.dsl.evaluation.toolset_digests import WrittenToolsets
 from toolgen.dsl.structure import Attributes
 from toolgen.findings import Code, Finding, Format, Place
 
+from .changed_toolsets import changed_toolsets
 from .config import Project
 from .garbage import rare_collections
 from .generation_inputs import Inputs, recorded_inputs
@@ -72,7 +74,7 @@ class _Tree:
     """A generated tree of one language; its folder is relative to the working directory."""
 
     out: Path
-    texts: dict[str, str]
+    texts: Texts
 
 
 @frozen_record
@@ -88,6 +90,8 @@ class _OutputPlan:
     stubs: StubPlan
     warnings: tuple[Finding, ...]
     """What the design is not stopped by."""
+    digests: Mapping[str, str]
+    """Digests of what was written of each toolset."""
     inputs: Inputs | None = None
     """What was read, where it is recorded."""
 
@@ -189,7 +193,7 @@ def _current(plan: _OutputPlan) -> Outcome:
 def _record(plan: _OutputPlan, *, is_clean: bool) -> None:
     """Record what a run read, if the next one of it has nothing to say."""
     if plan.inputs and is_clean and not plan.warnings:
-        plan.inputs.record()
+        plan.inputs.record(plan.digests)
 
 
 def _recorded_plan(project: Project, format: Format) -> _OutputPlan | Outcome:
@@ -208,30 +212,38 @@ def _plan(project: Project, format: Format, inputs: Inputs | None = None) -> _Ou
         if inputs:
             inputs.look()
         stamped = stamp(project.directory, sources, recorded)
-        evaluation = build(design)
-    if evaluation.design is None:
+        written = WrittenToolsets(design)
+        digests = written.digests() if inputs else {}
+        part = changed_toolsets(project, written, digests)
+        evaluation = part.evaluation if part else build(design)
+    checked = evaluation.design
+    if checked is None:
         return _design_outcome(evaluation.diagnostics, format)
-    count = sum(len(toolset.tools) for of in evaluation.design.services for toolset in of.toolsets)
+    count = sum(len(toolset.tools) for of in checked.services for toolset in of.toolsets)
     if count >= _MANY_TOOLS:
         show_progress(f"generating the code of {count:,} tools…")
     stub_folder = project.display_path(project.stubs)
-    texts = generate(evaluation.design, module=project.design, catalog_format=project.catalog_format)
+    if part:
+        texts = part.texts
+    else:
+        texts = generate(checked, module=project.design, catalog_format=project.catalog_format)
     return _OutputPlan(
         python=_Tree(out=project.display_path(project.out), texts=texts),
         sources=stamped | stamp(project.directory, sources - stamped.keys(), recorded),
         others=tuple(
             _Tree(
                 out=project.display_path(folder),
-                texts=generate_language(language, evaluation.design, module=project.design),
+                texts=generate_language(language, checked, module=project.design),
             )
             for language, folder in project.languages.items()
         ),
         stub_folder=stub_folder,
-        stubs=plan_stubs(project, evaluation.design, stub_folder),
+        stubs=plan_stubs(project, checked, stub_folder, has_others=bool(part)),
         warnings=(
             *evaluation.diagnostics,
             *unlisted(load_module(project, project.design, "design"), design),
         ),
+        digests=digests,
     )
 
 

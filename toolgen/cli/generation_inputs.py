@@ -131,8 +131,11 @@ class Inputs:
                 with no_bytecode():
                     self._mentioned[module.__name__] = _names(module, self._files[str(module.__file__)])
 
-    def record(self) -> None:
-        """Write the record of a run that left nothing to do, where its inputs are all known."""
+    def record(self, toolsets: Mapping[str, str]) -> None:
+        """Write the record of a run that left nothing to do, where its inputs are all known.
+
+        `toolsets` are the digests of what was written of each toolset.
+        """
         try:
             if read_project(self._project.file) != self._project:
                 return
@@ -147,6 +150,7 @@ class Inputs:
             roots=self._roots(),
             trees=[self._project.out, *self._project.languages.values()],
             stubs=self._project.stubs,
+            toolsets=toolsets,
         )
 
     def _is_loaded(self) -> bool:

@@ -12,12 +12,13 @@ import os
 import stat
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from hashlib import sha256
 from typing import Any, Final
 
 CACHE: Final = ".toolgen_cache"
 """Folder of the record, in the project's; it ignores itself in git."""
-VERSION: Final = 1
+VERSION: Final = 2
 """Format of the record."""
 _FILE: Final = f"{CACHE}/gen.json"
 _MANIFEST: Final = ".toolgen.json"
@@ -44,6 +45,34 @@ def nothing_to_do(arguments: Sequence[str]) -> str:
     return "; ".join(f"{folder}: up to date" for folder in folders)
 
 
+def last_toolsets(directory: str, settings: str) -> tuple[Mapping[str, str], list[str]]:
+    """Return the digests of toolsets that the last run recorded, and the stubs that were edited since.
+
+    There are none where toolgen, the settings, a manifest or the list of the stubs is another one. Whether
+    the files are those of the manifests is not looked at.
+    """
+    try:
+        record = json.loads(_content(os.path.join(directory, _FILE)) or "{}")
+        (file, digest), *_ = record["inputs"].items()  # the settings are read first
+        manifests = ((os.path.join(directory, tree, _MANIFEST), of) for tree, of in record["trees"].items())
+        if (
+            record["version"] == VERSION
+            and (file, digest) == (settings, digest_of(settings))
+            and record["made_by"] == made_by(record["roots"])
+            and all(digest_of(file) == digest for file, digest in manifests)
+        ):
+            return dict(record["toolsets"]), _edited_stubs(directory, record)
+    except Exception:  # of a damaged record
+        return {}, []
+    return {}, []
+
+
+def remove_record(directory: str) -> None:
+    """Remove the record of the last run, so that the next one evaluates the whole design."""
+    with suppress(OSError):
+        os.unlink(os.path.join(directory, _FILE))
+
+
 def write_record(
     directory: str,
     *,
@@ -52,6 +81,7 @@ def write_record(
     roots: Sequence[str],
     trees: Sequence[str],
     stubs: str,
+    toolsets: Mapping[str, str],
 ) -> None:
     """Record a run after which nothing was left to do.
 
@@ -61,6 +91,7 @@ def write_record(
         roots: Folders in which the design is looked for first, absolute.
         trees: Folders of generated code, relative to `directory`, each with its manifest.
         stubs: Folder of the stubs, relative to `directory`.
+        toolsets: Digests of what was written of each toolset; none where all are evaluated each time.
     """
     folder = os.path.join(directory, CACHE)
     new = os.path.join(folder, f"gen.{os.getpid()}.json")
@@ -76,6 +107,7 @@ def write_record(
             "variables": variables,
             "trees": {tree: digest_of(os.path.join(directory, tree, _MANIFEST)) for tree in trees},
             "stubs": {stubs: executors},
+            "toolsets": toolsets,
         }
         os.makedirs(folder, exist_ok=True)
         ignored = os.path.join(folder, ".gitignore")
@@ -149,16 +181,26 @@ def _project(here: str) -> str:
 
 
 def _is_current(directory: str, record: Mapping[str, Any]) -> bool:
-    (stubs, digests), *_ = record["stubs"].items()
     return (
         os.path.join(directory, "pyproject.toml") in record["inputs"]
         and all(digest_of(path) == digest for path, digest in record["inputs"].items())
         and all(variable_digest(name) == digest for name, digest in record["variables"].items())
         and record["made_by"] == made_by(record["roots"])
         and all(_is_whole(directory, tree, digest) for tree, digest in record["trees"].items())
-        and sorted(_python(directory, stubs)) == sorted(digests)
-        and all(digest_of(os.path.join(directory, name)) == digest for name, digest in digests.items())
+        and not _edited_stubs(directory, record)
     )
+
+
+def _edited_stubs(directory: str, record: Mapping[str, Any]) -> list[str]:
+    """Return the stubs that are not those of the record, relative to the project's folder.
+
+    Raises:
+        LookupError: one came or went.
+    """
+    (stubs, digests), *_ = record["stubs"].items()
+    if sorted(_python(directory, stubs)) != sorted(digests):
+        raise LookupError
+    return [name for name, digest in digests.items() if digest_of(os.path.join(directory, name)) != digest]
 
 
 def _is_whole(directory: str, tree: str, digest: str) -> bool:

@@ -54,6 +54,17 @@ def all_reads(read: Callable[[str], None]) -> Iterator[None]:
 
 
 @contextmanager
+def unreported_reads() -> Iterator[None]:
+    """Report nothing that is read meanwhile, which toolgen reads for itself."""
+    readers = _readers[1:]
+    del _readers[1:]
+    try:
+        yield
+    finally:
+        _readers[1:] = readers
+
+
+@contextmanager
 def collected_sources(project: Project) -> Iterator[set[str]]:
     """Collect the files of the project that the process reads meanwhile, relative to its directory."""
     sources = set[str]()

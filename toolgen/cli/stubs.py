@@ -45,8 +45,10 @@ class StubPlan:
     notes: tuple[str, ...]
 
 
-def plan_stubs(project: Project, design: Design, folder: Path) -> StubPlan:
+def plan_stubs(project: Project, design: Design, folder: Path, *, has_others: bool = False) -> StubPlan:
     """Return the plan; `folder` is the path of the stubs in messages.
+
+    `has_others` says that there are more toolsets, with stubs as they are to be.
 
     Raises:
         ToolgenError: a stub cannot be read.
@@ -55,7 +57,7 @@ def plan_stubs(project: Project, design: Design, folder: Path) -> StubPlan:
     edits: dict[Path, Edit] = {}
     notes: list[str] = []
     for toolset in toolsets(design):
-        file = folder / stub_path(toolset)
+        file = folder / stub_path(toolset.service, toolset.name)
         is_there = os.path.lexists(file)
         if not is_there and not design.needs_executor(toolset):
             continue
@@ -67,7 +69,8 @@ def plan_stubs(project: Project, design: Design, folder: Path) -> StubPlan:
         if current.insertions:
             edits[file] = Edit(old=current.data, new=current.updated)
         notes += _notes(file, current, toolset, project)
-    notes += [f"{file}:{status.line}: {status.text}" for file, status in _leftovers(project, design, folder)]
+    left = () if has_others else _leftovers(project, design, folder)
+    notes += [f"{file}:{status.line}: {status.text}" for file, status in left]
     return StubPlan(new=new, edits=edits, notes=tuple(notes))
 
 
@@ -84,7 +87,7 @@ def show_stubs(project: Project, *, check: bool, format: Format = "text") -> Out
     placed: list[tuple[Path, Status]] = []
     total: Counter[str] = Counter()
     for toolset in toolsets(evaluation.design):
-        file = folder / stub_path(toolset)
+        file = folder / stub_path(toolset.service, toolset.name)
         absent = (_ABSENT,) if evaluation.design.needs_executor(toolset) else ()
         statuses = _read(file, toolset, project).statuses if os.path.lexists(file) else absent
         counts = Counter({"bound": sum(tool.binding is not None for tool in toolset.tools)})
@@ -116,7 +119,7 @@ def _findings(statuses: Iterable[tuple[Path, Status]]) -> Iterator[Finding]:
 def _leftovers(project: Project, design: Design, folder: Path) -> Iterator[tuple[Path, Status]]:
     """Yield executors of toolsets that the design no longer has, in the stub files."""
     there = list(toolsets(design))
-    files = {folder / stub_path(toolset) for toolset in there}
+    files = {folder / stub_path(toolset.service, toolset.name) for toolset in there}
     paths = [toolset_path(toolset, project.package) for toolset in there]
     for file in sorted(folder.glob("*/*.py")):
         if file not in files and file.is_file():

@@ -59,6 +59,10 @@ class CatalogWriter:
         value = tool_entry(record, self.head.format, self._texts.canonical_parts)
         return catalog_entry(value, self._texts)
 
+    def read_entry(self, value: Mapping[str, Json]) -> CatalogEntry:
+        """Return an entry that was read from a catalogue."""
+        return catalog_entry(dict(value), self._texts)
+
     def type_record(self, of: ObjectType, objects: Objects, examples: tuple[Json, ...] = ()) -> TypeRecord:
         """Return what a catalogue says of an object that crosses the JSON boundary."""
         schema = self._schemas.schema(of, objects)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from toolgen.catalog.writer import CatalogEntry, Head, Root
+from toolgen.contract.json_value import Json
 from toolgen.contract.names import CATALOG, CATALOG_FORMAT, COMPLETION_SCHEMAS, CatalogFormat
 from toolgen.contract.record import frozen_record
 from toolgen.expr.tree import Agent, Design, Service, Toolset
@@ -49,23 +50,31 @@ from .views.types import shared_types_view, types_views
 
 
 def generate(
-    design: Design, *, module: str, catalog_format: CatalogFormat = CATALOG_FORMAT
+    design: Design,
+    *,
+    module: str,
+    catalog_format: CatalogFormat = CATALOG_FORMAT,
+    others: Iterable[Mapping[str, Json]] = (),
 ) -> dict[str, str]:
     """Return the unformatted text of every file of the tree by its path, in the design's order.
 
-    `module` is the dotted name of the design's module, for the headers.
+    Args:
+        design: What is generated.
+        module: The dotted name of the design's module, for the headers.
+        catalog_format: The format of the catalogues.
+        others: The entries of tools that `design` lacks and its catalogue has.
     """
     head = Head(design=design.name, version=design.version, format=catalog_format)
     return {
         path: content if isinstance(content, str) else render(content, design=module)
-        for path, content in _files(design, CatalogWriter(head))
+        for path, content in _files(design, CatalogWriter(head), others)
     }
 
 
 def catalogue_text(design: Design) -> str:
     """Return the text of the design's own catalogue, which the tree has at its root."""
     writer = CatalogWriter(Head(design=design.name, version=design.version, format=CATALOG_FORMAT))
-    texts = dict(_files(design, writer))
+    texts = dict(_files(design, writer, ()))
     text = texts[CATALOG]
     assert isinstance(text, str)
     return text
@@ -84,7 +93,9 @@ def app(design: Design, place: AppPlace) -> dict[str, str]:
     return texts
 
 
-def _files(design: Design, writer: CatalogWriter) -> Iterator[tuple[str, View | str]]:
+def _files(
+    design: Design, writer: CatalogWriter, others: Iterable[Mapping[str, Json]]
+) -> Iterator[tuple[str, View | str]]:
     whole = _design_context(design, writer)
     yield "__init__.py", root_view(design.description)
     yield "py.typed", ""
@@ -93,7 +104,8 @@ def _files(design: Design, writer: CatalogWriter) -> Iterator[tuple[str, View | 
         yield from _service(service, whole)
     objects = {service.name: completions_scope(service, whole.shared).objects for service in design.services}
     further = agents_and_completions(writer, design, whole.tools, objects)
-    yield CATALOG, writer.catalogue(whole.entries.values(), further=further)
+    entries = [*whole.entries.values(), *map(writer.read_entry, others)]
+    yield CATALOG, writer.catalogue(entries, further=further)
 
 
 @frozen_record

@@ -68,9 +68,9 @@ class Stub:
         return frozenset(lines)
 
 
-def stub_path(toolset: Toolset) -> PurePosixPath:
-    """Return the place of the toolset's stub inside the folder of stubs."""
-    return PurePosixPath(module_name(toolset.service), f"{module_name(toolset.name)}.py")
+def stub_path(service: str, toolset: str) -> PurePosixPath:
+    """Return the place of a toolset's stub inside the folder of stubs, by the names in the design."""
+    return PurePosixPath(module_name(service), f"{module_name(toolset)}.py")
 
 
 def read_stub(data: bytes, toolset: Toolset, package: str) -> Stub:

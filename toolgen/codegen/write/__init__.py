@@ -6,8 +6,19 @@ Links and special files are neither followed nor opened.
 """
 
 from .atomic_write import Edit
-from .comparison import Comparison, compare
+from .comparison import Comparison, Texts, compare
 from .output import Change, Report, preview, write
 from .staging import STAGING, sweep
 
-__all__ = ["STAGING", "Change", "Comparison", "Edit", "Report", "compare", "preview", "sweep", "write"]
+__all__ = [
+    "STAGING",
+    "Change",
+    "Comparison",
+    "Edit",
+    "Report",
+    "Texts",
+    "compare",
+    "preview",
+    "sweep",
+    "write",
+]

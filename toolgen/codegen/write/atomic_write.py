@@ -49,7 +49,7 @@ class AtomicWrite:
             ToolgenError: somebody has put something there since the place was seen free.
         """
         if os.path.lexists(target):
-            raise _changed(target)
+            raise changed_meanwhile(target)
         self.put(file, SafePath.of(target))
 
     def put_edit(self, file: Path, target: Path, edit: Edit) -> None:
@@ -59,7 +59,7 @@ class AtomicWrite:
             ToolgenError: it does not hold any more what was read.
         """
         if read_file(target) != edit.old:
-            raise _changed(target)
+            raise changed_meanwhile(target)
         self.put(file, SafePath.of(Path(os.path.realpath(target))))
 
     def remove(self, target: SafePath) -> None:
@@ -135,5 +135,5 @@ def remove_empty(out: Path, deleted: Iterable[str]) -> None:
                 folder.remove_tree(ignore_errors=True)
 
 
-def _changed(target: Path) -> ToolgenError:
+def changed_meanwhile(target: Path) -> ToolgenError:
     return ToolgenError(f"{target} changed while it was read; nothing was changed", hint="run: toolgen gen")

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path, PurePosixPath
-from typing import Final, Literal
+from typing import Final, Literal, TypeAlias
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.record import frozen_record
@@ -18,6 +18,9 @@ from .safe_paths import SafePath, kind
 
 CACHES: Final = frozenset(["__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".DS_Store"])
 """What other programs leave in a folder that is ours."""
+
+Texts: TypeAlias = Mapping[str, str | None]
+"""The planned text of each file by its path; None for one that stays as the manifest has it."""
 
 _MOST_NAMES: Final = 10
 
@@ -46,8 +49,8 @@ class Comparison:
         return not any((self.missing, self.changed, self.edited, self.unrecorded, self.stale, self.kept))
 
 
-def compare(out: Path, texts: Mapping[str, str]) -> Comparison:
-    """Return how the folder differs from the planned texts.
+def compare(out: Path, texts: Texts | None = None) -> Comparison:
+    """Return how the folder differs from the planned texts; without any, from what its manifest says.
 
     Raises:
         ToolgenError: the folder holds files that are not ours, links or special files, or its manifest is
@@ -62,14 +65,15 @@ def compare(out: Path, texts: Mapping[str, str]) -> Comparison:
     if recorded is not None:
         del digests[MANIFEST]
         manifest = read_manifest(recorded.decode("utf-8", "replace"), str(out / MANIFEST))
-        strange = [path for path in digests if path not in texts and path not in manifest.files]
-    else:
-        strange = list(digests)
-    if strange:
+    if texts is None:
+        texts = dict.fromkeys(manifest.files)
+    planned = {*texts, *manifest.files} if recorded is not None else ()
+    if strange := [path for path in digests if path not in planned]:
         raise check_foreign_files(out, strange)
     groups: defaultdict[str, list[str]] = defaultdict(list)
     for path, text in texts.items():
-        group = _group(digests.get(path), manifest.files.get(path), digest(text.encode()))
+        source = None if text is None else digest(text.encode())
+        group = _group(digests.get(path), manifest.files.get(path), source)
         if group is not None:
             groups[group].append(path)
     for path, file in manifest.files.items():
@@ -92,14 +96,14 @@ def _refused(out: Path, what: str, names: list[str]) -> ToolgenError:
     )
 
 
-def _group(digest: str | None, file: FileDigests | None, source: str) -> str | None:
+def _group(digest: str | None, file: FileDigests | None, source: str | None) -> str | None:
     if digest is None:
         return "missing"
     if file is None:
         return "unrecorded"
     if not file.is_ours(digest):
         return "edited"
-    return "changed" if file.source != source else None
+    return "changed" if source is not None and file.source != source else None
 
 
 def _digests(out: Path) -> dict[str, str]:

@@ -11,8 +11,8 @@ from toolgen.contract.record import frozen_record
 
 from ..manifest import MANIFEST, FileDigests, Manifest, digest
 from ..sources import SourceDigests
-from .atomic_write import AtomicWrite, Edit, remove_empty
-from .comparison import Comparison, check_foreign_files, compare, disk_error
+from .atomic_write import AtomicWrite, Edit, changed_meanwhile, remove_empty
+from .comparison import Comparison, Texts, check_foreign_files, compare, disk_error
 from .safe_paths import SafePath
 from .staging import stage, stage_edits, staging
 
@@ -53,7 +53,7 @@ class _Run:
 
 def write(
     out: Path,
-    texts: Mapping[str, str],
+    texts: Texts,
     *,
     design: str,
     sources: Mapping[str, SourceDigests] | None = None,
@@ -86,7 +86,7 @@ def write(
 
 def preview(
     out: Path,
-    texts: Mapping[str, str],
+    texts: Texts,
     *,
     stubs: Mapping[Path, str] | None = None,
     edits: Mapping[Path, Edit] | None = None,
@@ -123,23 +123,27 @@ def _changes(
 def _stage(
     folder: Path,
     out: Path,
-    texts: Mapping[str, str],
+    texts: Texts,
     before: Comparison,
     facts: Manifest,
     stubs: Mapping[Path, str],
 ) -> _Run:
     """Format what is new; `facts` are those of the new manifest, beside its files."""
     unlike = {*before.missing, *before.changed, *before.edited, *before.unrecorded}
-    stage(folder, {path: text for path, text in texts.items() if path in unlike}, stubs)
-    written = {path: digest((folder / "tree" / path).read_bytes()) for path in texts if path in unlike}
+    new = {path: text for path, text in texts.items() if path in unlike}
+    if lost := [path for path, text in new.items() if text is None]:
+        raise changed_meanwhile(out / lost[0])
+    sources = {path: text for path, text in new.items() if text is not None}
+    stage(folder, sources, stubs)
+    written = {path: digest((folder / "tree" / path).read_bytes()) for path in sources}
     if strange := [path for path in before.unrecorded if before.found[path] != written[path]]:
         raise check_foreign_files(out, strange)
     old = before.manifest.files
     files = {
-        path: FileDigests(source=digest(text.encode()), written=written[path])
+        path: FileDigests(source=digest(sources[path].encode()), written=written[path])
         if path in written
         else old[path]
-        for path, text in texts.items()
+        for path in texts
     }
     return _Run(
         before=before,

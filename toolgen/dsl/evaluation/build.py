@@ -17,7 +17,6 @@ from toolgen.shapes import naming
 
 from ..agents import Completion
 from ..behaviour import NativeTool
-from ..composites import Enum, JSONSchema, OneOf, Type
 from ..services import Design, Service
 from ..structure import Method, Tool, Toolset
 from ..tool_clauses import BindTo
@@ -39,7 +38,7 @@ from .checks.names import (
     surface,
     version_of,
 )
-from .clause_lookup import clauses_of_kind, single_clause, walk
+from .clause_lookup import clauses_of_kind, named_types, single_clause
 from .mcp import LockedToolset
 from .report import Report, suggestion
 from .tools.errors import method_errors
@@ -48,7 +47,7 @@ from .tools.tools import ToolDraft, Tools, ToolsetContext, native_tools
 from .transports.services import NO_TRANSPORT, ServiceTransport, transports_of, with_verb_hints
 from .types.depth import check_depth, check_finite
 from .types.modules import UNKNOWN, Module
-from .types.types import Named, Types
+from .types.types import Types
 from .types.values import ValueChecks
 
 
@@ -104,7 +103,7 @@ class _Builder:
         self._design = design
         self._report = report
         self._values = ValueChecks(report)
-        self._types = Types(report, self._values, _named_types(design))
+        self._types = Types(report, self._values, named_types(design))
         self._tools = Tools(report, self._types, self._values)
         self._operations: dict[str, dict[str, Operation]] = {}
 
@@ -387,14 +386,3 @@ def _claim_codecs(toolset: str, drafts: Iterable[ToolDraft], report: Report) -> 
                 classes.add(class_)
                 text = f"class {class_!r} of {user}"
                 codecs.claim(naming.constant(naming.snake(class_)), text, draft.source)
-
-
-def _named_types(design: Design) -> list[Named]:
-    """Return every named type that the design lists or uses, in order of first use."""
-    named: dict[int, Named] = {}
-    for clause in walk(design, set()):
-        if isinstance(clause, (Type, Enum)) or (
-            isinstance(clause, (OneOf, JSONSchema)) and clause.name is not None
-        ):
-            named.setdefault(id(clause), clause)
-    return list(named.values())

@@ -1,17 +1,19 @@
-"""Finds child clauses by their class, and all clauses within one."""
+"""Finds child clauses by their class, all clauses within one, and the named types of a design."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Final, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from toolgen.expr import codes
 
 from ..clause import Clause
-from ..composites import Enum
+from ..composites import Enum, JSONSchema, OneOf, Type
 from .checks.arguments import clause_label
 from .report import RelatedSource, Report
 
+Named: TypeAlias = Type | Enum[Any] | OneOf | JSONSchema
+"""What all share under its name. A union or a schema may have none; then it is no such type."""
 _W = TypeVar("_W", bound=Clause)
 
 _HOLDING: Final = (
@@ -52,6 +54,17 @@ def walk(clause: Clause, seen: set[int], leaves: tuple[type[Clause], ...] = ()) 
         yield clause
         if not isinstance(clause, leaves):
             waiting += reversed(_held(clause))
+
+
+def named_types(design: Clause) -> list[Named]:
+    """Return every named type that the design lists or uses, in order of first use."""
+    named: dict[int, Named] = {}
+    for clause in walk(design, set()):
+        if isinstance(clause, (Type, Enum)) or (
+            isinstance(clause, (OneOf, JSONSchema)) and clause.name is not None
+        ):
+            named.setdefault(id(clause), clause)
+    return list(named.values())
 
 
 def _held(clause: Clause) -> list[Clause]:

@@ -29,6 +29,7 @@ from ...datatypes import DataType as DataTypeClause
 from ...datatypes import FloatClause, IntClause, ScalarClause, StringClause
 from ..checks.arguments import BROKEN
 from ..checks.names import Unique, check_identifier, check_key, described
+from ..clause_lookup import Named
 from ..report import Report, closest, source_text, suggestion
 from .constraints import Subject, constraints_of, lengths, number_type, scalar_type, string_type
 from .enums import enum_type
@@ -40,8 +41,6 @@ from .values import ValueChecks
 
 TypeClause: TypeAlias = DataTypeClause[Anything, Anything, Anything, Anything, Anything, Anything]
 AnyType: TypeAlias = TypeClause | str
-Named: TypeAlias = Type | Enum[Anything] | OneOf | JSONSchema
-"""What all share under its name. A union or a schema may have none; then it is no such type."""
 
 
 @record
