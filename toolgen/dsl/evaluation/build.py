@@ -26,7 +26,7 @@ from .agents.completions import completions_of
 from .agents.ownership import owned_toolsets
 from .bindings.binding import bind
 from .bindings.methods import Operation, operation
-from .checks.arguments import well_typed
+from .checks.arguments import record_uses, well_typed
 from .checks.names import (
     Identifiers,
     Unique,
@@ -70,6 +70,8 @@ def build(design: Design) -> Evaluation:
     """
     report = Report()
     checked = _Builder(well_typed(design, report), report).design()
+    if not report.is_empty:
+        record_uses(design, report)
     diagnostics = report.diagnostics()
     is_good = all(diagnostic.is_warning for diagnostic in diagnostics)
     return Evaluation(design=checked if is_good else None, diagnostics=diagnostics)

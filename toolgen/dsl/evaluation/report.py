@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import groupby
 from typing import Final
@@ -39,8 +39,7 @@ class Report:
 
     def __init__(self) -> None:
         self._findings: dict[tuple[str, str, tuple[str, int, int]], tuple[Source, Finding]] = {}
-        self._users: dict[int, list[tuple[Callable[[], str], Source]]] = {}
-        """Who uses a clause, and where; only the users of what is reported are named."""
+        self._users: dict[int, dict[str, Source]] = {}
 
     def add(
         self, rule: Rule, source: Source, *, related: Iterable[RelatedSource] = (), **facts: object
@@ -59,13 +58,17 @@ class Report:
         key = "" if rule is IDENTIFIER_CLASH else message  # one name becomes several identifiers
         self._findings.setdefault((rule.code, key, source.place), (source, finding))
 
+    @property
+    def is_empty(self) -> bool:
+        return not self._findings
+
     def has(self, rule: Rule) -> bool:
         """Return whether a diagnostic of the rule was added."""
         return any(code == rule.code for code, _, _ in self._findings)
 
-    def record_use(self, source: Source, owner: Callable[[], str], place: Source) -> None:
+    def record_use(self, source: Source, owner: str, place: Source) -> None:
         """Record where a shared clause is used, for diagnostics about the clause."""
-        self._users.setdefault(id(source), []).append((owner, place))
+        self._users.setdefault(id(source), {})[owner] = place
 
     def diagnostics(self) -> tuple[Finding, ...]:
         """Return everything that was found, by file, line and column; many of one place are one."""
@@ -76,7 +79,7 @@ class Report:
 
     def _with_users(self, finding: Finding, source: Source) -> Finding:
         """Return the diagnostic with the users of its clause: those that it names, or the first ones."""
-        users = {owner(): place for owner, place in self._users.get(id(source), ())}
+        users = self._users.get(id(source), {})
         elsewhere = {owner: place for owner, place in users.items() if not place.encloses(source)}
         named = [owner for owner in elsewhere if owner.partition(" ")[2] in finding.message]
         related = [

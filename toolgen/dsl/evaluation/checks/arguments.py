@@ -6,8 +6,9 @@ arguments are replaced, each after it was reported.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
+from operator import is_
 from typing import Any as Anything
 from typing import Final, TypeVar
 
@@ -50,9 +51,15 @@ def well_typed(design: Design, report: Report) -> Design:
     return _Check(report).clause(design, design.source) or Design("?", "?")
 
 
+def record_uses(design: Design, report: Report) -> None:
+    """Record where clauses are used; of a large design this takes much memory, and only findings show it."""
+    _Check(Report(), uses=report).clause(design, design.source)
+
+
 class _Check:
-    def __init__(self, report: Report) -> None:
+    def __init__(self, report: Report, uses: Report | None = None) -> None:
         self._report = report
+        self._uses = uses
         self._done: dict[int, tuple[Clause, Clause | None]] = {}
         self._open: dict[int, Clause] = {}
 
@@ -110,9 +117,11 @@ class _Check:
             facts["children"] = self._children(facts.get("children"), clause, kind, source)
         if not usable:
             return None
-        copy = object.__new__(type(clause))
-        copy.__dict__.update(facts)
-        return locked_toolset(copy, self._report) if isinstance(copy, MCPToolset) else copy
+        if not _are_same(facts.values(), vars(clause).values()):
+            copy = object.__new__(type(clause))
+            copy.__dict__.update(facts)
+            clause = copy
+        return locked_toolset(clause, self._report) if isinstance(clause, MCPToolset) else clause
 
     def _arguments(
         self, clause: Clause, arguments: ClauseArguments, facts: dict[str, object], source: Source
@@ -199,7 +208,8 @@ class _Check:
     ) -> tuple[object, ...]:
         written = children if isinstance(children, tuple) else (children,)
         checked = (self._child(child, parent, kind, source) for child in written)
-        return tuple(child for child in checked if child is not None)
+        good = tuple(child for child in checked if child is not None)
+        return written if _are_same(good, written) else good
 
     def _child(self, child: object, parent: Clause, kind: type[Clause], source: Source) -> object:
         if isinstance(child, str) and DataType in _held(kind):
@@ -217,14 +227,20 @@ class _Check:
                 hint=place_hint(child, kind, held),
             )
             return None
-        if isinstance(child, shareable_clauses()):
-            owner = partial(clause_label, self._owner())
-            self._report.record_use(getattr(child, "source", source), owner, source)
+        if self._uses and isinstance(child, shareable_clauses()):
+            self._uses.record_use(getattr(child, "source", source), self._owner(), source)
         return self.clause(child, source)
 
-    def _owner(self) -> Clause:
+    def _owner(self) -> str:
         """Return the innermost clause with a name of those that are being checked."""
-        return next(clause for clause in reversed(self._open.values()) if hasattr(clause, "description"))
+        return next(
+            clause_label(clause) for clause in reversed(self._open.values()) if hasattr(clause, "description")
+        )
+
+
+def _are_same(checked: Collection[object], written: Collection[object]) -> bool:
+    """Return whether a check left everything as it was, so that a large design is not copied."""
+    return len(checked) == len(written) and all(map(is_, checked, written))
 
 
 def _placed(child: Clause, holder: Source) -> Source:

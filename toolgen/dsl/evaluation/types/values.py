@@ -186,8 +186,9 @@ class ValueChecks:
         return tuple(examples)
 
     def run(self) -> None:
-        """Check all collected values."""
-        for check in self._checks:
+        """Check all collected values, and forget them."""
+        checks, self._checks = self._checks, []  # which refer to this object, and so would stay
+        for check in checks:
             if not _is_sound(check.type, check.module.objects, set()):
                 continue
             issues = self._validator(check).issues(check.value)
