@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
+from itertools import islice
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from toolgen.contract.names import CATALOG_FORMAT, MCP_HINTS, CatalogFormat, Hint
@@ -186,11 +187,11 @@ def native_entry(of: NativeToolRecord, format: CatalogFormat = CATALOG_FORMAT) -
     return _complete({**_head(of.id, of.kind, of.toolset), **facts}, format)
 
 
-def sha256(*texts: str) -> str:
+def sha256(texts: Iterable[str]) -> str:
     """Return the digest of a canonical text in parts: `sha256:` and 64 hexadecimal digits."""
-    counted = hashlib.sha256()
-    for start in range(0, len(texts), _PARTS):  # the whole may be as large as a catalogue
-        counted.update("".join(texts[start : start + _PARTS]).encode())
+    counted, parts = hashlib.sha256(), iter(texts)
+    while some := list(islice(parts, _PARTS)):  # the whole may be as large as a catalogue
+        counted.update("".join(some).encode())
     return f"sha256:{counted.hexdigest()}"
 
 
@@ -199,7 +200,7 @@ def tool_digest(entry: Mapping[str, Json], parts: CanonicalParts = _in_one) -> s
 
     What says something of the toolset, and what only a design knows, is not in it.
     """
-    return sha256(*parts(without(entry, (("digest",), *DESIGN_ONLY, *OF_TOOLSET))))
+    return sha256(parts(without(entry, (("digest",), *DESIGN_ONLY, *OF_TOOLSET))))
 
 
 def without(entry: Mapping[str, Json], paths: Iterable[tuple[str, ...]]) -> dict[str, Json]:

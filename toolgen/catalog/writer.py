@@ -106,21 +106,33 @@ def _catalog(head: Head, tools: list[CatalogEntry], facts: Mapping[str, Json]) -
     """Return the head of a catalogue; its digest covers whole tools, since format 2 all entries."""
     described: dict[str, Json] = {"format": head.format, "design": head.design}
     if head.format == 1:
-        return {**described, "digest": sha256(*_canonical_tools(tools))}
+        return {**described, "digest": sha256(_canonical_tools(tools))}
     if head.version:
         described["version"] = head.version
     described["asserted_formats"] = list(ASSERTED_FORMATS)
-    whole: list[str] = []
+    return {**described, "digest": sha256(_canonical(tools, facts))}
+
+
+def _canonical(tools: list[CatalogEntry], facts: Mapping[str, Json]) -> Iterator[str]:
+    """Yield the text that the digest counts, in parts, for as a whole it is as large as the catalogue."""
+    before = "{"
     for key in sorted(["tools", *facts]):
-        whole += [",", canonical(key), ":"]
-        whole += _canonical_tools(tools) if key == "tools" else [canonical(facts[key])]
-    return {**described, "digest": sha256("{", *whole[1:], "}")}
+        yield f"{before}{canonical(key)}:"
+        before = ","
+        if key == "tools":
+            yield from _canonical_tools(tools)
+        else:
+            yield canonical(facts[key])
+    yield "}"
 
 
-def _canonical_tools(tools: list[CatalogEntry]) -> list[str]:
-    """Return the text of all entries in parts, for as a whole it is as large as the catalogue."""
-    parts = [part for entry in tools for part in (",", *entry.canonical)]
-    return ["[", *parts[1:], "]"]
+def _canonical_tools(tools: list[CatalogEntry]) -> Iterator[str]:
+    before = "["
+    for entry in tools:
+        yield before
+        yield from entry.canonical
+        before = ","
+    yield "]" if before == "," else "[]"
 
 
 def _indented(document: Mapping[str, Json], margin: str, texts: SchemaTexts) -> str:

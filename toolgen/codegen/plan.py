@@ -97,15 +97,16 @@ def _files(
     design: Design, writer: CatalogWriter, others: Iterable[Mapping[str, Json]]
 ) -> Iterator[tuple[str, View | str]]:
     whole = _design_context(design, writer)
+    objects = {service.name: completions_scope(service, whole.shared).objects for service in design.services}
+    further = agents_and_completions(writer, design, whole.tools, objects)
+    entries = [*whole.entries.values(), *map(writer.read_entry, others)]
+    root = writer.catalogue(entries, further=further)  # takes much memory: before the other texts are there
     yield "__init__.py", root_view(design.description)
     yield "py.typed", ""
     yield "types.py", shared_types_view(design, whole.shared)
     for service in design.services:
         yield from _service(service, whole)
-    objects = {service.name: completions_scope(service, whole.shared).objects for service in design.services}
-    further = agents_and_completions(writer, design, whole.tools, objects)
-    entries = [*whole.entries.values(), *map(writer.read_entry, others)]
-    yield CATALOG, writer.catalogue(entries, further=further)
+    yield CATALOG, root
 
 
 @frozen_record
