@@ -145,13 +145,13 @@ GOALS: Final = (
     _made(
         "first",
         1.0,
-        "a third is the JSON of the catalogues, of which each toolset has a copy: make each entry once",
+        "a quarter is the check of the design, a third its catalogues; each is spread over many functions",
     ),
     _made("unchanged", 0.05, "the imports of the command"),
     _made(
         "one changed",
         0.5,
-        "a changed file evaluates and renders the whole design: keep the code of each toolset",
+        "a quarter is the root's catalogue, whose digest counts all entries: keep their canonical texts",
     ),
     _made("--check", 0.1, "the imports of the command"),
     _start(

@@ -51,8 +51,8 @@ class WrittenToolsets:
         if not all(isinstance(clause, Type | Enum) for clause in self._named):
             return {}  # a design lists no other types
         try:
-            digests = {name: _digest(toolset) for name, toolset in _toolsets(self._design)}
-            return {**digests, ELSEWHERE: _digest([_without_tools(self._design), self._named])}
+            digests = {ELSEWHERE: _digest([_without_tools(self._design), self._named])}
+            return digests | {name: _digest(toolset) for name, toolset in _toolsets(self._design)}
         except (pickle.PicklingError, TypeError, AttributeError, RecursionError):
             return {}
 
