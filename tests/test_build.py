@@ -43,6 +43,8 @@ from toolgen.dsl import (
     Type,
     build,
 )
+from toolgen.dsl.evaluation.checks.arguments import well_typed
+from toolgen.dsl.evaluation.report import Report
 from toolgen.expr import tree
 from toolgen.shapes.design.schema import object_schema
 from toolgen.shapes.fields import ArrayType, EnumType, RefType, StringType, UnionType
@@ -310,3 +312,12 @@ class TestTexts:
         plain = Toolset("u", "U.", Tool("go", "Go."))
         toolsets = built(Service("S", "S.", titled, plain)).services[0].toolsets
         assert [toolset.title for toolset in toolsets] == ["Travel", None]
+
+
+def test_a_design_without_mistakes_is_built_without_a_copy_of_it() -> None:
+    device = Type("Device", "A device.", Attribute("id", String, "Its id.", required=True))
+    tool = Tool(
+        "find", "Find a device.", Args(Attribute("name", String, "N.")), Return(Attribute("of", device, "D."))
+    )
+    design = Design("d", "D.", Service("s", "S.", Toolset("t", "T.", tool)))
+    assert well_typed(design, Report()) is design
