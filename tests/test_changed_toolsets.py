@@ -74,6 +74,7 @@ design = Design("app", "An application.", hall)
 SCHEMA = 'Tool("ping", "Ping.", Args(JSONSchema("ping.json")), '
 AGENT = 'plain, put, Agent("clerk", "A clerk.", Use(rooms)))'
 UNION = 'Return(Attribute("by", OneOf("by", "Order", name=Object(), size=Object()), "O."), '
+BAD = 'plain = Toolset("plain", "N.", Tool("ping", "P.", Args(Attribute("a", object.__new__(OneOf), "A.")), '
 OWN = 'class Own(Tool):\n    pass\nplain = Toolset("plain", "Nothing else.", Own("ping", '
 TYPE = 'Return(Attribute("spot", Type("Spot", "S.", Attribute("x", Int, "X.")), "S."), '
 ALL = ["rooms", "people", "lamps", "plain"]
@@ -279,3 +280,10 @@ def test_a_design_that_depends_on_more_is_made_whole(project: ProjectFolder, old
     change(project, "Greet a person.", "Greet somebody.")
     assert rendered(project) == ALL
     assert content(project) == written_anew(project)
+
+
+def test_a_clause_that_was_not_made_is_reported_as_in_a_first_run(project: ProjectFolder) -> None:
+    change(project, 'plain = Toolset("plain", "Nothing else.", Tool("ping", "Ping.", ', BAD)
+    done = project.run("gen")
+    assert done.code == 1
+    assert "ping" in done.out + done.err

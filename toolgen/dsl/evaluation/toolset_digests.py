@@ -48,13 +48,13 @@ class WrittenToolsets:
         It is empty where a toolset may depend on more: on an agent, a file, or code of the author. Places in
         the source do not count.
         """
-        if not all(isinstance(clause, Type | Enum) for clause in self._named):
-            return {}  # a design lists no other types
         try:
+            if not all(isinstance(clause, Type | Enum) for clause in self._named):
+                return {}  # a design lists no other types
             digests = {ELSEWHERE: _digest([_without_tools(self._design), self._named])}
             return digests | {name: _digest(toolset) for name, toolset in _toolsets(self._design)}
         except (pickle.PicklingError, TypeError, AttributeError, RecursionError):
-            return {}
+            return {}  # also of a design with a mistake, which is reported when it is built
 
     def only(self, names: Collection[str]) -> Design:
         """Return the design with some of its toolsets, and with the named types of all."""
