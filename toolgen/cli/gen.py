@@ -56,7 +56,6 @@ _OWNERS: Final[Mapping[type[_Listed], str]] = {
 """What is generated for itself, and the clause that lists it."""
 _LEAVES: Final = (DataType, Attributes)
 """Clauses in which none of these stands."""
-
 _STYLES: Final = {"@": "36", "-": "31", "+": "32"}
 """Terminal style of a line by its first character."""
 
