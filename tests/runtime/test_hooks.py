@@ -129,6 +129,24 @@ async def test_a_hook_that_denies_with_no_text_fails_the_call(
     assert "denies with a NoneType; a message must be a string" in caplog.text
 
 
+class Unset(Answer):
+    """A verdict of the host's own that forgets its value."""
+
+    def __init__(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize("when", ["before", "after", "error"])
+async def test_a_verdict_without_its_value_fails_the_call_and_asks_no_further_hook(when: str) -> None:
+    executor = Listing(failing if when == "error" else None)
+    second = Says()
+    hooks = [Says(**{when: Unset()}), second]
+    result = await runtime(executor, hooks=hooks).call(TOOL, SITE, META)
+    assert (result.status, when in second.heard) == ("error", when == "after")
+    assert result.error is not None
+    assert result.error.correlation_id
+
+
 async def test_a_hook_may_recover_from_an_error() -> None:
     hook = Says(error=Answer(result=nothing()))
     result = await runtime(Listing(failing), hooks=[hook]).call(TOOL, SITE, META)

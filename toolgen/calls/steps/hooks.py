@@ -182,15 +182,16 @@ class Stage(Generic[C, S, R]):
         Raises:
             Exception: what the verdict means here.
         """
-        match checked_verdict(hook, verdict):
-            case Continue(payload=payload):
-                return self.on_continue(around, subject, payload)
-            case Answer(result=answer):
-                return await self.on_answer(around, subject, answer)
-            case Deny(message=message):
-                return self.on_deny(around, subject, message)
-            case Abort(error=error):
-                return self.on_abort(around, subject, error)
+        checked_verdict(hook, verdict)
+        match verdict:
+            case Continue():
+                return self.on_continue(around, subject, verdict.payload)
+            case Answer():
+                return await self.on_answer(around, subject, verdict.result)
+            case Deny():
+                return self.on_deny(around, subject, verdict.message)
+            case Abort():
+                return self.on_abort(around, subject, verdict.error)
 
 
 def changes_nothing(verdict: Verdict) -> bool:
