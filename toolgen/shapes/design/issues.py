@@ -31,6 +31,8 @@ from ..numbers import one_error_each
 
 _REPEATED: Final = frozenset((*TYPES, *BOUNDS, "missing", "extra_forbidden", "literal_error"))
 """Errors whose issue follows from their type, their place and the type of the value."""
+_OF_KEYS: Final = frozenset((*BOUNDS, "string_pattern_mismatch"))
+"""Errors of a key of a map."""
 _MOST_KNOWN: Final = 1_000
 """Issues that one codec remembers."""
 _DEEPEST_KNOWN: Final = 20
@@ -98,8 +100,8 @@ class IssueReader:
 
     def _new_issue(self, error: ErrorDetails) -> FieldIssue:
         kind, loc = error["type"], error["loc"]
-        if loc and loc[-1] == "[key]" and error["input"] == loc[-2]:
-            return self._key_issue(error)
+        if loc[-1:] == ("[key]",) and loc[-2:-1] == (error["input"],) and kind in _OF_KEYS:
+            return self._key_issue(error)  # and not of the value of a key that is called so
         keys = self.keys(loc)
         if (expected := TYPES.get(kind)) is not None:
             return type_issue(keys, (expected,), json_type(error["input"]))
