@@ -10,9 +10,10 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from pydantic import BaseModel, field_serializer, field_validator
+from pydantic import BaseModel, Field, field_serializer, field_validator
 
 from gen.assistant.toolsets import devices
+from tests.cases.scalars.gen.forms.toolsets import scalars
 from toolgen.calls import codec as codecs
 from toolgen.calls.type_codec import TypeCodec
 from toolgen.runtime import Codec, MalformedResultError
@@ -48,6 +49,18 @@ def test_what_fits_is_written_alike(kind: str) -> None:
     codec: Codec[Note] = TypeCodec(Note, "note", is_result=True)
     with filters(kind):
         assert codec.encode(Note(text="Buy two.")) == b'{"text":"Buy two."}'
+
+
+class Aliased(BaseModel):
+    text: str = Field(alias="theText")
+
+
+@pytest.mark.parametrize("kind", ["first", "behind", "none"])
+def test_a_value_that_somebody_put_into_json_is_written_as_its_class_says(kind: str) -> None:
+    result: Any = scalars.CONSTRAINTS.result.decode({"any": [], "instant": "2026-01-31T00:00:00Z"})
+    result.any.append(Aliased(theText="x"))
+    with filters(kind):
+        assert scalars.CONSTRAINTS.result.encode(result).startswith(b'{"any":[{"text":"x"}]')
 
 
 def test_a_host_has_the_filter_first() -> None:

@@ -66,8 +66,8 @@ class Codec(Generic[T]):
         "_check _dump _dump_filtered _keys _literal _module _package _reader _rules _schemas _type _validate "
         "name sensitive".split()
     )
-    _form: tuple[bool, bool] = (True, False)
-    """Whether JSON leaves out what is None, and what nobody has set."""
+    _form: tuple[bool | None, bool, bool] = (None, True, False)
+    """Whether JSON has aliases (None: as each class says), and leaves out what is None, what nobody set."""
     is_exact: bool = True
     """Whether the types accept just what the schema accepts; else the schema is checked too."""
 
@@ -139,8 +139,8 @@ class Codec(Generic[T]):
 
     def _set_dump(self, serializer: SchemaSerializer) -> None:
         """Write values by a serializer, which raises for one of another type and does not only warn."""
-        write, (omits_none, omits_unset) = serializer.to_json, self._form
-        form = {"by_alias": True, "exclude_none": omits_none, "exclude_unset": omits_unset}
+        write, (alias, no_none, no_unset) = serializer.to_json, self._form
+        form = {"by_alias": alias, "exclude_none": no_none, "exclude_unset": no_unset}
         self._dump = partial(write, warnings="error", **form)  # type: ignore[arg-type]
         if not getattr(sys.flags, "context_aware_warnings", False):  # Python 3.14: other filters, by context
             self._dump_filtered = write
@@ -259,8 +259,8 @@ class Codec(Generic[T]):
             dump = self._dump_filtered
             if dump is not None and (filters := warnings.filters) and filters[0] is _MISFITS_RAISE:
                 try:
-                    omits_none, omits_unset = self._form
-                    written = dump(value, by_alias=True, exclude_none=omits_none, exclude_unset=omits_unset)
+                    alias, no_none, no_unset = self._form
+                    written = dump(value, by_alias=alias, exclude_none=no_none, exclude_unset=no_unset)
                     if warnings.filters is filters and filters[0] is _MISFITS_RAISE:  # still, whatever ran
                         return written
                 except UserWarning:  # the other one says it as an error

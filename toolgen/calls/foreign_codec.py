@@ -59,7 +59,7 @@ class SchemaCodec(Codec[T]):
     ) -> None:
         super().__init__(package, module, name, schemas)
         self.is_exact = is_exact
-        self._form = (False, True)
+        self._form = (None, False, True)
         self._surely_fits: Callable[[Any, int], bool] = nothing_surely_fits
         self._foreign: ForeignReader | None = None
         self._check = self._first_check
@@ -87,10 +87,10 @@ class SchemaCodec(Codec[T]):
         self._check = adapter.validator.validate_python
 
     def _set_form(self, core: Any, serializer: SchemaSerializer) -> None:
-        self._form = (False, has_defaults(core))
+        self._form = (None, False, has_defaults(core))
         self._set_dump(serializer)
         if not self.is_exact:
-            self._surely_fits = surely_fits(self.schema, core, serializer, self._form[1])
+            self._surely_fits = surely_fits(self.schema, core, serializer, self._form[2])
 
     def decode(self, data: bytes | str | Mapping[str, object], limits: Limits = DEFAULT_LIMITS) -> T:
         if self._fill is not None:

@@ -31,7 +31,7 @@ class TypeCodec(Codec[T]):
     """The codec of any type that has a JSON Schema: a class, a list of them, a union, a scalar."""
 
     __slots__ = ("_make", "_own", "_types")
-    _form = (False, False)
+    _form = (True, False, False)
     _make: Callable[[], TypeCodec[T]]
     """Builds the codec at its first use; only deferred ones have it."""
 

@@ -60,7 +60,7 @@ class Remainder:
         self._looks_at_all = looked_at is True
         self._rules = None if left is True or looked_at is True else Rules(left)
         self._quick_bytes = self._rules.quick_bytes if self._rules else 0
-        form: Any = {"include": looked_at, "exclude_unset": omits_unset, "by_alias": True, "warnings": False}
+        form: Any = {"include": looked_at, "exclude_unset": omits_unset, "warnings": False}
         self._write: Any = partial(serializer.to_python, mode="json", **form)
 
     def accepts(self, value: Any, size: int) -> bool:
