@@ -196,6 +196,19 @@ async def test_a_result_may_be_replaced_but_not_by_what_breaks_the_contract() ->
     assert bad.retry_hint.reason == "malformed_response"
 
 
+async def test_a_result_that_a_hook_keeps_stays_as_it_saw_it() -> None:
+    kept: list[ToolResult] = []
+
+    class Keeps(Hook):
+        async def after_tool(self, call: ToolCall, result: ToolResult, ctx: ToolContext) -> Verdict:
+            kept.append(result)
+            return Continue()
+
+    result = await runtime(Listing(), hooks=[Keeps(), Keeps()]).call(TOOL, SITE, META)
+    assert result.telemetry is not None
+    assert [each.telemetry for each in kept] == [None, None]
+
+
 async def test_a_hook_is_for_the_tools_that_it_names() -> None:
     class Other(Says):
         tools = frozenset({"assistant.devices.set_state"})

@@ -19,7 +19,7 @@ FIGURES: Final[dict[tuple[int, int], dict[str, tuple[int, int]]]] = {
         "ping with a hook": (879, 3),
         "ping with a time limit": (1_353, 2),
         "20 devices": (789, 1),
-        "20 devices with two hooks": (1_388, 1),
+        "20 devices with two hooks": (1_422, 1),
         "20 devices and an artifact": (1_112, 1),
         "20 devices with a subscriber": (1_670, 1),
         "foreign with rules": (842, 1),

@@ -99,7 +99,7 @@ async def _dispatch_observed(frame: Frame) -> ToolResult:
             if frame.tool.after:
                 import toolgen.calls.steps.hook_stages as hook_stages  # a relative import takes 0.7 µs
 
-                result = await hook_stages.run_after_hooks(frame, result)
+                result = changed(await hook_stages.run_after_hooks(frame, result))  # a hook may keep its own
             if span is not None:
                 result = span.end(result)
     except asyncio.CancelledError:
