@@ -13,8 +13,18 @@ from pydantic import BaseModel, Field, field_validator
 
 from gen.assistant.toolsets import devices
 from tests.runtime.typed_functions import Point, called, issues, properties, search
-from toolgen.calls.toolsets.functions import func_tool
-from toolgen.runtime import BoundTool, SyncToolContext, ToolValidationError
+from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.runtime import (
+    BoundTool,
+    Continue,
+    Hook,
+    Runtime,
+    SyncToolContext,
+    ToolCall,
+    ToolContext,
+    ToolValidationError,
+    Verdict,
+)
 
 
 class Colour(enum.Enum):
@@ -168,6 +178,17 @@ async def test_parameters_reach_the_function_under_their_own_names() -> None:
         return [first, schema, class_, camelCase]
 
     assert (await called(save, {"first": 1, "schema": "s", "camelCase": 2})).json == b'[1,"s","c",2]'
+
+
+async def test_what_a_hook_keeps_in_a_payload_does_not_reach_the_function() -> None:
+    class Notes(Hook):
+        async def before_tool(self, call: ToolCall, payload: Any, ctx: ToolContext) -> Verdict:
+            vars(payload)["seen"] = True
+            return Continue()
+
+    runtime = Runtime(hooks=[Notes()])
+    runtime.tools.register(function_toolset("host.tools", [search]))
+    assert (await runtime.call("search", {"query": "x"})).result == ["x"] * 10
 
 
 async def test_the_context_is_passed_and_stands_in_no_schema() -> None:

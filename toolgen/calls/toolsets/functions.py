@@ -330,6 +330,7 @@ def _executor(
         for parameter in read.parameters
         if not parameter.is_positional
     ]
+    count = len(by_name)
     optional = frozenset(parameter.name for parameter in read.parameters if parameter.may_be_absent)
 
     def arguments(payload: Any, ctx: ToolContext | SyncToolContext) -> tuple[list[Any], dict[str, Any]]:
@@ -348,7 +349,10 @@ def _executor(
         return await function(*args, **named)
 
     async def execute_by_name(payload: Any, ctx: ToolContext) -> Any:
-        return await function(**payload.__dict__)
+        named = payload.__dict__
+        if len(named) != count:  # a hook keeps something there
+            named = arguments(payload, ctx)[1]
+        return await function(**named)
 
     def execute_in_thread(payload: Any, ctx: SyncToolContext) -> Any:
         args, named = arguments(payload, ctx)
