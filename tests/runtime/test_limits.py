@@ -15,6 +15,7 @@ from tests.agents.tools import answers, calling, ran, running, texts
 from tests.runtime.tools import EMPTY, META, SITE, Listing, nothing, runtime, spec
 from toolgen.agents import Await, FinalResult, RunHandle, ScriptedPlanner, complete
 from toolgen.agents.planner.completions import CompletionError, CompletionSpec
+from toolgen.calls.codec import NO_ARGUMENTS
 from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.calls.toolsets.registration import AgentRoute
 from toolgen.engines import InProcessEngine
@@ -247,6 +248,17 @@ async def test_only_the_first_issues_are_built_and_the_others_are_counted() -> N
     with pytest.raises(ToolValidationError, match=r"; and 18 more$") as raised:
         spec().payload.decode(document, SMALL)
     assert (len(raised.value.issues), raised.value.more, raised.value.is_counted) == (3, 18, True)
+
+
+@pytest.mark.parametrize("empty", [b"{}", b"", " ", NO_ARGUMENTS], ids=["bytes", "none", "space", "frozen"])
+async def test_empty_arguments_have_the_limit_of_issues_too(empty: bytes | str) -> None:
+    async def pair(first: int, second: int) -> int:
+        return first + second
+
+    made = Runtime(limits=Limits(issues=1))
+    made.tools.register(function_toolset("x.rooms", [pair]))
+    told = json.loads((await made.call("pair", empty)).json)
+    assert (len(told["issues"]), told["more_issues"]) == (1, 1)
 
 
 class Room(TypedDict):

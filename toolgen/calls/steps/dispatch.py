@@ -224,7 +224,7 @@ def _decode_empty_arguments(frame: Frame, error: ToolValidationError) -> Any:
     if raw_arguments(frame.arguments) is not NO_ARGUMENTS:
         return frame.invalid_arguments_result(error)
     try:
-        return frame.spec.payload.decode_lenient(NO_ARGUMENTS)
+        return frame.spec.payload.decode_lenient(NO_ARGUMENTS, frame.services.limits)
     except ToolValidationError as missing:
         return frame.invalid_arguments_result(missing)
 
