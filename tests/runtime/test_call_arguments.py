@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from dataclasses import replace
 from typing import Any, TypedDict
 
@@ -12,7 +13,16 @@ from gen.assistant.toolsets import devices
 from tests.runtime import tools
 from tests.runtime.recording import LIST, META, call, page, runtime_with
 from toolgen.calls.toolsets.functions import func_tool, function_toolset
-from toolgen.runtime import Continue, Hook, Runtime, ToolCall, ToolContext, ToolResult, Verdict
+from toolgen.runtime import (
+    Continue,
+    Hook,
+    Runtime,
+    ToolCall,
+    ToolContext,
+    ToolResult,
+    ToolValidationError,
+    Verdict,
+)
 
 
 @pytest.mark.parametrize(
@@ -93,6 +103,14 @@ async def test_missing_fields_beside_issues_that_are_not_listed_are_no_question(
     assert {issue.constraint for issue in hint.issues} == {"missing_field"}
     assert hint.more_issues == 301 - len(hint.issues)
     assert hint.reason == "invalid_arguments"
+
+
+@pytest.mark.parametrize(
+    "error", [ToolValidationError(()), ToolValidationError((), 3), ToolValidationError(issues=(), more=3)]
+)
+def test_the_error_of_a_document_can_be_pickled(error: ToolValidationError) -> None:
+    again = pickle.loads(pickle.dumps(error))
+    assert (again.issues, again.more, again.args) == (error.issues, error.more, ((),))
 
 
 @pytest.mark.parametrize(

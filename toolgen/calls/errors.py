@@ -250,6 +250,7 @@ class ToolValidationError(ValueError):
     """Where its issues come from, and have their JSON, if a codec has found them."""
 
     def __init__(self, issues: tuple[FieldIssue, ...], more: int = 0, *, is_counted: bool = True) -> None:
+        self.args = (issues,)  # as it is copied and pickled, however it was called
         self.issues = issues
         self.more = more
         """Issues beyond the limit, which were not built."""
