@@ -97,6 +97,15 @@ def test_a_refusal_has_at_most_so_many_bytes(
     assert len(told["issues"]) + left == len(keys) + more
 
 
+def test_a_refusal_has_the_issues_that_its_error_has_now() -> None:
+    with pytest.raises(ToolValidationError) as raised:
+        spec().payload.decode({"site_id": 5})
+    error = raised.value
+    error.issues = (FieldIssue(keys=("site_id",), constraint="invalid_type", message="is no site"),)
+    told = json.loads(issues_document("no", 1_000, error, None))
+    assert [issue["message"] for issue in told["issues"]] == ["is no site"]
+
+
 def failing(error: BaseException) -> Any:
     async def fails(payload: Any, ctx: Any) -> Any:
         raise error
