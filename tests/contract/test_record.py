@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolgen.contract.record import changed, frozen_record, record
+from toolgen.contract.record import changed, frozen_record, record, sparse_record
 
 
 @record
@@ -32,6 +32,16 @@ class Theirs:
 @record
 class Inner(Ours):
     more: int = 0
+
+
+class Plain(Ours):
+    """A class without slots of its own."""
+
+
+@sparse_record
+class Sparse:
+    name: str
+    parts: tuple[Any, ...] = ()
 
 
 @record
@@ -145,3 +155,22 @@ def test_a_frozen_record_refuses_changes_and_can_be_copied_and_pickled() -> None
             del refused.name  # pyright: ignore[reportAttributeAccessIssue]
         assert copy.deepcopy(refused) == pickle.loads(pickle.dumps(refused)) == refused
     assert replace(Inner(name="a"), more=1) == Inner(name="a", more=1)
+
+
+def test_a_copy_has_the_values_of_slots_and_of_others() -> None:
+    one = changed(Plain(name="a", parts=(1,)), name="b")
+    assert (type(one), one.name, one.parts) == (Plain, "b", (1,))
+
+
+def test_a_sparse_record_is_like_others() -> None:
+    one = object.__new__(Sparse)
+    vars(one)["name"] = "a"
+    assert one == Sparse(name="a")
+    assert (hash(one), repr(one)) == (hash(Sparse(name="a")), "Sparse(name='a', parts=())")
+    assert copy.deepcopy(one) == pickle.loads(pickle.dumps(one)) == one
+    assert changed(one, parts=(1,)) == replace(one, parts=(1,)) == Sparse(name="a", parts=(1,)) != one
+
+
+def test_a_frozen_record_is_copied_with_other_values() -> None:
+    ours = OurFrozen("p", [1], name="b")
+    assert changed(ours, name="c") == replace(ours, name="c") != ours

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import MISSING, FrozenInstanceError, dataclass, field, fields, is_dataclass
 from functools import cache, partial
 from reprlib import recursive_repr
+from types import MemberDescriptorType
 from typing import TYPE_CHECKING, Any, Final, TypeVar, dataclass_transform, overload
 
 T = TypeVar("T")
@@ -185,17 +186,17 @@ else:
 @cache
 def _copier(cls: type[T]) -> Callable[..., T]:
     """Return the function that copies records of a class."""
-    if "__slots__" not in vars(cls):
+    slots = {each.name: getattr(cls, each.name, None) for each in fields(cls)}  # type: ignore[arg-type]  # a dataclass
+    if not all(isinstance(slot, MemberDescriptorType) for slot in slots.values()):
         return _sparse_copy
-    names = [each.name for each in fields(cls)]  # type: ignore[arg-type]  # a dataclass
     values: dict[str, Any] = {"_new": object.__new__, "_class": cls, "_same": _SAME}
-    values |= {f"_set_{name}": getattr(cls, name).__set__ for name in names}  # a frozen one has no other way
+    values |= {f"_set_{name}": slot.__set__ for name, slot in slots.items()}  # a frozen one has no other way
     body = [
         "_copy = _new(_class)",
-        *(f"_set_{name}(_copy, _record.{name} if {name} is _same else {name})" for name in names),
+        *(f"_set_{name}(_copy, _record.{name} if {name} is _same else {name})" for name in slots),
         "return _copy",
     ]
-    head = f"copy(_record, /, *, {', '.join(f'{name}=_same' for name in names)})"
+    head = f"copy(_record, /, *, {', '.join(f'{name}=_same' for name in slots)})"
     copy: Callable[..., T] = _function(cls, head, body, **values)
     return copy
 
