@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from pydantic_core import ErrorDetails
@@ -79,6 +80,11 @@ def test_other_mistakes_are_no_known_ones(other: list[tuple[str, str, object]]) 
     for _ in range(2):
         reader.findings(both, 20)
     assert reader.repeated([wrong(*error) for error in other], 20) is None
+
+
+def test_many_mistakes_are_not_read_for_what_is_known_of_few() -> None:
+    unread: Any = {}
+    assert IssueReader(CODEC.schema).repeated([unread] * 21, 20) is None
 
 
 def test_documents_without_end_are_forgotten() -> None:

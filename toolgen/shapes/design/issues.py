@@ -78,6 +78,8 @@ class IssueReader:
 
     def repeated(self, errors: list[ErrorDetails], most: int) -> Findings | None:
         """Return the `findings` of the same mistakes in an earlier document; None where there was none."""
+        if len(errors) > _MOST_TOGETHER:
+            return None
         return self._findings_by_mistakes.get(_mistakes(errors, most))
 
     def keys(self, loc: Keys) -> Keys:
