@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import threading
+from collections.abc import Generator
 from typing import Any
 
 import pytest
@@ -202,6 +203,22 @@ async def test_a_limited_step_is_cancelled_when_its_time_is_over() -> None:
         with pytest.raises(TimeoutError):
             await running
     assert ended.is_set()
+
+
+@pytest.mark.parametrize("is_coroutine", [True, False])
+async def test_what_a_step_does_before_it_suspends_takes_none_of_its_time(is_coroutine: bool) -> None:
+    class Step:
+        def __await__(self) -> Generator[Any, None, str]:
+            clock.put_forward(HOUR)
+            yield from asyncio.sleep(0).__await__()
+            yield from asyncio.sleep(0).__await__()
+            return "yes"
+
+    async def step() -> str:
+        return await Step()
+
+    async with LoopClock() as clock:
+        assert await run_with_timeout(HOUR, step() if is_coroutine else Step()) == "yes"
 
 
 async def test_a_limited_step_that_is_closed_is_closed_within() -> None:

@@ -202,8 +202,7 @@ async def run_with_timeout(seconds: float | None, work: Awaitable[T]) -> T:
     if seconds is None:
         return await work
     if type(work) is not types.CoroutineType:
-        async with asyncio.timeout(seconds):
-            return await work
+        work = awaited_work(work)
     try:
         awaited = work.send(None)
     except StopIteration as end:
@@ -211,6 +210,11 @@ async def run_with_timeout(seconds: float | None, work: Awaitable[T]) -> T:
         return result
     async with asyncio.timeout(seconds):
         return await _rest(work, awaited)
+
+
+async def awaited_work(work: Awaitable[T]) -> T:
+    """Return the value of any work, as a coroutine."""
+    return await work
 
 
 async def run_in_task(

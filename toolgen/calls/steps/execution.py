@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from toolgen.contract.logs import logger
 
 from ..errors import BusyError, CredentialNeededError, MalformedResultError, OutcomeUnknownError, ToolError
 from ..results import RetryHint, RetryReason, ToolOutcome, ToolResult, WithoutResult
-from .boundary import TimeLimitError, run_in_task
+from .boundary import TimeLimitError, awaited_work, run_in_task
 
 if TYPE_CHECKING:
     from ..context import ToolContext
@@ -156,12 +156,8 @@ class Execution:
             if seconds is None:
                 return await returned
             left = began + seconds - clock()
-            work = _awaited(returned)
+            work = awaited_work(returned)
             return await run_in_task(work, name=tool.spec.id, seconds=left, on_late=call.set_late)
-
-
-async def _awaited(returned: Awaitable[Any]) -> Any:
-    return await returned
 
 
 def _outcome_of_raw(answer: object) -> ToolOutcome[Any] | WithoutResult:
