@@ -172,5 +172,5 @@ def test_a_sparse_record_is_like_others() -> None:
 
 
 def test_a_frozen_record_is_copied_with_other_values() -> None:
-    ours = OurFrozen("p", [1], name="b")
-    assert changed(ours, name="c") == replace(ours, name="c") != ours
+    one = Inner(name="a", more=1)
+    assert changed(one, more=2) == replace(one, more=2) != one

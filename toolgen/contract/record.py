@@ -184,9 +184,9 @@ else:
 
 
 @cache
-def _copier(cls: type[T]) -> Callable[..., T]:
+def _copier(cls: Any) -> Callable[..., Any]:
     """Return the function that copies records of a class."""
-    slots = {each.name: getattr(cls, each.name, None) for each in fields(cls)}  # type: ignore[arg-type]  # a dataclass
+    slots: dict[str, Any] = {each.name: getattr(cls, each.name, None) for each in fields(cls)}
     if not all(isinstance(slot, MemberDescriptorType) for slot in slots.values()):
         return _sparse_copy
     values: dict[str, Any] = {"_new": object.__new__, "_class": cls, "_same": _SAME}
@@ -197,7 +197,7 @@ def _copier(cls: type[T]) -> Callable[..., T]:
         "return _copy",
     ]
     head = f"copy(_record, /, *, {', '.join(f'{name}=_same' for name in slots)})"
-    copy: Callable[..., T] = _function(cls, head, body, **values)
+    copy: Callable[..., Any] = _function(cls, head, body, **values)
     return copy
 
 
