@@ -13,8 +13,7 @@ from ..errors import ToolError
 from .artifact_refs import store_artifacts, truncate_result
 from .boundary import as_task_exception, run_with_timeout
 from .failures import internal_error, tool_error_of, unreadable_result
-from .hooks import HookMethod, Stage, Verdict, changes_nothing
-from .hooks import Stop as Stop
+from .hooks import HookMethod, Stage, Stop, Verdict, changes_nothing
 from .policy import remember
 from .result_encoding import encode_result
 
@@ -104,8 +103,6 @@ def _replace_payload(frame: Frame, call: ToolCall, payload: Any) -> ToolCall:
         MalformedResultError: it is of another class.
         ToolValidationError: it does not fit.
     """
-    if payload is None:
-        return call
     codec = frame.spec.payload
     document = codec.encode(payload)
     return replace(call, payload_json=document, payload=codec.decode_lenient(document, frame.services.limits))
