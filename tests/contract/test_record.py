@@ -81,6 +81,14 @@ class Bare:
     pass
 
 
+@frozen_record
+class Cold(Bare):
+    """A frozen record extends one."""
+
+    name: str
+    more: int = 0
+
+
 @dataclass(frozen=True)
 class Extended(Bare):
     """A dataclass that is no record extends one."""
@@ -172,5 +180,5 @@ def test_a_sparse_record_is_like_others() -> None:
 
 
 def test_a_frozen_record_is_copied_with_other_values() -> None:
-    one = Inner(name="a", more=1)
-    assert changed(one, more=2) == replace(one, more=2) != one
+    one = Cold(name="a", more=1)
+    assert changed(one, more=2) == replace(one, more=2) == Cold(name="a", more=2) != one

@@ -25,8 +25,8 @@ _FROM_FACTORY: Final = object()
 def record(cls: type[T]) -> type[T]:
     """Make a slotted, keyword-only dataclass that type checkers treat as frozen.
 
-    At run time it is plain: a frozen record of ten fields takes 0.8 µs to make, this one 0.4 µs, and a
-    call makes three. What is made neither per call nor per attribute of a design is a `frozen_record`.
+    At run time it is plain: a frozen record of ten fields takes 0.7 µs to make, and this one 0.4 µs.
+    What is made neither per call nor per attribute of a design is a `frozen_record`.
     """
     return _record(cls, kw_only=True, is_frozen=False)
 
@@ -176,7 +176,7 @@ if TYPE_CHECKING:
 else:
 
     def changed(record, /, **changes):
-        """Return a copy of a record with other values, as `dataclasses.replace`, which takes 3.2 µs for 0.5.
+        """Return a copy of a record with other values, as `dataclasses.replace` in half of its time.
 
         The record is of a class without a `__post_init__`.
         """
