@@ -6,7 +6,6 @@ Where anything else changed, or it cannot be told, the whole design is evaluated
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from toolgen.catalog.reader import load_catalogue
@@ -16,6 +15,7 @@ from toolgen.codegen.manifest import FileDigests, digest
 from toolgen.codegen.stubs.stubs import stub_path
 from toolgen.codegen.write import Texts, compare
 from toolgen.contract.names import CATALOG, CATALOG_FORMAT
+from toolgen.contract.record import frozen_record
 from toolgen.dsl import Evaluation, build
 from toolgen.dsl.evaluation.toolset_digests import ELSEWHERE, WrittenToolsets
 from toolgen.expr.tree import Design
@@ -25,7 +25,7 @@ from .last_generation import last_toolsets
 from .sources import unreported_reads
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record
 class ChangedToolsets:
     """The toolsets that changed."""
 
