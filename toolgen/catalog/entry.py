@@ -122,6 +122,7 @@ class NativeToolRecord:
 
 
 _PARTS: Final = 256
+"""Parts of a text that are joined for one step of its digest."""
 _canonical: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 

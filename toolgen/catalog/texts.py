@@ -64,7 +64,7 @@ class SchemaTexts:
         """The same of schemas with `$defs`, in parts."""
 
     def compact(self, schema: Json) -> str:
-        """Return `json_value.compact` of a schema."""
+        """Return `compact` of a schema."""
         return _once(self._written, schema, "", compact)
 
     def compact_parts(self, schema: Json) -> tuple[str, ...]:
@@ -79,7 +79,7 @@ class SchemaTexts:
         return (own, *map(self.compact, definitions.values()))
 
     def indented(self, schema: Json, step: str, margin: str) -> str:
-        """Return `json_value.indented` of a schema."""
+        """Return `indented` of a schema."""
         style = f"{step},{margin}"
         return _once(self._written, schema, style, lambda value: indented(value, step, margin))
 
