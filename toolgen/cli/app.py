@@ -102,7 +102,7 @@ def gen(
         bool, typer.Option("--watch", help="Generate again whenever the design changes, until Ctrl-C.")
     ] = False,
     force: Annotated[
-        bool, typer.Option("--force", help="Evaluate the design even where no file of it has changed.")
+        bool, typer.Option("--force", help="Evaluate the whole design, whatever has changed of it.")
     ] = False,
     typescript: Annotated[
         Path | None,
