@@ -71,7 +71,7 @@ def encode_result(
 def begun_result(tool: str, status: ToolStatus, document: bytes, call_id: str) -> Any:
     """Return a `ToolResult` with defaults, whose other fields its maker sets before anybody else has it.
 
-    Its constructor takes four times as long.
+    Its constructor takes three times as long.
     """
     result: Any = object.__new__(ToolResult)
     result.tool, result.status, result.json, result.tool_call_id = tool, status, document, call_id
