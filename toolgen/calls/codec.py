@@ -349,7 +349,7 @@ def misfit_error(name: str, findings: Findings) -> MalformedResultError:
 def validation_error(findings: Findings) -> ToolValidationError:
     """Return the error of a document that does not fit."""
     error = ToolValidationError(findings.issues, findings.more, is_counted=findings.is_counted)
-    error.findings = findings
+    error._findings = findings
     return error
 
 

@@ -246,7 +246,7 @@ def causes_of(error: ToolError | None) -> tuple[ToolError, ...]:
 class ToolValidationError(ValueError):
     """A document does not fit; `issues` holds what is wrong with it, in document order."""
 
-    findings: Findings | None = None
+    _findings: Findings | None = None
     """Where its issues come from, and have their JSON, if a codec has found them."""
 
     def __init__(self, issues: tuple[FieldIssue, ...], more: int = 0, *, is_counted: bool = True) -> None:

@@ -181,7 +181,7 @@ def unknown_document(message: str, limit: int) -> bytes:
 def issues_document(message: str, limit: int, error: ToolValidationError, example: str | None) -> bytes:
     """Return the JSON document of invalid arguments: the issues that fit, the count of others, an example."""
     shown = b',"example":%b' % example.encode() if example is not None else b""
-    findings = error.findings
+    findings = error._findings
     if findings is None or findings.issues is not error.issues:  # a host's codec may have put others there
         findings = Findings(issues=error.issues, more=error.more, is_counted=error.is_counted)
     whole = b'{"error":%b,%b%b}' % (to_json(message), findings.as_bytes(), shown)
