@@ -316,8 +316,9 @@ class TestTexts:
 
 def test_a_design_without_mistakes_is_built_without_a_copy_of_it() -> None:
     device = Type("Device", "A device.", Attribute("id", String, "Its id.", required=True))
-    tool = Tool(
-        "find", "Find a device.", Args(Attribute("name", String, "N.")), Return(Attribute("of", device, "D."))
-    )
+    order = OneOf("by", name=Object(), place=Object())
+    name, by = Attribute("name", String, "N."), Attribute("order", order, "O.")
+    tool = Tool("find", "Find a device.", Args(name, by), Return(Attribute("of", device, "D.")), Tags("read"))
     design = Design("d", "D.", Service("s", "S.", Toolset("t", "T.", tool)))
+    assert build(design).diagnostics == ()
     assert well_typed(design, Report()) is design

@@ -105,10 +105,12 @@ class _Check:
                 facts[name] = self._type(facts.get(name), label, source)
         for name in arguments.type_maps:
             branches = facts.get(name)
-            facts[name] = {
+            written = branches if isinstance(branches, dict) else {}
+            checked = {
                 key: self._type(value, partial("branch {!r} of {}".format, key, kind.__name__), source)
-                for key, value in (branches.items() if isinstance(branches, dict) else ())
+                for key, value in written.items()
             }
+            facts[name] = written if _are_same(checked.values(), written.values()) else checked
         if arguments.has_names:
             facts["names"] = self._names(facts.get("names"), clause, source)
         for name in arguments.clauses:
@@ -196,12 +198,13 @@ class _Check:
         )
         return BROKEN
 
-    def _names(self, names: object, clause: Clause, source: Source) -> tuple[str, ...]:
+    def _names(self, names: object, clause: Clause, source: Source) -> tuple[object, ...]:
         written = names if isinstance(names, tuple) else (names,)
         for name in written:
             if not is_text(name):
                 self._wrong("a name", clause, name, "a string", source, _star_hint(name))
-        return tuple(name for name in written if isinstance(name, str) and is_text(name))
+        good = tuple(name for name in written if isinstance(name, str) and is_text(name))
+        return written if _are_same(good, written) else good
 
     def _children(
         self, children: object, parent: Clause, kind: type[Clause], source: Source
