@@ -173,6 +173,14 @@ def test_what_is_made_after_a_change_is_what_is_made_anew(
     assert content(project) == written_anew(project)
 
 
+def test_a_check_names_files_in_the_order_of_the_design(project: ProjectFolder) -> None:
+    change(project, '"Ping."', '"Ping it."')
+    once = project.run("gen", "--check")
+    (project.path / CACHE / "gen.json").unlink()
+    assert once == project.run("gen", "--check")
+    assert once.code == 1
+
+
 def test_a_changed_shared_type_reaches_each_toolset_that_has_it(project: ProjectFolder) -> None:
     change(project, '"In m²."', '"In square metres."')
     assert rendered(project) == ALL

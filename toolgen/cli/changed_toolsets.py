@@ -84,9 +84,10 @@ def _planned(design: Design, texts: Mapping[str, str], files: Mapping[str, FileD
     """
     toolsets = [toolset for service in design.services for toolset in service.toolsets]
     folders = tuple("/".join((*toolset_package(toolset), "")) for toolset in toolsets)
-    planned: dict[str, str | None] = {path: None for path in files if not path.startswith(folders)}
-    for path in planned.keys() & texts.keys() - {CATALOG}:
+    others = [path for path in files if not path.startswith(folders)]
+    for path in texts.keys() & set(others) - {CATALOG}:
         if digest(texts[path].encode()) != files[path].source:
             return None
-    planned.update(texts)
+    planned: dict[str, str | None] = {path: None for path in others if path not in texts}
+    planned.update(texts)  # what is reported of files is in the order of the texts
     return planned
