@@ -244,6 +244,17 @@ def test_a_stub_that_lost_its_toolset_is_named(project: ProjectFolder) -> None:
     assert "executors/hall/more.py" in project.run("gen").err
 
 
+def test_a_stub_that_lost_its_toolset_is_named_in_the_place_of_native_tools(project: ProjectFolder) -> None:
+    change(
+        project, "plain, put)", 'plain, put, Toolset("web", "Search.", NativeTool("openai", "web_search")))'
+    )
+    stub = project.write("executors/hall/web.py", "")
+    assert project.run("gen").code == 0
+    rooms = project.path / "executors/hall/rooms.py"
+    stub.write_text(rooms.read_text("utf-8").replace("rooms", "halls"), "utf-8")
+    assert "executors/hall/web.py" in project.run("gen").err
+
+
 def test_a_mistake_is_found_in_a_toolset_that_did_not_change(project: ProjectFolder) -> None:
     change(
         project,

@@ -23,6 +23,7 @@ from toolgen.expr.tree import Design
 from .config import Project
 from .last_generation import last_toolsets
 from .sources import unreported_reads
+from .stubs import toolsets as implemented_toolsets
 
 
 @frozen_record
@@ -51,6 +52,8 @@ def changed_toolsets(
     before, evaluation = compare(out), build(written.only(names))
     if not before.is_current or evaluation.design is None or evaluation.diagnostics:
         return None
+    if len(list(implemented_toolsets(evaluation.design))) < len(names):
+        return None  # the file of one without an executor may have that of a toolset that is gone
     entries = load_catalogue(out / CATALOG).tools
     texts = generate(
         evaluation.design,
