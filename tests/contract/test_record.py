@@ -96,6 +96,18 @@ class Extended(Bare):
     name: str
 
 
+@frozen_record
+class Named:
+    name: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mixed(Named):
+    """Has the slots of a record, and a dict."""
+
+    more: int = 0
+
+
 VALUES: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
     {
         "name": st.sampled_from(["a", "b", ""]),
@@ -166,8 +178,13 @@ def test_a_frozen_record_refuses_changes_and_can_be_copied_and_pickled() -> None
 
 
 def test_a_copy_has_the_values_of_slots_and_of_others() -> None:
-    one = changed(Plain(name="a", parts=(1,)), name="b")
-    assert (type(one), one.name, one.parts) == (Plain, "b", (1,))
+    plain = Plain(name="a", parts=(1,))
+    vars(plain)["beside"] = 3
+    one = changed(plain, name="b")
+    assert (type(one), one.name, one.parts, vars(one)) == (Plain, "b", (1,), {"beside": 3})
+    mixed = Mixed(name="a", more=2)
+    assert changed(mixed, more=4) == replace(mixed, more=4) == Mixed(name="a", more=4)
+    assert changed(mixed, name="b") == replace(mixed, name="b")
 
 
 def test_a_sparse_record_is_like_others() -> None:

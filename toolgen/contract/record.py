@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from copy import copy
 from dataclasses import MISSING, FrozenInstanceError, dataclass, field, fields, is_dataclass
 from functools import cache, partial
 from reprlib import recursive_repr
@@ -186,6 +187,9 @@ else:
 @cache
 def _copier(cls: Any) -> Callable[..., Any]:
     """Return the function that copies records of a class."""
+    parameters = vars(cls).get("__dataclass_params__")
+    if parameters is None or parameters.init:
+        return _whole_copy  # a class that extends a record may keep more than its fields
     slots: dict[str, Any] = {each.name: getattr(cls, each.name, None) for each in fields(cls)}
     if not all(isinstance(slot, MemberDescriptorType) for slot in slots.values()):
         return _sparse_copy
@@ -197,11 +201,18 @@ def _copier(cls: Any) -> Callable[..., Any]:
         "return _copy",
     ]
     head = f"copy(_record, /, *, {', '.join(f'{name}=_same' for name in slots)})"
-    copy: Callable[..., Any] = _function(cls, head, body, **values)
-    return copy
+    copied: Callable[..., Any] = _function(cls, head, body, **values)
+    return copied
+
+
+def _whole_copy(record: Any, /, **changes: Any) -> Any:
+    copied = copy(record)
+    for name, value in changes.items():
+        object.__setattr__(copied, name, value)
+    return copied
 
 
 def _sparse_copy(record: Any, /, **changes: Any) -> Any:
-    copy = object.__new__(record.__class__)
-    copy.__dict__ = {**record.__dict__, **changes}
-    return copy
+    copied = object.__new__(record.__class__)
+    copied.__dict__ = {**record.__dict__, **changes}
+    return copied
