@@ -8,6 +8,7 @@ import py_compile
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import FrameType
 
 import pytest
 
@@ -23,6 +24,7 @@ READS = """\
 import json
 from os import environ
 from pathlib import Path
+from types import FrameType
 
 from app.words import ABOUT
 
@@ -189,6 +191,26 @@ def test_a_file_that_is_another_one_during_the_run_is_no_record(project: Project
         file.write_text(text)
     inputs.record({})
     assert nothing_to_do(["gen"]) == ""
+
+
+def test_a_stub_that_is_saved_during_the_run_is_read_again(generated: ProjectFolder) -> None:
+    """It is saved when the code is written, after the run read it."""
+    stub = generated.path / "executors/hall/people.py"
+    text = stub.read_text("utf-8")
+
+    def called(frame: FrameType, event: str, argument: object) -> None:
+        if event == "call" and frame.f_code.co_name == "write_record":
+            stub.write_text(text.replace("def greet", "def meet"), "utf-8")
+
+    generated.write("app/words.py", 'ABOUT = "Where people are."\n')
+    before = sys.getprofile()
+    sys.setprofile(called)
+    try:
+        assert generate() == 0
+    finally:
+        sys.setprofile(before)
+    assert nothing_to_do(["gen"]) == ""
+    assert "meet" in generated.run("gen").err
 
 
 @pytest.mark.parametrize("file", ["app/words.py", "pyproject.toml"])

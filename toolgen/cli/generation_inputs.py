@@ -26,7 +26,7 @@ from toolgen.codegen.manifest import MANIFEST
 from toolgen.contract.errors import ToolgenError
 
 from .config import Project, read_project
-from .last_generation import digest_of, variable_digest, write_record
+from .last_generation import digest_of, stub_digests, variable_digest, write_record
 from .load import no_bytecode
 from .sources import all_reads
 
@@ -92,6 +92,12 @@ class Inputs:
         )
         self._before = set(sys.modules)
         self._is_watched = not self._is_loaded()
+        self._stubs: dict[str, str | None] = {}
+        """Their digests before any is read, so that none is too new."""
+        try:
+            self._stubs = stub_digests(str(project.directory), project.stubs)
+        except OSError:  # what reads them says why
+            self._is_watched = False
         self.read(str(project.file))
 
     def read(self, path: str) -> None:
@@ -149,7 +155,7 @@ class Inputs:
             variables=self._variables,
             roots=self._roots(),
             trees=[self._project.out, *self._project.languages.values()],
-            stubs=self._project.stubs,
+            stubs={self._project.stubs: self._stubs},
             toolsets=toolsets,
         )
 

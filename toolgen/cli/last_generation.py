@@ -80,7 +80,7 @@ def write_record(
     variables: Mapping[str, str | None],
     roots: Sequence[str],
     trees: Sequence[str],
-    stubs: str,
+    stubs: Mapping[str, Mapping[str, str | None]],
     toolsets: Mapping[str, str],
 ) -> None:
     """Record a run after which nothing was left to do.
@@ -90,13 +90,14 @@ def write_record(
         variables: Digests of the environment variables that were read, by name.
         roots: Folders in which the design is looked for first, absolute.
         trees: Folders of generated code, relative to `directory`, each with its manifest.
-        stubs: Folder of the stubs, relative to `directory`.
+        stubs: The `stub_digests` before any was read, by the folder, which is relative to `directory`.
         toolsets: Digests of what was written of each toolset; none where all are evaluated each time.
     """
     folder = os.path.join(directory, CACHE)
     new = os.path.join(folder, f"gen.{os.getpid()}.json")
     try:
-        executors = {name: digest_of(os.path.join(directory, name)) for name in _python(directory, stubs)}
+        (executors_folder, before), *_ = stubs.items()
+        executors = {**stub_digests(directory, executors_folder), **before}  # one that changed is read again
         if None in executors.values():
             return  # links, of which nobody watches where they lead
         record = {
@@ -106,7 +107,7 @@ def write_record(
             "inputs": inputs,
             "variables": variables,
             "trees": {tree: digest_of(os.path.join(directory, tree, _MANIFEST)) for tree in trees},
-            "stubs": {stubs: executors},
+            "stubs": {executors_folder: executors},
             "toolsets": toolsets,
         }
         os.makedirs(folder, exist_ok=True)
@@ -120,6 +121,15 @@ def write_record(
         os.replace(new, os.path.join(directory, _FILE))
     except OSError:  # a folder that cannot be read or written: the next run looks again
         return
+
+
+def stub_digests(directory: str, stubs: str) -> dict[str, str | None]:
+    """Return the digest of each module in the folder of the stubs; None of a link.
+
+    Raises:
+        OSError: the folder cannot be read.
+    """
+    return {name: digest_of(os.path.join(directory, name)) for name in _python(directory, stubs)}
 
 
 def made_by(roots: Sequence[str]) -> dict[str, object]:
