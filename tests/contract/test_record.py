@@ -155,7 +155,7 @@ def test_a_frozen_record_is_made_and_shown_as_a_dataclass() -> None:
     ours, theirs = OurFrozen("p", [1], name="b"), TheirFrozen("p", [1], name="b")
     assert repr(ours) == repr(theirs).replace("Theirs", "Ours").replace("TheirFrozen", "OurFrozen")
     assert OurFrozen("p").parts is not OurFrozen("p").parts
-    assert inspect.signature(OurFrozen).parameters.keys() == inspect.signature(TheirFrozen).parameters.keys()
+    assert str(inspect.signature(OurFrozen)) == str(inspect.signature(TheirFrozen))
     assert get_type_hints(OurFrozen.__init__) == get_type_hints(TheirFrozen.__init__)
     assert OurFrozen.__match_args__ == TheirFrozen.__match_args__
     assert Bare() == Bare()

@@ -19,7 +19,15 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, dataclass_transform, over
 T = TypeVar("T")
 
 _SAME: Final = object()
-_FROM_FACTORY: Final = object()
+
+
+class _FromFactory:
+    def __repr__(self) -> str:
+        return "<factory>"
+
+
+_FROM_FACTORY: Final = _FromFactory()
+"""Stands in signatures as that of `dataclasses` does: without an address, which differs in each process."""
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(field,))
