@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import py_compile
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -189,26 +190,39 @@ def test_a_file_that_is_another_one_during_the_run_is_no_record(project: Project
         file.write_text("")
         inputs.look()
         file.write_text(text)
-    inputs.record({})
+    inputs.record({}, [])
     assert nothing_to_do(["gen"]) == ""
 
 
-def test_a_stub_that_is_saved_during_the_run_is_read_again(generated: ProjectFolder) -> None:
-    """It is saved when the code is written, after the run read it."""
-    stub = generated.path / "executors/hall/people.py"
-    text = stub.read_text("utf-8")
+def interrupted(change: Callable[[], object]) -> None:
+    """Generate, with a change by somebody else when the code is written, and before the record is."""
 
     def called(frame: FrameType, event: str, argument: object) -> None:
         if event == "call" and frame.f_code.co_name == "write_record":
-            stub.write_text(text.replace("def greet", "def meet"), "utf-8")
+            change()
 
-    generated.write("app/words.py", 'ABOUT = "Where people are."\n')
     before = sys.getprofile()
     sys.setprofile(called)
     try:
         assert generate() == 0
     finally:
         sys.setprofile(before)
+
+
+def test_code_that_is_checked_out_during_the_run_is_compared_again(generated: ProjectFolder) -> None:
+    code = generated.path / "app/gen"
+    old = shutil.copytree(code, generated.path / "old")
+    generated.write("app/words.py", 'ABOUT = "Where people are."\n')
+    interrupted(lambda: shutil.copytree(old, code, dirs_exist_ok=True))
+    assert nothing_to_do(["gen"]) == nothing_to_do(["gen", "--check"]) == ""
+    assert generate("--check") == 1
+
+
+def test_a_stub_that_is_saved_during_the_run_is_read_again(generated: ProjectFolder) -> None:
+    stub = generated.path / "executors/hall/people.py"
+    text = stub.read_text("utf-8").replace("def greet", "def meet")
+    generated.write("app/words.py", 'ABOUT = "Where people are."\n')
+    interrupted(lambda: stub.write_text(text, "utf-8"))
     assert nothing_to_do(["gen"]) == ""
     assert "meet" in generated.run("gen").err
 

@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 
 from toolgen.codegen import generate
 from toolgen.codegen.languages import generate_language
-from toolgen.codegen.manifest import MANIFEST
+from toolgen.codegen.manifest import MANIFEST, Manifest
 from toolgen.codegen.sources import SourceDigests, stamp
 from toolgen.codegen.write import Change, Comparison, Report, Texts, compare, preview, sweep, write
 from toolgen.contract.record import frozen_record
@@ -133,7 +133,8 @@ def generate_output(project: Project, format: Format = "text") -> Outcome:
         ]
         done = {out: _changes(report) for out, report in reports.items()}
         done[python.out] += _new_stubs(plan)
-        _record(plan, is_clean=not (notes or left or stubs.notes))
+        manifests = (report.manifest for report in reports.values())
+        _record(plan, manifests, is_clean=not (notes or left or stubs.notes))
         outcome = reported(
             [*plan.warnings, *left],
             format,
@@ -151,14 +152,13 @@ def check_output(project: Project, format: Format = "text") -> Outcome:
         plan = _recorded_plan(project, format)
         if isinstance(plan, Outcome):
             return plan
-        findings = [
-            finding for tree in plan.trees for finding in differences(tree.out, compare(tree.out, tree.texts))
-        ]
+        compared = [(tree.out, compare(tree.out, tree.texts)) for tree in plan.trees]
+        findings = [finding for each in compared for finding in differences(*each)]
         if not findings and newer_sources(project):
             findings = [_stale_stamp(plan.python.out)]
         if not findings:
-            stubs = plan.stubs
-            _record(plan, is_clean=not (stubs.new or stubs.edits or stubs.notes))
+            manifests = (each.manifest for _, each in compared)
+            _record(plan, manifests, is_clean=plan.stubs.is_empty)
             return _current(plan)
         is_repaired = any(finding.hint in (GENERATE, _EDITED) for finding in findings)
         repair = GENERATE if is_repaired else "delete what was kept"
@@ -189,10 +189,10 @@ def _current(plan: _OutputPlan) -> Outcome:
     return Outcome(code=0, summary=folders, is_current=True)
 
 
-def _record(plan: _OutputPlan, *, is_clean: bool) -> None:
+def _record(plan: _OutputPlan, manifests: Iterable[Manifest], *, is_clean: bool) -> None:
     """Record what a run read, if the next one of it has nothing to say."""
     if plan.inputs and is_clean and not plan.warnings:
-        plan.inputs.record(plan.digests)
+        plan.inputs.record(plan.digests, manifests)
 
 
 def _recorded_plan(project: Project, format: Format) -> _OutputPlan | Outcome:

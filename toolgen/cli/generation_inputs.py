@@ -12,7 +12,7 @@ import dis
 import os
 import sys
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import sha256
 from importlib.abc import SourceLoader
@@ -22,7 +22,7 @@ from pathlib import Path, PurePath
 from types import CodeType, ModuleType
 from typing import Any, Final
 
-from toolgen.codegen.manifest import MANIFEST
+from toolgen.codegen.manifest import MANIFEST, Manifest, digest
 from toolgen.contract.errors import ToolgenError
 
 from .config import Project, read_project
@@ -137,10 +137,10 @@ class Inputs:
                 with no_bytecode():
                     self._mentioned[module.__name__] = _names(module, self._files[str(module.__file__)])
 
-    def record(self, toolsets: Mapping[str, str]) -> None:
+    def record(self, toolsets: Mapping[str, str], manifests: Iterable[Manifest]) -> None:
         """Write the record of a run that left nothing to do, where its inputs are all known.
 
-        `toolsets` are the digests of what was written of each toolset.
+        `toolsets` are the digests of what was written of each toolset, `manifests` those of the trees.
         """
         try:
             if read_project(self._project.file) != self._project:
@@ -149,12 +149,16 @@ class Inputs:
             return
         if not (self._is_watched and self._is_plain()):
             return
+        trees = [self._project.out, *self._project.languages.values()]
         write_record(
             str(self._project.directory),
             inputs=self._files | self._shadows(),
             variables=self._variables,
             roots=self._roots(),
-            trees=[self._project.out, *self._project.languages.values()],
+            trees={
+                tree: digest(manifest.text().encode())
+                for tree, manifest in zip(trees, manifests, strict=True)
+            },
             stubs={self._project.stubs: self._stubs},
             toolsets=toolsets,
         )

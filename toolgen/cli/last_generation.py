@@ -79,7 +79,7 @@ def write_record(
     inputs: Mapping[str, str | None],
     variables: Mapping[str, str | None],
     roots: Sequence[str],
-    trees: Sequence[str],
+    trees: Mapping[str, str],
     stubs: Mapping[str, Mapping[str, str | None]],
     toolsets: Mapping[str, str],
 ) -> None:
@@ -89,7 +89,7 @@ def write_record(
         inputs: Digests of the files that were read, by absolute path; None of one that is not there.
         variables: Digests of the environment variables that were read, by name.
         roots: Folders in which the design is looked for first, absolute.
-        trees: Folders of generated code, relative to `directory`, each with its manifest.
+        trees: Digests of the manifests that the run knows, by the folder, which is relative to `directory`.
         stubs: The `stub_digests` before any was read, by the folder, which is relative to `directory`.
         toolsets: Digests of what was written of each toolset; none where all are evaluated each time.
     """
@@ -106,7 +106,7 @@ def write_record(
             "roots": roots,
             "inputs": inputs,
             "variables": variables,
-            "trees": {tree: digest_of(os.path.join(directory, tree, _MANIFEST)) for tree in trees},
+            "trees": trees,
             "stubs": {executors_folder: executors},
             "toolsets": toolsets,
         }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import field, replace
 from pathlib import Path, PurePosixPath
 
 from toolgen.contract.record import frozen_record
@@ -21,6 +21,8 @@ from .staging import stage, stage_edits, staging
 class Report:
     """The changes of a run; paths are relative to the folder."""
 
+    manifest: Manifest = field(default_factory=Manifest, compare=False)
+    """What the folder has after the run, with files that were left alone."""
     written: tuple[str, ...] = ()
     edited: tuple[str, ...] = ()
     """Had been edited, and were written again."""
@@ -72,7 +74,7 @@ def write(
     before = compare(out, texts)
     is_noted = before.manifest.design == design and before.manifest.has_sources(sources)
     if before.is_current and is_noted and not stubs and not edits:
-        return Report()
+        return Report(manifest=before.manifest)
     try:
         with staging(out) as folder:
             run = _stage(folder, out, texts, before, Manifest(design=design, sources=sources), stubs)
@@ -81,7 +83,13 @@ def write(
     except OSError as error:
         raise disk_error("write", error, out) from error
     edited = tuple(path for path in before.edited if path in run.new)
-    return Report(written=tuple(run.new), edited=edited, deleted=run.deleted, kept=before.kept)
+    return Report(
+        manifest=run.manifest,
+        written=tuple(run.new),
+        edited=edited,
+        deleted=run.deleted,
+        kept=before.kept,
+    )
 
 
 def preview(
