@@ -82,6 +82,55 @@ toolsets = [
 design = Design("large", "A large catalogue.", Service("big", "All of it.", *toolsets))
 '''
 
+WITH_AGENT = """
+from toolgen.dsl import Agent, Use
+agent = Agent("chat", "Answers questions.", *map(Use, toolsets))
+design = Design("large", "A large catalogue.", Service("big", "All of it.", *toolsets, agent))
+"""
+
+FOREIGN = '''
+"""A large catalogue of tools with the schemas of somebody else, each with its own."""
+
+from toolgen.dsl import Args, Design, JSONSchema, Return, Service, Tool, Toolset
+
+TEXT, FLAG, TIME = ({"type": kind} for kind in ("string", "boolean", "string"))
+TIME["format"] = "date-time"
+STATES = {"enum": ["online", "offline"]}
+
+
+def closed(required, **properties):
+    shape = {"type": "object", "properties": properties, "required": list(required)}
+    return shape | {"additionalProperties": False}
+
+
+def tool(number):
+    device = closed(["id", "name"], id=TEXT, name=TEXT, room=TEXT, status=STATES, last_seen=TIME)
+    order = {"oneOf": [
+        closed(["by"], by={"const": "name"}, reverse=FLAG),
+        closed(["by", "first"], by={"const": "room"}, first=TEXT),
+    ]}
+    return Tool(
+        f"list_devices_{number}",
+        "List the devices of a site that match, page by page.",
+        Args(JSONSchema(closed(
+            ["site_id"], site_id=TEXT, status=STATES, rooms={"type": "array", "items": TEXT}, start=TIME,
+            order=order, cursor=TEXT, limit={"type": "integer", "minimum": 1, "maximum": 500},
+            **{f"extra_{number}": TEXT},
+        ))),
+        Return(JSONSchema(closed(
+            ["devices"], next_cursor=TEXT, devices={"type": "array", "items": device}, summary=TEXT,
+            **{f"more_{number}": TEXT},
+        ))),
+    )
+
+
+toolsets = [
+    Toolset(f"set_{index}", "Some tools.", *(tool(index * TOOLS + n) for n in range(TOOLS)))
+    for index in range(TOOLSETS)
+]
+design = Design("large", "A large catalogue.", Service("big", "All of it.", *toolsets))
+'''
+
 IMPORT = """
 import importlib, sys, time
 import pydantic
@@ -129,26 +178,49 @@ def main(toolsets: int = 50, tools: int = 20) -> None:
             subprocess.run([sys.executable, "-c", code], cwd=project, env=environment, check=True)
 
 
-def costs(toolsets: int = 50, tools: int = 20) -> dict[str, float]:
-    """Return the median seconds of the processor of each generation."""
+def costs() -> dict[str, float]:
+    """Return the median seconds of the processor of each generation; that of 10,000 tools is made once."""
     rounds = []
     for _ in range(REPEATS):
         with tempfile.TemporaryDirectory() as folder:
-            rounds.append(generations(Path(folder), toolsets, tools))
+            own = {f"1,000 tools, {label}": cost for label, cost in generations(Path(folder), 50, 20).items()}
+        with tempfile.TemporaryDirectory() as folder:
+            new = _generated(Path(folder), f"TOOLSETS, TOOLS = 50, 20\n{FOREIGN}")
+            again = seconds_of(Path(folder), "gen")
+        rounds.append({**own, "1,000 imported tools, first": new, "1,000 imported tools, unchanged": again})
     return {label: round(median(each[label] for each in rounds), 3) for label in rounds[0]}
+
+
+def sizes() -> dict[str, float]:
+    """Return what the largest generation takes, and how large catalogues are where an agent has all tools."""
+    with tempfile.TemporaryDirectory() as folder:
+        seconds = _generated(Path(folder), f"TOOLSETS, TOOLS = 500, 20\n{DESIGN}")
+        peak = getrusage(RUSAGE_CHILDREN).ru_maxrss / 1024  # of all commands of this process
+    with tempfile.TemporaryDirectory() as folder:
+        _generated(Path(folder), f"TOOLSETS, TOOLS = 50, 20\n{DESIGN}{WITH_AGENT}")
+        written = sum(file.stat().st_size for file in (Path(folder) / "gen").rglob("*.json"))
+    return {
+        "10,000 tools, first, s": round(seconds, 2),
+        "10,000 tools, memory, MB": round(peak),
+        "catalogues of 1,000 tools and an agent, MB": round(written / 1e6, 2),
+    }
 
 
 def generations(project: Path, toolsets: int, tools: int) -> dict[str, float]:
     """Generate in an empty folder, and return the seconds of the processor that each command takes."""
     text = f"TOOLSETS, TOOLS = {toolsets}, {tools}\n{DESIGN}"
-    design = project / "design.py"
-    design.write_text(text)
-    (project / "pyproject.toml").write_text('[tool.toolgen]\ndesign = "design"\n')
-    found = {"first": seconds_of(project, "gen"), "unchanged": seconds_of(project, "gen")}
+    found = {"first": _generated(project, text), "unchanged": seconds_of(project, "gen")}
     found["--check"] = seconds_of(project, "gen", "--check")
-    design.write_text(text.replace("maximum=500", "maximum=500 if number else 400"))
+    (project / "design.py").write_text(text.replace("maximum=500", "maximum=500 if number else 400"))
     found["one changed"] = seconds_of(project, "gen")
     return found
+
+
+def _generated(project: Path, design: str) -> float:
+    """Generate the code of a design for the first time, and return the seconds of the processor."""
+    (project / "design.py").write_text(design)
+    (project / "pyproject.toml").write_text('[tool.toolgen]\ndesign = "design"\n')
+    return seconds_of(project, "gen")
 
 
 def seconds_of(folder: Path, *arguments: str) -> float:

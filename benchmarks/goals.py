@@ -62,7 +62,12 @@ def _call(row: str, most: float, lever: str, *, name: str = "", newer: bool = Fa
 
 
 def _made(row: str, most: float, lever: str) -> Goal:
-    return Goal(row=f"1,000 tools, {row}", most=most, unit="s", place=("generation", row), lever=lever)
+    return Goal(row=row, most=most, unit="s", place=("generation", row), lever=lever)
+
+
+def _size(row: str, most: float, lever: str) -> Goal:
+    unit = row.rpartition(", ")[2]
+    return Goal(row=row.removesuffix(f", {unit}"), most=most, unit=unit, place=("sizes", row), lever=lever)
 
 
 def _start(row: str, most: float, lever: str, name: str = "") -> Goal:
@@ -143,17 +148,24 @@ GOALS: Final = (
         "500 objects for each run that waits, which Python looks at for garbage: fewer tasks and coroutines",
     ),
     _made(
-        "first",
+        "1,000 tools, first",
         1.0,
         "a quarter is the check of the design, a third its catalogues; each is spread over many functions",
     ),
-    _made("unchanged", 0.05, "the imports of the command"),
+    _made("1,000 tools, unchanged", 0.05, "the imports of the command"),
     _made(
-        "one changed",
+        "1,000 tools, one changed",
         0.5,
         "a quarter is the root's catalogue, whose digest counts all entries: keep their canonical texts",
     ),
-    _made("--check", 0.1, "the imports of the command"),
+    _made("1,000 tools, --check", 0.1, "the imports of the command"),
+    _made("1,000 imported tools, first", 4, "half is the check of the design"),
+    _made("1,000 imported tools, unchanged", 0.05, "the imports of the command"),
+    _size("10,000 tools, first, s", 10, "as of 1,000 tools"),
+    _size("10,000 tools, memory, MB", 300, "what is evaluated stands in memory until all is written"),
+    _size(
+        "catalogues of 1,000 tools and an agent, MB", 9, "the catalogue of each toolset repeats the root's"
+    ),
     _start(
         "import toolgen.runtime",
         40,

@@ -66,6 +66,7 @@ def measured() -> dict[str, Any]:
     results["mcp"] = json_of(sys.executable, "benchmarks.mcp_calls", "--json")
     say("1,000 tools")
     results["generation"] = generate.costs()
+    results["sizes"] = generate.sizes()
     say("start")
     results["start"] = startup.costs()
     results["peers"] = {name: peer(name) for name in PEERS if python_of(name)}

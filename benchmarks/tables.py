@@ -121,9 +121,12 @@ def mcp(results: Results) -> str:
 def start(results: Results) -> str:
     """Return what generating, importing and starting takes."""
     rows = [
-        [f"`toolgen gen` of 1,000 tools, {name}", f"{_shown(value, 's')} s"]
+        [f"`toolgen gen` of {name}", f"{_shown(value, 's')} s"]
         for name, value in results["generation"].items()
     ]
+    for name, value in results["sizes"].items():
+        what, _, unit = name.rpartition(", ")
+        rows.append([f"`toolgen gen`: {what}", f"{value:g} {unit}"])
     for name, value in results["start"].items():
         rows.append([f"`{name}`{BEYOND if name.startswith(('import', 'from')) else ''}", f"{value:.0f} ms"])
     rows += [
