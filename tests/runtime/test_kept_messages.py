@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
-from tests.runtime.session_stores import ODD
+from tests.runtime.session_stores import ODD, turn
+from tests.work import work_of
 from toolgen.agents import AssistantMessage, Message, PlannedCall, ToolAnswer, ToolMessage, UserMessage
-from toolgen.agents.sessions import kept_rows
-from toolgen.agents.sessions.kept_rows import messages_as_text, messages_from_text
+from toolgen.agents.sessions.memory import MemorySessionStore
+from toolgen.agents.sessions.message_texts import messages_as_text, messages_from_text
+from toolgen.agents.sessions.read_messages import ReadMessages
 
 CALL = PlannedCall(name="list_devices", id="c-1")
 ANSWER = ToolAnswer(id="c-1", name="list_devices", status="ok", text="{}")
@@ -61,18 +64,56 @@ def test_a_text_of_something_else_is_no_message(text: str, says: str) -> None:
 def test_who_reads_a_text_again_sees_nothing_of_what_another_reader_did(
     message: Message, change: Callable[[Any], object]
 ) -> None:
-    text = messages_as_text([message])
-    (own,) = messages_from_text(text)
+    read, text = ReadMessages(), messages_as_text([message])
+    (own,) = read.of(text)
     change(own)
-    assert messages_from_text(text) == (message,)
+    assert read.of(text) == (message,)
 
 
-def test_what_was_read_lately_is_not_parsed_again_but_for_long_texts() -> None:
-    short, long = (messages_as_text([UserMessage(text=text)]) for text in ("read twice", "x" * 10_000))
-    messages_from_text(short)
-    before = kept_rows._copyable.cache_info()
-    messages_from_text(short)
-    messages_from_text(long)
-    after = kept_rows._copyable.cache_info()
-    assert (after.hits - before.hits, after.misses - before.misses) == (1, 0)
-    assert after.maxsize is not None
+async def test_a_text_that_was_read_lately_is_not_parsed_again() -> None:
+    read, text = ReadMessages(), messages_as_text([ToolMessage(answers=(ANSWER,))])
+
+    async def again() -> object:
+        return read.of(text)
+
+    parsed = (await work_of(again)).codings
+    assert (parsed, (await work_of(again)).codings) == (1, 0)
+    read.forget()
+    assert (await work_of(again)).codings == 1
+
+
+async def test_the_memory_of_texts_has_a_bound_and_the_oldest_goes_first() -> None:
+    texts = [messages_as_text([UserMessage(text=letter * 1_000)]) for letter in "abc"]
+    read = ReadMessages(most=2 * len(texts[0]))
+
+    async def all_of(*which: str) -> None:
+        for text in which:
+            read.of(text)
+
+    first, second, third = texts
+    await all_of(first, second, first, third)  # the second has to go
+    assert (await work_of(lambda: all_of(first, third))).codings == 0
+    assert (await work_of(lambda: all_of(second))).codings == 1
+    long = messages_as_text([UserMessage(text="x" * 10_000)])
+    assert [(await work_of(lambda: all_of(long))).codings for _ in range(2)] == [1, 1]
+
+
+def test_threads_that_read_the_same_texts_leave_no_more_than_the_bound() -> None:
+    texts = [messages_as_text([UserMessage(text=f"{number}" * 100)]) for number in range(50)]
+    read = ReadMessages(most=10 * len(texts[10]))
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda number: read.of(texts[number % 50]), range(4_000)))
+    assert found == [messages_from_text(texts[number % 50]) for number in range(4_000)]
+    assert read._size == sum(map(len, read._messages)) <= read._most
+
+
+async def test_a_store_that_erases_messages_remembers_none() -> None:
+    store = MemorySessionStore()
+    await store.create("s", "agent")
+    await store.begin(turn("r1"))
+    for erase in (lambda: store.drop("s"), lambda: store.forget_runs(["r1"]), lambda: store.forget(0.0)):
+        await store.write("r1", 0, [UserMessage(text="what nobody may know")])
+        assert await store.run_messages("r1")
+        assert "what nobody may know" in str(vars(store._read))
+        await erase()
+        assert "what nobody may know" not in str(vars(store._read))

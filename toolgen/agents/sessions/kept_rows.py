@@ -1,27 +1,13 @@
-"""The rows of sessions: what a step of their store reads and writes within its transaction.
-
-Messages are kept as ASCII text, so that every store and every driver takes it.
-"""
+"""The rows of sessions: what a step of their store reads and writes within its transaction."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
-from pydantic_core import to_jsonable_python
-
-from ..planner.messages import (
-    AssistantMessage,
-    Message,
-    ToolAnswer,
-    ToolMessage,
-    copied,
-    is_copyable,
-    messages_from_json,
-)
+from ..planner.messages import AssistantMessage, Message, ToolAnswer, ToolMessage
+from .read_messages import ReadMessages
 from .sessions import (
     EngineLease,
     Session,
@@ -58,10 +44,6 @@ _HOLDER: Final = """
 """
 _PAGE: Final = 64
 """Turns or runs that are read at a time."""
-_MOST_KNOWN: Final = 4_096
-"""Texts of messages that a process remembers: a turn does not parse what the one before it has read."""
-_LONGEST_KNOWN: Final = 8_192
-"""Characters of such a text."""
 MOST: Final = 2**63 - 1
 """Largest value of a column of integers."""
 
@@ -148,7 +130,7 @@ async def newest_in(tx: Transaction, session_id: str, newest: int | None, after:
 
 
 async def messages_in(
-    tx: Transaction, run_ids: Sequence[str], before: int | None = None
+    tx: Transaction, read: ReadMessages, run_ids: Sequence[str], before: int | None = None
 ) -> list[tuple[Message, ...]]:
     """Return the stored messages of each run, by step; as `SessionStore.run_messages`.
 
@@ -162,10 +144,10 @@ async def messages_in(
     return [
         (
             *with_answers(
-                _messages(steps.get(run_id, ()), "step", run_id),
-                answers_of(_messages(answers.get(run_id, ()), "call", run_id)),
+                _messages(read, steps.get(run_id, ()), "step", run_id),
+                answers_of(_messages(read, answers.get(run_id, ()), "call", run_id)),
             ),
-            *_messages(spoken.get(run_id, ()), "message", run_id),
+            *_messages(read, spoken.get(run_id, ()), "message", run_id),
         )
         for run_id in run_ids
     ]
@@ -193,7 +175,7 @@ def of_runs(page: Sequence[str]) -> str:
     return f"WHERE run_id IN ({', '.join('?' * len(page))})" if len(page) > 1 else "WHERE run_id = ?"
 
 
-def _messages(rows: Iterable[tuple[Any, str]], what: str, run_id: str) -> list[Message]:
+def _messages(read: ReadMessages, rows: Iterable[tuple[Any, str]], what: str, run_id: str) -> list[Message]:
     """Return the messages of places and texts; `what` names a place for a person.
 
     Raises:
@@ -202,55 +184,13 @@ def _messages(rows: Iterable[tuple[Any, str]], what: str, run_id: str) -> list[M
     messages: list[Message] = []
     for place, text in rows:
         try:
-            messages += messages_from_text(text)
+            messages += read.of(text)
         except ValueError as error:
             raise SessionError(
                 f"what the store holds of {what} {place} of the run {run_id!r} is no message",
                 hint=f"restore the store, or write the {what} again",
             ) from error
     return messages
-
-
-def messages_as_text(messages: Sequence[Message]) -> str:
-    """Return the messages as JSON text that `messages_from_text` reads back as they were.
-
-    Half of a surrogate pair, which a model may well write, stays what it is; two halves that stand side by
-    side come back as the character that they mean (RFC 8259, section 7).
-
-    Raises:
-        ValueError: there is no JSON for something in them.
-    """
-    try:
-        return _ENCODER.encode(list(messages))
-    except (TypeError, RecursionError) as error:
-        raise ValueError(f"the messages hold something that has no JSON: {error}") from error
-
-
-def messages_from_text(text: str) -> tuple[Message, ...]:
-    """Return the messages of a text by `messages_as_text`; they, their calls and their answers are new ones.
-
-    A turn reads the whole conversation before it: what was read lately is copied, and not parsed again.
-
-    Raises:
-        ValueError: something in it is no message.
-    """
-    if len(text) <= _LONGEST_KNOWN and (lately := _copyable(text)):
-        return tuple([copied(message) for message in lately])
-    return _parsed(text)
-
-
-@lru_cache(maxsize=_MOST_KNOWN)
-def _copyable(text: str) -> tuple[Message, ...]:
-    """Return the messages of a text; none where one holds JSON of somebody else, which a copy would share."""
-    messages = _parsed(text)
-    return messages if all(map(is_copyable, messages)) else ()
-
-
-def _parsed(text: str) -> tuple[Message, ...]:
-    documents = json.loads(text)
-    if not isinstance(documents, list):
-        raise ValueError("the text is no list of messages")
-    return messages_from_json(documents)
 
 
 def with_answers(messages: Iterable[Message], answers: Mapping[str, ToolAnswer]) -> tuple[Message, ...]:
@@ -296,20 +236,3 @@ def answers_of(messages: Iterable[Message]) -> dict[str, ToolAnswer]:
         if isinstance(message, ToolMessage)
         for answer in message.answers
     }
-
-
-def _plain(value: object) -> Any:
-    """Return a JSON value for a value that JSON does not have."""
-    names = _field_names(type(value))  # type: ignore[arg-type]  # classes have a hash
-    if names is not None:
-        return {name: getattr(value, name) for name in names}
-    return to_jsonable_python(value)
-
-
-@lru_cache(maxsize=64)
-def _field_names(kind: type) -> tuple[str, ...] | None:
-    """Return the names of the fields of a dataclass; None for another class."""
-    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else None
-
-
-_ENCODER: Final = json.JSONEncoder(default=_plain, separators=(",", ":"))

@@ -16,7 +16,6 @@ from .kept_rows import (
     SESSION,
     begin,
     holder_in,
-    messages_as_text,
     messages_in,
     newest_in,
     of_runs,
@@ -25,6 +24,8 @@ from .kept_rows import (
     session_in,
     session_of,
 )
+from .message_texts import messages_as_text
+from .read_messages import ReadMessages
 from .sessions import (
     EngineLease,
     RunMessages,
@@ -95,6 +96,7 @@ class TableSessionStore:
         """Construct a store; the clock returns seconds since 1970, the same in all processes."""
         self.database = database
         self._clock = clock
+        self._read = ReadMessages()
 
     async def create(self, session_id: str, agent: str, labels: Mapping[str, str] | None = None) -> Session:
         check_ids(session_id, agent)
@@ -205,7 +207,7 @@ class TableSessionStore:
 
     async def run_messages(self, run_id: str, *, before: int | None = None) -> tuple[Message, ...]:
         async def step(tx: Transaction) -> tuple[Message, ...]:
-            (messages,) = await messages_in(tx, [run_id], before)
+            (messages,) = await messages_in(tx, self._read, [run_id], before)
             return messages
 
         return await self.database.read(step, is_brief=before is not None and before <= _FEW)
@@ -218,7 +220,7 @@ class TableSessionStore:
             turns = await newest_in(tx, session_id, most, after)
             if most != newest and len(turns) > _FEW:
                 return None
-            messages = await messages_in(tx, [turn.run_id for turn in turns])
+            messages = await messages_in(tx, self._read, [turn.run_id for turn in turns])
             return tuple(
                 RunMessages(turn=turn, messages=of_run) for turn, of_run in zip(turns, messages, strict=True)
             )
@@ -255,7 +257,9 @@ class TableSessionStore:
             await tx.change(f"DELETE FROM engine WHERE alive_until < ? AND NOT {held}", before)
             return gone
 
-        return await self.database.write(step, may_repeat=True, is_snapshot=True)
+        gone = await self.database.write(step, may_repeat=True, is_snapshot=True)
+        self._read.forget()
+        return gone
 
     async def unused(
         self, *, keep: int | None = None, keep_s: float | None = None
@@ -281,9 +285,11 @@ class TableSessionStore:
     async def drop(self, session_id: str) -> None:
         which = "id = ? AND ended_at IS NOT NULL"
         await self.database.write(lambda tx: _drop(tx, which, session_id), may_repeat=True, is_snapshot=True)
+        self._read.forget()
 
     async def forget_runs(self, run_ids: Sequence[str]) -> None:
         await self.database.write(lambda tx: _forget_runs(tx, run_ids), may_repeat=True)
+        self._read.forget()
 
     async def _update(self, session_id: str, sql: str, *values: object, may_repeat: bool) -> None:
         """Execute a statement whose last value is the id of a session, which has to be there."""
