@@ -8,7 +8,7 @@ import resource
 import sqlite3
 import threading
 import warnings
-from collections.abc import AsyncIterator, Callable, Collection, Iterator
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
@@ -296,6 +296,36 @@ def test_it_goes_on_in_another_event_loop(tmp_path: Path) -> None:
 
     asyncio.run(first())
     assert asyncio.run(second()) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    "waits", [SqliteBatches.flush, SqliteBatches.wait_written], ids=["a request", "a wait"]
+)
+def test_who_waited_in_an_event_loop_that_ended_is_forgotten(
+    tmp_path: Path, waits: Callable[[SqliteBatches], Coroutine[Any, Any, None]]
+) -> None:
+    batches = SqliteBatches(tmp_path / "words.db", FORMAT, synchronous="FULL")
+    loop = asyncio.new_event_loop()
+
+    async def first() -> asyncio.Task[None]:
+        batches.put(PUT, "a")
+        waiting = asyncio.create_task(waits(batches))
+        for _ in range(3):
+            await asyncio.sleep(0)  # it is being written when the event loop ends
+        return waiting
+
+    async def second() -> list[str]:
+        await batches.run(add("b"))
+        await batches.close()
+        batches.reopen()
+        return batches.read(words)
+
+    waiting = loop.run_until_complete(first())
+    loop.close()
+    assert asyncio.run(second()) == ["a", "b"]
+    coroutine = waiting.get_coro()
+    assert coroutine is not None
+    coroutine.close()  # so that it is not told of as pending
 
 
 def _until(is_so: Callable[[], bool]) -> None:

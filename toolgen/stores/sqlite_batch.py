@@ -58,10 +58,10 @@ class Batch:
         self.changed |= batch.changed
         self.grown |= batch.grown
 
-    def keep_callers_of(self, loop: asyncio.AbstractEventLoop) -> None:
+    def forget_ended_callers(self) -> None:
         """Forget whoever waits in an event loop that has ended."""
-        self.requests = [request for request in self.requests if request.done.get_loop() is loop]
-        self.waiters = [waiter for waiter in self.waiters if waiter.get_loop() is loop]
+        self.requests = [each for each in self.requests if not each.done.get_loop().is_closed()]
+        self.waiters = [waiter for waiter in self.waiters if not waiter.get_loop().is_closed()]
 
     def write(
         self,

@@ -203,9 +203,7 @@ class SqliteBatches:
     async def read_apart(self, step: Callable[[sqlite3.Connection], T], *, is_brief: bool = False) -> T:
         """Run a step that only reads written rows, by a connection that `read` does not wait for.
 
-        Args:
-            step: What is read.
-            is_brief: It reads a few rows, in the event loop; else it is run in a thread.
+        One that is brief reads a few rows, in the event loop; another one is run in a thread.
 
         Raises:
             StoreError: the file cannot be used; the class says why.
@@ -270,8 +268,9 @@ class SqliteBatches:
         if loop is self._loop:
             return loop
         self._loop, self._is_due, self._timer = loop, False, None
-        self._batch.keep_callers_of(loop)
+        self._batch.forget_ended_callers()
         if self._flight is not None:  # of an event loop that has ended
+            self._flight[0].forget_ended_callers()
             self._on_written(*self._flight)
         return loop
 
