@@ -1,13 +1,28 @@
-"""The rows of sessions: what a step of their store reads and writes within its transaction."""
+"""The rows of sessions: what a step of their store reads and writes within its transaction.
+
+Messages are kept as ASCII text, so that every store and every driver takes it.
+"""
 
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
-from ..planner.messages import AssistantMessage, Message, ToolAnswer, ToolMessage
-from .read_messages import ReadMessages
+from pydantic_core import to_jsonable_python
+
+from ..planner.messages import (
+    AssistantMessage,
+    Message,
+    ToolAnswer,
+    ToolMessage,
+    copied,
+    is_copyable,
+    messages_from_json,
+)
 from .sessions import (
     EngineLease,
     Session,
@@ -42,10 +57,59 @@ _HOLDER: Final = """
     SELECT run_id, engine_id, taken_at, is_durable, alive_until FROM active
     JOIN engine ON engine.id = active.engine_id WHERE session_id = ?
 """
+MOST_CHARACTERS: Final = 8_000_000
+"""All texts together whose messages one store remembers; they take some 20 MB."""
+_LONGEST: Final = 8_192
+"""Characters of such a text."""
 _PAGE: Final = 64
 """Turns or runs that are read at a time."""
 MOST: Final = 2**63 - 1
 """Largest value of a column of integers."""
+
+
+class ReadMessages:
+    """Messages by their texts; who reads a text again gets copies, and it is not parsed again."""
+
+    def __init__(self, most: int = MOST_CHARACTERS) -> None:
+        """Construct without messages, for texts of so many characters together."""
+        self._most = most
+        self._size = 0
+        self._messages: dict[str, tuple[Message, ...]] = {}
+        """Messages by text; the one that was read last is at the end."""
+        self._lock = threading.Lock()
+
+    def of(self, text: str) -> tuple[Message, ...]:
+        """Return the messages of a text; they, their calls and their answers are the caller's own.
+
+        Raises:
+            ValueError: something in it is no message.
+        """
+        with self._lock:
+            messages = self._messages.pop(text, None)
+            if messages is not None:
+                self._messages[text] = messages
+        if messages is None:
+            messages = messages_from_text(text)
+            if len(text) > _LONGEST or not all(map(is_copyable, messages)):
+                return messages
+            self._remember(text, messages)
+        return tuple([copied(message) for message in messages])
+
+    def forget(self) -> None:
+        """Forget all messages: some of them are erased."""
+        with self._lock:
+            self._messages.clear()
+            self._size = 0
+
+    def _remember(self, text: str, messages: tuple[Message, ...]) -> None:
+        with self._lock:
+            if text not in self._messages:
+                self._messages[text] = messages
+                self._size += len(text)
+            while self._size > self._most:
+                oldest = next(iter(self._messages))
+                del self._messages[oldest]
+                self._size -= len(oldest)
 
 
 def session_of(row: tuple[Any, ...]) -> Session:
@@ -193,6 +257,33 @@ def _messages(read: ReadMessages, rows: Iterable[tuple[Any, str]], what: str, ru
     return messages
 
 
+def messages_as_text(messages: Sequence[Message]) -> str:
+    """Return the messages as JSON text that `messages_from_text` reads back as they were.
+
+    Half of a surrogate pair, which a model may well write, stays what it is; two halves that stand side by
+    side come back as the character that they mean (RFC 8259, section 7).
+
+    Raises:
+        ValueError: there is no JSON for something in them.
+    """
+    try:
+        return _ENCODER.encode(list(messages))
+    except (TypeError, RecursionError) as error:
+        raise ValueError(f"the messages hold something that has no JSON: {error}") from error
+
+
+def messages_from_text(text: str) -> tuple[Message, ...]:
+    """Return the messages of a text by `messages_as_text`.
+
+    Raises:
+        ValueError: something in it is no message.
+    """
+    documents = json.loads(text)
+    if not isinstance(documents, list):
+        raise ValueError("the text is no list of messages")
+    return messages_from_json(documents)
+
+
 def with_answers(messages: Iterable[Message], answers: Mapping[str, ToolAnswer]) -> tuple[Message, ...]:
     """Return what was said in a run, with the results of calls that no step has, by the id of the call.
 
@@ -236,3 +327,20 @@ def answers_of(messages: Iterable[Message]) -> dict[str, ToolAnswer]:
         if isinstance(message, ToolMessage)
         for answer in message.answers
     }
+
+
+def _plain(value: object) -> Any:
+    """Return a JSON value for a value that JSON does not have."""
+    names = _field_names(type(value))  # type: ignore[arg-type]  # classes have a hash
+    if names is not None:
+        return {name: getattr(value, name) for name in names}
+    return to_jsonable_python(value)
+
+
+@lru_cache(maxsize=64)
+def _field_names(kind: type) -> tuple[str, ...] | None:
+    """Return the names of the fields of a dataclass; None for another class."""
+    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else None
+
+
+_ENCODER: Final = json.JSONEncoder(default=_plain, separators=(",", ":"))

@@ -14,8 +14,10 @@ from .kept_rows import (
     AGENT,
     MOST,
     SESSION,
+    ReadMessages,
     begin,
     holder_in,
+    messages_as_text,
     messages_in,
     newest_in,
     of_runs,
@@ -24,8 +26,6 @@ from .kept_rows import (
     session_in,
     session_of,
 )
-from .message_texts import messages_as_text
-from .read_messages import ReadMessages
 from .sessions import (
     EngineLease,
     RunMessages,
