@@ -69,32 +69,33 @@ def test_who_reads_a_text_again_sees_nothing_of_what_another_reader_did(
     assert read.of(text) == (message,)
 
 
+async def parsings(most: int, *texts: str | None) -> int:
+    """Return how often texts are parsed that are read in this order; None forgets all."""
+
+    async def read() -> None:
+        messages = ReadMessages(most)
+        for text in texts:
+            if text is None:
+                messages.forget()
+            else:
+                messages.of(text)
+
+    return (await work_of(read)).codings
+
+
 async def test_a_text_that_was_read_lately_is_not_parsed_again() -> None:
-    read, text = ReadMessages(), messages_as_text([ToolMessage(answers=(ANSWER,))])
-
-    async def again() -> object:
-        return read.of(text)
-
-    parsed = (await work_of(again)).codings
-    assert (parsed, (await work_of(again)).codings) == (1, 0)
-    read.forget()
-    assert (await work_of(again)).codings == 1
+    text = messages_as_text([ToolMessage(answers=(ANSWER,))])
+    assert await parsings(1_000, text, text, text) == 1
+    assert await parsings(1_000, text, text, None, text, text) == 2
 
 
 async def test_the_memory_of_texts_has_a_bound_and_the_oldest_goes_first() -> None:
-    texts = [messages_as_text([UserMessage(text=letter * 1_000)]) for letter in "abc"]
-    read = ReadMessages(most=2 * len(texts[0]))
-
-    async def all_of(*which: str) -> None:
-        for text in which:
-            read.of(text)
-
-    first, second, third = texts
-    await all_of(first, second, first, third)  # the second has to go
-    assert (await work_of(lambda: all_of(first, third))).codings == 0
-    assert (await work_of(lambda: all_of(second))).codings == 1
+    first, second, third = (messages_as_text([UserMessage(text=letter * 1_000)]) for letter in "abc")
+    most = 2 * len(first)
+    assert await parsings(most, first, second, first, third, first, third) == 3
+    assert await parsings(most, first, second, first, third, second) == 4
     long = messages_as_text([UserMessage(text="x" * 10_000)])
-    assert [(await work_of(lambda: all_of(long))).codings for _ in range(2)] == [1, 1]
+    assert await parsings(10 * len(long), long, long) == 2
 
 
 def test_threads_that_read_the_same_texts_leave_no_more_than_the_bound() -> None:
