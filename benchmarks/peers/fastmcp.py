@@ -12,32 +12,17 @@ from fastmcp.exceptions import ValidationError as ArgumentsError
 from fastmcp.tools import Tool
 from pydantic import ValidationError
 
-from ..bare import Kind, Limit, Once, Result, State, result_of
+from ..bare import Once
 from .peer import Way, show
+from .tools import lister, ping
 
 NO_AGENT = "it has no agents"
 
 
 def server(size: int) -> FastMCP:
     made: FastMCP = FastMCP("bench")
-    result = result_of(size)
-
-    @made.tool
-    async def list_devices(
-        site_id: str,
-        status: State | None = None,
-        kind: Kind | None = None,
-        limit: Limit = 20,
-        cursor: str | None = None,
-    ) -> Result:
-        """List the devices of a site."""
-        return result
-
-    @made.tool
-    async def ping(text: str) -> str:
-        """Return the text."""
-        return text
-
+    made.tool(lister(size))
+    made.tool(ping)
     return made
 
 

@@ -15,8 +15,9 @@ from google.adk.sessions import InMemorySessionService
 from google.adk.tools.function_tool import FunctionTool
 from google.genai import types
 
-from ..bare import GOOD, PING, Kind, Limit, Once, State, result_of
+from ..bare import GOOD, PING, Once
 from .peer import CALLS, LARGE, ROUNDS, SMALL, Way, show
+from .tools import count, lister, ping
 
 NOT_REFUSED = (
     "it calls the tool with arguments that do not fit: the check is an experimental option, off by default"
@@ -24,29 +25,7 @@ NOT_REFUSED = (
 
 
 def list_devices(size: int) -> FunctionTool:
-    result = result_of(size)
-
-    async def list_devices(
-        site_id: str,
-        status: State | None = None,
-        kind: Kind | None = None,
-        limit: Limit = 20,
-        cursor: str | None = None,
-    ) -> str:
-        """List the devices of a site."""
-        return result.model_dump_json()
-
-    return FunctionTool(list_devices)
-
-
-async def ping(text: str) -> str:
-    """Return the text."""
-    return text
-
-
-async def count(upto: int) -> int:
-    """Count."""
-    return upto
+    return FunctionTool(lister(size, as_text=True))
 
 
 def calling(tool: FunctionTool, arguments: bytes) -> Once:

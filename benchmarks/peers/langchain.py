@@ -12,35 +12,13 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import BaseTool, StructuredTool
 
-from ..bare import BAD, GOOD, PING, Kind, Limit, Once, State, result_of
+from ..bare import BAD, GOOD, PING, Once
 from .peer import CALLS, LARGE, ROUNDS, SMALL, Way, show
+from .tools import count, lister, ping
 
 
 def list_devices(size: int) -> BaseTool:
-    """Return a tool that encodes its result itself: of a model, the text would be Python's repr."""
-    result = result_of(size)
-
-    async def list_devices(
-        site_id: str,
-        status: State | None = None,
-        kind: Kind | None = None,
-        limit: Limit = 20,
-        cursor: str | None = None,
-    ) -> str:
-        """List the devices of a site."""
-        return result.model_dump_json()
-
-    return made(list_devices)
-
-
-async def ping(text: str) -> str:
-    """Return the text."""
-    return text
-
-
-async def count(upto: int) -> int:
-    """Count."""
-    return upto
+    return made(lister(size, as_text=True))
 
 
 def made(function: Callable[..., Any]) -> BaseTool:

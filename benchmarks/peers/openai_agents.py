@@ -20,38 +20,13 @@ from agents import (
 from agents.tool_context import ToolContext
 from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
 
-from ..bare import BAD, GOOD, PING, Kind, Limit, Once, State, result_of
+from ..bare import BAD, GOOD, PING, Once
 from .peer import CALLS, LARGE, ROUNDS, SMALL, Way, show
+from .tools import count, lister, ping
 
 
 def list_devices(size: int) -> FunctionTool:
-    """Return a tool that encodes its result itself: of a model, the text would be Python's repr."""
-    result = result_of(size)
-
-    @function_tool
-    async def list_devices(
-        site_id: str,
-        status: State | None = None,
-        kind: Kind | None = None,
-        limit: Limit = 20,
-        cursor: str | None = None,
-    ) -> str:
-        """List the devices of a site."""
-        return result.model_dump_json()
-
-    return list_devices
-
-
-@function_tool
-async def ping(text: str) -> str:
-    """Return the text."""
-    return text
-
-
-@function_tool
-async def count(upto: int) -> int:
-    """Count."""
-    return upto
+    return function_tool(lister(size, as_text=True))
 
 
 def calling(tool: FunctionTool, arguments: bytes) -> Once:
@@ -94,7 +69,7 @@ def main() -> None:
     """Print what openai-agents costs."""
     set_tracing_disabled(True)
     logging.getLogger("openai.agents").setLevel(logging.CRITICAL)  # no text of each call that fails
-    agent = Agent(name="bench", model=Scripted(), tools=[count])
+    agent = Agent(name="bench", model=Scripted(), tools=[function_tool(count)])
 
     async def run() -> str:
         return str(
@@ -106,7 +81,7 @@ def main() -> None:
         name="`FunctionTool.on_invoke_tool`",
         large=calling(large, GOOD),
         small=calling(small, GOOD),
-        ping=calling(ping, PING),
+        ping=calling(function_tool(ping), PING),
         invalid=calling(small, BAD),
     )
     show(["openai-agents", "openai"], [one], run)

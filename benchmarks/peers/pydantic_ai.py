@@ -19,28 +19,13 @@ from pydantic_ai.models.test import TestModel
 from pydantic_ai.tool_manager import ToolManager
 from pydantic_ai.usage import RunUsage
 
-from ..bare import Kind, Limit, Once, Result, State, result_of
+from ..bare import Once
 from .peer import CALLS, ROUNDS, Way, show
+from .tools import count, lister, ping
 
 
 def toolset(size: int) -> FunctionToolset[None]:
-    result = result_of(size)
-
-    async def list_devices(
-        site_id: str,
-        status: State | None = None,
-        kind: Kind | None = None,
-        limit: Limit = 20,
-        cursor: str | None = None,
-    ) -> Result:
-        """List the devices of a site."""
-        return result
-
-    async def ping(text: str) -> str:
-        """Return the text."""
-        return text
-
-    return FunctionToolset([list_devices, ping], max_retries=1)
+    return FunctionToolset([lister(size), ping], max_retries=1)
 
 
 def context() -> RunContext[None]:
@@ -105,11 +90,7 @@ def scripted(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
 def main() -> None:
     """Print what pydantic-ai costs."""
     agent = Agent(FunctionModel(scripted))
-
-    @agent.tool_plain
-    async def count(upto: int) -> int:
-        """Count."""
-        return upto
+    agent.tool_plain(count)
 
     async def run() -> str:
         return (await agent.run("count")).output

@@ -57,7 +57,7 @@ _HOLDER: Final = """
     SELECT run_id, engine_id, taken_at, is_durable, alive_until FROM active
     JOIN engine ON engine.id = active.engine_id WHERE session_id = ?
 """
-MOST_CHARACTERS: Final = 8_000_000
+_MOST_CHARACTERS: Final = 8_000_000
 """All texts together whose messages one store remembers; they take some 20 MB."""
 _LONGEST: Final = 8_192
 """Characters of such a text."""
@@ -70,7 +70,7 @@ MOST: Final = 2**63 - 1
 class ReadMessages:
     """Messages by their texts; who reads a text again gets copies, and it is not parsed again."""
 
-    def __init__(self, most: int = MOST_CHARACTERS) -> None:
+    def __init__(self, most: int = _MOST_CHARACTERS) -> None:
         """Construct without messages, for texts of so many characters together."""
         self._most = most
         self._size = 0
