@@ -14,7 +14,7 @@ import pytest
 from tests.runtime.raising import STANDARD, leaving_nothing, made
 from tests.runtime.tools import META, SITE, Listing, much, nothing, runtime, spec
 from tests.selection import first
-from toolgen.calls.steps.boundary import Contained
+from toolgen.contract.boundary import Contained
 from toolgen.events.hub import Events
 from toolgen.runtime import (
     Allow,

@@ -12,7 +12,7 @@ import pytest
 
 from tests.runtime.clock import HOUR, LoopClock
 from tests.runtime.tools import META, SITE, Listing, nothing, runtime, spec
-from toolgen.calls.steps.boundary import run_with_timeout
+from toolgen.contract.boundary import run_with_timeout
 from toolgen.contract.tasks import GRACE_S
 from toolgen.runtime import Continue, Hook, Scheduling, ToolCall, ToolError, Verdict
 

@@ -18,8 +18,8 @@ import pytest
 from tests.conftest import surroundings
 from tests.runtime.clock import HOUR, LoopClock
 from tests.runtime.tools import META, SITE, nothing, spec
-from toolgen.calls.steps.boundary import TimeLimitError
 from toolgen.calls.steps.thread_pool import NoThreadError, ThreadPool
+from toolgen.contract.boundary import TimeLimitError
 from toolgen.runtime import Runtime, Scheduling, ToolError, ToolResult, ToolsetRegistration, in_thread
 
 

@@ -11,8 +11,8 @@ from pydantic_core import to_json
 
 from toolgen.calls.call import CallMeta
 from toolgen.calls.capability import ReadableState
-from toolgen.calls.steps.boundary import Contained
 from toolgen.calls.toolsets.dynamic import ReadonlyContext
+from toolgen.contract.boundary import Contained
 from toolgen.contract.json_value import Json
 
 from .planner.plan_faults import PlannerError

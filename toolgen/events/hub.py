@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Final, get_args
 
 from toolgen.calls.call import NO_META, CallMeta
-from toolgen.calls.steps.boundary import as_task_exception
+from toolgen.contract.boundary import as_task_exception
 from toolgen.contract.logs import logger
 
 from .document import as_read

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from toolgen.calls.errors import OutcomeUnknownError, ToolError
 from toolgen.calls.results import ToolResult, WithoutResult
-from toolgen.calls.steps.boundary import Outcome, Raised, Returned
 from toolgen.calls.steps.result_encoding import encode_result
+from toolgen.contract.boundary import Outcome, Raised, Returned
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.logs import logger
 from toolgen.contract.record import frozen_record

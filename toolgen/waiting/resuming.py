@@ -15,7 +15,6 @@ from toolgen.calls.call import CallMeta
 from toolgen.calls.errors import OutcomeUnknownError, ToolError, ToolValidationError
 from toolgen.calls.results import ToolResult
 from toolgen.calls.specs import ToolSpec
-from toolgen.calls.steps.boundary import run_or_abandon
 from toolgen.calls.steps.dispatch import dispatch, end_without_executor
 from toolgen.calls.steps.failures import denied_result, error_result, internal_error, log, tool_error_of
 from toolgen.calls.steps.frame import Batch, Frame, RuntimeServices
@@ -25,6 +24,7 @@ from toolgen.calls.steps.result_encoding import encode_result, error_document
 from toolgen.calls.toolsets.directory import Directory
 from toolgen.calls.toolsets.dynamic import ReadonlyContext, SnapshotError
 from toolgen.calls.toolsets.toolsets import Toolsets
+from toolgen.contract.boundary import run_or_abandon
 from toolgen.contract.json_value import Json
 from toolgen.contract.limits import UNLIMITED
 from toolgen.contract.names import CANCELED

@@ -10,7 +10,7 @@ from dataclasses import field
 from typing import TypeAlias
 from urllib.parse import quote
 
-from toolgen.calls.steps.boundary import Contained
+from toolgen.contract.boundary import Contained
 from toolgen.contract.extras import extra
 from toolgen.contract.logs import log_failure, logger
 from toolgen.contract.record import frozen_record

@@ -19,7 +19,6 @@ from toolgen.calls.errors import (
 )
 from toolgen.calls.results import RetryHint, RunLink, ToolResult
 from toolgen.calls.specs import ToolSpec
-from toolgen.calls.steps.boundary import run_or_abandon
 from toolgen.calls.steps.dispatch import (
     dispatch,
     end_without_executor,
@@ -31,6 +30,7 @@ from toolgen.calls.steps.frame import Batch, Frame, RuntimeServices
 from toolgen.calls.steps.policy import remember
 from toolgen.calls.steps.registered_tool import RegisteredTool
 from toolgen.calls.steps.result_encoding import encode_result
+from toolgen.contract.boundary import run_or_abandon
 from toolgen.contract.json_value import Json
 from toolgen.contract.limits import portable_text
 from toolgen.contract.record import frozen_record

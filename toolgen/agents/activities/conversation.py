@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from toolgen.calls.errors import ToolError
-from toolgen.calls.steps.boundary import Contained, name_of
 from toolgen.calls.steps.failures import log
+from toolgen.contract.boundary import Contained, name_of
 from toolgen.contract.policy import History
 from toolgen.runs import NonRetryableError
 from toolgen.stores import StoreError

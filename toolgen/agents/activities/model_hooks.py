@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Sequence
 from typing import Any, Final
 
 from toolgen.calls.errors import ToolError
-from toolgen.calls.steps.boundary import Contained, run_with_timeout
 from toolgen.calls.steps.failures import log
 from toolgen.calls.steps.hooks import (
     Hook,
@@ -17,6 +16,7 @@ from toolgen.calls.steps.hooks import (
     checked_verdict,
     overridden_methods,
 )
+from toolgen.contract.boundary import Contained, run_with_timeout
 from toolgen.contract.logs import log_failure
 
 from ..planner.plan_faults import PlannerError, checked_plan

@@ -11,12 +11,12 @@ from pydantic_core import from_json, to_json
 from toolgen.calls.errors import MalformedResultError, ToolValidationError
 from toolgen.calls.results import RetryHint
 from toolgen.calls.specs import NativeTool, ToolSpec
-from toolgen.calls.steps.boundary import Contained, name_of, run_or_abandon
 from toolgen.calls.steps.failures import log
 from toolgen.calls.steps.hooks import Stop
 from toolgen.calls.steps.registered_tool import RegisteredTool
 from toolgen.calls.steps.result_encoding import bounds_of
 from toolgen.calls.toolsets.snapshot import Snapshot
+from toolgen.contract.boundary import Contained, name_of, run_or_abandon
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.contract.limits import truncate_text

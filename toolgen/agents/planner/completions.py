@@ -11,7 +11,7 @@ from pydantic_core import to_json
 
 from toolgen.calls.codec import Codec
 from toolgen.calls.errors import ToolValidationError
-from toolgen.calls.steps.boundary import Contained
+from toolgen.contract.boundary import Contained
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.limits import DEFAULT_LIMITS, Limits
 from toolgen.contract.record import frozen_record

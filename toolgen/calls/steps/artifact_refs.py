@@ -6,13 +6,13 @@ from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final
 
+from toolgen.contract.boundary import Contained, run_with_timeout
 from toolgen.contract.limits import LONGEST_CHARACTER, truncate_text
 from toolgen.contract.record import changed
 
 from ..content import ResourceContent
 from ..errors import ToolError
 from ..results import Artifact, ArtifactRef, ToolResult
-from .boundary import Contained, run_with_timeout
 from .failures import log
 from .result_encoding import truncate_document
 

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from toolgen.contract.boundary import run_with_timeout
 from toolgen.contract.limits import UNLIMITED, is_shortened_by, render_template
 from toolgen.contract.names import UNAVAILABLE
 
-from .boundary import run_with_timeout
 from .hooks import Deny
 from .policy import Allow, Ask
 

@@ -10,7 +10,8 @@ from functools import partial
 from types import TracebackType
 from typing import Any, Final, ParamSpec, Protocol, Self, TypeVar
 
-from .boundary import Outcome, Raised, Returned, is_cancelled, value_of
+from toolgen.contract.boundary import Outcome, Raised, Returned, is_cancelled, value_of
+
 from .running_call import CALLER, RunningCall
 
 P = ParamSpec("P")

@@ -12,6 +12,7 @@ from collections.abc import Coroutine
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, Final
 
+from toolgen.contract.boundary import as_task_exception, run_with_timeout
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.limits import UNLIMITED
 from toolgen.contract.names import UNAVAILABLE
@@ -30,7 +31,6 @@ from ..errors import (
 )
 from ..reports import SILENT
 from ..results import Delegated, Pending, RetryHint, Telemetry, ToolResult, Unfinished, WithoutResult
-from .boundary import as_task_exception, run_with_timeout
 from .failures import declared, error_result, log, tool_error_of, unreadable_result
 from .result_encoding import encode_result
 from .running_call import CALLER, RunningCall, waited_for

@@ -7,11 +7,11 @@ import inspect
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from toolgen.contract.boundary import TimeLimitError, awaited_work, run_in_task
 from toolgen.contract.logs import logger
 
 from ..errors import BusyError, CredentialNeededError, MalformedResultError, OutcomeUnknownError, ToolError
 from ..results import RetryHint, RetryReason, ToolOutcome, ToolResult, WithoutResult
-from .boundary import TimeLimitError, awaited_work, run_in_task
 
 if TYPE_CHECKING:
     from ..context import ToolContext

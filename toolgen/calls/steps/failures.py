@@ -9,6 +9,7 @@ from dataclasses import replace
 from types import CodeType
 from typing import TYPE_CHECKING, Any, Final, get_args
 
+from toolgen.contract.boundary import as_exception
 from toolgen.contract.limits import decode_truncated, truncate_text
 from toolgen.contract.logs import MethodFault, log_failure, logger
 from toolgen.contract.secrets import current, scrubbed
@@ -25,7 +26,6 @@ from ..errors import (
     causes_of,
 )
 from ..results import RetryHint, RetryReason, ToolResult
-from .boundary import as_exception
 from .result_encoding import begun_result, error_document, issues_document, truncate_hint, unknown_document
 
 if TYPE_CHECKING:

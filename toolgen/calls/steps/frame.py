@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
+from toolgen.contract.boundary import Contained
 from toolgen.contract.limits import DEFAULT_LIMITS, Limits
 from toolgen.contract.names import NOBODY_TO_ASK
 from toolgen.contract.record import changed
@@ -30,7 +31,6 @@ from ..context import (
 )
 from ..errors import MalformedResultError, ToolError, ToolValidationError
 from ..specs import ToolSpec
-from .boundary import Contained
 from .failures import (
     declared,
     denied_result,

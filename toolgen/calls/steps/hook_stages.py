@@ -7,11 +7,12 @@ from collections.abc import Awaitable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from toolgen.contract.boundary import as_task_exception, run_with_timeout
+
 from ..call import ToolCall
 from ..codec import raw_arguments
 from ..errors import ToolError
 from .artifact_refs import store_artifacts, truncate_result
-from .boundary import as_task_exception, run_with_timeout
 from .failures import internal_error, tool_error_of, unreadable_result
 from .hooks import HookMethod, Stage, Stop, Verdict, changes_nothing
 from .policy import remember

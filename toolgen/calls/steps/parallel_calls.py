@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING
 
+from toolgen.contract.boundary import as_exception
+
 from ..call import CallMeta, ToolCall
 from ..codec import Arguments
 from ..results import ToolResult
-from .boundary import as_exception
 from .dispatch import dispatch, stray_error_result, unknown_tool_result
 from .frame import Batch, Frame, RuntimeServices
 from .registered_tool import RegisteredTool

@@ -19,10 +19,10 @@ from functools import partial
 from queue import SimpleQueue
 from typing import Any, Final, TypeVar
 
+from toolgen.contract.boundary import Outcome, Raised, TimeLimitError, outcome_of, value_within
 from toolgen.contract.logs import logger
 
 from ..errors import ToolError
-from .boundary import Outcome, Raised, TimeLimitError, outcome_of, value_within
 
 MAX_STUCK: Final = 32
 """Threads that may be stuck at once before the functions that hold them get no others."""

@@ -10,9 +10,8 @@ import asyncio
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Final
 
+from toolgen.contract.boundary import as_exception, is_cancelled
 from toolgen.contract.logs import logger
-
-from ..steps.boundary import as_exception, is_cancelled
 
 _CLOSING_S: Final = 10.0
 """Seconds that a toolset may take to close; then its task is cancelled."""

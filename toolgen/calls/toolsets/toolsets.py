@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from toolgen.contract.boundary import Contained, name_of, run_in_task
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.logs import logger
 from toolgen.contract.record import frozen_record
@@ -17,7 +18,6 @@ from toolgen.contract.record import frozen_record
 from ..capability import ReadableState
 from ..errors import RegistrationError
 from ..reports import SILENT, CallReports
-from ..steps.boundary import Contained, name_of, run_in_task
 from .dynamic import (
     DynamicToolset,
     OnError,

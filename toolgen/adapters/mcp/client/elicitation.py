@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final, TypeAlias
 
-from toolgen.calls.steps.boundary import Contained
+from toolgen.contract.boundary import Contained
 from toolgen.contract.extras import extra
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import log_failure, logger

@@ -13,7 +13,7 @@ from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from toolgen.calls.steps.boundary import Contained
+from toolgen.contract.boundary import Contained
 from toolgen.contract.logs import log_failure, logger
 from toolgen.ports.requests import assign
 from toolgen.runtime import CallMeta

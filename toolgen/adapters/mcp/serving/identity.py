@@ -15,7 +15,7 @@ from mcp.types import INTERNAL_ERROR, INVALID_PARAMS, CallToolRequestParams
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
 from toolgen.calls.call import CallName
-from toolgen.calls.steps.boundary import Contained
+from toolgen.contract.boundary import Contained
 from toolgen.contract.logs import log_failure, logger
 from toolgen.runtime import CallMeta
 

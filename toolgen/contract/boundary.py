@@ -19,9 +19,9 @@ from collections.abc import Awaitable, Callable, Coroutine, Generator
 from types import TracebackType
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
-from toolgen.contract.logs import logger
-from toolgen.contract.record import record
-from toolgen.contract.tasks import GRACE_S
+from .logs import logger
+from .record import record
+from .tasks import GRACE_S
 
 T = TypeVar("T")
 
