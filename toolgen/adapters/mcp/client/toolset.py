@@ -59,6 +59,33 @@ class MCPToolset:
     `mcp.name.tool`, or `name.tool` where the name has a dot; its wire name is `name_tool`, made portable
     where the server's own is not (`spec.meta["mcp"]["tool"]`). A tool that cannot be used is left out, with
     the reason in `Snapshot.left_out`.
+
+    Args:
+        name: Names the toolset, and the server in errors: `git`, or `service.git`.
+        server: Where it is, and the credentials that it gets.
+        prefix: Before each wire name; without it the name of the toolset and `_`, so that no tool of a
+            server has the name of another tool.
+        identity: Whose connection a call uses; calls of one identity and of the same credentials share
+            one. Without it the credentials alone count.
+        on_error: What a request does when the tools cannot be listed.
+        pin: Whether a tool stays as it was first listed, in this process, its texts too. Those of a lock
+            are always pinned.
+        on_change: What becomes of a pinned tool that changed: "drop" leaves it out, "refuse" lists none
+            of the tools, "accept" takes it as it is now. A locked one is not called then; with "accept"
+            it is, where its texts alone changed.
+        on_elicitation: Answers what a server of MCP through 2025-11-25 asks while a call is open, within
+            the time of the call; without it that is declined.
+        connect_s: Seconds for the connection, and for each list; below those of `add_toolset`.
+        call_s: Seconds for one execution of a call; None for the runtime's own limit.
+        list_s: Seconds for which a list is good whose server says nothing of that.
+        idle_s: Seconds after which a connection is closed that nobody uses.
+        longest_description: Characters of a tool's description that a model is told.
+        clock: Returns seconds, from any beginning.
+        sleep: Waits for so many seconds.
+
+    Raises:
+        RegistrationError: the name or the prefix is none, or the server is neither a StdioServer nor an
+            HttpServer.
     """
 
     is_foreign: ClassVar = True
@@ -83,35 +110,7 @@ class MCPToolset:
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        """Make the toolset; nothing is connected yet.
-
-        Raises:
-            RegistrationError: the name or the prefix is none, or the server is neither a StdioServer nor an
-                HttpServer.
-
-        Args:
-            name: Names the toolset, and the server in errors: `git`, or `service.git`.
-            server: Where it is, and the credentials that it gets.
-            prefix: Before each wire name; without it the name of the toolset and `_`, so that no tool of a
-                server has the name of another tool.
-            identity: Whose connection a call uses; calls of one identity and of the same credentials share
-                one. Without it the credentials alone count.
-            on_error: What a request does when the tools cannot be listed.
-            pin: Whether a tool stays as it was first listed, in this process, its texts too. Those of a lock
-                are always pinned.
-            on_change: What becomes of a pinned tool that changed: "drop" leaves it out, "refuse" lists none
-                of the tools, "accept" takes it as it is now. A locked one is not called then; with "accept"
-                it is, where its texts alone changed.
-            on_elicitation: Answers what a server of MCP through 2025-11-25 asks while a call is open, within
-                the time of the call; without it that is declined.
-            connect_s: Seconds for the connection, and for each list; below those of `add_toolset`.
-            call_s: Seconds for one execution of a call; None for the runtime's own limit.
-            list_s: Seconds for which a list is good whose server says nothing of that.
-            idle_s: Seconds after which a connection is closed that nobody uses.
-            longest_description: Characters of a tool's description that a model is told.
-            clock: Returns seconds, from any beginning.
-            sleep: Waits for so many seconds.
-        """
+        """Make the toolset, from which nothing is connected yet; its class says what each argument is."""
         _require_arguments(name, server, prefix, on_change)
         self.name = name
         self.own_prefix = f"{name.rpartition('.')[2]}_" if prefix is None else prefix
