@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeAlias, TypeVar
 
 from .context import Key, ToolContext, Values, in_thread_of
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 T = TypeVar("T")
+A = TypeVar("A")
 
 
 class SyncToolContext:
@@ -165,3 +166,11 @@ class SyncToolContext:
 
 STATE: Final[Key[SyncState]] = Key("state")
 ARTIFACTS: Final[Key[SyncArtifacts]] = Key("artifacts")
+
+ToolMethod: TypeAlias = Callable[[A, ToolContext], Awaitable[T]] | Callable[[A, SyncToolContext], T]
+"""Executes a tool with its payload and its context: an asynchronous function, or one for a thread."""
+
+Declared: TypeAlias = (
+    ToolMethod[A, T] | Callable[[Any, A, ToolContext], Awaitable[T]] | Callable[[Any, A, SyncToolContext], T]
+)
+"""A method of a protocol that either form implements: as an instance has it, and as a class defines it."""

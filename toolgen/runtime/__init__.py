@@ -51,7 +51,6 @@ from toolgen.calls.specs import (
     NativeTool,
     ToolSpec,
 )
-from toolgen.calls.steps.methods import ToolMethod
 from toolgen.calls.steps.registered_tool import Interceptor
 from toolgen.calls.steps.scheduling import Scheduling
 from toolgen.calls.toolsets.registration import BoundTool, RawExecutor, ToolsetRegistration
@@ -79,7 +78,7 @@ if TYPE_CHECKING:
     from toolgen.calls.steps.hooks import Abort, Answer, Continue, Deny, Hook, Verdict
     from toolgen.calls.steps.policy import Allow, Ask, Decision, Policy
     from toolgen.calls.steps.thread_pool import in_thread
-    from toolgen.calls.sync_context import SyncToolContext
+    from toolgen.calls.sync_context import SyncToolContext, ToolMethod
     from toolgen.calls.toolsets.dynamic import (
         DynamicToolset,
         OnError,
@@ -216,7 +215,7 @@ _LATER = {
     "toolgen.calls.steps.bridge": "CallEndedError",
     "toolgen.calls.steps.hooks": "Abort Answer Continue Deny Hook Verdict",
     "toolgen.calls.steps.policy": "Allow Ask Decision Policy",
-    "toolgen.calls.sync_context": "SyncToolContext",
+    "toolgen.calls.sync_context": "SyncToolContext ToolMethod",
     "toolgen.calls.steps.thread_pool": "in_thread",
     "toolgen.calls.toolsets.dynamic": "DynamicToolset OnError ReadonlyContext SnapshotError StaticToolset",
     "toolgen.calls.toolsets.snapshot": "Snapshot model_description",

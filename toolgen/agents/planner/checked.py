@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 
 from toolgen.calls.errors import RegistrationError
 from toolgen.calls.steps.methods import takes, takes_sync_context
-from toolgen.contract.executor_problems import place_of
 
 
 def check_planner(user: str, planner: object) -> None:
@@ -24,23 +24,27 @@ def check_planner(user: str, planner: object) -> None:
         function = getattr(planner, method, None)
         written, name = f"async def {method}(self, given)", f"{type(planner).__name__}.{method}"
         if not callable(function):
+            from toolgen.contract.executor_problems import place_of  # few planners need it
+
             raise RegistrationError(
                 f"{place_of(planner)}the planner of {user}, of {type(planner).__name__}, has no method "
                 f"{method}",
                 hint=f"add `{written}`; a planner has plan_start and plan_resume",
             )
-        if inspect.isasyncgenfunction(function):
+        if fault := _fault(function):
+            from toolgen.contract.executor_problems import place_of
+
+            wrong, hint = fault
             raise RegistrationError(
-                f"{place_of(function)}{name}, of the planner of {user}, yields",
-                hint="return one plan, such as FinalResponse(text=…)",
+                f"{place_of(function)}{name}, of the planner of {user}, {wrong}",
+                hint=hint or f"write `{written}`",
             )
-        if inspect.ismethod(function) and takes_sync_context(function):
-            raise RegistrationError(
-                f"{place_of(function)}{name}, of the planner of {user}, is not asynchronous",
-                hint=f"write `{written}`",
-            )
-        if not takes(function, 1):
-            raise RegistrationError(
-                f"{place_of(function)}{name}, of the planner of {user}, cannot be called with one argument",
-                hint=f"write `{written}`",
-            )
+
+
+def _fault(function: Callable[..., object]) -> tuple[str, str] | None:
+    """Return what is wrong with a method, and what to write where its signature says too little."""
+    if inspect.isasyncgenfunction(function):
+        return "yields", "return one plan, such as FinalResponse(text=…)"
+    if inspect.ismethod(function) and takes_sync_context(function):
+        return "is not asynchronous", ""
+    return None if takes(function, 1) else ("cannot be called with one argument", "")

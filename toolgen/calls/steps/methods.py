@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from types import FunctionType, MethodType
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from ..context import ToolContext
-from ..sync_context import SyncToolContext
+if TYPE_CHECKING:
+    from ..context import ToolContext
+    from ..sync_context import Declared
 
 P = TypeVar("P")
 R = TypeVar("R")
 
-ToolMethod: TypeAlias = Callable[[P, ToolContext], Awaitable[R]] | Callable[[P, SyncToolContext], R]
-"""Executes a tool with its payload and its context: an asynchronous function, or one for a thread."""
-
-Declared: TypeAlias = (
-    ToolMethod[P, R] | Callable[[Any, P, ToolContext], Awaitable[R]] | Callable[[Any, P, SyncToolContext], R]
-)
-"""A method of a protocol that either form implements: as an instance has it, and as a class defines it."""
-
-_CONTEXTS: Final = {context.__name__: context for context in (ToolContext, SyncToolContext)}
+_CONTEXTS: Final = {"ToolContext": "toolgen.calls.context", "SyncToolContext": "toolgen.calls.sync_context"}
+"""The contexts and their modules, of which only synchronous methods need the second."""
 
 
 def tool_method(method: Callable[[Any, P, ToolContext], Coroutine[Any, Any, R]]) -> Declared[P, R]:
@@ -70,24 +64,27 @@ def context_problem(name: str, function: Callable[..., object]) -> str:
     A method that says nothing gets the right one.
     """
     named = set(_contexts(function))
-    if takes_sync_context(function) and named == {ToolContext}:
+    if takes_sync_context(function) and named == {"ToolContext"}:
         return (
             f"{name} is not asynchronous, and its capabilities would be; "
             "write `ctx: SyncToolContext`, or `async def`"
         )
-    if is_async(function) and named == {SyncToolContext}:
+    if is_async(function) and named == {"SyncToolContext"}:
         return f"{name} is asynchronous, and a SyncToolContext waits; write `ctx: ToolContext`, or `def`"
     return ""
 
 
-def _contexts(function: Callable[..., object]) -> Iterator[type]:
-    """Yield the contexts that the annotations of the parameters name."""
+def _contexts(function: Callable[..., object]) -> Iterator[str]:
+    """Yield the names of the contexts that the annotations of the parameters are."""
     routine: Any = function if inspect.isroutine(function) else type(function).__call__
     for parameter, annotation in (getattr(routine, "__annotations__", None) or {}).items():
         if parameter == "return":
             continue
         if isinstance(annotation, str):
             text, names = annotation.strip("\"'"), getattr(routine, "__globals__", {})
-            annotation = names.get(text) or _CONTEXTS.get(text.rpartition(".")[2])
-        if annotation in (ToolContext, SyncToolContext):
+            annotation = names.get(text) or text.rpartition(".")[2]
+        if isinstance(annotation, type):
+            is_own = _CONTEXTS.get(annotation.__name__) == annotation.__module__
+            annotation = annotation.__name__ if is_own else None
+        if annotation in ("ToolContext", "SyncToolContext"):
             yield annotation

@@ -17,13 +17,14 @@ from ..context import ToolContext
 from ..errors import RegistrationError, check_format
 from ..results import Delegated, ToolResult, ToolReturn, Unfinished
 from ..steps.hook_tools import HookTools
-from ..steps.methods import ToolMethod, context_problem, is_async, method_problem
+from ..steps.methods import context_problem, is_async, method_problem
 from ..steps.registered_tool import Interceptor, RegisteredTool, RuntimeOptions, problems_of
 
 if TYPE_CHECKING:
     from ..capability import Capability, ToolSwitch
     from ..specs import NativeTool, ToolSpec
     from ..steps.hooks import Hook
+    from ..sync_context import ToolMethod
 
 RawExecutor: TypeAlias = Callable[[ToolCall, ToolContext], Awaitable[ToolResult | Unfinished]]
 """Serves every tool of a toolset from the call as it came (Goa-AI's generic executor)."""
