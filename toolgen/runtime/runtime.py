@@ -6,18 +6,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from toolgen.calls.call import NO_META, CallMeta, ToolCall
-from toolgen.calls.steps.dispatch import dispatch, unknown_tool_result
 from toolgen.calls.steps.execution import Execution
 from toolgen.calls.steps.frame import Batch, Frame, HostArguments, RuntimeServices, call_arguments, tool_name
 from toolgen.calls.steps.scheduler import Scheduler
 from toolgen.calls.steps.scheduling import DEFAULT_SCHEDULING, Scheduling
+from toolgen.calls.steps.single_call import call_by_steps, call_straight, call_unknown
 from toolgen.calls.toolsets.registration import ToolsetRegistration, runtime_options
 from toolgen.contract.limits import DEFAULT_LIMITS, Limits
 
@@ -161,7 +161,7 @@ class Runtime:
         """Add a toolset; as `Tools.register`, for programs that `toolgen init` wrote earlier."""
         self.tools.register(registration)
 
-    async def call(
+    def call(
         self,
         tool: str | ToolSpec[Any, Any],
         arguments: HostArguments,
@@ -170,7 +170,7 @@ class Runtime:
         trace: Trace | None = None,
         values: Values | None = None,
         within: Snapshot | None = None,
-    ) -> ToolResult:
+    ) -> Coroutine[Any, Any, ToolResult]:
         """Return the one result of a call, whatever happens in it.
 
         `tool` is an id, a wire name that one registered tool has, or a spec, which stands for its id.
@@ -187,29 +187,21 @@ class Runtime:
         if not self._hook_tools.is_settled:
             self._hook_tools.require_all_known()
         services = self._services
-        batch = Batch(services.capabilities, values)
         directory = self._directory if within is None else within.directory
         # By class, not by `type()`: a call each for every call of a tool.
         name: str = tool if tool.__class__ is str else tool_name(tool)  # pyright: ignore[reportAssignmentType]
         registered = directory.by_name.get(name)
         if registered is None:
-            if trace is not None:
-                trace.require_unused()
-            result = unknown_tool_result(directory, name, meta, services)
-        else:
-            received: Arguments = (
-                arguments  # pyright: ignore[reportAssignmentType]
-                if arguments.__class__ is bytes
-                else call_arguments(registered.spec, arguments)
-            )
-            result = await dispatch(Frame(registered, received, meta, batch, services, trace))
-            if result.status != "ok" and (result.delegated is not None or result.frozen is not None):
-                result = await self.assembly.calls.later(registered, received, result, meta)
-        if batch.touched:
-            (result,) = await batch.settle((result,), self._services.reports)
-        if trace is not None and result.error is not None:
-            trace.fail(result.error)
-        return result
+            return call_unknown(name, directory, meta, services, trace)
+        received: Arguments = (
+            arguments  # pyright: ignore[reportAssignmentType]
+            if arguments.__class__ is bytes
+            else call_arguments(registered.spec, arguments)
+        )
+        batch = Batch(services.capabilities, values)
+        if registered.is_bare and trace is None:
+            return call_straight(registered, received, meta, batch, services, self._later)
+        return call_by_steps(Frame(registered, received, meta, batch, services, trace), self._later)
 
     async def call_once(
         self,

@@ -23,7 +23,6 @@ from toolgen.calls.steps.dispatch import (
     dispatch,
     end_without_executor,
     stray_error_result,
-    unknown_tool_result,
 )
 from toolgen.calls.steps.failures import unreadable_result
 from toolgen.calls.steps.frame import Batch, Frame, RuntimeServices
@@ -301,7 +300,7 @@ class CallActivities:
         if (tool := directory.by_name.get(name)) is not None:
             return self._host.within_time(tool, step.facts["policy"]["tool_timeout"])
         leave_to_others(info, step.call)
-        return self._recorded(unknown_tool_result(directory, name, step.meta, step.services), step)
+        return self._recorded(directory.unknown_tool_result(name, step.meta, step.services), step)
 
 
 async def result_of_run(

@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from ..call import SeenBounds
     from ..capability import ToolSwitch
     from ..reports import CallSpan, CallSpans
-    from ..toolsets.directory import Directory
     from .frame import Frame, RuntimeServices
     from .registered_tool import RegisteredTool
 
@@ -62,17 +61,13 @@ def dispatch(frame: Frame) -> Coroutine[Any, Any, ToolResult]:
         asyncio.CancelledError: the caller's own task is being cancelled.
         KeyboardInterrupt: never kept from the process.
     """
-    services = frame.services
+    services, reports = frame.services, frame.services.reports
     if services.scheduler.loop is not get_running_loop():
         services.scheduler.attach()
     if frame.trace is not None:
         frame.trace.require_unused()
         frame.trace.mark("lookup", frame.spec.id)
-    is_watched = (
-        services.is_measured
-        or frame.tool.after != ()
-        or (services.reports is not SILENT and not services.reports.is_idle)
-    )
+    is_watched = services.is_measured or frame.tool.after != () or not (reports is SILENT or reports.is_idle)
     if frame.secrets is not None:
         work = _dispatch_redacted(frame, is_watched)
     else:
@@ -167,19 +162,14 @@ async def _run_steps(frame: Frame, is_watched: bool) -> ToolResult:
         if trace is not None:
             trace.mark("execute", returned)
         if isinstance(returned, WithoutResult):
-            return await _delegate_or_suspend(frame, returned)
+            return await delegate_or_suspend(frame, returned)
         result = encode_result(spec, returned, meta, trace)
-        if services.policy is not None:
-            from .policy import remember
-
-            remember(result, context.values)
-        if result.artifacts or result.display or len(result.json) > tool.result_bytes:
-            import toolgen.calls.steps.artifact_refs as refs  # a relative import takes 0.7 µs
-
-            return await refs.truncate_result(frame, await refs.store_artifacts(frame, result))
+        is_long = len(result.json) > tool.result_bytes
+        if is_long or result.artifacts or result.display or services.policy is not None:
+            return await finished(frame, result)
         return result
     except BaseException as error:
-        failure = _failure(frame, error)
+        failure = failure_of(frame, error)
     if tool.on_error and frame.call is not None:
         from .hook_stages import run_error_hooks
 
@@ -187,7 +177,18 @@ async def _run_steps(frame: Frame, is_watched: bool) -> ToolResult:
     return frame.error_result(failure)
 
 
-def _failure(frame: Frame, error: BaseException) -> ToolError:
+async def finished(frame: Frame, result: ToolResult) -> ToolResult:
+    """Return an encoded result as the hooks get it: known to the policy, its artifacts stored, truncated."""
+    if frame.services.policy is not None:
+        from .policy import remember
+
+        remember(result, frame.context.values)
+    import toolgen.calls.steps.artifact_refs as refs  # a relative import takes 0.7 µs
+
+    return await refs.truncate_result(frame, await refs.store_artifacts(frame, result))
+
+
+def failure_of(frame: Frame, error: BaseException) -> ToolError:
     """Return what ended the steps of a call as a `ToolError`; nobody waits for an executor that was left.
 
     Raises:
@@ -275,8 +276,13 @@ def _frozen(frame: Frame, call: ToolCall) -> ToolCall:
     return changed(call, payload_json=document, seen_bounds=seen)
 
 
-async def _delegate_or_suspend(frame: Frame, returned: WithoutResult) -> ToolResult:
-    """Delegate the call to an agent, or suspend it until a person or other work answers."""
+async def delegate_or_suspend(frame: Frame, returned: WithoutResult) -> ToolResult:
+    """Delegate the call to an agent, or suspend it until a person or other work answers.
+
+    Raises:
+        MalformedResultError: its design has no `LongRunning`.
+        ToolError: nobody can be asked.
+    """
     spec = frame.spec
     if isinstance(returned, Delegated):
         return ToolResult(
@@ -366,15 +372,6 @@ def failed_call_result(
     spec = tool.spec
     result = error_result(spec.id, declared(spec, tool_error_of(spec, error)), meta, tool.result_bytes)
     services.reports.emit_tool_end(result, meta, spec)
-    return result
-
-
-def unknown_tool_result(
-    directory: Directory, tool: str, meta: CallMeta, services: RuntimeServices
-) -> ToolResult:
-    """Return and emit the error result of a call whose tool does not exist."""
-    result = directory.unknown_tool_result(tool, meta, services.limits.result_bytes)
-    services.reports.emit_tool_end(result, meta)
     return result
 
 

@@ -6,7 +6,7 @@ host's mistake, and raised; only a model's mistake is a result.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -58,6 +58,10 @@ if TYPE_CHECKING:
 
 HostArguments: TypeAlias = Arguments | ToolModel
 """JSON text, a mapping of JSON values, or the payload of the tool."""
+
+
+Later: TypeAlias = "Callable[[RegisteredTool, Arguments, ToolResult, CallMeta], Awaitable[ToolResult]]"
+"""Returns the result of a call that an agent answers, or that waits from now on."""
 
 
 class Suspender(Protocol):
@@ -124,12 +128,14 @@ class Batch:
     """The calls of one turn's step; a single call is a batch of its own."""
 
     _secrets: tuple[Secrets, ...] = ()
+    _values: Values | None = None
 
     def __init__(self, capabilities: Mapping[str, Capability], values: Values | None = None) -> None:
         self._capabilities = capabilities
         self.touched: list[ToolContext] = []
         """Contexts of calls that used a capability, or asked something of their agent."""
-        self._values = values
+        if values is not None:
+            self._values = values
 
     def add_secrets(self, secrets: Secrets) -> None:
         """Add the sensitive values of a call, which are redacted while the batch is settled."""
@@ -236,6 +242,7 @@ class Frame:
         batch: Batch,
         services: RuntimeServices,
         trace: Trace | None = None,
+        context: ToolContext | None = None,
     ) -> None:
         spec = tool.spec
         self.spec = spec
@@ -245,7 +252,7 @@ class Frame:
         self.meta = meta
         self.batch = batch
         self.services = services
-        self.context = ToolContext(meta, spec.id, spec, batch)
+        self.context = context or ToolContext(meta, spec.id, spec, batch)
         if services.store_retry is not ONCE:
             set_store_retry(self.context, services.store_retry)
         self.trace = trace

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from toolgen.contract.boundary import as_exception
 
-from ..call import CallMeta, ToolCall
-from ..codec import Arguments
+from ..call import ToolCall
 from ..results import ToolResult
-from .dispatch import dispatch, stray_error_result, unknown_tool_result
-from .frame import Batch, Frame, RuntimeServices
-from .registered_tool import RegisteredTool
+from .dispatch import dispatch, stray_error_result
+from .frame import Batch, Frame, Later, RuntimeServices
 
 if TYPE_CHECKING:
     from ..toolsets.directory import Directory
-
-Later = Callable[[RegisteredTool, Arguments, ToolResult, CallMeta], Awaitable[ToolResult]]
-"""Returns the result of a call that an agent answers, or that waits from now on."""
 
 
 async def gather_results(
@@ -45,7 +40,7 @@ async def _call_one(
 ) -> ToolResult:
     tool = directory.by_name.get(call.tool)
     if tool is None:
-        return unknown_tool_result(directory, call.tool, call.meta, services)
+        return directory.unknown_tool_result(call.tool, call.meta, services)
     frame = Frame(tool, call.payload_json, call.meta, batch, services)
     frame.context.place = place
     result = await dispatch(frame)

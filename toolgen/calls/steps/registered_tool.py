@@ -64,6 +64,7 @@ class RegisteredTool:
         "intercepted_fields",
         "interceptors",
         "is_async",
+        "is_bare",
         "is_free",
         "is_plain",
         "is_sensitive",
@@ -104,15 +105,7 @@ class RegisteredTool:
         """Says what a call would do; takes a copy of the payload, without injected fields."""
         self._set_injection(options)
         self._set_hooks(options)
-        self.may_need_approval = options.has_policy or spec.confirm is not None
-        self.has_checks_before = bool(self.before) or self.may_need_approval
-        """Whether anything stands between the arguments and the executor."""
-        self.needs_call = (
-            raw
-            or bool(self.interceptors or self.on_error)
-            or self.has_checks_before
-            or spec.long_running is not None
-        )
+        self._set_surroundings(options)
         self.may_be_retried = spec.may_repeat
         self.starts_run: bool = getattr(execute, "starts_run", False)
         """Whether the run of an agent answers its calls."""
@@ -128,8 +121,6 @@ class RegisteredTool:
         own = spec.max_result_bytes
         self.result_bytes = options.limits.result_bytes if own is None else own
         """The largest size of an outgoing document of its calls."""
-        self.is_sensitive = spec.is_sensitive or CREDENTIALS_CAPABILITY in options.capabilities
-        """Whether its calls have sensitive values: its arguments, its results, or what its executor sends."""
 
     def _set_injection(self, options: RuntimeOptions) -> None:
         """Set what fills the injected fields of a call."""
@@ -159,6 +150,25 @@ class RegisteredTool:
             self.before = overridden_methods(options.hooks, "before_tool", self.spec.id)
             self.after = overridden_methods(options.hooks, "after_tool", self.spec.id)
             self.on_error = overridden_methods(options.hooks, "on_tool_error", self.spec.id)
+
+    def _set_surroundings(self, options: RuntimeOptions) -> None:
+        """Set what stands around the executor, beside its hooks."""
+        spec = self.spec
+        self.may_need_approval = options.has_policy or spec.confirm is not None
+        self.has_checks_before = bool(self.before) or self.may_need_approval
+        """Whether anything stands between the arguments and the executor."""
+        self.needs_call = (
+            self.raw
+            or bool(self.interceptors or self.on_error)
+            or self.has_checks_before
+            or spec.long_running is not None
+        )
+        self.is_sensitive = spec.is_sensitive or CREDENTIALS_CAPABILITY in options.capabilities
+        """Whether its calls have sensitive values: its arguments, its results, or what its executor sends."""
+        has_more_around = self.needs_call or self.after or self.is_sensitive or options.disabled is not None
+        has_more_result = spec.result_hint or spec.reminder or spec.is_terminal
+        self.is_bare = not (has_more_around or has_more_result)
+        """Whether nothing stands around its executor and its result: `single_call.call_straight`."""
 
     def with_spec(self, spec: ToolSpec[Any, Any], options: RuntimeOptions) -> RegisteredTool:
         """Return the tool with another spec, such as one with another wire name."""

@@ -63,7 +63,7 @@ class Scheduler:
         self._runs = GateTable(options.max_calls_per_run, loop)
         self._sessions = GateTable(options.max_calls_per_session, loop)
         self._tools = GateTable(options.max_calls_per_tool, loop)
-        self._only_process = (self._process,)
+        self.only_process = (self._process,)
         self._set_alone(loop)
         self._in_runs.clear()
 
@@ -74,7 +74,7 @@ class Scheduler:
             self._set_alone(self.loop)
 
     def _set_alone(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._alone = Gate(0, loop) if self._has_narrow_limits or self._is_closing else self._process
+        self.alone = Gate(0, loop) if self._has_narrow_limits or self._is_closing else self._process
         """The gate of calls that belong to no run and no call; closed where others decide about them."""
 
     @property
@@ -104,10 +104,10 @@ class Scheduler:
             RuntimeClosedError: there is none, and the runtime is being closed.
         """
         if tool.is_free and not meta.run_id and before.__class__ is not RunningCall:
-            gate = self._alone
+            gate = self.alone
             if gate.running < gate.limit:
                 gate.running += 1
-                call.gates = self._only_process
+                call.gates = self.only_process
                 call.is_open = call.has_slot = True
                 return True
         self._enter(call, tool, meta, before)
@@ -310,7 +310,7 @@ class Scheduler:
         """Return what makes calls and has no slot, as it only waits for them."""
         call = RunningCall()
         call.is_open, call.waits = True, 1
-        call.gates = self._only_process
+        call.gates = self.only_process
         return call
 
 

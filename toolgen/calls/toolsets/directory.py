@@ -16,6 +16,7 @@ from ..steps.failures import error_result
 if TYPE_CHECKING:
     from ..call import CallMeta
     from ..specs import ToolSpec
+    from ..steps.frame import RuntimeServices
     from ..steps.registered_tool import RegisteredTool
 
 
@@ -76,9 +77,11 @@ class Directory:
         near = difflib.get_close_matches(asked, [*self._with_name, *self.by_id], 3)
         return f"there is no tool {asked!r}" + (f"; close names are {', '.join(near)}" if near else "")
 
-    def unknown_tool_result(self, tool: str, meta: CallMeta, limit: int) -> ToolResult:
-        """Return the error result of a call of an unknown tool, in at most `limit` bytes."""
-        message = self.unknown_tool_message(tool)
+    def unknown_tool_result(self, tool: str, meta: CallMeta, services: RuntimeServices) -> ToolResult:
+        """Return and emit the error result of a call whose tool does not exist."""
+        message, limit = self.unknown_tool_message(tool), services.limits.result_bytes
         asked = truncate_text(tool, limit)
         hint = RetryHint(reason="tool_unavailable", tool=asked, message=message)
-        return error_result(asked, ToolError(message, retry_hint=hint), meta, limit)
+        result = error_result(asked, ToolError(message, retry_hint=hint), meta, limit)
+        services.reports.emit_tool_end(result, meta)
+        return result

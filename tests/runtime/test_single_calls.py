@@ -1,0 +1,141 @@
+"""A call goes straight to a tool that has nothing around it, and else by steps: its result is the same."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from typing import Any, Final
+
+import pytest
+
+from tests.runtime.recording import ARGUMENTS, LIST, META, page, registration
+from toolgen.events import Events
+from toolgen.runtime import (
+    Continue,
+    Hook,
+    Limits,
+    RetryHint,
+    Runtime,
+    Scheduling,
+    ToolCall,
+    ToolContext,
+    ToolError,
+    ToolOutcome,
+    ToolResult,
+    Verdict,
+)
+from toolgen.runtime.testing import RecordingExecutor
+
+ENDS: Final[dict[str, Any]] = {
+    "a result": page(),
+    "a mapping": {"devices": []},
+    "nothing": None,
+    "an outcome": ToolOutcome.of(page(), display="None."),
+    "an undeclared artifact": ToolOutcome.of(page(), artifacts=[5]),  # type: ignore[list-item]
+    "contradicting bounds": page(returned=3),
+    "a question": ToolOutcome.ask("Which site?", str),
+    "an approval": ToolOutcome.approval("List them?"),
+    "pending work": ToolOutcome.pending("job-1"),
+    "an error": ToolError("No such site.", retry_hint=RetryHint(reason="missing_fields", tool=LIST)),
+    "an error that may pass": ToolError("Busy.", is_retryable=True),
+    "a fault": RuntimeError("no connection"),
+    "an exit": SystemExit(2),
+    "an end of a generator": StopAsyncIteration(),
+    "a cancellation of its own": asyncio.CancelledError(),
+}
+"""What an executor returns or raises."""
+ASKED: Final[dict[str, Any]] = {
+    "text": ARGUMENTS.decode(),
+    "a mapping": {"site_id": "harbour"},
+    "what is no JSON": {"site_id": object()},
+    "no arguments": b"",
+    "null": b"null",
+    "wrong ones": b'{"site_id": 5, "limit": 1000}',
+    "a beginning": b"{",
+}
+
+
+class Ending(RecordingExecutor):
+    """Ends as it is told."""
+
+    def __init__(self, end: object) -> None:
+        super().__init__({})
+        self._end = end
+        self.begun = 0
+
+    async def list_devices(self, payload: Any, ctx: ToolContext) -> Any:
+        self.begun += 1
+        if isinstance(self._end, BaseException):
+            raise self._end
+        return self._end
+
+
+class Passing(Hook):
+    """Lets every call go on, by steps."""
+
+    async def before_tool(self, call: ToolCall, payload: object, ctx: ToolContext) -> Verdict:
+        return Continue()
+
+
+def runtimes(*executors: Ending, **host: Any) -> tuple[Runtime, Runtime]:
+    """Return a runtime whose calls go straight, and one whose calls go by steps."""
+    made = Runtime(**host), Runtime(hooks=[Passing()], **host)
+    for runtime, executor in zip(made, executors, strict=True):
+        runtime.tools.register(registration(executor))
+    assert [runtime.assembly.directory.by_name[LIST].is_bare for runtime in made] == [True, False]
+    return made
+
+
+def shown(result: ToolResult) -> dict[str, str]:
+    """Return all of a result that two calls have in common."""
+    names = (
+        "status",
+        "json",
+        "tool_call_id",
+        "result",
+        "error",
+        "retry_hint",
+        "bounds",
+        "display",
+        "actions",
+    )
+    return {name: re.sub(r"\b[0-9a-f]{8,}", "…", str(getattr(result, name))) for name in names}
+
+
+async def same(end: object, arguments: Any = ARGUMENTS, **host: Any) -> ToolResult:
+    """Make both calls, compare them, and return the straight one's result."""
+    executors = Ending(end), Ending(end)
+    straight, by_steps = [
+        await runtime.call(LIST, arguments, META) for runtime in runtimes(*executors, **host)
+    ]
+    assert shown(straight) == shown(by_steps)
+    assert executors[0].begun == executors[1].begun
+    return straight
+
+
+@pytest.mark.parametrize("end", ENDS.values(), ids=ENDS)
+async def test_an_executor_ends_straight_as_by_steps(end: object) -> None:
+    await same(end, scheduling=Scheduling(max_retries=0))
+
+
+@pytest.mark.parametrize("arguments", ASKED.values(), ids=ASKED)
+async def test_arguments_are_read_straight_as_by_steps(arguments: object) -> None:
+    await same(page(), arguments)
+
+
+async def test_a_long_result_is_truncated_straight_as_by_steps() -> None:
+    long = page(next_cursor="x" * 5_000)
+    assert (await same(long, limits=Limits(result_bytes=2_000))).json.startswith(b'{"truncated_by"')
+
+
+async def test_a_time_limit_holds_straight_as_by_steps() -> None:
+    await same(page(), scheduling=Scheduling(tool_timeout_s=60.0))
+
+
+async def test_whoever_subscribes_before_a_call_begins_hears_of_it() -> None:
+    events = Events()
+    runtime = runtimes(Ending(page()), Ending(page()), events=events)[0]
+    call = runtime.call(LIST, ARGUMENTS, META)
+    async with events.subscribe() as heard:
+        await call
+        assert [(await anext(heard)).type for _ in range(2)] == ["tool_start", "tool_end"]

@@ -1,0 +1,144 @@
+"""One call that a host makes: straight to the executor where nothing stands around the tool, else by steps.
+
+The straight way has the rules of the steps (`dispatch`) for what such a tool has, and takes two thirds of
+their time for a small call. It makes a frame only of a call that ends otherwise than with a plain result.
+"""
+
+from __future__ import annotations
+
+from asyncio import get_running_loop
+from typing import TYPE_CHECKING, Any, Final
+
+from ..codec import NO_ARGUMENTS, Arguments, raw_arguments
+from ..context import ToolContext
+from ..errors import ToolError, ToolValidationError
+from ..reports import SILENT
+from ..results import ToolOutcome, ToolResult, WithoutResult
+from .dispatch import delegate_or_suspend, dispatch, failure_of, finished
+from .failures import invalid_arguments_result
+from .frame import Frame
+from .result_encoding import bounds_of, encode_result
+from .running_call import CALLER, RunningCall
+
+if TYPE_CHECKING:
+    from ..call import CallMeta
+    from ..reports import Trace
+    from ..toolsets.directory import Directory
+    from .frame import Batch, Later, RuntimeServices
+    from .registered_tool import RegisteredTool
+
+_NO_PLAIN_RESULT: Final = (ToolOutcome, WithoutResult)
+
+
+async def call_by_steps(frame: Frame, later: Later) -> ToolResult:
+    """Execute a call step by step, and return its result.
+
+    Raises:
+        EventLoopError, ValueError, asyncio.CancelledError, KeyboardInterrupt: as `dispatch`.
+    """
+    result = await dispatch(frame)
+    if result.status != "ok" or frame.batch.touched:
+        result = await _ended(frame, result, later)
+    if frame.trace is not None and result.error is not None:
+        frame.trace.fail(result.error)
+    return result
+
+
+async def call_unknown(
+    tool: str, directory: Directory, meta: CallMeta, services: RuntimeServices, trace: Trace | None
+) -> ToolResult:
+    """Return the error result of a call whose tool does not exist.
+
+    Raises:
+        ValueError: the trace is that of another call.
+    """
+    if trace is not None:
+        trace.require_unused()
+    result = directory.unknown_tool_result(tool, meta, services)
+    if trace is not None and result.error is not None:
+        trace.fail(result.error)
+    return result
+
+
+async def call_straight(
+    tool: RegisteredTool,
+    arguments: Arguments,
+    meta: CallMeta,
+    batch: Batch,
+    services: RuntimeServices,
+    later: Later,
+) -> ToolResult:
+    """Execute a call of a tool that `is_bare`, and return its result.
+
+    It is long because a further function would cost every call.
+
+    Raises:
+        EventLoopError, asyncio.CancelledError, KeyboardInterrupt: as `dispatch`.
+    """
+    spec, scheduler, reports = tool.spec, services.scheduler, services.reports
+    is_watched = services.is_measured or not (reports is SILENT or reports.is_idle)
+    if is_watched or CALLER.get() is not None or scheduler.loop is not get_running_loop():
+        return await call_by_steps(Frame(tool, arguments, meta, batch, services), later)
+    context = ToolContext(meta, spec.id, spec, batch)
+    try:
+        try:
+            payload = spec.payload.decode_lenient(arguments, services.limits)
+        except ToolValidationError as error:
+            if raw_arguments(arguments) is NO_ARGUMENTS:
+                return await call_by_steps(Frame(tool, arguments, meta, batch, services), later)
+            return invalid_arguments_result(spec, error, arguments, meta, tool.result_bytes)
+        if tool.meta_fields:
+            tool.inject_meta(payload, meta)
+        running, gate = RunningCall(), scheduler.alone
+        token = CALLER.set(running)
+        try:
+            if tool.is_free and gate.running < gate.limit and not meta.run_id:  # as in `admit_at_once`
+                gate.running += 1
+                running.gates = scheduler.only_process
+                running.is_open = running.has_slot = True
+            elif not scheduler.admit_at_once(running, tool, meta, payload, None):
+                await scheduler.admit(running)
+            context.has_begun = True
+            if tool.is_plain:
+                try:
+                    returned = await tool.execute(payload, context)
+                except ToolError as error:
+                    returned = await services.execution.retry(running, tool, error, payload, context)
+            else:
+                returned = await services.execution.run(running, tool, payload, context)
+        finally:
+            if running.lane is None and running.has_slot:  # as in `leave`
+                running.is_open = running.has_slot = False
+                gate.running -= 1
+                if gate.queue.lanes:
+                    gate.let_in()
+            else:
+                scheduler.leave(running)
+            CALLER.reset(token)
+        if not isinstance(returned, _NO_PLAIN_RESULT) and not batch.touched:
+            document = spec.result.encode(returned)
+            if len(document) <= tool.result_bytes:
+                result: Any = object.__new__(ToolResult)  # as in `encode_result`
+                result.tool, result.status, result.json = spec.id, "ok", document
+                result.result, result.tool_call_id = returned, meta.tool_call_id
+                if spec.bounded is not None:
+                    result.bounds = bounds_of(spec, returned)
+                return result  # type: ignore[no-any-return]  # begun as one
+        frame = Frame(tool, arguments, meta, batch, services, context=context)
+        if isinstance(returned, WithoutResult):
+            result = await delegate_or_suspend(frame, returned)
+        else:
+            result = await finished(frame, encode_result(spec, returned, meta))
+    except BaseException as error:
+        frame = Frame(tool, arguments, meta, batch, services, context=context)
+        result = frame.error_result(failure_of(frame, error))
+    return await _ended(frame, result, later)
+
+
+async def _ended(frame: Frame, result: ToolResult, later: Later) -> ToolResult:
+    """Return the result of a call that has nothing more to execute, after what others do with it."""
+    if result.status != "ok" and (result.delegated is not None or result.frozen is not None):
+        result = await later(frame.tool, frame.arguments, result, frame.meta)
+    if frame.batch.touched:
+        (result,) = await frame.batch.settle((result,), frame.services.reports)
+    return result
