@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
-from pydantic_core import ErrorDetails
+from pydantic_core import ErrorDetails, InitErrorDetails, ValidationError
 
 from gen.assistant.toolsets.devices import LIST_DEVICES
 from toolgen.runtime import ToolValidationError
@@ -57,10 +56,10 @@ def test_the_same_mistakes_together_are_the_same_findings() -> None:
     reader = IssueReader(CODEC.schema)
     both = [wrong("extra_forbidden", "x"), wrong("missing", "site_id")]
     once, again = reader.findings(both, 20), reader.findings(both, 20)
-    assert (once.issues, reader.repeated(both, 20)) == (again.issues, again)
+    assert (once.issues, reader.repeated(raised(*both), 20)) == (again.issues, again)
     assert again.as_bytes() is again.as_bytes()
     assert json.loads(b"{%b}" % again.as_bytes()) == {"issues": [issue.as_json() for issue in again.issues]}
-    assert reader.repeated(both, 1) is None, "fewer issues were asked for"
+    assert reader.repeated(raised(*both), 1) is None, "fewer issues were asked for"
     assert reader.findings(both, 1).more == 1
 
 
@@ -79,12 +78,15 @@ def test_other_mistakes_are_no_known_ones(other: list[tuple[str, str, object]]) 
     both = [wrong("extra_forbidden", "x"), wrong("missing", "site_id")]
     for _ in range(2):
         reader.findings(both, 20)
-    assert reader.repeated([wrong(*error) for error in other], 20) is None
+    assert reader.repeated(raised(*(wrong(*error) for error in other)), 20) is None
 
 
 def test_many_mistakes_are_not_read_for_what_is_known_of_few() -> None:
-    unread: Any = {}
-    assert IssueReader(CODEC.schema).repeated([unread] * 21, 20) is None
+    reader = IssueReader(CODEC.schema)
+    many = [wrong("extra_forbidden", f"x{number}") for number in range(21)]
+    for _ in range(2):
+        reader.findings(many, 50)
+    assert reader.repeated(raised(*many), 50) is None
 
 
 def test_documents_without_end_are_forgotten() -> None:
@@ -97,3 +99,13 @@ def test_documents_without_end_are_forgotten() -> None:
 
 def wrong(kind: str, name: str, value: object = 1) -> ErrorDetails:
     return ErrorDetails(type=kind, loc=(name,), msg="", input=value)
+
+
+def raised(*errors: ErrorDetails) -> ValidationError:
+    """Return what pydantic raises for a document with these errors."""
+    context = {"pattern": "^x$"}
+    lines = [
+        InitErrorDetails(type=error["type"], loc=error["loc"], input=error["input"], ctx=context)
+        for error in errors
+    ]
+    return ValidationError.from_exception_data("Arguments", lines)

@@ -222,17 +222,15 @@ class Codec(Generic[T]):
         """Return the findings in a document, with at most so many issues."""
         if error.error_count() > MOST_ERRORS:
             return COUNTLESS
+        if self._reader is not None and (again := self._reader.repeated(error, most)) is not None:
+            return again
         return self._read(error.errors(include_url=False), most)
 
     def _read(self, errors: list[ErrorDetails], most: int) -> Findings:
-        if self._reader is None:  # only documents that do not fit need it
-            from toolgen.shapes.design.issues import IssueReader
-
-            self._reader = IssueReader(self.schema)
-        if (again := self._reader.repeated(errors, most)) is not None:
-            return again
+        from toolgen.shapes.design.issues import IssueReader  # only documents that do not fit need it
         from toolgen.shapes.foreign.issues import read
 
+        self._reader = self._reader or IssueReader(self.schema)
         return read(self._reader, errors, most)
 
     def _rule_issues(self, data: bytes | str, most: int) -> Findings:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from pydantic_core import ErrorDetails
+from pydantic_core import ErrorDetails, ValidationError
 
 from ..constraints import Constraint
 from ..issues import (
@@ -76,10 +76,12 @@ class IssueReader:
             self._findings_by_mistakes[_mistakes(errors, most)] = findings
         return findings
 
-    def repeated(self, errors: list[ErrorDetails], most: int) -> Findings | None:
+    def repeated(self, error: ValidationError, most: int) -> Findings | None:
         """Return the `findings` of the same mistakes in an earlier document; None where there was none."""
-        if len(errors) > _MOST_TOGETHER:
+        if error.error_count() > _MOST_TOGETHER:
             return None
+        # Their context is a third of the time, and what is known does not follow from it.
+        errors = error.errors(include_url=False, include_context=False)
         return self._findings_by_mistakes.get(_mistakes(errors, most))
 
     def keys(self, loc: Keys) -> Keys:
