@@ -141,10 +141,10 @@ def outcome_of(function: Callable[[], T]) -> Outcome[T]:
         return Raised(error=error)
 
 
-async def set_outcome(work: Awaitable[T], ended: asyncio.Future[Outcome[T]]) -> None:
-    """Await author code and set the future to its outcome; the outermost coroutine of its own task.
+async def _outcome(work: Awaitable[T], waiting: list[asyncio.Future[Outcome[T]]]) -> Outcome[T]:
+    """Await author code and return its outcome, which the future gets that waits; the outermost of its task.
 
-    Only the outermost gets an exception that asyncio throws into the task.
+    Only the outermost coroutine gets an exception that asyncio throws into the task.
 
     Raises:
         KeyboardInterrupt: nobody waits for the outcome any more.
@@ -154,10 +154,12 @@ async def set_outcome(work: Awaitable[T], ended: asyncio.Future[Outcome[T]]) -> 
         outcome = Returned(value=await work)
     except BaseException as error:
         outcome = Raised(error=error)
-    if not ended.done():
-        ended.set_result(outcome)
-    elif isinstance(outcome, Raised):
-        _raise_interrupt(outcome.error)
+    for ended in waiting:
+        if not ended.done():
+            ended.set_result(outcome)
+        elif isinstance(outcome, Raised):
+            _raise_interrupt(outcome.error)
+    return outcome
 
 
 def _raise_interrupt(error: BaseException) -> None:
@@ -223,7 +225,7 @@ async def run_in_task(
     name: str,
     seconds: float | None = None,
     grace_s: float = GRACE_S,
-    on_late: Callable[[asyncio.Task[None]], object] | None = None,
+    on_late: Callable[[asyncio.Task[Any]], object] | None = None,
 ) -> T:
     """Run author code in a task of its own, with a time limit, and return its value.
 
@@ -237,13 +239,11 @@ async def run_in_task(
         KeyboardInterrupt: never kept from the process.
         Exception: what the code raises, as `boundary.value_of`.
     """
-    loop = asyncio.get_running_loop()
-    ended: asyncio.Future[Outcome[T]] = loop.create_future()
-    timed = work if seconds is None else _run_with_timer(work, loop.time() + seconds, ended)
-    if sys.version_info >= (3, 12) and loop.get_task_factory() is None:  # at once: most work does not suspend
-        task = asyncio.Task(set_outcome(timed, ended), loop=loop, eager_start=True)
-    else:
-        task = loop.create_task(set_outcome(timed, ended))
+    waiting: list[asyncio.Future[Outcome[T]]] = []
+    task, timer = _start(work, seconds, waiting)
+    if not waiting:
+        return value_of(task.result())
+    (ended,) = waiting
     try:
         return value_of(await ended)
     except (asyncio.CancelledError, TimeLimitError):
@@ -255,6 +255,31 @@ async def run_in_task(
                 if on_late is not None and not task.done():
                     on_late(task)
         raise
+    finally:
+        if timer is not None:
+            timer.cancel()
+
+
+def _start(
+    work: Coroutine[Any, Any, T], seconds: float | None, waiting: list[asyncio.Future[Outcome[T]]]
+) -> tuple[asyncio.Task[Outcome[T]], asyncio.TimerHandle | None]:
+    """Return the task of the work, and the timer of its time limit where it needs no other one.
+
+    Unless the work has ended already, `waiting` gets the future of its outcome.
+    """
+    loop = asyncio.get_running_loop()
+    deadline = None if seconds is None else loop.time() + seconds
+    if sys.version_info >= (3, 12) and loop.get_task_factory() is None:
+        task = asyncio.Task(_outcome(work, waiting), loop=loop, eager_start=True)
+        if task.done():  # as most work is, which does not suspend
+            return task, None
+        ended: asyncio.Future[Outcome[T]] = loop.create_future()
+        waiting.append(ended)
+        return task, None if deadline is None else loop.call_at(deadline, _expire, ended)
+    ended = loop.create_future()
+    waiting.append(ended)
+    timed = work if deadline is None else _run_with_timer(work, deadline, ended)
+    return loop.create_task(_outcome(timed, waiting)), None
 
 
 async def run_or_abandon(work: Coroutine[Any, Any, T]) -> T:
@@ -267,7 +292,7 @@ async def run_or_abandon(work: Coroutine[Any, Any, T]) -> T:
     return await run_in_task(work, name=getattr(work, "__qualname__", "work"), grace_s=_ABANDONED_S)
 
 
-async def _wait_for_cancelled(task: asyncio.Task[None], name: str, grace_s: float) -> None:
+async def _wait_for_cancelled(task: asyncio.Task[Any], name: str, grace_s: float) -> None:
     """Wait until a cancelled task has ended, also when the caller is cancelled meanwhile.
 
     Raises:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from toolgen.contract.boundary import TimeLimitError, awaited_work, run_in_task
@@ -41,10 +41,6 @@ class Execution:
         self._threads: ThreadPool | None = None
         """The threads of synchronous executors; None before the first."""
 
-    def timeout_of(self, tool: RegisteredTool) -> float | None:
-        """Return the seconds for one call of a tool; None for no limit."""
-        return self._options.tool_timeout_s if tool.spec.timeout is None else tool.spec.timeout
-
     @property
     def stuck_threads(self) -> Mapping[str, int]:
         """Number of threads by tool whose calls are over and whose functions still run."""
@@ -60,13 +56,12 @@ class Execution:
             ToolError: its time is over otherwise, or there is no thread for it.
             BaseException: what the executor raises.
         """
-        timeout = self.timeout_of(tool)
-        if timeout is not None:
-            context.deadline = asyncio.get_running_loop().time() + timeout
+        if tool.timeout is not None:
+            context.deadline = asyncio.get_running_loop().time() + tool.timeout
         try:
-            returned = await self._run_attempt(call, tool, argument, context, timeout)
-        except ToolError as error:
-            returned = await self.retry(call, tool, error, argument, context)
+            returned = await self._attempt(call, tool, argument, context, tool.timeout)
+        except (ToolError, TimeLimitError) as error:
+            returned = await self.retry(call, tool, _failure(tool, context, error), argument, context)
         return _outcome_of_raw(returned) if tool.raw else returned
 
     def close(self) -> None:
@@ -102,26 +97,23 @@ class Execution:
             if self._metrics is not None:
                 self._metrics.retry("call", tool.spec.id)
             try:
-                return await self._run_attempt(call, tool, argument, context, context.time_left)
-            except ToolError as another:
-                error = another
+                return await self._attempt(call, tool, argument, context, context.time_left)
+            except (ToolError, TimeLimitError) as another:
+                error = _failure(tool, context, another)
         if isinstance(error, CredentialNeededError):
             return ToolOutcome.need_credential(error.request, error.message)
         raise error
 
-    async def _run_attempt(
+    def _attempt(
         self, call: RunningCall, tool: RegisteredTool, argument: Any, context: ToolContext, left: float | None
-    ) -> Any:
-        try:
-            if not tool.is_async:
-                return await self._in_thread(call, tool, left, argument, context)
-            if left is None:
-                return await tool.execute(argument, context)
-            work = tool.execute(argument, context)
-            return await run_in_task(work, name=tool.spec.id, seconds=left, on_late=call.set_late)
-        except TimeLimitError as over:
-            limit, has_begun = self.timeout_of(tool), over.has_begun and context.has_begun
-            raise _late(tool, f"within {limit:g} seconds", has_begun=has_begun) from None
+    ) -> Awaitable[Any]:
+        """Return what executes the tool once, within so many seconds."""
+        if not tool.is_async:
+            return self._in_thread(call, tool, left, argument, context)
+        work = tool.execute(argument, context)
+        if left is None:
+            return work  # type: ignore[no-any-return]  # a coroutine
+        return run_in_task(work, name=tool.spec.id, seconds=left, on_late=call.set_late)
 
     async def _in_thread(
         self, call: RunningCall, tool: RegisteredTool, seconds: float | None, payload: Any, context: Any
@@ -182,9 +174,12 @@ def _outcome_of_raw(answer: object) -> ToolOutcome[Any] | WithoutResult:
     )
 
 
-def _late(tool: RegisteredTool, limit: str, *, has_begun: bool) -> ToolError:
-    """Return the error of an executor whose time is over."""
-    if not has_begun:
+def _failure(tool: RegisteredTool, context: ToolContext, error: ToolError | TimeLimitError) -> ToolError:
+    """Return the error of an executor; that of one whose time is over says so."""
+    if isinstance(error, ToolError):
+        return error
+    limit = f"within {tool.timeout:g} seconds"
+    if not (error.has_begun and context.has_begun):
         return _unfinished(tool, "timeout", f"was not run: it could not begin {limit}")
     text = f"gave no answer {limit}"
     if tool.runs_once:

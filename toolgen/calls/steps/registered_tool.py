@@ -80,6 +80,7 @@ class RegisteredTool:
         "spec",
         "starts_run",
         "takes_sync_context",
+        "timeout",
         "toolset",
     )
 
@@ -115,8 +116,9 @@ class RegisteredTool:
         """Whether a second execution might have an effect that the first one had."""
         self.is_free = self.is_async and not spec.is_sequential
         """Whether its calls need neither a thread nor a lock."""
-        timeout = options.timeout if spec.timeout is None else spec.timeout
-        self.is_plain = self.is_async and not raw and timeout is None
+        self.timeout = options.timeout if spec.timeout is None else spec.timeout
+        """Seconds for one call; None for no limit."""
+        self.is_plain = self.is_async and not raw and self.timeout is None
         """Whether the executor's method is called as it is."""
         own = spec.max_result_bytes
         self.result_bytes = options.limits.result_bytes if own is None else own
