@@ -151,6 +151,9 @@ class ToolContext:
     place: int = 0
     """Its place among the calls that were made at once."""
     _actions: Actions | None = None
+    _batch: BatchScope | None = None
+    _new_batch: Callable[[], BatchScope] | None = None
+    """Makes the batch of a call that is made alone, where it is needed."""
     _key: str = ""
     _opened: dict[str, Any] | None = None
     _resumption: Resumption | None = None
@@ -205,9 +208,9 @@ class ToolContext:
     @property
     def values(self) -> Values:
         """The values that the hooks and tools of this turn share."""
-        if self._batch is None:
+        if (batch := batch_of(self)) is None:
             raise RuntimeError("this context was made by hand, outside a runtime; it shares no values")
-        return self._batch.values
+        return batch.values
 
     def answered(self, type_: type[T], question: str | None = None) -> T | None:
         """Return a person's newest answer to a question of this type; None before an answer.
@@ -277,14 +280,14 @@ class ToolContext:
             AttributeError: the host provides none of this name.
         """
         name = key.name
-        if self._batch is None:
+        if (batch := batch_of(self)) is None:
             raise AttributeError(f"ctx has no {name!r}: this context was made by hand, outside a runtime")
         opened = self._opened
         if opened is None:
             opened = self._opened = {}
             self._touch()
         if name not in opened:
-            opened[name] = self._batch.open(name, self)
+            opened[name] = batch.open(name, self)
         provided: T = opened[name]
         return provided
 
@@ -298,8 +301,15 @@ class ToolContext:
 
     def _touch(self) -> None:
         """Register the call for the commit at the end of its batch."""
-        if self._batch is not None:
-            self._batch.touched.append(self)
+        if (batch := batch_of(self)) is not None:
+            batch.touched.append(self)
+
+
+def batch_of(context: ToolContext) -> BatchScope | None:
+    """Return the batch of a call; None for a context that was made by hand."""
+    if context._batch is None and context._new_batch is not None:
+        context.__dict__.setdefault("_batch", context._new_batch())  # one, if another thread asks meanwhile
+    return context._batch
 
 
 def set_resumption(context: ToolContext, resumption: Resumption) -> None:
@@ -337,8 +347,9 @@ def in_thread_of(context: ToolContext, key: Key[T], wait: Wait) -> T:
         AttributeError: the host provides none of this name.
     """
     opened = context.capability(key)
-    assert context._batch is not None
-    provided: T = context._batch.in_thread(key.name, opened, wait)
+    batch = batch_of(context)
+    assert batch is not None, "it has opened what it provides"
+    provided: T = batch.in_thread(key.name, opened, wait)
     return provided
 
 

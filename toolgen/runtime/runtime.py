@@ -198,9 +198,9 @@ class Runtime:
             if arguments.__class__ is bytes
             else call_arguments(registered.spec, arguments)
         )
+        if registered.is_bare and trace is None and values is None:
+            return call_straight(registered, received, meta, services, self._later)
         batch = Batch(services.capabilities, values)
-        if registered.is_bare and trace is None:
-            return call_straight(registered, received, meta, batch, services, self._later)
         return call_by_steps(Frame(registered, received, meta, batch, services, trace), self._later)
 
     async def call_once(

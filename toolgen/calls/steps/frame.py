@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from toolgen.contract.boundary import Contained
@@ -119,9 +120,12 @@ class RuntimeServices:
     """Seconds for one step of the host's own code."""
     store_retry: StoreRetry = ONCE
     """Repeats the steps that store artifacts and changes of state after an executor."""
+    new_batch: Callable[[], Batch] = field(init=False)
+    """Makes the batch of a single call."""
 
     def __post_init__(self) -> None:
         self.is_measured = self.spans is not None or self.metrics is not None
+        self.new_batch = partial(Batch, self.capabilities)
 
 
 class Batch:

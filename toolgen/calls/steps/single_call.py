@@ -10,13 +10,13 @@ from asyncio import get_running_loop
 from typing import TYPE_CHECKING, Any, Final
 
 from ..codec import NO_ARGUMENTS, Arguments, raw_arguments
-from ..context import ToolContext
+from ..context import ToolContext, batch_of
 from ..errors import ToolError, ToolValidationError
 from ..reports import SILENT
 from ..results import ToolOutcome, ToolResult, WithoutResult
 from .dispatch import delegate_or_suspend, dispatch, failure_of, finished
 from .failures import invalid_arguments_result
-from .frame import Frame
+from .frame import Batch, Frame
 from .result_encoding import bounds_of, encode_result
 from .running_call import CALLER, RunningCall
 
@@ -24,9 +24,10 @@ if TYPE_CHECKING:
     from ..call import CallMeta
     from ..reports import Trace
     from ..toolsets.directory import Directory
-    from .frame import Batch, Later, RuntimeServices
+    from .frame import Later, RuntimeServices
     from .registered_tool import RegisteredTool
 
+_new: Final = object.__new__
 _NO_PLAIN_RESULT: Final = (ToolOutcome, WithoutResult)
 
 
@@ -64,7 +65,6 @@ async def call_straight(
     tool: RegisteredTool,
     arguments: Arguments,
     meta: CallMeta,
-    batch: Batch,
     services: RuntimeServices,
     later: Later,
 ) -> ToolResult:
@@ -78,14 +78,15 @@ async def call_straight(
     spec, scheduler, reports = tool.spec, services.scheduler, services.reports
     is_watched = services.is_measured or not (reports is SILENT or reports.is_idle)
     if is_watched or CALLER.get() is not None or scheduler.loop is not get_running_loop():
-        return await call_by_steps(Frame(tool, arguments, meta, batch, services), later)
-    context = ToolContext(meta, spec.id, spec, batch)
+        return await call_by_steps(Frame(tool, arguments, meta, services.new_batch(), services), later)
+    context: Any = _new(ToolContext)  # its constructor, and a batch, are a fifteenth of a ping
+    context.meta, context.tool, context.spec, context._new_batch = meta, spec.id, spec, services.new_batch
     try:
         try:
             payload = spec.payload.decode_lenient(arguments, services.limits)
         except ToolValidationError as error:
             if raw_arguments(arguments) is NO_ARGUMENTS:
-                return await call_by_steps(Frame(tool, arguments, meta, batch, services), later)
+                return await call_by_steps(_frame(context, tool, arguments, services), later)
             return invalid_arguments_result(spec, error, arguments, meta, tool.result_bytes)
         if tool.meta_fields:
             tool.inject_meta(payload, meta)
@@ -115,24 +116,33 @@ async def call_straight(
             else:
                 scheduler.leave(running)
             CALLER.reset(token)
-        if not isinstance(returned, _NO_PLAIN_RESULT) and not batch.touched:
+        if context._batch is None and not isinstance(returned, _NO_PLAIN_RESULT):
             document = spec.result.encode(returned)
             if len(document) <= tool.result_bytes:
-                result: Any = object.__new__(ToolResult)  # as in `encode_result`
+                result: Any = _new(ToolResult)  # as in `encode_result`
                 result.tool, result.status, result.json = spec.id, "ok", document
                 result.result, result.tool_call_id = returned, meta.tool_call_id
                 if spec.bounded is not None:
                     result.bounds = bounds_of(spec, returned)
                 return result  # type: ignore[no-any-return]  # begun as one
-        frame = Frame(tool, arguments, meta, batch, services, context=context)
+        frame = _frame(context, tool, arguments, services)
         if isinstance(returned, WithoutResult):
             result = await delegate_or_suspend(frame, returned)
         else:
             result = await finished(frame, encode_result(spec, returned, meta))
     except BaseException as error:
-        frame = Frame(tool, arguments, meta, batch, services, context=context)
+        frame = _frame(context, tool, arguments, services)
         result = frame.error_result(failure_of(frame, error))
     return await _ended(frame, result, later)
+
+
+def _frame(
+    context: ToolContext, tool: RegisteredTool, arguments: Arguments, services: RuntimeServices
+) -> Frame:
+    """Return the frame of a call that has its context already."""
+    batch = batch_of(context)
+    assert isinstance(batch, Batch), "it is what the services make"
+    return Frame(tool, arguments, context.meta, batch, services, context=context)
 
 
 async def _ended(frame: Frame, result: ToolResult, later: Later) -> ToolResult:
