@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-ONE_PATH: Final = (
-    "one straight function is left, with pydantic, the executor, its context, a context variable and the result: "
-    "the fifth of it that checks what pydantic writes, by a serializer that only raises"
+STRAIGHT: Final = (
+    "one straight function is left, with pydantic, the executor, its context, a context variable and the "
+    "result: the check of what pydantic writes, by a serializer that only raises"
 )
 HOOK_STEPS: Final = (
     "each hook has a coroutine for its time limit, and the arguments are encoded again after them: run the "
@@ -83,8 +83,8 @@ def _run(row: str, most: float, place: tuple[str, str], against: tuple[str, str]
 
 
 GOALS: Final = (
-    _call("20 devices", 1.15, ONE_PATH),
-    _call("ping", 1.6, ONE_PATH),
+    _call("20 devices", 1.15, STRAIGHT),
+    _call("ping", 1.6, STRAIGHT),
     _call(
         "invalid",
         2.5,

@@ -221,6 +221,20 @@ async def test_a_tool_that_cancels_its_own_task_ends_its_call() -> None:
     assert len([event async for event in told]) == 2
 
 
+async def test_a_tool_that_cancels_its_own_task_and_returns_has_its_result() -> None:
+    """Such a task ends without a result, also where it ends in its first step."""
+
+    async def cancels(payload: Any, ctx: Any) -> Any:
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+        return nothing()
+
+    async with leaving_nothing():
+        limited = await runtime(Listing(cancels), spec(timeout=3600.0)).call(TOOL, SITE, META)
+    assert limited.status == "ok"
+
+
 async def test_the_task_of_an_executor_is_of_the_factory_of_the_host() -> None:
     """Tracers follow tasks so."""
 

@@ -141,10 +141,13 @@ def outcome_of(function: Callable[[], T]) -> Outcome[T]:
         return Raised(error=error)
 
 
-async def _outcome(work: Awaitable[T], waiting: list[asyncio.Future[Outcome[T]]]) -> Outcome[T]:
-    """Await author code and return its outcome, which the future gets that waits; the outermost of its task.
+async def _keep_outcome(
+    work: Awaitable[T], outcomes: list[Outcome[T]], waiting: list[asyncio.Future[Outcome[T]]]
+) -> None:
+    """Await author code, keep its outcome and set the future that waits; the outermost coroutine of its task.
 
-    Only the outermost coroutine gets an exception that asyncio throws into the task.
+    Only the outermost gets an exception that asyncio throws into the task, and a task that cancels itself and
+    returns has no result.
 
     Raises:
         KeyboardInterrupt: nobody waits for the outcome any more.
@@ -154,12 +157,12 @@ async def _outcome(work: Awaitable[T], waiting: list[asyncio.Future[Outcome[T]]]
         outcome = Returned(value=await work)
     except BaseException as error:
         outcome = Raised(error=error)
+    outcomes.append(outcome)
     for ended in waiting:
         if not ended.done():
             ended.set_result(outcome)
         elif isinstance(outcome, Raised):
             _raise_interrupt(outcome.error)
-    return outcome
 
 
 def _raise_interrupt(error: BaseException) -> None:
@@ -239,10 +242,11 @@ async def run_in_task(
         KeyboardInterrupt: never kept from the process.
         Exception: what the code raises, as `boundary.value_of`.
     """
+    outcomes: list[Outcome[T]] = []
     waiting: list[asyncio.Future[Outcome[T]]] = []
-    task, timer = _start(work, seconds, waiting)
+    task, timer = _start(work, seconds, outcomes, waiting)
     if not waiting:
-        return value_of(task.result())
+        return value_of(outcomes[0])
     (ended,) = waiting
     try:
         return value_of(await ended)
@@ -261,8 +265,11 @@ async def run_in_task(
 
 
 def _start(
-    work: Coroutine[Any, Any, T], seconds: float | None, waiting: list[asyncio.Future[Outcome[T]]]
-) -> tuple[asyncio.Task[Outcome[T]], asyncio.TimerHandle | None]:
+    work: Coroutine[Any, Any, T],
+    seconds: float | None,
+    outcomes: list[Outcome[T]],
+    waiting: list[asyncio.Future[Outcome[T]]],
+) -> tuple[asyncio.Task[None], asyncio.TimerHandle | None]:
     """Return the task of the work, and the timer of its time limit where it needs no other one.
 
     Unless the work has ended already, `waiting` gets the future of its outcome.
@@ -270,7 +277,7 @@ def _start(
     loop = asyncio.get_running_loop()
     deadline = None if seconds is None else loop.time() + seconds
     if sys.version_info >= (3, 12) and loop.get_task_factory() is None:
-        task = asyncio.Task(_outcome(work, waiting), loop=loop, eager_start=True)
+        task = asyncio.Task(_keep_outcome(work, outcomes, waiting), loop=loop, eager_start=True)
         if task.done():  # as most work is, which does not suspend
             return task, None
         ended: asyncio.Future[Outcome[T]] = loop.create_future()
@@ -279,7 +286,7 @@ def _start(
     ended = loop.create_future()
     waiting.append(ended)
     timed = work if deadline is None else _run_with_timer(work, deadline, ended)
-    return loop.create_task(_outcome(timed, waiting)), None
+    return loop.create_task(_keep_outcome(timed, outcomes, waiting)), None
 
 
 async def run_or_abandon(work: Coroutine[Any, Any, T]) -> T:
