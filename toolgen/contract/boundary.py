@@ -226,11 +226,11 @@ async def run_in_task(
     work: Coroutine[Any, Any, T],
     *,
     name: str,
-    seconds: float | None = None,
+    deadline: float | None = None,
     grace_s: float = GRACE_S,
     on_late: Callable[[asyncio.Task[Any]], object] | None = None,
 ) -> T:
-    """Run author code in a task of its own, with a time limit, and return its value.
+    """Run author code in a task of its own until a deadline, on the loop's clock, and return its value.
 
     When its time is over, or the caller is cancelled, the code is cancelled and has a grace period to end.
     Code that ignores this runs on, with a warning that names it, and nobody waits for it; `on_late` gets its
@@ -244,7 +244,7 @@ async def run_in_task(
     """
     outcomes: list[Outcome[T]] = []
     waiting: list[asyncio.Future[Outcome[T]]] = []
-    task, timer = _start(work, seconds, outcomes, waiting)
+    task, timer = _start(work, deadline, outcomes, waiting)
     if not waiting:
         return value_of(outcomes[0])
     (ended,) = waiting
@@ -266,7 +266,7 @@ async def run_in_task(
 
 def _start(
     work: Coroutine[Any, Any, T],
-    seconds: float | None,
+    deadline: float | None,
     outcomes: list[Outcome[T]],
     waiting: list[asyncio.Future[Outcome[T]]],
 ) -> tuple[asyncio.Task[None], asyncio.TimerHandle | None]:
@@ -275,7 +275,6 @@ def _start(
     Unless the work has ended already, `waiting` gets the future of its outcome.
     """
     loop = asyncio.get_running_loop()
-    deadline = None if seconds is None else loop.time() + seconds
     if sys.version_info >= (3, 12) and loop.get_task_factory() is None:
         task = asyncio.Task(_keep_outcome(work, outcomes, waiting), loop=loop, eager_start=True)
         if task.done():  # as most work is, which does not suspend

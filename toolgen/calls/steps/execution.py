@@ -59,7 +59,7 @@ class Execution:
         if tool.timeout is not None:
             context.deadline = asyncio.get_running_loop().time() + tool.timeout
         try:
-            returned = await self._attempt(call, tool, argument, context, tool.timeout)
+            returned = await self._attempt(call, tool, argument, context)
         except (ToolError, TimeLimitError) as error:
             returned = await self.retry(call, tool, _failure(tool, context, error), argument, context)
         return _outcome_of_raw(returned) if tool.raw else returned
@@ -97,7 +97,7 @@ class Execution:
             if self._metrics is not None:
                 self._metrics.retry("call", tool.spec.id)
             try:
-                return await self._attempt(call, tool, argument, context, context.time_left)
+                return await self._attempt(call, tool, argument, context)
             except (ToolError, TimeLimitError) as another:
                 error = _failure(tool, context, another)
         if isinstance(error, CredentialNeededError):
@@ -105,18 +105,18 @@ class Execution:
         raise error
 
     def _attempt(
-        self, call: RunningCall, tool: RegisteredTool, argument: Any, context: ToolContext, left: float | None
+        self, call: RunningCall, tool: RegisteredTool, argument: Any, context: ToolContext
     ) -> Awaitable[Any]:
-        """Return what executes the tool once, within so many seconds."""
+        """Return what executes the tool once, before the deadline of its context."""
         if not tool.is_async:
-            return self._in_thread(call, tool, left, argument, context)
+            return self._in_thread(call, tool, argument, context)
         work = tool.execute(argument, context)
-        if left is None:
+        if context.deadline is None:
             return work  # type: ignore[no-any-return]  # a coroutine
-        return run_in_task(work, name=tool.spec.id, seconds=left, on_late=call.set_late)
+        return run_in_task(work, name=tool.spec.id, deadline=context.deadline, on_late=call.set_late)
 
     async def _in_thread(
-        self, call: RunningCall, tool: RegisteredTool, seconds: float | None, payload: Any, context: Any
+        self, call: RunningCall, tool: RegisteredTool, payload: Any, context: ToolContext
     ) -> Any:
         """Run a synchronous executor in a thread and return its value, awaited where it is awaitable."""
         from ..sync_context import SyncToolContext  # only synchronous executors need threads
@@ -126,13 +126,11 @@ class Execution:
         if self._threads is None:
             options = self._options
             self._threads = ThreadPool(options.max_threads, max_stuck=options.max_stuck_threads)
-        clock = asyncio.get_running_loop().time
-        began = clock()
         with Bridge(call) as bridge:
             own_context = SyncToolContext(context, bridge) if tool.takes_sync_context else context
             call.thread = job = self._threads.start(tool.spec.id, tool.execute, payload, own_context)
             try:
-                returned = await self._threads.ended(job, seconds)
+                returned = await self._threads.ended(job, context.time_left)
             except (asyncio.CancelledError, TimeLimitError):
                 if job.is_late:
                     call.set_late(job)
@@ -145,11 +143,10 @@ class Execution:
                 call.thread = None
             if not inspect.isawaitable(returned):
                 return returned
-            if seconds is None:
+            if (deadline := context.deadline) is None:
                 return await returned
-            left = began + seconds - clock()
             work = awaited_work(returned)
-            return await run_in_task(work, name=tool.spec.id, seconds=left, on_late=call.set_late)
+            return await run_in_task(work, name=tool.spec.id, deadline=deadline, on_late=call.set_late)
 
 
 def _outcome_of_raw(answer: object) -> ToolOutcome[Any] | WithoutResult:

@@ -235,8 +235,9 @@ class Toolsets:
             return context
         if not isinstance(state, ReadableState):
             return context
-        seconds = min(added.timeout for added in self._added.values())
-        items = await run_in_task(_read_state(state, context.meta), name="reading the state", seconds=seconds)
+        deadline = _deadline_in(min(added.timeout for added in self._added.values()))
+        work = _read_state(state, context.meta)
+        items = await run_in_task(work, name="reading the state", deadline=deadline)
         return replace(context, state={**items, **context.state})
 
     async def _listed(self, added: _DynamicToolsetState, context: ReadonlyContext) -> ToolList:
@@ -246,7 +247,8 @@ class Toolsets:
                     "the runtime is not open", hint="write `async with runtime:` around its use"
                 )
             work = self._opened_and_listed(added, context)
-            listed = await run_in_task(work, name=f"toolset {added.toolset.name}", seconds=added.timeout)
+            name, deadline = f"toolset {added.toolset.name}", _deadline_in(added.timeout)
+            listed = await run_in_task(work, name=name, deadline=deadline)
         except Exception as error:
             return self._list_after_failure(added, context, error)
         if added.on_error == "stale" and context.meta.session_id:
@@ -299,6 +301,11 @@ class Toolsets:
         if added.on_error == "drop" or last is None:
             return ToolList(toolset=name, failure=failure, public_failure=_public_reason(error))
         return replace(last, failure=failure, public_failure=_public_reason(error))
+
+
+def _deadline_in(seconds: float) -> float:
+    """Return a time on the clock of the running event loop."""
+    return asyncio.get_running_loop().time() + seconds
 
 
 async def _read_state(state: ReadableState, meta: CallMeta) -> Mapping[str, Json]:
