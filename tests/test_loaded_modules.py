@@ -76,8 +76,8 @@ def test_a_program_loads_few_modules(code: str, most: int) -> None:
 @pytest.mark.parametrize(
     ("code", "part", "most"),
     [
-        (IMPORT, "def __init__", 10),
-        (AGENTS, "def __init__", 18),
+        (IMPORT, "def __init__", 8),
+        (AGENTS, "def __init__", 12),
         (VERSION, "typer.", 0),
     ],
     ids=["the import", "agents", "the version"],

@@ -6,13 +6,14 @@ import copy
 import inspect
 import pickle
 from dataclasses import FrozenInstanceError, dataclass, field, replace
+from functools import cached_property
 from typing import Any, get_type_hints
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolgen.contract.record import changed, frozen_record, record, sparse_record
+from toolgen.contract.record import changed, frozen_record, mutable_record, record, sparse_record
 
 
 @record
@@ -108,6 +109,39 @@ class Mixed(Named):
     more: int = 0
 
 
+@mutable_record
+class OurMutable:
+    name: str
+    parts: list[int] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class TheirMutable:
+    name: str
+    parts: list[int] = field(default_factory=list)
+
+
+@mutable_record(eq=False)
+class Alone:
+    name: str
+
+
+@frozen_record(eq=False)
+class FrozenAlone:
+    name: str
+
+
+@frozen_record(slots=False)
+class Keeping(Named):
+    """Has the slots of a record, and a dict."""
+
+    more: str = ""
+
+    @cached_property
+    def found(self) -> str:
+        return self.name + self.more
+
+
 VALUES: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
     {
         "name": st.sampled_from(["a", "b", ""]),
@@ -199,3 +233,31 @@ def test_a_sparse_record_is_like_others() -> None:
 def test_a_frozen_record_is_copied_with_other_values() -> None:
     one = Cold(name="a", more=1)
     assert changed(one, more=2) == replace(one, more=2) == Cold(name="a", more=2) != one
+
+
+def test_a_mutable_record_is_like_a_dataclass() -> None:
+    ours, theirs = OurMutable("a"), TheirMutable("a")
+    ours.parts.append(1)
+    theirs.parts.append(1)
+    assert repr(ours) == repr(theirs).replace("Their", "Our")
+    assert OurMutable("b").parts == []
+    assert ours == copy.deepcopy(ours) == pickle.loads(pickle.dumps(ours)) != OurMutable("a")
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(ours)
+
+
+def test_a_record_may_be_equal_to_itself_alone() -> None:
+    for kind in (Alone, FrozenAlone):
+        one = kind(name="a")
+        assert one != kind(name="a")
+        assert {one: 1}[one] == 1
+
+
+def test_a_frozen_record_may_keep_what_is_found_of_it() -> None:
+    one = Keeping(name="a", more="b")
+    assert (one.found, vars(one)) == ("ab", {"more": "b", "found": "ab"})
+    assert changed(one, name="c") == replace(one, name="c") == Keeping(name="c", more="b") != one
+    assert changed(one, name="c").found == "cb"
+    assert copy.copy(one) == pickle.loads(pickle.dumps(one)) == one
+    with pytest.raises(FrozenInstanceError):
+        one.more = "c"  # type: ignore[misc]  # pyright: ignore[reportAttributeAccessIssue]  # what is refused

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from toolgen.calls.call import CallMeta
@@ -27,7 +27,7 @@ from toolgen.calls.toolsets.toolsets import Toolsets
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.names import FORMAT
 from toolgen.contract.policy import RunPolicy
-from toolgen.contract.record import frozen_record
+from toolgen.contract.record import frozen_record, mutable_record
 
 from .instructions import InstructionsFunction
 from .planner.checked import check_planner
@@ -80,7 +80,7 @@ class AgentRegistration:
     """Format of generated code of format 1, which has it nowhere else; see `check_format`."""
 
 
-@dataclass(slots=True, kw_only=True)
+@mutable_record(kw_only=True)
 class RegisteredAgent:
     """A registered agent."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, overload
 
@@ -207,7 +207,7 @@ class LongRunningSpec(tool_facts.LongRunning[Codec[Any]]):
 
 
 # Without slots of its own, so that what is found once of a tool, and asked for with every call, can be kept.
-@dataclass(frozen=True, kw_only=True)
+@frozen_record(slots=False)
 class ToolSpec(ToolFacts, Generic[P, R]):
     """One tool: its facts, names, codecs and rules.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from copy import copy
-from dataclasses import MISSING, FrozenInstanceError, dataclass, field, fields, is_dataclass
+from dataclasses import MISSING, FrozenInstanceError, dataclass, field, fields, is_dataclass, replace
 from functools import cache, partial
 from reprlib import recursive_repr
 from types import MemberDescriptorType
@@ -49,15 +49,38 @@ def sparse_record(cls: type[T]) -> type[T]:
 @overload
 def frozen_record(cls: type[T], /) -> type[T]: ...
 @overload
-def frozen_record(*, kw_only: bool) -> Callable[[type[T]], type[T]]: ...
+def frozen_record(
+    *, kw_only: bool = True, eq: bool = True, slots: bool = True
+) -> Callable[[type[T]], type[T]]: ...
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(field,))
-def frozen_record(cls: type[T] | None = None, /, *, kw_only: bool = True) -> Any:
-    """Make a frozen, slotted, keyword-only dataclass."""
-    make = partial(_record, kw_only=kw_only, is_frozen=True)
+def frozen_record(
+    cls: type[T] | None = None, /, *, kw_only: bool = True, eq: bool = True, slots: bool = True
+) -> Any:
+    """Make a frozen, slotted, keyword-only dataclass; without `eq` each is equal to itself alone."""
+    make = partial(_record, kw_only=kw_only, is_frozen=True, has_slots=slots, is_compared=eq)
     return make if cls is None else make(cls)
 
 
-def _record(cls: type[T], *, kw_only: bool, is_frozen: bool, has_slots: bool = True) -> type[T]:
+@overload
+def mutable_record(cls: type[T], /) -> type[T]: ...
+@overload
+def mutable_record(*, kw_only: bool = False, eq: bool = True) -> Callable[[type[T]], type[T]]: ...
+@dataclass_transform(field_specifiers=(field,))
+def mutable_record(cls: type[T] | None = None, /, *, kw_only: bool = False, eq: bool = True) -> Any:
+    """Make a slotted dataclass whose fields may be set again; without `eq` each is equal to itself alone."""
+
+    def make(cls: type[T]) -> type[T]:
+        made: Any = _record(cls, kw_only=kw_only, is_frozen=False, is_compared=eq)
+        if eq:
+            made.__hash__ = None
+        return made  # type: ignore[no-any-return]
+
+    return make if cls is None else make(cls)
+
+
+def _record(
+    cls: type[T], *, kw_only: bool, is_frozen: bool, has_slots: bool = True, is_compared: bool = True
+) -> type[T]:
     cls.__doc__ = cls.__doc__ or cls.__name__  # `dataclasses` would write a signature, which takes as long
     # It compiles two methods for a frozen class, and wants a class to be frozen only if it extends one.
     extends = any(map(is_dataclass, cls.__bases__))
@@ -65,7 +88,8 @@ def _record(cls: type[T], *, kw_only: bool, is_frozen: bool, has_slots: bool = T
         slots=has_slots, kw_only=kw_only, frozen=is_frozen and extends, init=False, repr=False, eq=False
     )(cls)
     methods = {"__init__": _Method(made, partial(_init, is_frozen=is_frozen)), "__repr__": _shown}
-    methods |= {"__eq__": _Method(made, _eq), "__hash__": _Method(made, _hash)}
+    if is_compared:
+        methods |= {"__eq__": _Method(made, _eq), "__hash__": _Method(made, _hash)}
     if is_frozen:
         vars(made)["__dataclass_params__"].frozen = True  # so that it can be extended by a frozen one
         methods |= _FROZEN
@@ -120,9 +144,11 @@ def _init(cls: Any, *, is_frozen: bool) -> Any:
             continue  # `__post_init__` sets it
         if each.init:
             (named if each.kw_only else ordered).append(parameter)
-        if is_frozen:
+        if is_frozen and _is_slot(cls, name):
             values[f"_set_{name}"] = getattr(cls, name).__set__  # faster than `object.__setattr__`
             body.append(f"_set_{name}(self, {value})")
+        elif is_frozen:
+            body.append(f"self.__dict__[{name!r}] = {value}")
         else:
             body.append(f"self.{name} = {value}")
     if hasattr(cls, "__post_init__"):
@@ -131,6 +157,10 @@ def _init(cls: Any, *, is_frozen: bool) -> Any:
     init = _function(cls, f"__init__({parameters})", body or ["pass"], **values)
     init.__annotations__ = {each.name: each.type for each in fields(cls) if each.init} | {"return": None}
     return init
+
+
+def _is_slot(cls: type, name: str) -> bool:
+    return isinstance(getattr(cls, name, None), MemberDescriptorType)
 
 
 def _eq(cls: type) -> Any:
@@ -179,8 +209,6 @@ _FROZEN: Final = {
 }
 
 if TYPE_CHECKING:
-    from dataclasses import replace
-
     changed = replace
 else:
 
@@ -198,17 +226,17 @@ def _copier(cls: Any) -> Callable[..., Any]:
     parameters = vars(cls).get("__dataclass_params__")
     if parameters is None or parameters.init:
         return _whole_copy  # a class that extends a record may keep more than its fields
-    slots: dict[str, Any] = {each.name: getattr(cls, each.name, None) for each in fields(cls)}
-    if not all(isinstance(slot, MemberDescriptorType) for slot in slots.values()):
-        return _sparse_copy
+    names = [each.name for each in fields(cls)]
+    if not all(_is_slot(cls, name) for name in names):
+        return replace if any(_is_slot(cls, name) for name in names) else _sparse_copy
     values: dict[str, Any] = {"_new": object.__new__, "_class": cls, "_same": _SAME}
-    values |= {f"_set_{name}": slot.__set__ for name, slot in slots.items()}  # a frozen one has no other way
+    values |= {f"_set_{name}": getattr(cls, name).__set__ for name in names}  # a frozen one has no other way
     body = [
         "_copy = _new(_class)",
-        *(f"_set_{name}(_copy, _record.{name} if {name} is _same else {name})" for name in slots),
+        *(f"_set_{name}(_copy, _record.{name} if {name} is _same else {name})" for name in names),
         "return _copy",
     ]
-    head = f"copy(_record, /, *, {', '.join(f'{name}=_same' for name in slots)})"
+    head = f"copy(_record, /, *, {', '.join(f'{name}=_same' for name in names)})"
     copied: Callable[..., Any] = _function(cls, head, body, **values)
     return copied
 

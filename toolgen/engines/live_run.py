@@ -12,10 +12,11 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Set
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, Protocol
 
 from toolgen.contract.errors import ToolgenError
+from toolgen.contract.record import mutable_record
 from toolgen.contract.tasks import Timer
 from toolgen.runs import NondeterminismError
 
@@ -224,7 +225,7 @@ class Turnstile:
                 self._left -= 1
 
 
-@dataclass(slots=True, eq=False)
+@mutable_record(eq=False)
 class Wait:
     """One `wait` of a loop that is not over."""
 
@@ -250,7 +251,7 @@ class Parking(Protocol):
     def stalled(self, run: Run) -> None: ...
 
 
-@dataclass(slots=True, eq=False)
+@mutable_record(eq=False)
 class Run:
     """One run that is not over, in the process that executes it."""
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from fractions import Fraction
 from functools import cache
 from operator import ge, gt, le, lt
 from typing import Any, Final, Literal, TypeAlias
+
+from toolgen.contract.record import frozen_record
 
 from .fields import ArrayType, DataType, MapType, NumberType, ScalarKind, ScalarType, StringType
 
@@ -37,7 +39,7 @@ Takes = Literal["choice", "bound", "step", "length", "flag", "text"]
 """What is written: values, a limit of the value, a step, a limit of the size, whether it holds, a text."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen_record(eq=False)
 class Constraint:
     """One row of the table."""
 

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
 from typing import Any, Final, Literal, TypeAlias
 
 from toolgen.contract.json_value import Json
-from toolgen.contract.record import record
+from toolgen.contract.record import frozen_record, record
 
 
 class Missing(Enum):
@@ -154,7 +153,7 @@ class Field:
     """Its values stand in no event, log, span or text for people."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@frozen_record(eq=False)
 class Foreign:
     """A foreign schema, and the part of it that Python types hold.
 

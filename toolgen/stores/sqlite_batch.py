@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from toolgen.contract.logs import logger
+from toolgen.contract.record import mutable_record
 
 from .sqlite_errors import DamagedRowError
 
@@ -18,7 +19,7 @@ T = TypeVar("T")
 log = logger("toolgen.stores")
 
 
-@dataclass(slots=True)
+@mutable_record
 class Request(Generic[T]):
     """A step with a caller that waits; it fails when its batch cannot be written."""
 
@@ -30,7 +31,7 @@ class Request(Generic[T]):
     error: Exception | None = None
 
 
-@dataclass(slots=True)
+@mutable_record
 class Batch:
     """What is written together."""
 
