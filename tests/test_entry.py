@@ -5,6 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
+
+from toolgen.cli.app import app, run
 
 from .conftest import in_a_process
 
@@ -17,6 +20,14 @@ sys.argv = ["toolgen", "--version"]
 from toolgen.cli import main
 sys.exit(main())
 """
+
+
+def test_the_list_of_commands_is_that_of_commands_with_options(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--help"]) == 0
+    listed = capsys.readouterr()
+    with pytest.raises(SystemExit):
+        get_command(app)(["--help"], prog_name="toolgen")
+    assert capsys.readouterr() == listed
 
 
 @pytest.mark.exhaustive

@@ -69,6 +69,10 @@ def run(args: Sequence[str]) -> int:
 @cache
 def _command(name: str) -> Callable[..., Any]:
     """Return the app with one command; where none has this name with all, which take longer to make."""
+    if name in ("--help", "--version"):  # no command follows
+        from .command_groups import without_options
+
+        return get_command(without_options(app))
     part = copy(app)
     commands = [
         (each.name or getattr(each.callback, "__name__", ""), each) for each in app.registered_commands
