@@ -17,8 +17,35 @@ import atexit, sys, threading
 atexit.register(print, "the last spans")
 threading.Thread(target=threading.Event().wait, daemon={daemon}).start()
 sys.argv = ["toolgen", "--version"]
-from toolgen.cli import main
-sys.exit(main())
+from toolgen.cli import {door}
+sys.exit({door}())
+"""
+LAST = "class Last:\n    def __del__(self):\n        print('finalized')\nlast = Last()"
+APP = """
+import atexit, gc, json, sys, threading
+from typing import Optional
+from toolgen.runtime import Runtime
+
+class Log:
+    file = open("log.txt", "w")
+
+Optional[Log]  # which typing remembers
+Log.file.write("not closed")
+
+class Ring:
+    def __init__(self):
+        self.ring = self
+
+    def __del__(self):
+        import colorsys
+        print("collected", colorsys.rgb_to_hsv(0, 0, 0), file=sys.stderr)
+
+{further}
+
+def runtime():
+    Ring()
+    print(gc.get_threshold(), gc.isenabled(), gc.get_freeze_count() > 10_000, file=sys.stderr)
+    return Runtime()
 """
 
 
@@ -31,9 +58,10 @@ def test_the_list_of_commands_is_that_of_commands_with_options(capsys: pytest.Ca
 
 
 @pytest.mark.exhaustive
-def test_a_command_that_used_temporal_leaves_before_the_interpreter_ends(tmp_path: Path) -> None:
+@pytest.mark.parametrize("door", ["main", "command"])
+def test_a_command_that_used_temporal_leaves_before_the_interpreter_ends(tmp_path: Path, door: str) -> None:
     """The interpreter would wait for the thread, for ever."""
-    done = in_a_process(tmp_path, "-c", PROGRAM.format(imports="import temporalio", daemon=False))
+    done = in_a_process(tmp_path, "-c", PROGRAM.format(imports="import temporalio", daemon=False, door=door))
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[0].startswith("toolgen ")
     assert done.stdout.splitlines()[1:] == ["the last spans"]
@@ -41,6 +69,58 @@ def test_a_command_that_used_temporal_leaves_before_the_interpreter_ends(tmp_pat
 
 @pytest.mark.exhaustive
 def test_another_command_ends_with_its_interpreter(tmp_path: Path) -> None:
-    imports = "class Last:\n    def __del__(self):\n        print('finalized')\nlast = Last()"
-    done = in_a_process(tmp_path, "-c", PROGRAM.format(imports=imports, daemon=True))
+    done = in_a_process(tmp_path, "-c", PROGRAM.format(imports=LAST, daemon=True, door="main"))
     assert (done.returncode, done.stdout.splitlines()[1:]) == (0, ["the last spans", "finalized"])
+
+
+@pytest.mark.exhaustive
+def test_a_process_without_code_of_the_author_is_left_as_it_is(tmp_path: Path) -> None:
+    """To look for cycles three times in what the command imported takes a tenth of its time."""
+    done = in_a_process(tmp_path, "-c", PROGRAM.format(imports=LAST, daemon=True, door="command"))
+    assert (done.returncode, done.stdout.splitlines()[1:]) == (0, ["the last spans"])
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize(
+    "further",
+    [
+        "",
+        "json.JSONDecoder.own = lambda: Log",
+        "json.JSONDecoder.own = (Log.file.write(str(n)) for n in [''])",
+        "json.JSONDecoder.own, Log.file = Log.file, None",
+        "json.JSONDecoder.own = Log\natexit.register(lambda: (gc.collect(), gc.disable()))",
+        "json.JSONDecoder.own = Log\natexit.register(gc.unfreeze)",
+        "json.JSONDecoder.own = Log\natexit.register(gc.freeze)",
+        "threading.Thread(target=threading.Event().wait, daemon=True).start()",
+    ],
+    ids=[
+        "no more",
+        "a function",
+        "a generator",
+        "a file",
+        "no collections",
+        "unfrozen",
+        "frozen",
+        "a thread",
+    ],
+)
+def test_what_the_code_of_the_author_leaves_is_collected_and_written(tmp_path: Path, further: str) -> None:
+    """Also where a class holds it that was imported before."""
+    tmp_path.joinpath("pyproject.toml").write_text(
+        '[tool.toolgen]\ndesign = "none"\nruntime = "app:runtime"\n'
+    )
+    tmp_path.joinpath("app.py").write_text(APP.replace("{further}", further))
+    done = in_a_process(tmp_path, "-m", "toolgen", "call", "none")
+    ours = in_a_process(tmp_path, "-c", "import gc; print(gc.get_threshold())")
+    lines = [f"{ours.stdout.strip()} True True", "collected (0.0, 0.0, 0)"]
+    assert (done.returncode, done.stderr.splitlines()) == (1, lines)
+    assert tmp_path.joinpath("log.txt").read_text() == "not closed"
+
+
+@pytest.mark.exhaustive
+def test_what_a_design_leaves_is_written(tmp_path: Path) -> None:
+    tmp_path.joinpath("pyproject.toml").write_text('[tool.toolgen]\ndesign = "app"\n')
+    tmp_path.joinpath("app.py").write_text(APP.replace("{further}", "json.JSONDecoder.own = lambda: Log"))
+    done = in_a_process(tmp_path, "-m", "toolgen", "gen")
+    assert (done.returncode, done.stderr.count("has no name 'design'")) == (2, 1)
+    assert tmp_path.joinpath("log.txt").read_text() == "not closed"

@@ -1,5 +1,5 @@
 """`python -m toolgen`."""
 
-from toolgen.cli import main
+from toolgen.cli import command
 
-raise SystemExit(main())
+raise SystemExit(command())

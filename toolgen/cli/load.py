@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from toolgen.contract.errors import ToolgenError
 
 from .config import Project
+from .garbage import begin_design
 from .python_errors import user_code_errors
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ def load_design(project: Project) -> Design:
         )
     from toolgen.dsl import Design  # which the commands that only run tools do not load
 
+    begin_design()
     with no_bytecode():
         module = load_module(project, project.design, "design")
     if not hasattr(module, "design"):

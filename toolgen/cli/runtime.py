@@ -30,6 +30,7 @@ from toolgen.runs import Engine
 from toolgen.runtime import CallMeta, Runtime, Snapshot, ToolSpec, UnknownToolError
 
 from .config import Project
+from .garbage import begin_runtime
 from .load import load_module
 from .models import set_models
 from .python_errors import cause_of, user_code_errors
@@ -64,6 +65,7 @@ async def project_runtime(project: Project, *, is_strict: bool = False) -> Async
         if is_strict:
             raise ToolgenError(problem, hint="run: toolgen gen")
         print(f"warning: {problem}; run: toolgen gen", file=sys.stderr)
+    begin_runtime()
     if not project.runtime:
         from .default_runtime import default_runtime  # with the design language, which is large
 
@@ -140,6 +142,7 @@ async def open_test_runtime(project: Project) -> AsyncIterator[Runtime]:
     Raises:
         ToolgenError: as `project_runtime`.
     """
+    begin_runtime()
     async with _made_runtime(project, "test_runtime", project.test_runtime) as runtime, runtime:
         yield runtime
 
