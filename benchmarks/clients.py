@@ -123,7 +123,7 @@ def bound(client: HTTPClient, of: Operation[ListBooks, Listed], *, repeats: bool
         with calling(ctx):
             return await client.send(of, payload)
 
-    spec = ToolSpec(
+    spec: ToolSpec[ListBooks, Listed] = ToolSpec(
         id="library.books.list_books",
         description="List books.",
         payload=TypeCodec(ListBooks, "ListBooks"),
@@ -143,7 +143,11 @@ async def compared(url: str) -> None:
 
         async def by_hand() -> bytes:
             payload = payloads.validate_json(ARGUMENTS)
-            query = {"q": payload.query, "limit": payload.limit, "tags": payload.tags or []}
+            query: dict[str, str | int | list[str] | None] = {
+                "q": payload.query,
+                "limit": payload.limit,
+                "tags": payload.tags or [],
+            }
             response = await http.get("/books", params=query)
             response.raise_for_status()
             return results.dump_json(results.validate_json(response.content), exclude_none=True)

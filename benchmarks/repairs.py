@@ -17,6 +17,7 @@ import tempfile
 import warnings
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -188,7 +189,7 @@ def broken(mistake: Callable[[Place], Iterator[Any]], schema: Any, example: Any,
         for other in mistake(place)
     ]
     for keys, other in random.Random(seed).sample(found, min(PLACES, len(found))):
-        yield changed(copy.deepcopy(example), keys, lambda _, other=other: copy.deepcopy(other))
+        yield changed(copy.deepcopy(example), keys, partial(lambda value, _: copy.deepcopy(value), other))
 
 
 def changed(document: Any, keys: Keys, change: Callable[[Any], Any]) -> Any:
@@ -215,7 +216,7 @@ def repaired(document: Any, issues: list[tuple[Keys, Issue]]) -> Any:
         if issue["constraint"] == "unknown_field":
             document = _without(document, keys)
         else:
-            document = changed(document, keys, lambda value, issue=issue: _mended(value, issue))
+            document = changed(document, keys, partial(_mended, issue=issue))
     return document
 
 
@@ -278,13 +279,13 @@ def rounds(codec: Codec[Any], document: Any) -> tuple[int, list[tuple[Keys, Issu
 
     0 is a document that fits as it is, `ROUNDS + 1` one that does not fit after the last.
     """
-    for number in range(ROUNDS + 1):
-        issues = found(codec, document)
+    issues = found(codec, document)
+    for number in range(ROUNDS):
         if not issues:
             return number, []
-        if number < ROUNDS:
-            document = repaired(document, issues)
-    return ROUNDS + 1, issues
+        document = repaired(document, issues)
+        issues = found(codec, document)
+    return ROUNDS + bool(issues), issues
 
 
 def main(step: int = 1) -> None:
