@@ -147,6 +147,13 @@ GOALS: Final = (
         ("many", "20 at once"),
         "500 objects for each run that waits, which Python looks at for garbage: fewer tasks and coroutines",
     ),
+    Goal(
+        row="turn after 300 others without a window",
+        most=5.8,
+        unit="ms",
+        place=("turns", "memory"),
+        lever="messages are parsed, copied and joined: keep those that a turn has read",
+    ),
     _made(
         "1,000 tools, first",
         1.0,

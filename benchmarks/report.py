@@ -17,7 +17,7 @@ import sys
 from importlib.metadata import version
 from typing import Any, Final
 
-from . import generate, runs, startup
+from . import generate, runs, startup, turns
 from .tables import PAGE, RESULTS, ROOT, TABLES, filled
 
 BENCH: Final = ROOT / ".bench"
@@ -62,6 +62,8 @@ def measured() -> dict[str, Any]:
     results["newer"] = newer()
     say("runs of toolgen")
     results["runs"] = {**asyncio.run(runs.beside_peers()), "many": runs.many()}
+    say("turns of a conversation")
+    results["turns"] = turns.without_window()
     say("calls over MCP")
     results["mcp"] = json_of(sys.executable, "benchmarks.mcp_calls", "--json")
     say("1,000 tools")

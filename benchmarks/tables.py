@@ -163,7 +163,7 @@ def _shown(value: float, unit: str) -> str:
         case "s":
             return f"{value:.2f}" if value >= 0.1 else f"{value:.3f}"
         case _:
-            return f"{value:.0f}"
+            return f"{value:.0f}" if value >= 10 else f"{value:.1f}"
 
 
 def conditions(results: Results) -> str:

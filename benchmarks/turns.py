@@ -12,6 +12,8 @@ import asyncio
 import datetime as dt
 import tempfile
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from statistics import median
 from typing import Final
@@ -41,6 +43,8 @@ TURNS: Final = (10, 100, 1000)
 ROUNDS: Final = (10, 100, 999)
 CALLS: Final = (5, 500)
 """Of a run whose status is asked for."""
+EARLIER: Final = 300
+"""Turns before the one of a conversation that has no window."""
 WINDOW: Final = 30
 """Turns of each session, and looks at each run, whose median is taken."""
 CALL: Final = CallTools(calls=(PlannedCall.of("list_devices", {"site_id": "harbour"}),))
@@ -88,12 +92,38 @@ def main() -> None:
         print(f"  a file's rate is {', '.join(shares)} of memory's")
 
 
+def without_window() -> dict[str, float]:
+    """Return the milliseconds of a turn after 300 others, all of which its planner gets."""
+    with tempfile.TemporaryDirectory() as folder:
+        engines = {"memory": InProcessEngine(), "file": InProcessEngine(Path(folder) / "runs.db")}
+        return {name: round(asyncio.run(_late_turn(engine)), 2) for name, engine in engines.items()}
+
+
+async def _late_turn(engine: InProcessEngine) -> float:
+    async with _served(engine, None) as (client, _):
+        costs = [await _cost(client, "long") for _ in range(EARLIER + WINDOW)]
+    return median(costs[-WINDOW:])
+
+
 def _show(what: str, costs: Costs) -> None:
     found = "  ".join(f"{number}: {cost:7.3f} ms" for number, cost in costs.items())
     print(f"{what:24}  {found}   last is {costs[max(costs)] / costs[min(costs)]:.2f} of the first")
 
 
 async def _costs(engine: InProcessEngine) -> dict[str, Costs]:
+    async with _served(engine, History(keep_turns=10)) as (client, planner):
+        return {
+            "a turn": await _turns(client),
+            "a round": await _rounds(client, planner),
+            "a status": await _statuses(client, planner, engine),
+        }
+
+
+@asynccontextmanager
+async def _served(
+    engine: InProcessEngine, history: History | None
+) -> AsyncIterator[tuple[AgentClient, Rounds]]:
+    """Yield the client of an agent that is given so much of its conversations, and its planner."""
     runtime = Runtime(engine=engine)
     executor = RecordingExecutor(
         {"list_devices": devices.ListDevicesResult(devices=FOUND, returned=5, truncated=False)}
@@ -103,18 +133,13 @@ async def _costs(engine: InProcessEngine) -> dict[str, Costs]:
         id="bench.agent",
         description="Answers questions about devices.",
         tools=tuple(AgentTool(id=one.id, name=one.name) for one in devices.SPECS),
-        policy=RunPolicy(history=History(keep_turns=10)),
+        policy=RunPolicy(history=history),
     )
     planner = Rounds()
     agents = Agents(runtime)
     agents.register(AgentRegistration(spec=spec, planner=planner, toolsets=(toolset,), format=1))
     async with runtime:
-        client = agents.client(spec.id)
-        return {
-            "a turn": await _turns(client),
-            "a round": await _rounds(client, planner),
-            "a status": await _statuses(client, planner, engine),
-        }
+        yield agents.client(spec.id), planner
 
 
 async def _turns(client: AgentClient) -> Costs:
