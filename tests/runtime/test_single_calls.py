@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import re
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
+from typing import Annotated, Any, Final, TypeAlias
 
 import pytest
+from pydantic import PlainSerializer
 
 from tests.runtime.recording import ARGUMENTS, LIST, META, page, registration
+from toolgen.calls.capability import CallScope, Conflict
+from toolgen.calls.toolsets.functions import function_toolset
 from toolgen.events import Events
 from toolgen.runtime import (
     Continue,
     Hook,
+    Key,
     Limits,
     RetryHint,
     Runtime,
@@ -68,6 +74,27 @@ class Ending(RecordingExecutor):
         if isinstance(self._end, BaseException):
             raise self._end
         return self._end
+
+
+WRITE: ContextVar[Callable[[], str]] = ContextVar("write")
+Late: TypeAlias = Annotated[str, PlainSerializer(lambda _: WRITE.get()())]
+"""A text that is made when it is written."""
+CACHE: Final[Key[int]] = Key("cache")
+
+
+class Cache:
+    """A capability that counts who uses it."""
+
+    name = CACHE.name
+    size = opened = closed = 0
+
+    def open(self, call: CallScope) -> int:
+        self.opened += 1
+        return self.size
+
+    async def close(self, opened: Sequence[tuple[int, bool]]) -> Sequence[Conflict]:
+        self.closed += len(opened)
+        return ()
 
 
 class Passing(Hook):
@@ -134,6 +161,28 @@ async def test_a_long_result_is_truncated_straight_as_by_steps() -> None:
 
 async def test_a_time_limit_holds_straight_as_by_steps() -> None:
     await same(page(), scheduling=Scheduling(tool_timeout_s=60.0))
+
+
+@pytest.mark.parametrize("size", [10, 5_000], ids=["short", "long"])
+async def test_a_result_is_written_once_and_what_it_uses_then_is_closed(size: int) -> None:
+    cache, written = Cache(), list[str]()
+
+    async def find(ctx: ToolContext) -> Late:
+        """Find it."""
+
+        def text() -> str:
+            written.append("x" * ctx.capability(CACHE))
+            return written[-1]
+
+        WRITE.set(text)
+        return ""
+
+    runtime = Runtime(capabilities=[cache], limits=Limits(result_bytes=2_000))
+    runtime.tools.register(function_toolset("local.functions", [find]))
+    cache.size = size
+    for calls in (1, 2):
+        assert (await runtime.call("find", {})).status == "ok"
+        assert (cache.opened, cache.closed, len(written)) == (calls, calls, calls)
 
 
 async def test_whoever_subscribes_before_a_call_begins_hears_of_it() -> None:

@@ -124,7 +124,7 @@ async def _run_steps(frame: Frame, is_watched: bool) -> ToolResult:
                 frame.arguments, UNLIMITED if frame.resumption else services.limits
             )
         except ToolValidationError as error:
-            payload = _decode_empty_arguments(frame, error)
+            payload = decode_empty_arguments(frame, error)
             if isinstance(payload, ToolResult):
                 return payload
         if trace is not None:
@@ -220,7 +220,7 @@ async def _require_enabled(frame: Frame, disabled: ToolSwitch) -> None:
     raise ToolError(message, retry_hint=hint)
 
 
-def _decode_empty_arguments(frame: Frame, error: ToolValidationError) -> Any:
+def decode_empty_arguments(frame: Frame, error: ToolValidationError) -> Any:
     """Decode empty arguments, as some models send them, as `{}`; return an error result for others."""
     if raw_arguments(frame.arguments) is not NO_ARGUMENTS:
         return frame.invalid_arguments_result(error)

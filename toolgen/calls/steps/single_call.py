@@ -14,7 +14,7 @@ from ..context import ToolContext, batch_of
 from ..errors import ToolError, ToolValidationError
 from ..reports import SILENT
 from ..results import ToolOutcome, ToolResult, WithoutResult
-from .dispatch import delegate_or_suspend, dispatch, failure_of, finished
+from .dispatch import decode_empty_arguments, delegate_or_suspend, dispatch, failure_of, finished
 from .failures import invalid_arguments_result
 from .frame import Batch, Frame
 from .result_encoding import bounds_of, encode_result
@@ -85,9 +85,11 @@ async def call_straight(
         try:
             payload = spec.payload.decode_lenient(arguments, services.limits)
         except ToolValidationError as error:
-            if raw_arguments(arguments) is NO_ARGUMENTS:
-                return await call_by_steps(_frame(context, tool, arguments, services), later)
-            return invalid_arguments_result(spec, error, arguments, meta, tool.result_bytes)
+            if raw_arguments(arguments) is not NO_ARGUMENTS:
+                return invalid_arguments_result(spec, error, arguments, meta, tool.result_bytes)
+            payload = decode_empty_arguments(_frame(context, tool, arguments, services), error)
+            if isinstance(payload, ToolResult):
+                return payload
         if tool.meta_fields:
             tool.inject_meta(payload, meta)
         running, gate = RunningCall(), scheduler.alone
@@ -116,20 +118,23 @@ async def call_straight(
             else:
                 scheduler.leave(running)
             CALLER.reset(token)
-        if context._batch is None and not isinstance(returned, _NO_PLAIN_RESULT):
+        if not isinstance(returned, _NO_PLAIN_RESULT):
             document = spec.result.encode(returned)
-            if len(document) <= tool.result_bytes:
-                result: Any = _new(ToolResult)  # as in `encode_result`
-                result.tool, result.status, result.json = spec.id, "ok", document
-                result.result, result.tool_call_id = returned, meta.tool_call_id
-                if spec.bounded is not None:
-                    result.bounds = bounds_of(spec, returned)
+            result: Any = _new(ToolResult)  # as in `encode_result`
+            result.tool, result.status, result.json = spec.id, "ok", document
+            result.result, result.tool_call_id = returned, meta.tool_call_id
+            if spec.bounded is not None:
+                result.bounds = bounds_of(spec, returned)
+            if context._batch is None and len(document) <= tool.result_bytes:
                 return result  # type: ignore[no-any-return]  # begun as one
-        frame = _frame(context, tool, arguments, services)
-        if isinstance(returned, WithoutResult):
-            result = await delegate_or_suspend(frame, returned)
+            frame = _frame(context, tool, arguments, services)
+            result = await finished(frame, result)
         else:
-            result = await finished(frame, encode_result(spec, returned, meta))
+            frame = _frame(context, tool, arguments, services)
+            if isinstance(returned, WithoutResult):
+                result = await delegate_or_suspend(frame, returned)
+            else:
+                result = await finished(frame, encode_result(spec, returned, meta))
     except BaseException as error:
         frame = _frame(context, tool, arguments, services)
         result = frame.error_result(failure_of(frame, error))
