@@ -10,6 +10,7 @@ from typing import Annotated, Any, Final, TypeAlias
 
 import pytest
 from pydantic import PlainSerializer
+from starlette.background import BackgroundTask
 
 from tests.runtime.recording import ARGUMENTS, LIST, META, page, registration
 from toolgen.calls.capability import CallScope, Conflict
@@ -183,6 +184,13 @@ async def test_a_result_is_written_once_and_what_it_uses_then_is_closed(size: in
     for calls in (1, 2):
         assert (await runtime.call("find", {})).status == "ok"
         assert (cache.opened, cache.closed, len(written)) == (calls, calls, calls)
+
+
+async def test_a_framework_that_asks_awaits_a_call() -> None:
+    executor = Ending(page())
+    runtime = runtimes(executor, Ending(page()))[0]
+    await BackgroundTask(runtime.call, LIST, ARGUMENTS, META)()
+    assert executor.begun == 1
 
 
 async def test_whoever_subscribes_before_a_call_begins_hears_of_it() -> None:

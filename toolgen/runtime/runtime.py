@@ -20,6 +20,7 @@ from toolgen.calls.steps.scheduling import DEFAULT_SCHEDULING, Scheduling
 from toolgen.calls.steps.single_call import call_by_steps, call_straight, call_unknown
 from toolgen.calls.toolsets.registration import ToolsetRegistration, runtime_options
 from toolgen.contract.limits import DEFAULT_LIMITS, Limits
+from toolgen.contract.tasks import coroutine_function
 
 from .assembly import Assembly, check_policy, keeper_for, reports_for
 
@@ -161,6 +162,7 @@ class Runtime:
         """Add a toolset; as `Tools.register`, for programs that `toolgen init` wrote earlier."""
         self.tools.register(registration)
 
+    @coroutine_function
     def call(
         self,
         tool: str | ToolSpec[Any, Any],
