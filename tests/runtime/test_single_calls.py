@@ -15,6 +15,7 @@ from starlette.background import BackgroundTask
 from tests.runtime.recording import ARGUMENTS, LIST, META, page, registration
 from toolgen.calls.capability import CallScope, Conflict
 from toolgen.calls.toolsets.functions import function_toolset
+from toolgen.capabilities import DisabledTools, MemoryStateStore
 from toolgen.events import Events
 from toolgen.runtime import (
     Continue,
@@ -191,6 +192,17 @@ async def test_a_framework_that_asks_awaits_a_call() -> None:
     runtime = runtimes(executor, Ending(page()))[0]
     await BackgroundTask(runtime.call, LIST, ARGUMENTS, META)()
     assert executor.begun == 1
+
+
+async def test_a_disabled_tool_is_not_executed_also_from_a_snapshot_of_another_runtime() -> None:
+    executor, switches = Ending(page()), DisabledTools(MemoryStateStore())
+    other, host = runtimes(executor, executor)[0], Runtime(disabled=switches)
+    host.tools.register(registration(executor))
+    await host.tools.disable(LIST)
+    within = await other.tools.snapshot()
+    for _ in range(2):
+        assert (await host.call(LIST, ARGUMENTS, META, within=within)).status == "error"
+    assert executor.begun == 0
 
 
 async def test_whoever_subscribes_before_a_call_begins_hears_of_it() -> None:

@@ -122,9 +122,12 @@ class RuntimeServices:
     """Repeats the steps that store artifacts and changes of state after an executor."""
     new_batch: Callable[[], Batch] = field(init=False)
     """Makes the batch of a single call."""
+    needs_steps: bool = field(init=False)
+    """Whether no call goes straight, also that of a tool whose snapshot another runtime has made."""
 
     def __post_init__(self) -> None:
         self.is_measured = self.spans is not None or self.metrics is not None
+        self.needs_steps = self.is_measured or self.disabled is not None or self.policy is not None
         self.new_batch = partial(Batch, self.capabilities)
 
 

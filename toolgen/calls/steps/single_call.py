@@ -76,8 +76,8 @@ async def call_straight(
         EventLoopError, asyncio.CancelledError, KeyboardInterrupt: as `dispatch`.
     """
     spec, scheduler, reports = tool.spec, services.scheduler, services.reports
-    is_watched = services.is_measured or not (reports is SILENT or reports.is_idle)
-    if is_watched or CALLER.get() is not None or scheduler.loop is not get_running_loop():
+    needs_steps = services.needs_steps or not (reports is SILENT or reports.is_idle)
+    if needs_steps or CALLER.get() is not None or scheduler.loop is not get_running_loop():
         return await call_by_steps(Frame(tool, arguments, meta, services.new_batch(), services), later)
     context: Any = _new(ToolContext)  # its constructor, and a batch, are a fifteenth of a ping
     context.meta, context.tool, context.spec, context._new_batch = meta, spec.id, spec, services.new_batch
