@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-import inspect
-import sys
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
@@ -16,7 +14,6 @@ Work that waits for other work to end so has twice as long.
 """
 
 T = TypeVar("T")
-F = TypeVar("F", bound=Callable[..., Coroutine[Any, Any, Any]])
 
 
 class Timer(Protocol):
@@ -43,19 +40,6 @@ def start_task(
     held.add(task)
     task.add_done_callback(held.discard)
     return task
-
-
-def coroutine_function(function: F) -> F:
-    """Mark a function that returns a coroutine as one, for frameworks and mocks that ask before they call it.
-
-    Before Python 3.12 those hear of it that ask `asyncio.iscoroutinefunction`.
-    """
-    if sys.version_info >= (3, 12):
-        inspect.markcoroutinefunction(function)
-    else:
-        marked: Any = function
-        marked._is_coroutine = vars(asyncio.coroutines)["_is_coroutine"]  # as `unittest.mock` does
-    return function
 
 
 async def in_pieces(items: Iterable[T], size: int) -> AsyncIterator[T]:

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from functools import cached_property
 from types import TracebackType
@@ -17,10 +17,9 @@ from toolgen.calls.steps.execution import Execution
 from toolgen.calls.steps.frame import Batch, Frame, HostArguments, RuntimeServices, call_arguments, tool_name
 from toolgen.calls.steps.scheduler import Scheduler
 from toolgen.calls.steps.scheduling import DEFAULT_SCHEDULING, Scheduling
-from toolgen.calls.steps.single_call import call_by_steps, call_straight, call_unknown
+from toolgen.calls.steps.single_call import SingleCalls
 from toolgen.calls.toolsets.registration import ToolsetRegistration, runtime_options
 from toolgen.contract.limits import DEFAULT_LIMITS, Limits
-from toolgen.contract.tasks import coroutine_function
 
 from .assembly import Assembly, check_policy, keeper_for, reports_for
 
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from toolgen.calls.call import CallName
     from toolgen.calls.codec import Arguments
     from toolgen.calls.context import Values
-    from toolgen.calls.reports import Trace
     from toolgen.calls.results import Suspended, ToolResult
     from toolgen.calls.specs import ToolSpec
     from toolgen.calls.steps.hooks import Hook
@@ -51,7 +49,7 @@ if TYPE_CHECKING:
     from .tools import Tools
 
 
-class Runtime:
+class Runtime(SingleCalls):
     """Executes the calls of the toolsets that are registered with it.
 
     Args:
@@ -161,49 +159,6 @@ class Runtime:
     def register(self, registration: ToolsetRegistration | StaticToolset) -> None:
         """Add a toolset; as `Tools.register`, for programs that `toolgen init` wrote earlier."""
         self.tools.register(registration)
-
-    @coroutine_function
-    def call(
-        self,
-        tool: str | ToolSpec[Any, Any],
-        arguments: HostArguments,
-        meta: CallMeta = NO_META,
-        *,
-        trace: Trace | None = None,
-        values: Values | None = None,
-        within: Snapshot | None = None,
-    ) -> Coroutine[Any, Any, ToolResult]:
-        """Return the one result of a call, whatever happens in it.
-
-        `tool` is an id, a wire name that one registered tool has, or a spec, which stands for its id.
-        `arguments` are those of the model: JSON text, a mapping of JSON values, or a payload of the tool,
-        which is encoded without its injected fields. A fresh `trace` gets the steps of the call. `values` are
-        those that the turn shares. `within` is the snapshot that advertised the tool.
-
-        Raises:
-            RegistrationError: a hook names a tool that is not there; no call is served then.
-            EventLoopError: the runtime belongs to another event loop, which has not ended.
-            TypeError: the tool or the arguments are of another type; the host gave them, not the model.
-            ValueError: the trace is that of another call.
-        """
-        if not self._hook_tools.is_settled:
-            self._hook_tools.require_all_known()
-        services = self._services
-        directory = self._directory if within is None else within.directory
-        # By class, not by `type()`: a call each for every call of a tool.
-        name: str = tool if tool.__class__ is str else tool_name(tool)  # pyright: ignore[reportAssignmentType]
-        registered = directory.by_name.get(name)
-        if registered is None:
-            return call_unknown(name, directory, meta, services, trace)
-        received: Arguments = (
-            arguments  # pyright: ignore[reportAssignmentType]
-            if arguments.__class__ is bytes
-            else call_arguments(registered.spec, arguments)
-        )
-        if registered.is_bare and trace is None and values is None:
-            return call_straight(registered, received, meta, services, self._later)
-        batch = Batch(services.capabilities, values)
-        return call_by_steps(Frame(registered, received, meta, batch, services, trace), self._later)
 
     async def call_once(
         self,

@@ -170,7 +170,7 @@ class RegisteredTool:
         has_more_around = self.needs_call or self.after or self.is_sensitive or options.disabled is not None
         has_more_result = spec.result_hint or spec.reminder or spec.is_terminal
         self.is_bare = not (has_more_around or has_more_result)
-        """Whether nothing stands around its executor and its result: `single_call.call_straight`."""
+        """Whether nothing stands around its executor and its result: `SingleCalls` goes straight to it."""
 
     def with_spec(self, spec: ToolSpec[Any, Any], options: RuntimeOptions) -> RegisteredTool:
         """Return the tool with another spec, such as one with another wire name."""

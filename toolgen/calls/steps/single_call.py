@@ -1,4 +1,4 @@
-"""One call that a host makes: straight to the executor where nothing stands around the tool, else by steps.
+"""Single calls of a host: straight to the executor where nothing stands around the tool, else by steps.
 
 The straight way has the rules of the steps (`dispatch`) for what such a tool has, and takes two thirds of
 their time for a small call. It makes a frame only of a call that ends otherwise than with a plain result.
@@ -9,6 +9,7 @@ from __future__ import annotations
 from asyncio import get_running_loop
 from typing import TYPE_CHECKING, Any, Final
 
+from ..call import NO_META, CallMeta
 from ..codec import NO_ARGUMENTS, Arguments, raw_arguments
 from ..context import ToolContext, batch_of
 from ..errors import ToolError, ToolValidationError
@@ -16,39 +17,167 @@ from ..reports import SILENT
 from ..results import ToolOutcome, ToolResult, WithoutResult
 from .dispatch import decode_empty_arguments, delegate_or_suspend, dispatch, failure_of, finished
 from .failures import invalid_arguments_result
-from .frame import Batch, Frame
+from .frame import Batch, Frame, HostArguments, call_arguments, tool_name
 from .result_encoding import bounds_of, encode_result
 from .running_call import CALLER, RunningCall
 
 if TYPE_CHECKING:
-    from ..call import CallMeta
+    from ..context import Values
     from ..reports import Trace
+    from ..specs import ToolSpec
     from ..toolsets.directory import Directory
-    from .frame import Later, RuntimeServices
+    from ..toolsets.snapshot import Snapshot
+    from .frame import RuntimeServices
+    from .hook_tools import HookTools
     from .registered_tool import RegisteredTool
 
 _new: Final = object.__new__
 _NO_PLAIN_RESULT: Final = (ToolOutcome, WithoutResult)
 
 
-async def call_by_steps(frame: Frame, later: Later) -> ToolResult:
-    """Execute a call step by step, and return its result.
+class SingleCalls:
+    """Makes calls one by one; `Runtime` extends it."""
 
-    Raises:
-        EventLoopError, ValueError, asyncio.CancelledError, KeyboardInterrupt: as `dispatch`.
-    """
-    result = await dispatch(frame)
-    if result.status != "ok" or frame.batch.touched:
-        result = await _ended(frame, result, later)
-    if frame.trace is not None and result.error is not None:
-        frame.trace.fail(result.error)
-    return result
+    _services: RuntimeServices
+    _directory: Directory
+    _hook_tools: HookTools
+
+    async def call(
+        self,
+        tool: str | ToolSpec[Any, Any],
+        arguments: HostArguments,
+        meta: CallMeta = NO_META,
+        *,
+        trace: Trace | None = None,
+        values: Values | None = None,
+        within: Snapshot | None = None,
+    ) -> ToolResult:
+        """Return the one result of a call, whatever happens in it.
+
+        `tool` is an id, a wire name that one registered tool has, or a spec, which stands for its id.
+        `arguments` are those of the model: JSON text, a mapping of JSON values, or a payload of the tool,
+        which is encoded without its injected fields. A fresh `trace` gets the steps of the call. `values` are
+        those that the turn shares. `within` is the snapshot that advertised the tool.
+
+        Raises:
+            RegistrationError: a hook names a tool that is not there; no call is served then.
+            EventLoopError: the runtime belongs to another event loop, which has not ended.
+            TypeError: the tool or the arguments are of another type; the host gave them, not the model.
+            ValueError: the trace is that of another call.
+        """
+        if not self._hook_tools.is_settled:
+            self._hook_tools.require_all_known()
+        directory = self._directory if within is None else within.directory
+        # By class, not by `type()`: a call each for every call of a tool.
+        name: str = tool if tool.__class__ is str else tool_name(tool)  # pyright: ignore[reportAssignmentType]
+        registered = directory.by_name.get(name)
+        services = self._services
+        if registered is None:
+            return _unknown_result(name, directory, meta, services, trace)
+        spec, scheduler, execution = registered.spec, services.scheduler, services.execution
+        reports = services.reports
+        received: Arguments = (
+            arguments  # pyright: ignore[reportAssignmentType]
+            if arguments.__class__ is bytes
+            else call_arguments(spec, arguments)
+        )
+        if (
+            not registered.is_bare
+            or services.needs_steps
+            or not (reports is SILENT or reports.is_idle)
+            or trace is not None
+            or values is not None
+            or CALLER.get() is not None
+            or scheduler.loop is not get_running_loop()
+        ):
+            batch = Batch(services.capabilities, values)
+            return await self._call_by_steps(Frame(registered, received, meta, batch, services, trace))
+        context: Any = _new(ToolContext)  # its constructor, and a batch, are a fifteenth of a ping
+        context.meta, context.tool, context.spec, context._new_batch = meta, spec.id, spec, services.new_batch
+        try:
+            try:
+                payload = spec.payload.decode_lenient(received, services.limits)
+            except ToolValidationError as error:
+                if raw_arguments(received) is not NO_ARGUMENTS:
+                    return invalid_arguments_result(spec, error, received, meta, registered.result_bytes)
+                payload = decode_empty_arguments(_frame(context, registered, received, services), error)
+                if isinstance(payload, ToolResult):
+                    return payload
+            if registered.meta_fields:
+                registered.inject_meta(payload, meta)
+            running, gate = RunningCall(), scheduler.alone
+            token = CALLER.set(running)
+            try:
+                if registered.is_free and gate.running < gate.limit and not meta.run_id:
+                    gate.running += 1  # as in `admit_at_once`
+                    running.gates = scheduler.only_process
+                    running.is_open = running.has_slot = True
+                elif not scheduler.admit_at_once(running, registered, meta, payload, None):
+                    await scheduler.admit(running)
+                context.has_begun = True
+                if registered.is_plain:
+                    try:
+                        returned = await registered.execute(payload, context)
+                    except ToolError as error:
+                        returned = await execution.retry(running, registered, error, payload, context)
+                else:
+                    returned = await execution.run(running, registered, payload, context)
+            finally:
+                if running.lane is None and running.has_slot:  # as in `leave`
+                    running.is_open = running.has_slot = False
+                    gate.running -= 1
+                    if gate.queue.lanes:
+                        gate.let_in()
+                else:
+                    scheduler.leave(running)
+                CALLER.reset(token)
+            result: Any = None
+            if not isinstance(returned, _NO_PLAIN_RESULT):
+                document = spec.result.encode(returned)
+                result = _new(ToolResult)  # as in `encode_result`
+                result.tool, result.status, result.json = spec.id, "ok", document
+                result.result, result.tool_call_id = returned, meta.tool_call_id
+                if spec.bounded is not None:
+                    result.bounds = bounds_of(spec, returned)
+                if context._batch is None and len(document) <= registered.result_bytes:
+                    return result  # type: ignore[no-any-return]  # begun as one
+            frame = _frame(context, registered, received, services)
+            if isinstance(returned, WithoutResult):
+                result = await delegate_or_suspend(frame, returned)
+            else:
+                result = await finished(frame, result or encode_result(spec, returned, meta))
+        except BaseException as error:
+            frame = _frame(context, registered, received, services)
+            result = frame.error_result(failure_of(frame, error))
+        return await self._ended(frame, result)
+
+    async def _call_by_steps(self, frame: Frame) -> ToolResult:
+        result = await dispatch(frame)
+        if result.status != "ok" or frame.batch.touched:
+            result = await self._ended(frame, result)
+        if frame.trace is not None and result.error is not None:
+            frame.trace.fail(result.error)
+        return result
+
+    async def _ended(self, frame: Frame, result: ToolResult) -> ToolResult:
+        """Return the result of a call that has nothing more to execute, after what others do with it."""
+        if result.status != "ok" and (result.delegated is not None or result.frozen is not None):
+            result = await self._later(frame.tool, frame.arguments, result, frame.meta)
+        if frame.batch.touched:
+            (result,) = await frame.batch.settle((result,), frame.services.reports)
+        return result
+
+    async def _later(
+        self, tool: RegisteredTool, arguments: Arguments, result: ToolResult, meta: CallMeta
+    ) -> ToolResult:
+        """Return the result of a call that an agent answers, or that waits from now on."""
+        raise NotImplementedError
 
 
-async def call_unknown(
+def _unknown_result(
     tool: str, directory: Directory, meta: CallMeta, services: RuntimeServices, trace: Trace | None
 ) -> ToolResult:
-    """Return the error result of a call whose tool does not exist.
+    """Return and emit the error result of a call whose tool does not exist.
 
     Raises:
         ValueError: the trace is that of another call.
@@ -61,86 +190,6 @@ async def call_unknown(
     return result
 
 
-async def call_straight(
-    tool: RegisteredTool,
-    arguments: Arguments,
-    meta: CallMeta,
-    services: RuntimeServices,
-    later: Later,
-) -> ToolResult:
-    """Execute a call of a tool that `is_bare`, and return its result.
-
-    It is long because a further function would cost every call.
-
-    Raises:
-        EventLoopError, asyncio.CancelledError, KeyboardInterrupt: as `dispatch`.
-    """
-    spec, scheduler, reports = tool.spec, services.scheduler, services.reports
-    needs_steps = services.needs_steps or not (reports is SILENT or reports.is_idle)
-    if needs_steps or CALLER.get() is not None or scheduler.loop is not get_running_loop():
-        return await call_by_steps(Frame(tool, arguments, meta, services.new_batch(), services), later)
-    context: Any = _new(ToolContext)  # its constructor, and a batch, are a fifteenth of a ping
-    context.meta, context.tool, context.spec, context._new_batch = meta, spec.id, spec, services.new_batch
-    try:
-        try:
-            payload = spec.payload.decode_lenient(arguments, services.limits)
-        except ToolValidationError as error:
-            if raw_arguments(arguments) is not NO_ARGUMENTS:
-                return invalid_arguments_result(spec, error, arguments, meta, tool.result_bytes)
-            payload = decode_empty_arguments(_frame(context, tool, arguments, services), error)
-            if isinstance(payload, ToolResult):
-                return payload
-        if tool.meta_fields:
-            tool.inject_meta(payload, meta)
-        running, gate = RunningCall(), scheduler.alone
-        token = CALLER.set(running)
-        try:
-            if tool.is_free and gate.running < gate.limit and not meta.run_id:  # as in `admit_at_once`
-                gate.running += 1
-                running.gates = scheduler.only_process
-                running.is_open = running.has_slot = True
-            elif not scheduler.admit_at_once(running, tool, meta, payload, None):
-                await scheduler.admit(running)
-            context.has_begun = True
-            if tool.is_plain:
-                try:
-                    returned = await tool.execute(payload, context)
-                except ToolError as error:
-                    returned = await services.execution.retry(running, tool, error, payload, context)
-            else:
-                returned = await services.execution.run(running, tool, payload, context)
-        finally:
-            if running.lane is None and running.has_slot:  # as in `leave`
-                running.is_open = running.has_slot = False
-                gate.running -= 1
-                if gate.queue.lanes:
-                    gate.let_in()
-            else:
-                scheduler.leave(running)
-            CALLER.reset(token)
-        if not isinstance(returned, _NO_PLAIN_RESULT):
-            document = spec.result.encode(returned)
-            result: Any = _new(ToolResult)  # as in `encode_result`
-            result.tool, result.status, result.json = spec.id, "ok", document
-            result.result, result.tool_call_id = returned, meta.tool_call_id
-            if spec.bounded is not None:
-                result.bounds = bounds_of(spec, returned)
-            if context._batch is None and len(document) <= tool.result_bytes:
-                return result  # type: ignore[no-any-return]  # begun as one
-            frame = _frame(context, tool, arguments, services)
-            result = await finished(frame, result)
-        else:
-            frame = _frame(context, tool, arguments, services)
-            if isinstance(returned, WithoutResult):
-                result = await delegate_or_suspend(frame, returned)
-            else:
-                result = await finished(frame, encode_result(spec, returned, meta))
-    except BaseException as error:
-        frame = _frame(context, tool, arguments, services)
-        result = frame.error_result(failure_of(frame, error))
-    return await _ended(frame, result, later)
-
-
 def _frame(
     context: ToolContext, tool: RegisteredTool, arguments: Arguments, services: RuntimeServices
 ) -> Frame:
@@ -148,12 +197,3 @@ def _frame(
     batch = batch_of(context)
     assert isinstance(batch, Batch), "it is what the services make"
     return Frame(tool, arguments, context.meta, batch, services, context=context)
-
-
-async def _ended(frame: Frame, result: ToolResult, later: Later) -> ToolResult:
-    """Return the result of a call that has nothing more to execute, after what others do with it."""
-    if result.status != "ok" and (result.delegated is not None or result.frozen is not None):
-        result = await later(frame.tool, frame.arguments, result, frame.meta)
-    if frame.batch.touched:
-        (result,) = await frame.batch.settle((result,), frame.services.reports)
-    return result

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Iterator, Sequence, Set
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence, Set
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 from ..call import NO_META, CallMeta, ToolCall
@@ -50,14 +50,14 @@ class WaitService(Protocol):
 class CallService(Protocol):
     """Executes the calls of a snapshot: the `Runtime`."""
 
-    def call(
+    async def call(
         self,
         tool: str | ToolSpec[Any, Any],
         arguments: HostArguments,
         meta: CallMeta = NO_META,
         *,
         within: Snapshot | None = None,
-    ) -> Coroutine[Any, Any, ToolResult]: ...
+    ) -> ToolResult: ...
 
     async def call_once(
         self,
