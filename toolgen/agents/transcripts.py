@@ -51,7 +51,9 @@ class Transcripts:
         runs = await self._store.transcript(session_id, newest=newest, after=after)
         return tuple(
             [
-                replace(run, messages=await self._complete(run.turn.run_id, run.messages, session_id))
+                run
+                if _is_complete(run.messages)
+                else replace(run, messages=await self._complete(run.turn.run_id, run.messages, session_id))
                 for run in runs
             ]
         )
@@ -114,6 +116,21 @@ class Transcripts:
         }
         self._ends.put(run_id, ends)
         return ends
+
+
+def _is_complete(messages: Iterable[Message]) -> bool:
+    """Return whether all results of a batch stand behind each of them, and nowhere else."""
+    calls: tuple[PlannedCall, ...] = ()
+    for message in messages:
+        if isinstance(message, ToolMessage):
+            if not calls or [answer.id for answer in message.answers] != [call.id for call in calls]:
+                return False
+            calls = ()
+        elif calls:
+            return False
+        elif isinstance(message, AssistantMessage):
+            calls = message.calls
+    return not calls
 
 
 def _answer(call: PlannedCall, end: Mapping[str, Any] | None) -> ToolAnswer:

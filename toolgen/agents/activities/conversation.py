@@ -357,6 +357,9 @@ def _add_results(joined: list[Message], message: ToolMessage) -> None:
     is_again = bool(joined) and isinstance(joined[-1], ToolMessage)
     batch = joined[-2] if is_again else joined[-1] if joined else None
     calls = batch.calls if isinstance(batch, AssistantMessage) else ()
+    if not is_again and calls and _has_all(message, calls):
+        joined.append(without_artifacts(message))
+        return
     ids = {call.id for call in calls}
     lost = [answer for answer in message.answers if answer.id not in ids]
     if len(lost) < len(message.answers):
@@ -376,9 +379,13 @@ def _answer(joined: list[Message]) -> None:
         joined.append(_complete_batch(ToolMessage(answers=()), last.calls))
 
 
+def _has_all(message: ToolMessage, calls: Sequence[PlannedCall]) -> bool:
+    return [answer.id for answer in message.answers] == [call.id for call in calls]
+
+
 def _complete_batch(message: ToolMessage, calls: Sequence[PlannedCall]) -> ToolMessage:
     """Return the results of a batch; a call whose result was lost gets one that says so."""
-    if [answer.id for answer in message.answers] == [call.id for call in calls]:
+    if _has_all(message, calls):
         return message
     answers = {answer.id: answer for answer in message.answers}
     return ToolMessage(answers=tuple(answers.get(call.id) or unknown_outcome_answer(call) for call in calls))

@@ -49,6 +49,8 @@ def note_messages(
     `specs` are the agent's tools with sensitive values by wire name, `answered` is the tool whose call the
     run answers. Its arguments are known where they are the message as they are, without a prompt around them.
     """
+    if not specs and answered is None:
+        return
     for message in messages:
         match message:
             case AssistantMessage(calls=calls):

@@ -12,10 +12,10 @@ from pydantic_core import to_json
 from toolgen.calls.results import ArtifactRef, ToolStatus
 from toolgen.contract.bounds import Bounds
 from toolgen.contract.json_value import Json
-from toolgen.contract.record import changed, record
+from toolgen.contract.record import frozen_record
 
 
-@record
+@frozen_record
 class PlannedCall:
     """A call of a tool that a planner wants."""
 
@@ -32,7 +32,7 @@ class PlannedCall:
         return PlannedCall(name=name, arguments=to_json(arguments or {}).decode(), id=id)
 
 
-@record
+@frozen_record
 class UserMessage:
     """A message of a person, of the agent that called this one, or of the runtime."""
 
@@ -41,7 +41,7 @@ class UserMessage:
     type: Literal["user"] = "user"
 
 
-@record
+@frozen_record
 class AssistantMessage:
     """A message of the planner: text, calls, or both."""
 
@@ -52,7 +52,7 @@ class AssistantMessage:
     type: Literal["assistant"] = "assistant"
 
 
-@record
+@frozen_record
 class ToolAnswer:
     """The result of a call, as a planner sees it."""
 
@@ -75,7 +75,7 @@ class ToolAnswer:
     """Who found out what became of a call whose outcome was unknown; "" for what its tool returned."""
 
 
-@record
+@frozen_record
 class ToolMessage:
     """The results of one batch of calls, in the order of the calls."""
 
@@ -93,24 +93,14 @@ def without_artifacts(message: Message) -> Message:
     return replace(message, answers=tuple(replace(answer, artifacts=()) for answer in message.answers))
 
 
-def is_copyable(message: Message) -> bool:
-    """Return whether `copied` gives a message of its own: one that holds no JSON of a provider or a peer."""
+def is_unchanging(message: Message) -> bool:
+    """Return whether nobody can change a message: it holds no JSON of a provider or a peer."""
     match message:
         case AssistantMessage():
             return message.native is None
         case ToolMessage():
             return not any(answer.content for answer in message.answers)
     return True
-
-
-def copied(message: Message) -> Message:
-    """Return a copy of a message, with its own calls or answers."""
-    match message:
-        case AssistantMessage():
-            return changed(message, calls=tuple([changed(call) for call in message.calls]))
-        case ToolMessage():
-            return changed(message, answers=tuple([changed(answer) for answer in message.answers]))
-    return changed(message)
 
 
 def messages_from_json(documents: Sequence[Any]) -> tuple[Message, ...]:

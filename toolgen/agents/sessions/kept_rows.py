@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from pydantic_core import to_jsonable_python
 
@@ -19,8 +19,7 @@ from ..planner.messages import (
     Message,
     ToolAnswer,
     ToolMessage,
-    copied,
-    is_copyable,
+    is_unchanging,
     messages_from_json,
 )
 from .sessions import (
@@ -61,39 +60,62 @@ _MOST_CHARACTERS: Final = 8_000_000
 """All texts together whose messages one store remembers; they take some 20 MB."""
 _LONGEST: Final = 8_192
 """Characters of such a text."""
+_LONGEST_RUN: Final = 16 * _LONGEST
+"""Characters of the texts of such a run."""
 _PAGE: Final = 64
 """Turns or runs that are read at a time."""
 MOST: Final = 2**63 - 1
 """Largest value of a column of integers."""
 
 
+_Rows: TypeAlias = Sequence[tuple[Any, str]]
+"""Places and texts of the messages of a run, in their order."""
+
+
 class ReadMessages:
-    """Messages by their texts; who reads a text again gets copies, and it is not parsed again."""
+    """Messages by their texts, and those of runs by all of theirs; what is read again is not parsed again.
+
+    Nobody changes a message, so that all who read it have the same one. A text that holds JSON of a provider
+    or of a peer, which somebody may change, is parsed each time.
+    """
 
     def __init__(self, most: int = _MOST_CHARACTERS) -> None:
         """Construct without messages, for texts of so many characters together."""
         self._most = most
         self._size = 0
-        self._messages: dict[str, tuple[Message, ...]] = {}
-        """Messages by text; the one that was read last is at the end."""
+        self._messages: dict[Hashable, tuple[Hashable, tuple[Message, ...], int]] = {}
+        """Texts, messages and characters, by text and by run; what was read last is at the end."""
         self._lock = threading.Lock()
 
     def of(self, text: str) -> tuple[Message, ...]:
-        """Return the messages of a text; they, their calls and their answers are the caller's own.
+        """Return the messages of a text.
 
         Raises:
             ValueError: something in it is no message.
         """
-        with self._lock:
-            messages = self._messages.pop(text, None)
-            if messages is not None:
-                self._messages[text] = messages
+        messages = self._find(text, text)
         if messages is None:
             messages = messages_from_text(text)
-            if len(text) > _LONGEST or not all(map(is_copyable, messages)):
-                return messages
-            self._remember(text, messages)
-        return tuple([copied(message) for message in messages])
+            self._remember(text, text, messages, len(text), _LONGEST)
+        return messages
+
+    def of_run(self, run_id: str, steps: _Rows, answers: _Rows, spoken: _Rows) -> tuple[Message, ...]:
+        """Return the messages of a run, by the rows of its steps, its answers, and what was said into it.
+
+        Raises:
+            SessionError: a text holds something that is no message.
+        """
+        texts = tuple([tuple([text for _, text in rows]) for rows in (steps, answers, spoken)])
+        messages = self._find((run_id,), texts)
+        if messages is None:
+            joined = with_answers(
+                _messages(self, steps, "step", run_id),
+                answers_of(_messages(self, answers, "call", run_id)),
+            )
+            messages = (*joined, *_messages(self, spoken, "message", run_id))
+            size = sum([len(text) for of_table in texts for text in of_table])
+            self._remember((run_id,), texts, messages, size, _LONGEST_RUN)
+        return messages
 
     def forget(self) -> None:
         """Forget all messages: some of them are erased."""
@@ -101,15 +123,29 @@ class ReadMessages:
             self._messages.clear()
             self._size = 0
 
-    def _remember(self, text: str, messages: tuple[Message, ...]) -> None:
+    def _find(self, key: Hashable, texts: Hashable) -> tuple[Message, ...] | None:
         with self._lock:
-            if text not in self._messages:
-                self._messages[text] = messages
-                self._size += len(text)
+            entry = self._messages.pop(key, None)
+            if entry is None:
+                return None
+            self._messages[key] = entry
+        return entry[1] if entry[0] == texts else None
+
+    def _remember(
+        self, key: Hashable, texts: Hashable, messages: tuple[Message, ...], size: int, longest: int
+    ) -> None:
+        if size > longest or not all(map(is_unchanging, messages)):
+            return
+        with self._lock:
+            self._drop(key)
+            self._messages[key] = texts, messages, size
+            self._size += size
             while self._size > self._most:
-                oldest = next(iter(self._messages))
-                del self._messages[oldest]
-                self._size -= len(oldest)
+                self._drop(next(iter(self._messages)))
+
+    def _drop(self, key: Hashable) -> None:
+        if (entry := self._messages.pop(key, None)) is not None:
+            self._size -= entry[2]
 
 
 def session_of(row: tuple[Any, ...]) -> Session:
@@ -206,13 +242,7 @@ async def messages_in(
     answers = await _texts(tx, "call_id", "answer", run_ids)
     spoken = {} if before is not None else await _texts(tx, "id", "spoken", run_ids, "ORDER BY number")
     return [
-        (
-            *with_answers(
-                _messages(read, steps.get(run_id, ()), "step", run_id),
-                answers_of(_messages(read, answers.get(run_id, ()), "call", run_id)),
-            ),
-            *_messages(read, spoken.get(run_id, ()), "message", run_id),
-        )
+        read.of_run(run_id, steps.get(run_id, ()), answers.get(run_id, ()), spoken.get(run_id, ()))
         for run_id in run_ids
     ]
 
