@@ -49,6 +49,10 @@ def call_later(delay_s: float, callback: Callable[[], None]) -> Timer:
     return asyncio.get_running_loop().call_later(delay_s, callback)
 
 
+def _do_nothing() -> None:
+    pass
+
+
 class Awake:
     """Counts the parts of one loop that have been given something and do not wait yet."""
 
@@ -71,6 +75,10 @@ class Awake:
         self._count -= parts
         if parts and not self._count:
             self._on_rest()
+
+    def close(self) -> None:
+        """Call nobody any more, so that the run and its counter are no cycle."""
+        self._on_rest = _do_nothing
 
     @contextmanager
     def busy(self) -> Iterator[None]:

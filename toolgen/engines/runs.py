@@ -321,6 +321,7 @@ class Runs:
             text, copy = encode(event, "an event of the engine")
             self.events.append(record, None, text, copy)
         run.is_stopped = True
+        run.awake.close()
         run.unpark()
         self._live.pop(record.run_id, None)
         self._store.end(record, ending, output, error, self.clock())

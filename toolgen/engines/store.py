@@ -159,6 +159,7 @@ class RunStore:
 
     def end(self, record: RunRecord, ending: Ending, output: bytes, error: str, at: float) -> None:
         record.ending, record.output, record.error = ending, output, error
+        record.attempts.clear()
         del self._open[record.run_id]
         self.on_change(record.run_id)
         if record.parent is None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import copy
 import inspect
 import json
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from weakref import ref
 
 from toolgen.calls.errors import OutcomeUnknownError, ToolError
 from toolgen.calls.results import ToolResult, WithoutResult
@@ -53,25 +53,32 @@ class Keeping:
 
 
 class WatchedCall:
-    """A call whose executor says here how it ends; where nobody waits for it, that settles the call."""
+    """A call whose executor says here how it ends; where nobody waits for it, that settles the call.
+
+    Its frame has it, and so it has its frame only while the executor runs: else each call would leave a cycle
+    of fifty objects to be found by the looks for garbage.
+    """
 
     def __init__(self, keeping: Keeping, frame: Frame) -> None:
         self._keeping = keeping
-        self._frame = frame
+        self._frame = ref(frame)
         self._loop = asyncio.get_running_loop()
         self._is_given_up = False
         self._outcome: Outcome[Any] | None = None
 
     async def begin(self) -> None:
         """Keep that the executor runs now, unless it says itself when its work begins."""
-        if self._frame.tool.begins_itself:
-            self._frame.context.on_begin = self._keeping.keep_begun
+        frame = self._running()
+        if frame.tool.begins_itself:
+            frame.context.on_begin = self._keeping.keep_begun
         else:
             await self._keeping.keep_begun()
 
     def watched(self, tool: RegisteredTool) -> RegisteredTool:
         """Return the tool with an executor that says here how it ends."""
-        mine = copy.copy(tool)
+        mine = object.__new__(type(tool))  # `copy.copy` takes many times as long
+        for name in type(tool).__slots__:
+            setattr(mine, name, getattr(tool, name))
         mine.execute = self._in_loop(tool.execute) if tool.is_async else self._in_thread(tool.execute)
         return mine
 
@@ -79,81 +86,89 @@ class WatchedCall:
         """Settle the call by the end of its executor, also by one that was: nobody waits for it any more."""
         self._is_given_up = True
         if self._outcome is not None:
-            self._settle_by(self._outcome)
+            self._settle_by(self._running(), self._outcome)
+
+    def _running(self) -> Frame:
+        """Return the frame while its call is dispatched."""
+        frame = self._frame()
+        assert frame is not None, "who dispatches a call has its frame"
+        return frame
 
     def _in_loop(self, execute: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
-        async def executes(*arguments: Any) -> Any:
-            return await self._awaited(execute(*arguments))
+        async def run(frame: Frame, arguments: Any) -> Any:
+            return await self._awaited(frame, execute(*arguments))
 
-        return executes
+        return lambda *arguments: run(self._running(), arguments)
 
     def _in_thread(self, execute: Callable[..., Any]) -> Callable[..., Any]:
         def executes(*arguments: Any) -> Any:
+            frame = self._running()
             try:
                 value = execute(*arguments)
             except BaseException as error:
-                self._tell(Raised(error=error))
+                self._tell(frame, Raised(error=error))
                 raise
             if inspect.isawaitable(value):
-                return self._awaited(value)
-            self._tell(Returned(value=value))
+                return self._awaited(frame, value)
+            self._tell(frame, Returned(value=value))
             return value
 
         return executes
 
-    async def _awaited(self, work: Awaitable[Any]) -> Any:
+    async def _awaited(self, frame: Frame, work: Awaitable[Any]) -> Any:
         try:
             value = await work
         except BaseException as error:
             if not _is_cut():  # else it says how it was cut, and not how it ended
-                self._ended(Raised(error=error))
+                self._ended(frame, Raised(error=error))
             elif isinstance(error, ToolError):
-                self._settle_by(Raised(error=error))
+                self._settle_by(frame, Raised(error=error))
             raise
         if _is_cut():
-            self._settle_by(Returned(value=value))
+            self._settle_by(frame, Returned(value=value))
         else:
-            self._ended(Returned(value=value))
+            self._ended(frame, Returned(value=value))
         return value
 
-    def _tell(self, outcome: Outcome[Any]) -> None:
+    def _tell(self, frame: Frame, outcome: Outcome[Any]) -> None:
         with suppress(RuntimeError):  # the event loop is closed
-            self._loop.call_soon_threadsafe(self._ended, outcome)
+            self._loop.call_soon_threadsafe(self._ended, frame, outcome)
 
-    def _ended(self, outcome: Outcome[Any]) -> None:
+    def _ended(self, frame: Frame, outcome: Outcome[Any]) -> None:
         self._outcome = outcome
         if self._is_given_up:
-            self._settle_by(outcome)
+            self._settle_by(frame, outcome)
 
-    def _settle_by(self, outcome: Outcome[Any]) -> None:
-        resolution = self._resolution(outcome)
+    def _settle_by(self, frame: Frame, outcome: Outcome[Any]) -> None:
+        resolution = _resolution(frame, outcome)
         if resolution is not None:
-            log.info("%s ended after nobody waited for it", self._frame.spec.id)
-            settle, secrets = self._keeping.settle, self._frame.secrets
-            self._keeping.late_ends.settle(self._frame.spec.id, resolution, settle, secrets)
+            log.info("%s ended after nobody waited for it", frame.spec.id)
+            settle, late_ends = self._keeping.settle, self._keeping.late_ends
+            late_ends.settle(frame.spec.id, resolution, settle, frame.secrets)
 
-    def _resolution(self, outcome: Outcome[Any]) -> Resolution | None:
-        """Return what became of the call; None where the executor does not say."""
-        frame = self._frame
-        if isinstance(outcome, Raised):
-            return self._failure(outcome.error)
-        value = outcome.value
-        if isinstance(value, ToolResult):  # of a raw executor
-            if value.error is not None:
-                return self._failure(value.error)
-            value = value.result
-        if isinstance(value, WithoutResult):
-            return None
-        try:
-            document = encode_result(frame.spec, value, frame.meta).json
-        except Exception as error:
-            return self._failure(error)
-        return Resolution(outcome="result", result=json.loads(document))
 
-    def _failure(self, error: BaseException) -> Resolution | None:
-        if isinstance(error, OutcomeUnknownError | asyncio.CancelledError | KeyboardInterrupt):
-            return None
-        return Resolution(outcome="failed", message=str(self._frame.failed_result(error).error))
+def _resolution(frame: Frame, outcome: Outcome[Any]) -> Resolution | None:
+    """Return what became of the call; None where the executor does not say."""
+    if isinstance(outcome, Raised):
+        return _failure(frame, outcome.error)
+    value = outcome.value
+    if isinstance(value, ToolResult):  # of a raw executor
+        if value.error is not None:
+            return _failure(frame, value.error)
+        value = value.result
+    if isinstance(value, WithoutResult):
+        return None
+    try:
+        document = encode_result(frame.spec, value, frame.meta).json
+    except Exception as error:
+        return _failure(frame, error)
+    return Resolution(outcome="result", result=json.loads(document))
+
+
+def _failure(frame: Frame, error: BaseException) -> Resolution | None:
+    if isinstance(error, OutcomeUnknownError | asyncio.CancelledError | KeyboardInterrupt):
+        return None
+    return Resolution(outcome="failed", message=str(frame.failed_result(error).error))
 
 
 def _is_cut() -> bool:
