@@ -6,7 +6,7 @@ import atexit
 import gc
 import sys
 import typing
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from io import IOBase
 from types import AsyncGeneratorType, CoroutineType, FunctionType, GeneratorType, ModuleType
@@ -17,7 +17,11 @@ _THRESHOLD: Final = 1_000_000
 _OF_COMMANDS: Final = 100_000
 """The same in a command before its design or its runtime, whose imports are 70,000 objects; some 10 MB."""
 _OF_SERVERS: Final = (50_000, 40)
-"""The same in a server, some 5 MB; and such looks for each one among what has outlived one."""
+"""The same in a server at first, some 5 MB; and such looks for each one among what has outlived one."""
+_MOST_OF_SERVERS: Final = 800_000
+"""New objects between two looks of a server in which looks find next to nothing."""
+_MUCH: Final = 0.05
+"""The part of the new objects that a look has to find for the next ones not to be rarer."""
 _MOST_OBJECTS: Final = 1_000_000
 """How many may be there after the imports; a look at many more takes as long as the interpreter's end."""
 _OF_PYTHON: Final = gc.get_threshold()
@@ -137,8 +141,9 @@ def rare_collections() -> Iterator[None]:
 def server_collections() -> Iterator[None]:
     """Let Python look for cycles less often while a server serves, and not among what it was started with.
 
-    With 1,000 runs at once half of the processor's time is spent on looks at their objects, which live. What
-    the author's code has set by `gc.set_threshold` stays as it is.
+    With 1,000 runs at once half of the processor's time is spent on looks at their objects, which live. So
+    each look that finds next to nothing makes the next one half as frequent, and one that finds more sets the
+    number back. What the author's code has set by `gc.set_threshold` stays as it is, before and meanwhile.
     """
     if (before := gc.get_threshold()) != _OF_PYTHON:
         yield
@@ -146,8 +151,25 @@ def server_collections() -> Iterator[None]:
     gc.collect()
     gc.freeze()
     gc.set_threshold(*_OF_SERVERS, before[2])
+    adapt = _adapter()
+    gc.callbacks.append(adapt)
     try:
         yield
     finally:
+        gc.callbacks.remove(adapt)
         gc.set_threshold(*before)
         gc.unfreeze()
+
+
+def _adapter() -> Callable[[str, dict[str, int]], None]:
+    """Return what sets after each look among new objects how many of them come before the next one."""
+    own = gc.get_threshold()
+
+    def adapt(phase: str, info: dict[str, int]) -> None:
+        nonlocal own
+        if phase == "stop" and info["generation"] == 0 and gc.get_threshold() == own:
+            is_much = info["collected"] > _MUCH * own[0]
+            own = (_OF_SERVERS[0] if is_much else min(2 * own[0], _MOST_OF_SERVERS), *own[1:])
+            gc.set_threshold(*own)
+
+    return adapt
