@@ -6,7 +6,6 @@ import asyncio
 import threading
 from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
 from contextvars import Context, ContextVar, copy_context
-from dataclasses import replace
 from functools import partial
 from typing import Any, Final, TypeVar, TypeVarTuple
 
@@ -305,7 +304,8 @@ class Activities:
         if once:
             attempt = run.record.attempts.get(op, NO_ATTEMPT)
             run.beginning.add(op)
-            self._store.record_attempt(run.record, op, replace(attempt, has_begun=True))
+            attempt = AttemptRecord(attempt.failed, attempt.until, has_begun=True)
+            self._store.record_attempt(run.record, op, attempt)
         if once or events:
             await self._store.wait_durable()
         if run.is_stopped:  # its task is canceled, and a task below it hears of that only later

@@ -77,11 +77,13 @@ class CallEvents:
 
     def emit(self, event: Event, meta: CallMeta = NO_META) -> None:
         """Collect an event of the call, or pass it on at once when it is best effort."""
+        if event.type in self._dropped:
+            return
         document = as_json(event)
         document |= {"time": self._clock(), **ids_of(meta)}
         if event.type in _PROGRESS:
             self._info.emit(document)
-        elif event.type not in self._dropped:
+        else:
             self.kept.append(document)
 
     async def begun(self) -> None:

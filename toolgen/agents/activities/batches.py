@@ -86,7 +86,8 @@ class BatchCalls:
             asyncio.get_running_loop().call_soon(self._close_if_idle, emptied, turns - 1)
             return
         self._on_close()
-        self._settling = asyncio.get_running_loop().create_task(self._settle())
+        if self.batch.touched:
+            self._settling = asyncio.get_running_loop().create_task(self._settle())
 
     async def _settle(self) -> None:
         """Merge the changes of the calls that have a result; those of cancelled calls are dropped."""
