@@ -332,10 +332,7 @@ class InProcessEngine:
             raise engine_closed()
 
     async def _status_when(self, run_id: str, *, may_wait: bool) -> RunStatus:
-        """Return the status when the run is over, or when it waits, where waits count.
-
-        It is not forgotten meanwhile.
-        """
+        """Return the status when the run is over, or waits, where waits count; it is not forgotten meanwhile."""
         # What this process has begun with moves, though a file may say for a moment that it waits. Whatever
         # is written of a run may change its state; the rest of it is read when it has.
         is_sound = False
@@ -345,10 +342,13 @@ class InProcessEngine:
                 if state in _OPEN:
                     self._runs.require_no_fault(run_id)
                     is_sound = is_sound or self._worker.require_sound(run_id)
-                    if not may_wait or state == "running" or self._runs.is_executing(run_id):
+                    was_here = self._runs.is_executing(run_id)
+                    if not may_wait or state == "running" or was_here:
                         await self._wait_for_change(run_id)
                         while self._runs.goes_on(run_id):  # it is not read with each of its events
                             await self._wait_for_change(run_id)
+                        if was_here and (status := self._store.status(run_id)).state not in _OPEN:
+                            return status
                         continue
                 status = self._store.status(run_id)
                 if any(wait.fault for wait in status.awaiting):

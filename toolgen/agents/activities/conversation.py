@@ -210,7 +210,8 @@ class Conversations:
             heard = [await self._transcripts.of_run(run_id) for run_id in facts.get("heard", ())]
             before = [message for messages in heard for message in messages]
         own = _first_message(runs, facts, plan_input)
-        if not own:
+        is_turn = facts["in_conversation"] and facts["parent"] is None  # the store has its first message
+        if not own and (is_turn or plan_input.step > 0):
             own = await sessions.run_messages(plan_input.run_id, before=record_position(plan_input.step))
         ids = (
             call.id for run in runs for call in _calls(run.messages) if run.turn.run_id != plan_input.run_id
