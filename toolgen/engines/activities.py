@@ -15,18 +15,9 @@ from toolgen.contract.record import frozen_record
 from toolgen.contract.tasks import GRACE_S, CallLater, start_task
 from toolgen.runs import OUTCOME_UNKNOWN, Activity, ActivityInfo, CallOptions, EngineError
 
-from .journal import (
-    NO_ATTEMPT,
-    AttemptRecord,
-    EventLog,
-    OpRecord,
-    begun_key,
-    decode,
-    digest,
-    encode,
-)
+from .journal import NO_ATTEMPT, AttemptRecord, EventLog, OpRecord, begun_key, decode, digest, encode
 from .live_run import Awake, Run, Wakeup
-from .operations import activity_name, attempt_failure, log_cut_off, timed_out
+from .operations import activity_name, attempt_failure, is_shutdown, log_cut_off, timed_out
 from .store import RunStore
 
 LOOP_TIME: Final[ContextVar[float]] = ContextVar("toolgen.engines.now")
@@ -283,7 +274,17 @@ class Activities:
 
     def _end(self, call: ActivityCall, record: OpRecord, value: Json) -> None:
         self._store.end_operation(call.run.record, record)
-        self._store.when_durable(partial(_notify_loop, call, record, value))
+        if call.options.is_kept_later:
+            call.run.record.unwritten += 1
+            self._store.when_durable(partial(_count_written, call.run), is_urgent=False)
+            _notify_loop(call, record, value)
+        else:
+            self._store.when_durable(partial(_notify_loop, call, record, value))
+
+    async def all_kept(self, run: Run) -> None:
+        """Return once all is durable that the loop of a run has heard of."""
+        if run.record.unwritten:
+            await self._store.wait_durable()
 
     async def _keep_begun(
         self, run: Run, op: str, once: bool, events: Sequence[Mapping[str, Json]] = (), /
@@ -345,15 +346,18 @@ class Activities:
             timeout=None if until is None else until - asyncio.get_running_loop().time(),
             is_followed=run.turnstile.has_waiting,
             begun=partial(self._keep_begun, run, call.op, call.options.once),
+            all_kept=partial(self.all_kept, run),
         )
         limit = asyncio.timeout_at(until)
         try:
             async with limit:
+                if not call.options.once:
+                    await self.all_kept(run)
                 result = await call.function(info, arg)
         except (KeyboardInterrupt, GeneratorExit):
             raise
         except BaseException as error:
-            if run.is_stopped or _is_shutdown(run):
+            if run.is_stopped or is_shutdown(run):
                 run.is_stopped = True
                 return None
             limit_s = call.options.timeout if limit.expired() else None
@@ -377,19 +381,11 @@ class Activities:
         return OpRecord(call.op, call.activity, asked, self._clock(), kind=kind, message=message)
 
 
+def _count_written(run: Run) -> None:
+    run.record.unwritten -= 1
+
+
 def _notify_loop(call: ActivityCall, record: OpRecord, value: Json) -> None:
     call.run.in_flight.pop(call.op, None)
     call.operation.set_result(record, value)
     call.run.moved()
-
-
-def _is_shutdown(run: Run) -> bool:
-    """Return whether the event loop ends; a task that only cancels itself has failed."""
-    task = asyncio.current_task()
-    if task is None or not task.cancelling():
-        return False
-    if run.task is None or run.task.done() or run.task.cancelling():
-        return True
-    while task.cancelling():
-        task.uncancel()
-    return False

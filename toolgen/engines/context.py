@@ -87,6 +87,12 @@ class Waits:
             await self._store.wait_durable()
         return record
 
+    async def all_kept(self, run: Run) -> None:
+        """Return once all is durable that the loop has heard of, before another run hears of it."""
+        if run.record.unwritten:
+            with run.awake.busy():
+                await self._store.wait_durable()
+
     async def keep_child(self, run: Run, op: str, child: RunRecord) -> OpRecord:
         """Record the end of the operation of a child run that is over, as `keep`."""
         assert child.ending is not None, "a child that goes on has no end to keep"
@@ -232,6 +238,8 @@ class JournaledContext:
         return result_of(recorded)
 
     async def _child_ended(self, op: str, loop: str, text: bytes) -> OpRecord:
+        await self._host.waits.all_kept(self._run)
+        self._require_running()
         child = self._host.child_of(self._run, op, loop, text)
         record = child.record
         if (record.loop, record.input) != (loop, text):
@@ -252,6 +260,8 @@ class JournaledContext:
         text, _ = encode(arg, f"the input of {loop} for the operation {op}", self._host.max_payload_bytes)
         recorded = self._take_recorded(op, loop, text)
         if recorded is None:
+            await self._host.waits.all_kept(self._run)
+            self._require_running()
             recorded = await self._host.waits.keep(self._run, self._host.detached(self._run, op, loop, text))
         return str(result_of(recorded))
 

@@ -332,7 +332,7 @@ class InProcessEngine:
             raise engine_closed()
 
     async def _status_when(self, run_id: str, *, may_wait: bool) -> RunStatus:
-        """Return the status when the run is over, or waits, where waits count; it is not forgotten meanwhile."""
+        """Return the status when the run is over, or waits, where waits count; it is kept meanwhile."""
         # What this process has begun with moves, though a file may say for a moment that it waits. Whatever
         # is written of a run may change its state; the rest of it is read when it has.
         is_sound = False

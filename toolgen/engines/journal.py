@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import field
+from functools import partial
 from hashlib import sha256
 from typing import Any, Final, Literal, TypeAlias
 
@@ -128,14 +129,26 @@ class RunRecord:
     """The newest number of an operation."""
     is_parked: bool = False
     """The journal says that only signals move it."""
+    unwritten: int = 0
+    """Ends of operations of which its loop has heard before they were durable."""
 
 
 class EventLog:
     """Appends the events of runs to their log, and passes them to followers."""
 
-    def __init__(self, add_event: Callable[[RunRecord, str | None, bytes], int]) -> None:
-        """Construct the log; `add_event` appends an event with a new key, and returns its offset."""
+    def __init__(
+        self,
+        add_event: Callable[[RunRecord, str | None, bytes], int],
+        when_durable: Callable[[Callable[[], None]], None],
+    ) -> None:
+        """Construct the log.
+
+        Args:
+            add_event: Appends an event with a new key, and returns its offset.
+            when_durable: Calls back when what was appended is durable, and so is what has led to it.
+        """
         self._add_event = add_event
+        self._when_durable = when_durable
         self.on_event: OnEvent | None = None
         self.on_report: Callable[[str, int, Mapping[str, Json]], None] | None = None
         """Gets each report for other processes, with its run and the number of events before it."""
@@ -149,7 +162,11 @@ class EventLog:
         offset = self._add_event(record, key, text)
         if key == "run_stream_end":
             self.followers.forget(record.run_id)
-        tell(self.on_event, record.run_id, record.loop, offset, event)
+        notify = partial(tell, self.on_event, record.run_id, record.loop, offset, event)
+        if record.unwritten:  # what has led to the event may be lost with this process
+            self._when_durable(notify)
+        else:
+            notify()
 
     def report(self, record: RunRecord, event: Mapping[str, Json]) -> None:
         """Pass an ephemeral report to followers; it is not in the log and has offset 0."""

@@ -25,7 +25,7 @@ from toolgen.runs import (
 )
 
 from .journal import RunRecord, decode, encode
-from .live_run import Awake
+from .live_run import Awake, Run
 
 _TOOL: Final = re.compile(r"[\w.:/-]{1,200}")
 """What may be the name of an activity; a model may ask for a tool of any name."""
@@ -188,6 +188,18 @@ def _subject(text: bytes) -> Json:
     except ValueError:
         return None
     return subject
+
+
+def is_shutdown(run: Run) -> bool:
+    """Return whether the event loop ends; a task that only cancels itself has failed."""
+    task = asyncio.current_task()
+    if task is None or not task.cancelling():
+        return False
+    if run.task is None or run.task.done() or run.task.cancelling():
+        return True
+    while task.cancelling():
+        task.uncancel()
+    return False
 
 
 class OneByOne:

@@ -51,7 +51,7 @@ class Runs:
         self._store = store
         self.clock = clock
         self.tasks = Tasks()
-        self.events = EventLog(store.add_event)
+        self.events = EventLog(store.add_event, partial(store.when_durable, is_urgent=False))
         self.followers = self.events.followers
         self.waits = Waits(store, clock, call_later)
         self.activities = Activities(

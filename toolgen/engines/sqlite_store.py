@@ -268,8 +268,8 @@ class SqliteStore(RunStore):
             self.batches.put("DELETE FROM attempt WHERE run = ?", record.no)
         self.batches.when_written(partial(self._on_written_end, record))
 
-    def when_durable(self, callback: Callable[[], None]) -> None:
-        self.batches.when_written(callback)
+    def when_durable(self, callback: Callable[[], None], *, is_urgent: bool = True) -> None:
+        self.batches.when_written(callback, is_urgent=is_urgent)
 
     async def wait_durable(self) -> None:
         await self.batches.wait_written()

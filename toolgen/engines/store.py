@@ -167,8 +167,8 @@ class RunStore:
             self.finished += 1
             self.on_end()
 
-    def when_durable(self, callback: Callable[[], None]) -> None:
-        """Call back when everything recorded so far is durable; at once in memory."""
+    def when_durable(self, callback: Callable[[], None], *, is_urgent: bool = True) -> None:
+        """Call back when everything recorded so far is durable, soon if it is urgent; at once in memory."""
         callback()
 
     async def wait_durable(self) -> None:

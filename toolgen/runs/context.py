@@ -26,7 +26,9 @@ class CallOptions:
     """The limit of one attempt."""
     once: bool = False
     """Nothing is tried again after `ActivityInfo.begun`. When the process ends after it, or the time, and no
-    result was kept, the operation ends as `outcome_unknown`."""
+    result was kept, the operation ends as `outcome_unknown`. It may start before `ActivityInfo.all_kept`."""
+    is_kept_later: bool = False
+    """Its end may be kept with what follows from it. The loop may go on before, of which nobody hears."""
 
 
 answer_name: Final[Callable[[str], str]] = "answer:{}".format
@@ -40,6 +42,10 @@ class BeginRecord(Protocol):
     """Keeps that an activity begins, and what its events are so far."""
 
     def __call__(self, events: Sequence[Mapping[str, Json]] = (), /) -> Awaitable[None]: ...
+
+
+async def _at_once() -> None:
+    """Return: outside an engine nothing is kept."""
 
 
 async def _keep_nothing(events: Sequence[Mapping[str, Json]] = (), /) -> None:
@@ -68,6 +74,10 @@ class ActivityInfo:
     """Awaited immediately before an effect that must not happen twice, with `CallOptions.once`: it returns
     once the engine has kept that the activity begins now. The events are in the log of the run then, or will
     be although this process ends; each is there once, whichever attempt begins."""
+
+    all_kept: Callable[[], Awaitable[None]] = field(default=_at_once, repr=False)
+    """Awaited with `CallOptions.once` before an effect without `begun`: it returns once all that has led to
+    the activity is kept. Without `once` the activity starts then."""
 
     @property
     def idempotency_key(self) -> str:

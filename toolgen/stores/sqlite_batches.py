@@ -151,10 +151,11 @@ class SqliteBatches:
         self._batch.callbacks.append((then, about))
         self.write_soon()
 
-    def when_written(self, callback: Callable[[], None]) -> None:
+    def when_written(self, callback: Callable[[], None], *, is_urgent: bool = True) -> None:
         """Call back when all rows that were put before are committed."""
         self._batch.callbacks.append((callback, None))
-        self.write_soon()
+        if is_urgent:
+            self.write_soon()
 
     async def wait_written(self) -> None:
         """Wait until all rows that were put before are committed.

@@ -139,8 +139,9 @@ class CallActivities:
         tool = await self._find_tool(info, step, argument["step"])
         if not isinstance(tool, RegisteredTool):
             return tool
-        values = self._host.values_of(info.run_id)
-        place = argument["place"]
+        if not tool.runs_once or tool.begins_itself or tool.needs_call or tool.after:
+            await info.all_kept()  # the executor, or a hook, would begin before what has led to it is kept
+        values, place = self._host.values_of(info.run_id), argument["place"]
         with self._batches.enter(info, argument["step"], place, services, values) as batch:
             frame = Frame(tool, call["arguments"], meta, batch.batch, services)
             self._keeping(info, step, is_checked=not self._host.is_shared).watch(frame)
@@ -351,10 +352,7 @@ async def _has_unknown_calls(engine: Engine, run_id: str) -> bool:
 
 
 def _ends_at(info: ActivityInfo, before_s: float) -> float | None:
-    """Return when so many seconds are left of an activity that begins now, in the time of the event loop.
-
-    It is None for one without a time limit.
-    """
+    """Return when so many seconds are left of an activity, by the event loop's clock; None without limit."""
     if info.timeout is None:
         return None
     return asyncio.get_running_loop().time() + max(0.0, info.timeout - before_s)

@@ -103,7 +103,7 @@ class Plannings:
             left = max(0.01, deadline - self._ctx.now())
             argument = {**argument, "time_left": left}
             limit = left + _GRACE_S if limit is None else min(limit, left + _GRACE_S)
-        options = CallOptions(attempts=1, timeout=limit)
+        options = CallOptions(attempts=1, timeout=limit, is_kept_later=True)
         try:
             step: Any = await self._ctx.start(op, "plan", as_plain_json(argument), options)
         except ActivityFailed as error:
