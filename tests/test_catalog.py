@@ -17,7 +17,7 @@ from tests.selection import first
 from toolgen.catalog import CatalogueError, format_schema, load_catalogue, read_catalogue
 from toolgen.catalog.entry import tool_digest
 from toolgen.catalog.reader import format_id
-from toolgen.catalog.shared_types import SharedTypes, with_types
+from toolgen.catalog.shared_types import SharedTypes, used_types, with_types
 from toolgen.catalog.texts import SchemaTexts
 from toolgen.codegen import generate
 from toolgen.contract.names import CATALOG_FORMATS, CatalogFormat
@@ -73,6 +73,11 @@ def digest_of(catalogue: dict[str, Any]) -> str:
     return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
 
+def shared_types(tools: list[dict[str, Any]]) -> SharedTypes:
+    texts = SchemaTexts()
+    return SharedTypes((type_ for tool in tools for type_ in used_types(tool, texts)), texts)
+
+
 def test_a_type_of_several_tools_stands_in_a_file_once() -> None:
     one = {"type": "object", "title": "Device"}
     nested = {"type": "object", "properties": {"of": {"$ref": "#/$defs/Device"}}, "$defs": {"Device": one}}
@@ -82,7 +87,7 @@ def test_a_type_of_several_tools_stands_in_a_file_once() -> None:
         {"id": "s.t.c", "confirmation": {"hint": "?", "payload": {"name": "Device", "schema": one}}},
         {"id": "s.t.d", "errors": [{"name": "gone", "type": "Device", "schema": {**one, "title": 1}}]},
     ]
-    shared = SharedTypes(tools, SchemaTexts())
+    shared = shared_types(tools)
     types, short = shared.types(), [shared.without_types(tool) for tool in tools]
     assert types == {"Device": one}
     assert short[0]["payload"]["schema"]["$defs"] == {"Device": {"$ref": "#/types/Device"}}
@@ -92,11 +97,11 @@ def test_a_type_of_several_tools_stands_in_a_file_once() -> None:
     for definition in (True, {"$defs": {"Device": one}}):
         odd = {"$defs": {"Odd": definition, "Device": one}}
         tools = [{"id": f"s.t.{id_}", "payload": {"name": id_, "schema": odd}} for id_ in "xy"]
-        shared = SharedTypes(tools, SchemaTexts())
+        shared = shared_types(tools)
         assert [with_types(shared.without_types(tool), shared.types()) for tool in tools] == tools
         assert shared.types() == {"Odd": definition, "Device": one}
     theirs = {"name": "C", "schema": {"$defs": {"X": {"$ref": "#/types/X"}}, "types": {"X": {}}}}
-    assert SharedTypes([*tools, {"id": "s.t.e", "payload": theirs}], SchemaTexts()).types() == {}
+    assert shared_types([*tools, {"id": "s.t.e", "payload": theirs}]).types() == {}
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from tests.work import lines_run
 from toolgen.catalog.entry import canonical
-from toolgen.catalog.shared_types import SharedTypes
+from toolgen.catalog.shared_types import SharedTypes, used_types
 from toolgen.catalog.texts import SchemaTexts, indented
 from toolgen.contract.json_value import Json
 from toolgen.dsl import Args, ArrayOf, Attribute, Design, Service, String, Tool, Toolset, Type, build
@@ -48,7 +48,8 @@ def test_the_texts_of_a_schema_are_written_once_for_all_tools() -> None:
     assert ["".join(each) for each in written] == [canonical(entry) for entry in entries]
     long = [[part for part in each if len(part) > 2_000] for each in written]
     assert long[0][0] is long[1][0]
-    room = SharedTypes(entries, texts).types()["Room"]
+    used = [type_ for entry in entries for type_ in used_types(entry, texts)]
+    room = SharedTypes(used, texts).types()["Room"]
     assert texts.indented(room, " ", "  ") is texts.indented(room, " ", "  ")
     assert texts.compact(room) is texts.compact(room)
 

@@ -211,11 +211,28 @@ def test_a_damaged_record_is_not_read(project: ProjectFolder, text: str) -> None
     assert content(project) == written_anew(project)
 
 
-@pytest.mark.parametrize("part", ["version", "made_by", "trees", "stubs"])
+@pytest.mark.parametrize("old", ["", "Find a room.", "sha256:"])
+def test_texts_of_the_last_run_that_somebody_edited_are_not_used(project: ProjectFolder, old: str) -> None:
+    file = project.path / CACHE / "gen.tools"
+    text = file.read_text("ascii")
+    assert old in text
+    file.write_text(text.replace(old, "Lose a room.") if old else "", "ascii")
+    change(project, '"Ping."', '"Ping it."')
+    assert rendered(project) == ALL
+    assert content(project) == written_anew(project)
+
+
+@pytest.mark.parametrize("part", ["version", "made_by", "trees", "stubs", "texts"])
 def test_a_record_of_something_else_is_not_used(project: ProjectFolder, part: str) -> None:
     file = project.path / CACHE / "gen.json"
     record = json.loads(file.read_text("utf-8"))
-    record[part] = {"version": 1, "made_by": {}, "trees": {"app/gen": "0"}, "stubs": {"executors": {}}}[part]
+    record[part] = {
+        "version": 1,
+        "made_by": {},
+        "trees": {"app/gen": "0"},
+        "stubs": {"executors": {}},
+        "texts": "",
+    }[part]
     file.write_text(json.dumps(record))
     change(project, '"Ping."', '"Ping it."')
     assert rendered(project) == ALL

@@ -17,7 +17,7 @@ from tests.conftest import DESIGN, ProjectFolder, forget, in_a_process
 from toolgen.cli.app import run
 from toolgen.cli.config import read_project
 from toolgen.cli.generation_inputs import recorded_inputs
-from toolgen.cli.last_generation import CACHE, nothing_to_do
+from toolgen.cli.last_generation import CACHE, Memory, nothing_to_do
 from toolgen.cli.load import load_design
 
 CURRENT = "app/gen: up to date"
@@ -190,7 +190,7 @@ def test_a_file_that_is_another_one_during_the_run_is_no_record(project: Project
         file.write_text("")
         inputs.look()
         file.write_text(text)
-    inputs.record({}, [])
+    inputs.record(Memory({}, []), [])
     assert nothing_to_do(["gen"]) == ""
 
 

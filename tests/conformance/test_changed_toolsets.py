@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
-
 import hypothesis.strategies as st
 import pytest
 from hypothesis import assume, given
 
 from tests.conformance.random_designs import designs
 from toolgen import dsl
-from toolgen.catalog import read_catalogue
-from toolgen.codegen import generate
+from toolgen.catalog.unchanged_tools import UnchangedTools
+from toolgen.codegen import generation
 from toolgen.codegen.layout import toolset_package
 from toolgen.contract.names import CATALOG
 from toolgen.dsl import build
@@ -27,15 +25,16 @@ def test_a_part_of_a_design_makes_a_part_of_its_code(design: dsl.Design, data: s
     assert WrittenToolsets(design).digests() == digests
     assume(whole.design is not None and not whole.diagnostics and digests)
     assert whole.design is not None
-    texts = generate(whole.design, module="d")
+    made = generation(whole.design, module="d")
+    texts = made.texts
     names = data.draw(st.sets(st.sampled_from(sorted(digests.keys() - {ELSEWHERE}))))
     part = build(written.only(names))
     assert part.diagnostics == ()
     assert part.design is not None
-    entries = read_catalogue(json.loads(texts[CATALOG])).tools
-    others = [each for each in entries if f"{each['service']}.{each['toolset']}" not in names]
-    made = generate(part.design, module="d", others=others)
-    assert made == {path: texts.get(path) for path in made}
+    unchanged = UnchangedTools(texts[CATALOG], "".join(made.memory), without=names)
+    again = generation(part.design, module="d", unchanged=unchanged)
+    assert "".join(again.memory) == "".join(made.memory)
+    assert again.texts == {path: texts.get(path) for path in again.texts}
     toolsets = [toolset for service in part.design.services for toolset in service.toolsets]
     folders = tuple("/".join((*toolset_package(toolset), "")) for toolset in toolsets)
-    assert {path for path in texts if path.startswith(folders)} <= made.keys()
+    assert {path for path in texts if path.startswith(folders)} <= again.texts.keys()

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from toolgen.contract.names import TYPES
 
 if TYPE_CHECKING:
     from .texts import SchemaTexts
 
-_POINTER: Final = "#/types/"
 
 _TYPED: Final = (
     ("payload",),
@@ -26,38 +27,57 @@ _TYPED: Final = (
 """Paths of the parts of an entry that have a `schema`; `*` is every item of a list."""
 
 
+class UsedType(NamedTuple):
+    """A type of a tool, as far as it decides which of them stand once in a file."""
+
+    name: str
+    digest: str
+    """Equal for equal schemas; "" of one that has what a reader would take for a reference."""
+    definitions: tuple[UsedType, ...] = ()
+    schema: Any = None
+
+
+def used_types(tool: Mapping[str, Any], texts: SchemaTexts) -> tuple[UsedType, ...]:
+    """Return the types of an entry in their order."""
+
+    def used(name: str, schema: Any) -> UsedType:
+        definitions = _definitions(schema).items()
+        inner = tuple(UsedType(name, texts.digest(inner), (), inner) for name, inner in definitions)
+        return UsedType(name, texts.digest(schema), inner, schema)
+
+    return tuple(used(class_of(part), part["schema"]) for part in typed_parts(tool))
+
+
 class SharedTypes:
     """The schemas that stand more than once in some entries, by the names of their types.
 
     Where one name has several schemas, it is the one that stands there most often.
     """
 
-    def __init__(self, tools: Iterable[Mapping[str, Any]], texts: SchemaTexts) -> None:
-        self._text = texts.compact_parts
-        roots: Counter[tuple[str, tuple[str, ...]]] = Counter()
-        schemas: dict[tuple[str, tuple[str, ...]], Any] = {}
-        for part in (part for tool in tools for part in typed_parts(tool)):
-            key = class_of(part), self._text(part["schema"])
-            roots[key] += 1
-            schemas[key] = part["schema"]
+    def __init__(self, types: Iterable[UsedType], texts: SchemaTexts) -> None:
+        self._digest = texts.digest
+        roots: Counter[tuple[str, str]] = Counter()
+        used: dict[tuple[str, str], UsedType] = {}
+        for type_ in types:
+            roots[type_[:2]] += 1
+            used[type_[:2]] = type_
         counts = Counter(roots)
         self._inner: set[str] = set()
         """Names of definitions that have `$defs`: a reader looks at those of a whole schema alone."""
         for root in roots:
-            for name, schema in _definitions(schemas[root]).items():
-                key = name, self._text(schema)
-                counts[key] += 1
-                schemas[key] = schema
-                if _definitions(schema):
-                    self._inner.add(name)
-        self._texts: dict[str, tuple[str, ...]] = {}
+            for definition in used[root].definitions:
+                counts[definition[:2]] += 1
+                used[definition[:2]] = definition
+                if _definitions(definition.schema):
+                    self._inner.add(definition.name)
+        self.digests: dict[str, str] = {}
         self._schemas: dict[str, Any] = {}
-        if any(f'"{_POINTER}' in part for part in {part for _, text in counts for part in text}):
-            return  # a schema of somebody else has what a reader would take for a reference
-        for (name, text), count in counts.most_common():
-            if count > 1 and name not in self._texts:
-                self._texts[name] = text
-                self._schemas[name] = schemas[name, text]
+        if not all(digest for _, digest in counts):
+            return
+        for (name, digest), count in counts.most_common():
+            if count > 1 and name not in self.digests:
+                self.digests[name] = digest
+                self._schemas[name] = used[name, digest].schema
 
     def types(self) -> dict[str, Any]:
         """Return what stands under `types`."""
@@ -82,8 +102,8 @@ class SharedTypes:
         return {**schema, "$defs": {name: self._reference(name, part) for name, part in definitions.items()}}
 
     def _reference(self, name: str, schema: Any) -> Any:
-        is_shared = name in self._texts and self._texts[name] == self._text(schema)
-        return {"$ref": _POINTER + name} if is_shared else schema
+        is_shared = name in self.digests and self.digests[name] == self._digest(schema)
+        return {"$ref": TYPES + name} if is_shared else schema
 
 
 def with_types(tool: Mapping[str, Any], types: Mapping[str, Any]) -> dict[str, Any]:
@@ -95,8 +115,8 @@ def with_types(tool: Mapping[str, Any], types: Mapping[str, Any]) -> dict[str, A
 
     def named(schema: Any) -> Any:
         reference = schema.get("$ref") if isinstance(schema, dict) and len(schema) == 1 else None
-        if isinstance(reference, str) and reference.startswith(_POINTER):
-            return types[reference.removeprefix(_POINTER)]
+        if isinstance(reference, str) and reference.startswith(TYPES):
+            return types[reference.removeprefix(TYPES)]
         return schema
 
     def whole(part: dict[str, Any]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
+from hashlib import sha256
 from json.encoder import encode_basestring_ascii
 from typing import Any, Final, TypeAlias, TypeVar
 
@@ -12,6 +13,7 @@ from pydantic_core import PydanticSerializationError, to_json
 
 from toolgen.contract import json_value
 from toolgen.contract.json_value import Json
+from toolgen.contract.names import TYPES
 
 from .entry import canonical
 
@@ -21,6 +23,8 @@ _TYPED: Final = frozenset(
     "payload result artifacts errors confirmation long_running ack progress schema".split()
 )
 """Keys of an entry below which a `schema` stands, and its own."""
+_DIGITS: Final = 32
+"""Hexadecimal digits by which schemas are told apart."""
 _EMPTY: Final = "\0"
 _HOLE: Final = canonical(_EMPTY)
 """What stands in a text in the place of a schema."""
@@ -67,16 +71,17 @@ class SchemaTexts:
         """Return `compact` of a schema."""
         return _once(self._written, schema, "", compact)
 
-    def compact_parts(self, schema: Json) -> tuple[str, ...]:
-        """Return texts that are equal for equal schemas: its own, and one for each of its `$defs`."""
-        if not _has_definitions(schema):
-            return (self.compact(schema),)
-        return _once(self._parts, schema, "", self._compact_parts)
+    def digest(self, schema: Json) -> str:
+        """Return what equal schemas have in common; "" of one that may refer to a shared type."""
+        return _once(self._written, schema, "digest", self._digest)
 
-    def _compact_parts(self, schema: Any) -> tuple[str, ...]:
-        definitions = schema["$defs"]
-        own = compact({**schema, "$defs": list(definitions)})
-        return (own, *map(self.compact, definitions.values()))
+    def _digest(self, schema: Any) -> str:
+        definitions = schema["$defs"] if _has_definitions(schema) else {}
+        own = compact({**schema, "$defs": list(definitions)}) if definitions else self.compact(schema)
+        digests = [self.digest(definition) for definition in definitions.values()]
+        if f'"{TYPES}' in own or not all(digests):
+            return ""
+        return sha256("\n".join([own, *digests]).encode()).hexdigest()[:_DIGITS]
 
     def indented(self, schema: Json, step: str, margin: str) -> str:
         """Return `indented` of a schema."""

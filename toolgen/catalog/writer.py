@@ -7,8 +7,9 @@ design and those of agents have a tool a line. Formats 1 and 2 are indented by t
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
+from typing import Any, TypeAlias
 
 from toolgen.contract.json_value import Json, without_surrogates
 from toolgen.contract.names import CATALOG_FORMAT, CatalogFormat
@@ -17,8 +18,9 @@ from toolgen.shapes.design.schema import ASSERTED_FORMATS
 
 from .entry import canonical, sha256
 from .reader import format_id
-from .shared_types import SharedTypes
+from .shared_types import SharedTypes, UsedType, used_types
 from .texts import SchemaTexts, compact, indented
+from .unchanged_tools import UnchangedTool, UnchangedTools, memory_of
 
 
 @frozen_record
@@ -39,6 +41,10 @@ class CatalogEntry:
     value: dict[str, Json]
     canonical: tuple[str, ...]
     """What the digest counts, in parts."""
+    types: tuple[UsedType, ...]
+
+
+_Tools: TypeAlias = Sequence[CatalogEntry | UnchangedTool]
 
 
 @frozen_record
@@ -53,8 +59,9 @@ class Root:
 
 def catalog_entry(value: dict[str, Json], texts: SchemaTexts | None = None) -> CatalogEntry:
     """Return an entry of the catalogue; `texts` are those of other entries with the same schemas."""
-    parts = (texts or SchemaTexts()).canonical_parts(value)
-    return CatalogEntry(id=str(value["id"]), value=value, canonical=tuple(parts))
+    texts = texts or SchemaTexts()
+    canonical, types = tuple(texts.canonical_parts(value)), used_types(value, texts)
+    return CatalogEntry(id=str(value["id"]), value=value, canonical=canonical, types=types)
 
 
 def catalogue(
@@ -84,7 +91,7 @@ def catalogue(
     if head.format < 3:
         document["tools"] = [entry.value for entry in ordered]
     elif root is None:
-        shared = SharedTypes((entry.value for entry in ordered), texts)
+        shared = SharedTypes((type_ for entry in ordered for type_ in entry.types), texts)
         if types := shared.types():
             document["types"] = types
         document["tools"] = [shared.without_types(entry.value) for entry in ordered]
@@ -97,12 +104,46 @@ def catalogue(
     return _indented(document, " ", texts) if is_reviewed else _in_lines(document, texts)
 
 
+@frozen_record
+class RootCatalogue:
+    """The catalogue of a design in format 3, and what the next run needs of it."""
+
+    text: str
+    memory: tuple[str, ...]
+    """Texts of its tools, in parts, see `unchanged_tools`."""
+
+
+def root_catalogue(
+    head: Head,
+    entries: Iterable[CatalogEntry],
+    *,
+    further: Mapping[str, Json],
+    texts: SchemaTexts,
+    unchanged: UnchangedTools | None = None,
+) -> RootCatalogue:
+    """Return the catalogue of a design, with the tools that did not change since another one."""
+    own = list(entries)
+    if unchanged is not None and unchanged.tools:
+        tools: _Tools = sorted([*own, *unchanged.tools], key=attrgetter("id"))
+        shared = SharedTypes((type_ for tool in tools for type_ in tool.types), texts)
+        if shared.digests == SharedTypes(unchanged.before, texts).digests:
+            lines = [
+                tool.line if isinstance(tool, UnchangedTool) else compact(shared.without_types(tool.value))
+                for tool in tools
+            ]
+            text = unchanged.catalogue(compact(_catalog(head, tools, further)), lines)
+            return RootCatalogue(text=text, memory=memory_of(tools))
+        own += (catalog_entry(dict(value), texts) for value in unchanged.entries())
+    own.sort(key=lambda entry: entry.id)
+    return RootCatalogue(text=catalogue(head, own, further=further, texts=texts), memory=memory_of(own))
+
+
 def _difference(entry: dict[str, Json], root: dict[str, Json]) -> dict[str, Json]:
     """Return the id, and each key whose value is another one in the root's entry."""
     return {key: value for key, value in entry.items() if key == "id" or root.get(key) != value}
 
 
-def _catalog(head: Head, tools: list[CatalogEntry], facts: Mapping[str, Json]) -> dict[str, Json]:
+def _catalog(head: Head, tools: _Tools, facts: Mapping[str, Json]) -> dict[str, Json]:
     """Return the head of a catalogue; its digest covers whole tools, since format 2 all entries."""
     described: dict[str, Json] = {"format": head.format, "design": head.design}
     if head.format == 1:
@@ -113,7 +154,7 @@ def _catalog(head: Head, tools: list[CatalogEntry], facts: Mapping[str, Json]) -
     return {**described, "digest": sha256(_canonical(tools, facts))}
 
 
-def _canonical(tools: list[CatalogEntry], facts: Mapping[str, Json]) -> Iterator[str]:
+def _canonical(tools: _Tools, facts: Mapping[str, Json]) -> Iterator[str]:
     """Yield the text that the digest counts, in parts, for as a whole it is as large as the catalogue."""
     before = "{"
     for key in sorted(["tools", *facts]):
@@ -126,7 +167,7 @@ def _canonical(tools: list[CatalogEntry], facts: Mapping[str, Json]) -> Iterator
     yield "}"
 
 
-def _canonical_tools(tools: list[CatalogEntry]) -> Iterator[str]:
+def _canonical_tools(tools: _Tools) -> Iterator[str]:
     before = "["
     for entry in tools:
         yield before

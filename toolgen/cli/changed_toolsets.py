@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from toolgen.catalog.reader import load_catalogue
-from toolgen.codegen import generate
+from toolgen.catalog.unchanged_tools import UnchangedTools
+from toolgen.codegen import generation
 from toolgen.codegen.layout import toolset_package
 from toolgen.codegen.manifest import FileDigests, digest
 from toolgen.codegen.stubs.stubs import stub_path
 from toolgen.codegen.write import Texts, compare
+from toolgen.codegen.write.safe_paths import read_file
 from toolgen.contract.names import CATALOG, CATALOG_FORMAT
 from toolgen.contract.record import frozen_record
 from toolgen.dsl import Evaluation, build
@@ -21,7 +22,7 @@ from toolgen.dsl.evaluation.toolset_digests import ELSEWHERE, WrittenToolsets
 from toolgen.expr.tree import Design
 
 from .config import Project
-from .last_generation import last_toolsets
+from .last_generation import LastRun, last_run, last_texts
 from .sources import unreported_reads
 from .stubs import toolsets as implemented_toolsets
 
@@ -34,6 +35,8 @@ class ChangedToolsets:
     """The evaluation of the design without the other toolsets."""
     texts: Texts
     """Those of the whole tree."""
+    memory: tuple[str, ...]
+    """What the next run needs."""
 
 
 @unreported_reads()
@@ -45,7 +48,8 @@ def changed_toolsets(
     Raises:
         ToolgenError: the output cannot be read, or holds what is not toolgen's.
     """
-    names = _changed_names(project, digests)
+    last = last_run(str(project.directory), str(project.file))
+    names = _changed_names(project, digests, last)
     if names is None:
         return None
     out = project.display_path(project.out)
@@ -54,29 +58,30 @@ def changed_toolsets(
         return None
     if len(list(implemented_toolsets(evaluation.design))) < len(names):
         return None  # the file of one without an executor may have that of a toolset that is gone
-    entries = load_catalogue(out / CATALOG).tools
-    texts = generate(
-        evaluation.design,
-        module=project.design,
-        others=(entry for entry in entries if f"{entry['service']}.{entry['toolset']}" not in names),
-    )
-    planned = _planned(evaluation.design, texts, before.manifest.files)
-    return None if planned is None else ChangedToolsets(evaluation=evaluation, texts=planned)
+    memory = last_texts(str(project.directory), last.texts)
+    catalogue = read_file(out / CATALOG)
+    if memory is None or digest(catalogue) != before.manifest.files[CATALOG].written:
+        return None
+    unchanged = UnchangedTools(catalogue.decode(), memory, without=names)
+    made = generation(evaluation.design, module=project.design, unchanged=unchanged)
+    planned = _planned(evaluation.design, made.texts, before.manifest.files)
+    if planned is None:
+        return None
+    return ChangedToolsets(evaluation=evaluation, texts=planned, memory=made.memory)
 
 
-def _changed_names(project: Project, digests: Mapping[str, str]) -> set[str] | None:
+def _changed_names(project: Project, digests: Mapping[str, str], last: LastRun) -> set[str] | None:
     """Return the qualified names of what changed, or whose stub did; None where it is not toolsets alone."""
     if not digests or project.languages or project.catalog_format != CATALOG_FORMAT:
         return None
-    last, edited = last_toolsets(str(project.directory), str(project.file))
-    if last.keys() != digests.keys() or last[ELSEWHERE] != digests[ELSEWHERE]:
+    if last.toolsets.keys() != digests.keys() or last.toolsets[ELSEWHERE] != digests[ELSEWHERE]:
         return None
     toolsets = digests.keys() - {ELSEWHERE}
     stubs = {Path(project.stubs, stub_path(*name.rsplit(".", 1))): name for name in toolsets}
-    if not stubs.keys() >= set(map(Path, edited)):
+    if not stubs.keys() >= set(map(Path, last.edited_stubs)):
         return None  # other modules may have executors of toolsets that are gone
-    names = {name for name in toolsets if last[name] != digests[name]}
-    names.update(stubs[Path(file)] for file in edited)
+    names = {name for name in toolsets if last.toolsets[name] != digests[name]}
+    names.update(stubs[Path(file)] for file in last.edited_stubs)
     return names if len(names) <= len(toolsets) / 2 else None
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Final, TypeAlias
 
-from toolgen.codegen import generate
+from toolgen.codegen import generation
 from toolgen.codegen.languages import generate_language
 from toolgen.codegen.manifest import MANIFEST, Manifest
 from toolgen.codegen.sources import SourceDigests, stamp
@@ -29,6 +29,7 @@ from .changed_toolsets import changed_toolsets
 from .config import Project
 from .garbage import rare_collections
 from .generation_inputs import Inputs, recorded_inputs
+from .last_generation import Memory
 from .load import load_design, load_module
 from .outcome import Outcome, reported
 from .problem_codes import (
@@ -89,8 +90,7 @@ class _OutputPlan:
     stubs: StubPlan
     warnings: tuple[Finding, ...]
     """What the design is not stopped by."""
-    digests: Mapping[str, str]
-    """Digests of what was written of each toolset."""
+    memory: Memory
     inputs: Inputs | None = None
     """What was read, where it is recorded."""
 
@@ -192,7 +192,7 @@ def _current(plan: _OutputPlan) -> Outcome:
 def _record(plan: _OutputPlan, manifests: Iterable[Manifest], *, is_clean: bool) -> None:
     """Record what a run read, if the next one of it has nothing to say."""
     if plan.inputs and is_clean and not plan.warnings:
-        plan.inputs.record(plan.digests, manifests)
+        plan.inputs.record(plan.memory, manifests)
 
 
 def _recorded_plan(project: Project, format: Format) -> _OutputPlan | Outcome:
@@ -222,12 +222,9 @@ def _plan(project: Project, format: Format, inputs: Inputs | None = None) -> _Ou
     if count >= _MANY_TOOLS:
         show_progress(f"generating the code of {count:,} tools…")
     stub_folder = project.display_path(project.stubs)
-    if part:
-        texts = part.texts
-    else:
-        texts = generate(checked, module=project.design, catalog_format=project.catalog_format)
+    made = part or generation(checked, module=project.design, catalog_format=project.catalog_format)
     return _OutputPlan(
-        python=_Tree(out=project.display_path(project.out), texts=texts),
+        python=_Tree(out=project.display_path(project.out), texts=made.texts),
         sources=stamped | stamp(project.directory, sources - stamped.keys(), recorded),
         others=tuple(
             _Tree(
@@ -242,7 +239,7 @@ def _plan(project: Project, format: Format, inputs: Inputs | None = None) -> _Ou
             *evaluation.diagnostics,
             *unlisted(load_module(project, project.design, "design"), design),
         ),
-        digests=digests,
+        memory=Memory(toolsets=digests, texts=made.memory),
     )
 
 

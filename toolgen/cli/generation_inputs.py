@@ -26,7 +26,7 @@ from toolgen.codegen.manifest import MANIFEST, Manifest, digest
 from toolgen.contract.errors import ToolgenError
 
 from .config import Project, read_project
-from .last_generation import digest_of, stub_digests, variable_digest, write_record
+from .last_generation import Memory, digest_of, stub_digests, variable_digest, write_record
 from .load import no_bytecode
 from .sources import all_reads
 
@@ -137,10 +137,10 @@ class Inputs:
                 with no_bytecode():
                     self._mentioned[module.__name__] = _names(module, self._files[str(module.__file__)])
 
-    def record(self, toolsets: Mapping[str, str], manifests: Iterable[Manifest]) -> None:
+    def record(self, memory: Memory, manifests: Iterable[Manifest]) -> None:
         """Write the record of a run that left nothing to do, where its inputs are all known.
 
-        `toolsets` are the digests of what was written of each toolset, `manifests` those of the trees.
+        `memory` is what the next run needs, `manifests` are those of the trees.
         """
         try:
             if read_project(self._project.file) != self._project:
@@ -160,7 +160,7 @@ class Inputs:
                 for tree, manifest in zip(trees, manifests, strict=True)
             },
             stubs={self._project.stubs: self._stubs},
-            toolsets=toolsets,
+            memory=memory,
         )
 
     def _is_loaded(self) -> bool:

@@ -11,16 +11,21 @@ import json
 import os
 import stat
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
-from typing import Any, Final
+from itertools import islice
+from typing import Any, Final, NamedTuple
 
 CACHE: Final = ".toolgen_cache"
 """Folder of the record, in the project's; it ignores itself in git."""
-VERSION: Final = 2
+VERSION: Final = 3
 """Format of the record."""
 _FILE: Final = f"{CACHE}/gen.json"
+_TEXTS: Final = f"{CACHE}/gen.tools"
+"""Texts of the catalogue at the root; their digest is in the record."""
+_PARTS: Final = 1024
+"""Parts of these texts that are joined for one step of the digest."""
 _MANIFEST: Final = ".toolgen.json"
 _MOST_BYTES: Final = 1 << 27
 """Size of a file up to which its digest is taken each time; a catalogue of 10,000 tools has a quarter."""
@@ -45,10 +50,30 @@ def nothing_to_do(arguments: Sequence[str]) -> str:
     return "; ".join(f"{folder}: up to date" for folder in folders)
 
 
-def last_toolsets(directory: str, settings: str) -> tuple[Mapping[str, str], list[str]]:
-    """Return the digests of toolsets that the last run recorded, and the stubs that were edited since.
+class Memory(NamedTuple):
+    """What the next run needs of toolsets that do not change until then."""
 
-    There are none where toolgen, the settings, a manifest or the list of the stubs is another one. Whether
+    toolsets: Mapping[str, str]
+    """Digests of what was written of each toolset; none where all are evaluated each time."""
+    texts: Sequence[str]
+    """Texts of the catalogue at the root, in parts."""
+
+
+class LastRun(NamedTuple):
+    """What the last run recorded."""
+
+    toolsets: Mapping[str, str]
+    """Those of its memory."""
+    edited_stubs: Sequence[str]
+    """Stubs that were edited since."""
+    texts: str
+    """Digest of the texts of its memory."""
+
+
+def last_run(directory: str, settings: str) -> LastRun:
+    """Return what the last run recorded.
+
+    It is empty where toolgen, the settings, a manifest or the list of the stubs is another one. Whether
     the files are those of the manifests is not looked at.
     """
     try:
@@ -61,10 +86,19 @@ def last_toolsets(directory: str, settings: str) -> tuple[Mapping[str, str], lis
             and record["made_by"] == made_by(record["roots"])
             and all(digest_of(file) == digest for file, digest in manifests)
         ):
-            return dict(record["toolsets"]), _edited_stubs(directory, record)
+            edited = _edited_stubs(directory, record)
+            return LastRun(toolsets=dict(record["toolsets"]), edited_stubs=edited, texts=record["texts"])
     except Exception:  # of a damaged record
-        return {}, []
-    return {}, []
+        pass
+    return LastRun(toolsets={}, edited_stubs=(), texts="")
+
+
+def last_texts(directory: str, digest: str) -> str | None:
+    """Return the texts of the last run's memory; None where they are not of this digest."""
+    content = _content(os.path.join(directory, _TEXTS))
+    if content is None or sha256(content).hexdigest() != digest:
+        return None
+    return content.decode("ascii")
 
 
 def remove_record(directory: str) -> None:
@@ -81,7 +115,7 @@ def write_record(
     roots: Sequence[str],
     trees: Mapping[str, str],
     stubs: Mapping[str, Mapping[str, str | None]],
-    toolsets: Mapping[str, str],
+    memory: Memory,
 ) -> None:
     """Record a run after which nothing was left to do.
 
@@ -91,7 +125,7 @@ def write_record(
         roots: Folders in which the design is looked for first, absolute.
         trees: Digests of the manifests that the run knows, by the folder, which is relative to `directory`.
         stubs: The `stub_digests` before any was read, by the folder, which is relative to `directory`.
-        toolsets: Digests of what was written of each toolset; none where all are evaluated each time.
+        memory: What the next run needs.
     """
     folder = os.path.join(directory, CACHE)
     new = os.path.join(folder, f"gen.{os.getpid()}.json")
@@ -100,6 +134,7 @@ def write_record(
         executors = {**stub_digests(directory, executors_folder), **before}  # one that changed is read again
         if None in executors.values():
             return  # links, of which nobody watches where they lead
+        os.makedirs(folder, exist_ok=True)
         record = {
             "version": VERSION,
             "made_by": made_by(roots),
@@ -108,12 +143,11 @@ def write_record(
             "variables": variables,
             "trees": trees,
             "stubs": {executors_folder: executors},
-            "toolsets": toolsets,
+            "toolsets": memory.toolsets,
+            "texts": _write_texts(directory, memory.texts) if memory.toolsets else "",
         }
-        os.makedirs(folder, exist_ok=True)
         ignored = os.path.join(folder, ".gitignore")
-        if os.path.lexists(new):
-            os.unlink(new)  # of a killed run
+        _remove(new)
         for name, text in ((ignored, "*\n"), (new, json.dumps(record))):
             if not os.path.lexists(name):
                 with open(name, "x", encoding="utf-8") as opened:  # follows no link
@@ -121,6 +155,25 @@ def write_record(
         os.replace(new, os.path.join(directory, _FILE))
     except OSError:  # a folder that cannot be read or written: the next run looks again
         return
+
+
+def _write_texts(directory: str, texts: Iterable[str]) -> str:
+    """Write the texts of the catalogue at the root, and return their digest."""
+    new = os.path.join(directory, CACHE, f"gen.{os.getpid()}.tools")
+    _remove(new)
+    counted, parts = sha256(), iter(texts)
+    with open(new, "xb") as opened:
+        while some := "".join(islice(parts, _PARTS)).encode("ascii"):
+            opened.write(some)
+            counted.update(some)
+    os.replace(new, os.path.join(directory, _TEXTS))
+    return counted.hexdigest()
+
+
+def _remove(file: str) -> None:
+    """Remove what a killed run left."""
+    if os.path.lexists(file):
+        os.unlink(file)
 
 
 def stub_digests(directory: str, stubs: str) -> dict[str, str | None]:

@@ -17,7 +17,8 @@ from toolgen.catalog.entry import (
     type_entry,
 )
 from toolgen.catalog.texts import SchemaTexts
-from toolgen.catalog.writer import CatalogEntry, Head, catalog_entry, catalogue
+from toolgen.catalog.unchanged_tools import UnchangedTools
+from toolgen.catalog.writer import CatalogEntry, Head, RootCatalogue, catalog_entry, catalogue, root_catalogue
 from toolgen.contract.json_value import Json
 from toolgen.contract.policy import History, RunPolicy
 from toolgen.contract.record import frozen_record
@@ -59,9 +60,11 @@ class CatalogWriter:
         value = tool_entry(record, self.head.format, self._texts.canonical_parts)
         return catalog_entry(value, self._texts)
 
-    def read_entry(self, value: Mapping[str, Json]) -> CatalogEntry:
-        """Return an entry that was read from a catalogue."""
-        return catalog_entry(dict(value), self._texts)
+    def root(
+        self, entries: Iterable[CatalogEntry], further: Mapping[str, Json], unchanged: UnchangedTools | None
+    ) -> RootCatalogue:
+        """Return the catalogue of the design, see `toolgen.catalog.writer.root_catalogue`."""
+        return root_catalogue(self.head, entries, further=further, texts=self._texts, unchanged=unchanged)
 
     def type_record(self, of: ObjectType, objects: Objects, examples: tuple[Json, ...] = ()) -> TypeRecord:
         """Return what a catalogue says of an object that crosses the JSON boundary."""

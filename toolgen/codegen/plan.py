@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 
-from toolgen.catalog.writer import CatalogEntry, Head, Root
-from toolgen.contract.json_value import Json
+from toolgen.catalog.unchanged_tools import UnchangedTools
+from toolgen.catalog.writer import CatalogEntry, Head, Root, RootCatalogue
 from toolgen.contract.names import CATALOG, CATALOG_FORMAT, COMPLETION_SCHEMAS, CatalogFormat
 from toolgen.contract.record import frozen_record
 from toolgen.expr.tree import Agent, Design, Service, Toolset
@@ -49,12 +49,17 @@ from .views.transforms import transforms_view
 from .views.types import shared_types_view, types_views
 
 
+@frozen_record
+class Generation:
+    """The unformatted text of every file of the tree by its path, in the design's order."""
+
+    texts: dict[str, str]
+    memory: tuple[str, ...]
+    """What the next run needs, see `toolgen.catalog.unchanged_tools`."""
+
+
 def generate(
-    design: Design,
-    *,
-    module: str,
-    catalog_format: CatalogFormat = CATALOG_FORMAT,
-    others: Iterable[Mapping[str, Json]] = (),
+    design: Design, *, module: str, catalog_format: CatalogFormat = CATALOG_FORMAT
 ) -> dict[str, str]:
     """Return the unformatted text of every file of the tree by its path, in the design's order.
 
@@ -62,22 +67,30 @@ def generate(
         design: What is generated.
         module: The dotted name of the design's module, for the headers.
         catalog_format: The format of the catalogues.
-        others: The entries of tools that `design` lacks and its catalogue has.
     """
-    head = Head(design=design.name, version=design.version, format=catalog_format)
-    return {
+    return generation(design, module=module, catalog_format=catalog_format).texts
+
+
+def generation(
+    design: Design,
+    *,
+    module: str,
+    catalog_format: CatalogFormat = CATALOG_FORMAT,
+    unchanged: UnchangedTools | None = None,
+) -> Generation:
+    """Return what `generate` does, and what the next run needs; `unchanged` are tools that `design` lacks."""
+    whole = _design_context(design, catalog_format)
+    root = _root(whole, unchanged)  # takes much memory: before the other texts are there
+    texts = {
         path: content if isinstance(content, str) else render(content, design=module)
-        for path, content in _files(design, CatalogWriter(head), others)
+        for path, content in _files(whole)
     }
+    return Generation(texts={**texts, CATALOG: root.text}, memory=root.memory)
 
 
 def catalogue_text(design: Design) -> str:
     """Return the text of the design's own catalogue, which the tree has at its root."""
-    writer = CatalogWriter(Head(design=design.name, version=design.version, format=CATALOG_FORMAT))
-    texts = dict(_files(design, writer, ()))
-    text = texts[CATALOG]
-    assert isinstance(text, str)
-    return text
+    return _root(_design_context(design, CATALOG_FORMAT), None).text
 
 
 def stub(design: Design, toolset: Toolset, package: str) -> str:
@@ -93,20 +106,21 @@ def app(design: Design, place: AppPlace) -> dict[str, str]:
     return texts
 
 
-def _files(
-    design: Design, writer: CatalogWriter, others: Iterable[Mapping[str, Json]]
-) -> Iterator[tuple[str, View | str]]:
-    whole = _design_context(design, writer)
-    objects = {service.name: completions_scope(service, whole.shared).objects for service in design.services}
-    further = agents_and_completions(writer, design, whole.tools, objects)
-    entries = [*whole.entries.values(), *map(writer.read_entry, others)]
-    root = writer.catalogue(entries, further=further)  # takes much memory: before the other texts are there
+def _files(whole: _DesignContext) -> Iterator[tuple[str, View | str]]:
+    """Yield all files but the catalogue at the root."""
+    design = whole.design
     yield "__init__.py", root_view(design.description)
     yield "py.typed", ""
     yield "types.py", shared_types_view(design, whole.shared)
     for service in design.services:
         yield from _service(service, whole)
-    yield CATALOG, root
+
+
+def _root(whole: _DesignContext, unchanged: UnchangedTools | None) -> RootCatalogue:
+    design, writer = whole.design, whole.writer
+    objects = {service.name: completions_scope(service, whole.shared).objects for service in design.services}
+    further = agents_and_completions(writer, design, whole.tools, objects)
+    return writer.root(whole.entries.values(), further, unchanged)
 
 
 @frozen_record
@@ -128,7 +142,8 @@ class _DesignContext:
         return self.writer.catalogue(map(self.entries.__getitem__, ids), is_reviewed=True)
 
 
-def _design_context(design: Design, writer: CatalogWriter) -> _DesignContext:
+def _design_context(design: Design, catalog_format: CatalogFormat) -> _DesignContext:
+    writer = CatalogWriter(Head(design=design.name, version=design.version, format=catalog_format))
     shared = shared_scope(design)
     toolsets = [toolset for service in design.services for toolset in service.toolsets]
     scopes = {names.qualified(toolset): toolset_scope(toolset, shared) for toolset in toolsets}

@@ -18,6 +18,8 @@ Language = Literal["typescript"]
 
 CATALOG: Final = "tool_schemas.json"
 """The file of a catalogue: of a toolset, where its codecs find their schemas, of an agent, of the design."""
+TYPES: Final = "#/types/"
+"""A reference to a type that several tools of a catalogue have begins so."""
 COMPLETION_SCHEMAS: Final = "completion_schemas.json"
 """The same of the completions of a service."""
 
