@@ -16,7 +16,6 @@ from collections.abc import Callable, Mapping, Set
 from decimal import Decimal
 from typing import Any, Final
 
-from pydantic import BaseModel
 from pydantic_core import PydanticCustomError, PydanticKnownError, PydanticUseDefault, to_jsonable_python
 from pydantic_core import core_schema as cs
 
@@ -318,6 +317,8 @@ def all_different(items: list[Any]) -> list[Any]:
 
 
 def _written(value: Any) -> Json:
+    from pydantic import BaseModel  # which nothing else of `toolgen gen` imports
+
     match value:
         case BaseModel():
             written: Json = to_jsonable_python(value, by_alias=True, exclude_none=True)
