@@ -323,7 +323,7 @@ def test_wrong_usage(arguments: list[str]) -> None:
 )
 def test_a_missing_extra_names_the_command(project: ProjectFolder, package: str, more: str) -> None:
     before = project.files()
-    done = without(package, project.path, "gen")
+    done = without(package, project.path, "gen", "--diff")
     assert done.returncode == 2
     assert done.stderr == (
         f"error: the toolgen command needs {package!r}, which is not installed\n"

@@ -353,3 +353,18 @@ def test_a_large_file_is_read_each_time_and_a_huge_one_is_not(
     os.truncate(generated.path / "app/more.txt", size)
     generate()
     assert nothing_to_do(["gen"]) == says
+
+
+@pytest.mark.parametrize(
+    ("more", "is_recorded"),
+    [("", True), ('log = open("log.txt", "w")\nlog.write("all")\nloop = [log]\nloop.append(loop)\n', False)],
+)
+def test_what_a_design_has_written_is_there_at_the_end_of_the_process(
+    project: ProjectFolder, more: str, is_recorded: bool
+) -> None:
+    """The process of a recorded run ends without a look for garbage, of which an open file may be a part."""
+    project.write("app/design.py", f"{DESIGN}{more}")
+    code = "import gc, atexit, sys; from toolgen.cli import main; sys.argv = ['toolgen', 'gen']\n"
+    done = in_a_process(project.path, "-c", f"{code}atexit.register(lambda: print(gc.isenabled()))\nmain()")
+    assert done.stdout == f"{not is_recorded}\n", done.stderr
+    assert is_recorded or (project.path / "log.txt").read_text("utf-8") == "all"

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import difflib
-import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -16,7 +14,7 @@ from toolgen.codegen import generation
 from toolgen.codegen.languages import generate_language
 from toolgen.codegen.manifest import MANIFEST, Manifest
 from toolgen.codegen.sources import SourceDigests, stamp
-from toolgen.codegen.write import Change, Comparison, Report, Texts, compare, preview, sweep, write
+from toolgen.codegen.write import Change, Comparison, Report, Texts, compare, preview, write
 from toolgen.contract.record import frozen_record
 from toolgen.dsl import Agent, Completion, Design, Method, Service, Tool, Toolset, build
 from toolgen.dsl.datatypes import DataType
@@ -32,6 +30,7 @@ from .generation_inputs import Inputs, recorded_inputs
 from .last_generation import Memory
 from .load import load_design, load_module
 from .outcome import Outcome, reported
+from .output_lock import read_lock, write_lock
 from .problem_codes import (
     CLAUSE_UNLISTED,
     OUTPUT_CHANGED,
@@ -134,7 +133,7 @@ def generate_output(project: Project, format: Format = "text") -> Outcome:
         done = {out: _changes(report) for out, report in reports.items()}
         done[python.out] += _new_stubs(plan)
         manifests = (report.manifest for report in reports.values())
-        _record(plan, manifests, is_clean=not (notes or left or stubs.notes))
+        is_recorded = _record(plan, manifests, is_clean=not (notes or left or stubs.notes))
         outcome = reported(
             [*plan.warnings, *left],
             format,
@@ -142,7 +141,7 @@ def generate_output(project: Project, format: Format = "text") -> Outcome:
             notes=[*notes, *stubs.notes],
             summary="; ".join(f"{out}: {', '.join(each) or 'up to date'}" for out, each in done.items()),
         )
-        return replace(outcome, is_current=not any(done.values()))
+        return replace(outcome, is_current=not any(done.values()), is_recorded=is_recorded)
 
 
 @rare_collections()
@@ -158,8 +157,8 @@ def check_output(project: Project, format: Format = "text") -> Outcome:
             findings = [_stale_stamp(plan.python.out)]
         if not findings:
             manifests = (each.manifest for _, each in compared)
-            _record(plan, manifests, is_clean=plan.stubs.is_empty)
-            return _current(plan)
+            is_recorded = _record(plan, manifests, is_clean=plan.stubs.is_empty)
+            return replace(_current(plan), is_recorded=is_recorded)
         is_repaired = any(finding.hint in (GENERATE, _EDITED) for finding in findings)
         repair = GENERATE if is_repaired else "delete what was kept"
         return reported(findings, format, code=1, summary=f"to bring it up to date, {repair}")
@@ -189,10 +188,11 @@ def _current(plan: _OutputPlan) -> Outcome:
     return Outcome(code=0, summary=folders, is_current=True)
 
 
-def _record(plan: _OutputPlan, manifests: Iterable[Manifest], *, is_clean: bool) -> None:
-    """Record what a run read, if the next one of it has nothing to say."""
+def _record(plan: _OutputPlan, manifests: Iterable[Manifest], *, is_clean: bool) -> bool:
+    """Record what a run read, if the next one of it has nothing to say; return whether it is recorded."""
     if plan.inputs and is_clean and not plan.warnings:
-        plan.inputs.record(plan.memory, manifests)
+        return plan.inputs.record(plan.memory, manifests)
+    return False
 
 
 def _recorded_plan(project: Project, format: Format) -> _OutputPlan | Outcome:
@@ -351,47 +351,3 @@ def unlisted(module: ModuleType, design: Design) -> Iterator[Finding]:
             place=value.source.located(),
             hint=f"list {name} in its {_OWNERS[type(value)]}, or remove it",
         )
-
-
-@contextmanager
-def read_lock(project: Project) -> Iterator[None]:
-    """Hold the project's shared lock, so that no run writes meanwhile."""
-    with _locked(project.directory, shared=True):
-        yield
-
-
-@contextmanager
-def write_lock(project: Project) -> Iterator[None]:
-    """Hold the project's exclusive lock, and remove leftovers of killed runs."""
-    with _locked(project.directory, shared=False) as alone:
-        if alone:
-            for folder in (project.out, *project.languages.values()):
-                sweep(project.directory / folder, project.directory)
-        yield
-
-
-@contextmanager
-def _locked(directory: Path, *, shared: bool) -> Iterator[bool]:
-    """Yield whether the folder is locked; some network file systems cannot lock. It ends with the process."""
-    if sys.platform == "win32":
-        yield False
-        return
-    folder = os.open(directory, os.O_RDONLY)
-    try:
-        yield _lock(folder, directory, shared=shared)
-    finally:
-        os.close(folder)
-
-
-def _lock(folder: int, directory: Path, *, shared: bool) -> bool:
-    import fcntl  # not on Windows
-
-    kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
-    try:
-        fcntl.flock(folder, kind | fcntl.LOCK_NB)
-    except BlockingIOError:
-        print(f"waiting for another toolgen in {directory}", file=sys.stderr)
-        fcntl.flock(folder, kind)
-    except OSError:
-        return False
-    return True

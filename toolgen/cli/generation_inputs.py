@@ -137,18 +137,18 @@ class Inputs:
                 with no_bytecode():
                     self._mentioned[module.__name__] = _names(module, self._files[str(module.__file__)])
 
-    def record(self, memory: Memory, manifests: Iterable[Manifest]) -> None:
-        """Write the record of a run that left nothing to do, where its inputs are all known.
+    def record(self, memory: Memory, manifests: Iterable[Manifest]) -> bool:
+        """Write the record of a run that left nothing to do, and return whether its inputs are all known.
 
         `memory` is what the next run needs, `manifests` are those of the trees.
         """
         try:
             if read_project(self._project.file) != self._project:
-                return
+                return False
         except ToolgenError:  # they were edited during the run
-            return
+            return False
         if not (self._is_watched and self._is_plain()):
-            return
+            return False
         trees = [self._project.out, *self._project.languages.values()]
         write_record(
             str(self._project.directory),
@@ -162,6 +162,7 @@ class Inputs:
             stubs={self._project.stubs: self._stubs},
             memory=memory,
         )
+        return True
 
     def _is_loaded(self) -> bool:
         """Return whether a module of the author is there already, so that nobody saw it read."""
