@@ -26,7 +26,7 @@ def test_a_part_of_a_design_makes_a_part_of_its_code(design: dsl.Design, data: s
     assume(whole.design is not None and not whole.diagnostics and digests)
     assert whole.design is not None
     made = generation(whole.design, module="d")
-    texts = made.texts
+    texts = dict(made.files)
     names = data.draw(st.sets(st.sampled_from(sorted(digests.keys() - {ELSEWHERE}))))
     part = build(written.only(names))
     assert part.diagnostics == ()
@@ -34,7 +34,8 @@ def test_a_part_of_a_design_makes_a_part_of_its_code(design: dsl.Design, data: s
     unchanged = UnchangedTools(texts[CATALOG], "".join(made.memory), without=names)
     again = generation(part.design, module="d", unchanged=unchanged)
     assert "".join(again.memory) == "".join(made.memory)
-    assert again.texts == {path: texts.get(path) for path in again.texts}
+    again_texts = dict(again.files)
+    assert again_texts == {path: texts.get(path) for path in again_texts}
     toolsets = [toolset for service in part.design.services for toolset in service.toolsets]
     folders = tuple("/".join((*toolset_package(toolset), "")) for toolset in toolsets)
-    assert {path for path in texts if path.startswith(folders)} <= again.texts.keys()
+    assert {path for path in texts if path.startswith(folders)} <= again_texts.keys()

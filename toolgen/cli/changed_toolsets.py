@@ -64,7 +64,7 @@ def changed_toolsets(
         return None
     unchanged = UnchangedTools(catalogue.decode(), memory, without=names)
     made = generation(evaluation.design, module=project.design, unchanged=unchanged)
-    planned = _planned(evaluation.design, made.texts, before.manifest.files)
+    planned = _planned(evaluation.design, dict(made.files), before.manifest.files)
     if planned is None:
         return None
     return ChangedToolsets(evaluation=evaluation, texts=planned, memory=made.memory)

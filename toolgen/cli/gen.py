@@ -14,7 +14,7 @@ from toolgen.codegen import generation
 from toolgen.codegen.languages import generate_language
 from toolgen.codegen.manifest import MANIFEST, Manifest
 from toolgen.codegen.sources import SourceDigests, stamp
-from toolgen.codegen.write import Change, Comparison, Report, Texts, compare, preview, write
+from toolgen.codegen.write import Change, Comparison, Report, SpooledTexts, Texts, compare, preview, write
 from toolgen.contract.record import frozen_record
 from toolgen.dsl import Agent, Completion, Design, Method, Service, Tool, Toolset, build
 from toolgen.dsl.datatypes import DataType
@@ -40,7 +40,7 @@ from .problem_codes import (
     OUTPUT_STALE,
     OUTPUT_UNRECORDED,
 )
-from .sources import collected_sources, newer_sources, recorded_sources
+from .sources import collected_sources, newer_sources, recorded_sources, unreported_reads
 from .stubs import StubPlan, plan_stubs
 from .terminal import has_colours, show_progress
 
@@ -222,9 +222,14 @@ def _plan(project: Project, format: Format, inputs: Inputs | None = None) -> _Ou
     if count >= _MANY_TOOLS:
         show_progress(f"generating the code of {count:,} tools…")
     stub_folder = project.display_path(project.stubs)
-    made = part or generation(checked, module=project.design, catalog_format=project.catalog_format)
+    if part:
+        texts, memory = part.texts, part.memory
+    else:
+        made = generation(checked, module=project.design, catalog_format=project.catalog_format)
+        with unreported_reads():
+            texts, memory = SpooledTexts(made.files), made.memory
     return _OutputPlan(
-        python=_Tree(out=project.display_path(project.out), texts=made.texts),
+        python=_Tree(out=project.display_path(project.out), texts=texts),
         sources=stamped | stamp(project.directory, sources - stamped.keys(), recorded),
         others=tuple(
             _Tree(
@@ -239,7 +244,7 @@ def _plan(project: Project, format: Format, inputs: Inputs | None = None) -> _Ou
             *evaluation.diagnostics,
             *unlisted(load_module(project, project.design, "design"), design),
         ),
-        memory=Memory(toolsets=digests, texts=made.memory),
+        memory=Memory(toolsets=digests, texts=memory),
     )
 
 

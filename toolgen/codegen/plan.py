@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
 from toolgen.catalog.unchanged_tools import UnchangedTools
 from toolgen.catalog.writer import CatalogEntry, Head, Root, RootCatalogue
@@ -51,9 +52,10 @@ from .views.types import shared_types_view, types_views
 
 @frozen_record
 class Generation:
-    """The unformatted text of every file of the tree by its path, in the design's order."""
+    """What is generated of a design."""
 
-    texts: dict[str, str]
+    files: Iterator[tuple[str, str]]
+    """The unformatted text of every file of the tree with its path, in the design's order."""
     memory: tuple[str, ...]
     """What the next run needs, see `toolgen.catalog.unchanged_tools`."""
 
@@ -68,7 +70,7 @@ def generate(
         module: The dotted name of the design's module, for the headers.
         catalog_format: The format of the catalogues.
     """
-    return generation(design, module=module, catalog_format=catalog_format).texts
+    return dict(generation(design, module=module, catalog_format=catalog_format).files)
 
 
 def generation(
@@ -81,11 +83,11 @@ def generation(
     """Return what `generate` does, and what the next run needs; `unchanged` are tools that `design` lacks."""
     whole = _design_context(design, catalog_format)
     root = _root(whole, unchanged)  # takes much memory: before the other texts are there
-    texts = {
-        path: content if isinstance(content, str) else render(content, design=module)
-        for path, content in _files(whole)
-    }
-    return Generation(texts={**texts, CATALOG: root.text}, memory=root.memory)
+    files = (
+        (path, content if isinstance(content, str) else render(content, design=module))
+        for path, content in chain(_files(whole), [(CATALOG, root.text)])
+    )
+    return Generation(files=files, memory=root.memory)
 
 
 def catalogue_text(design: Design) -> str:

@@ -8,6 +8,7 @@ Links and special files are neither followed nor opened.
 from .atomic_write import Edit
 from .comparison import Comparison, Texts, compare
 from .output import Change, Report, preview, write
+from .spooled_texts import SpooledTexts
 from .staging import STAGING, sweep
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "Comparison",
     "Edit",
     "Report",
+    "SpooledTexts",
     "Texts",
     "compare",
     "preview",

@@ -32,6 +32,8 @@ class Comparison:
     manifest: Manifest
     found: Mapping[str, str] = field(default_factory=dict)
     """Digest of each file in the folder."""
+    sources: Mapping[str, str] = field(default_factory=dict)
+    """Digest of each planned text."""
     missing: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
     """Generated from a text that is not the planned one."""
@@ -71,16 +73,16 @@ def compare(out: Path, texts: Texts | None = None) -> Comparison:
     if strange := [path for path in digests if path not in planned]:
         raise check_foreign_files(out, strange)
     groups: defaultdict[str, list[str]] = defaultdict(list)
-    for path, text in texts.items():
-        source = None if text is None else digest(text.encode())
-        group = _group(digests.get(path), manifest.files.get(path), source)
+    sources = {path: digest(text.encode()) for path, text in texts.items() if text is not None}
+    for path in texts:
+        group = _group(digests.get(path), manifest.files.get(path), sources.get(path))
         if group is not None:
             groups[group].append(path)
     for path, file in manifest.files.items():
         if path not in texts:
             groups["stale" if path not in digests or file.is_ours(digests[path]) else "kept"].append(path)
     in_groups = {group: tuple(paths) for group, paths in groups.items()}
-    return Comparison(manifest=manifest, found=digests, **in_groups)
+    return Comparison(manifest=manifest, found=digests, sources=sources, **in_groups)
 
 
 def check_foreign_files(out: Path, paths: list[str]) -> ToolgenError:

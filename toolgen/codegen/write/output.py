@@ -138,17 +138,16 @@ def _stage(
 ) -> _Run:
     """Format what is new; `facts` are those of the new manifest, beside its files."""
     unlike = {*before.missing, *before.changed, *before.edited, *before.unrecorded}
-    new = {path: text for path, text in texts.items() if path in unlike}
-    if lost := [path for path, text in new.items() if text is None]:
+    new = [path for path in texts if path in unlike]
+    if lost := [path for path in new if path not in before.sources]:
         raise changed_meanwhile(out / lost[0])
-    sources = {path: text for path, text in new.items() if text is not None}
-    stage(folder, sources, stubs)
-    written = {path: digest((folder / "tree" / path).read_bytes()) for path in sources}
+    stage(folder, ((path, texts[path] or "") for path in new), stubs)
+    written = {path: digest((folder / "tree" / path).read_bytes()) for path in new}
     if strange := [path for path in before.unrecorded if before.found[path] != written[path]]:
         raise check_foreign_files(out, strange)
     old = before.manifest.files
     files = {
-        path: FileDigests(source=digest(sources[path].encode()), written=written[path])
+        path: FileDigests(source=before.sources[path], written=written[path])
         if path in written
         else old[path]
         for path in texts

@@ -9,7 +9,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -71,14 +71,16 @@ def _marker_text(out: Path) -> bytes:
     return text + os.fsencode(os.path.realpath(out)) + b"\n"
 
 
-def stage(folder: Path, texts: Mapping[str, str], stubs: Mapping[Path, str]) -> None:
+def stage(folder: Path, texts: Iterable[tuple[str, str]], stubs: Mapping[Path, str]) -> None:
     """Write the tree to `tree` and the files of `stubs`, by number, to `stubs`; format both."""
     (folder / "tree").mkdir()
-    for path, text in texts.items():
+    has_modules = bool(stubs)
+    for path, text in texts:
         _write(folder / "tree" / path, text.encode())
+        has_modules |= path.endswith(".py")
     for number, text in enumerate(stubs.values()):
         _write(folder / f"stubs/{number}.py", text.encode())
-    if any(path.endswith(".py") for path in texts) or stubs:
+    if has_modules:
         _format(folder)
 
 
