@@ -364,7 +364,13 @@ def test_what_a_design_has_written_is_there_at_the_end_of_the_process(
 ) -> None:
     """The process of a recorded run ends without a look for garbage, of which an open file may be a part."""
     project.write("app/design.py", f"{DESIGN}{more}")
-    code = "import gc, atexit, sys; from toolgen.cli import main; sys.argv = ['toolgen', 'gen']\n"
-    done = in_a_process(project.path, "-c", f"{code}atexit.register(lambda: print(gc.isenabled()))\nmain()")
-    assert done.stdout == f"{not is_recorded}\n", done.stderr
+    program = """\
+import gc, sys
+from toolgen.cli import main
+sys.argv = ["toolgen", "gen"]
+main()
+print(gc.isenabled(), hasattr(sys.modules["app.design"], "design"))
+"""
+    done = in_a_process(project.path, "-c", program)
+    assert done.stdout == f"{not is_recorded} {not is_recorded}\n", done.stderr
     assert is_recorded or (project.path / "log.txt").read_text("utf-8") == "all"

@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from tests.conformance.random_designs import designs
 from toolgen import dsl
 from toolgen.catalog.unchanged_tools import UnchangedTools
-from toolgen.codegen import generation
+from toolgen.codegen import Generation
 from toolgen.codegen.layout import toolset_package
 from toolgen.contract.names import CATALOG
 from toolgen.dsl import build
@@ -25,16 +25,16 @@ def test_a_part_of_a_design_makes_a_part_of_its_code(design: dsl.Design, data: s
     assert WrittenToolsets(design).digests() == digests
     assume(whole.design is not None and not whole.diagnostics and digests)
     assert whole.design is not None
-    made = generation(whole.design, module="d")
-    texts = dict(made.files)
+    made = Generation(whole.design, module="d")
+    texts, memory = made.texts(), "".join(made.memory)
     names = data.draw(st.sets(st.sampled_from(sorted(digests.keys() - {ELSEWHERE}))))
     part = build(written.only(names))
     assert part.diagnostics == ()
     assert part.design is not None
-    unchanged = UnchangedTools(texts[CATALOG], "".join(made.memory), without=names)
-    again = generation(part.design, module="d", unchanged=unchanged)
-    assert "".join(again.memory) == "".join(made.memory)
-    again_texts = dict(again.files)
+    unchanged = UnchangedTools(texts[CATALOG], memory, without=names)
+    again = Generation(part.design, module="d", unchanged=unchanged)
+    again_texts = again.texts()
+    assert "".join(again.memory) == memory
     assert again_texts == {path: texts.get(path) for path in again_texts}
     toolsets = [toolset for service in part.design.services for toolset in service.toolsets]
     folders = tuple("/".join((*toolset_package(toolset), "")) for toolset in toolsets)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from hashlib import sha256
 from json.encoder import encode_basestring_ascii
@@ -18,7 +19,8 @@ from toolgen.contract.names import TYPES
 from .entry import canonical
 
 _T = TypeVar("_T")
-_Cache: TypeAlias = dict[tuple[int, str], tuple[Any, _T]]
+_Cache: TypeAlias = defaultdict[str, dict[int, tuple[Any, _T]]]
+"""Texts by style, and by the identity of the value."""
 _TYPED: Final = frozenset(
     "payload result artifacts errors confirmation long_running ack progress schema".split()
 )
@@ -63,8 +65,8 @@ class SchemaTexts:
     """Texts by the identity of what they say; nobody may change that meanwhile."""
 
     def __init__(self) -> None:
-        self._written: _Cache[str] = {}
-        self._parts: _Cache[tuple[str, ...]] = {}
+        self._written: _Cache[str] = defaultdict(dict)
+        self._parts: _Cache[tuple[str, ...]] = defaultdict(dict)
         """The same of schemas with `$defs`, in parts."""
 
     def compact(self, schema: Json) -> str:
@@ -77,7 +79,7 @@ class SchemaTexts:
 
     def _digest(self, schema: Any) -> str:
         definitions = schema["$defs"] if _has_definitions(schema) else {}
-        own = compact({**schema, "$defs": list(definitions)}) if definitions else self.compact(schema)
+        own = compact({**schema, "$defs": list(definitions)}) if definitions else compact(schema)
         digests = [self.digest(definition) for definition in definitions.values()]
         if f'"{TYPES}' in own or not all(digests):
             return ""
@@ -134,10 +136,10 @@ class SchemaTexts:
 
 
 def _once(cache: _Cache[_T], value: Json, style: str, write: Callable[[Json], _T]) -> _T:
-    """Return what is written of a value in a style, cached by the identity of the value."""
-    key = id(value), style
-    if (cached := cache.get(key)) is None:
-        cached = cache[key] = value, write(value)
+    """Return what is written of a value in a style."""
+    values, key = cache[style], id(value)
+    if (cached := values.get(key)) is None:
+        cached = values[key] = value, write(value)
     return cached[1]
 
 

@@ -18,6 +18,7 @@ from .reader import read_catalogue
 from .shared_types import UsedType
 
 _CATALOG: Final = '"catalog":'
+_compact: Final = json.JSONEncoder(separators=(",", ":")).encode
 _TOOLS: Final = '"tools":['
 
 
@@ -65,13 +66,16 @@ class UnchangedTools:
         return "\n".join([*lines, ",\n".join(tools), *self._lines[self._end :]])
 
 
-def memory_of(tools: Sequence[Any]) -> tuple[str, ...]:
-    """Return the parts of the memory of a catalogue with these tools, in its order."""
-    head: list[Json] = [[tool.id, [_document(used) for used in tool.types]] for tool in tools]
-    parts = [json.dumps(head, separators=(",", ":"))]
+def memory_of(tools: Sequence[Any]) -> Iterator[str]:
+    """Yield the parts of the memory of a catalogue with these tools, in its order."""
+    before = "["
     for tool in tools:
-        parts += ("\n", *tool.canonical)
-    return tuple(parts)
+        types = [_document(used) for used in tool.types]
+        yield f"{before}{_compact([tool.id, types])}"
+        before = ","
+    yield "]" if tools else "[]"
+    for tool in tools:
+        yield "".join(["\n", *tool.canonical])
 
 
 def _document(used: UsedType) -> Json:

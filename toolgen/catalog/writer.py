@@ -7,7 +7,7 @@ design and those of agents have a tool a line. Formats 1 and 2 are indented by t
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, TypeAlias
 
@@ -101,15 +101,16 @@ def catalogue(
     document |= further or {}
     if head.format < 3:
         return _indented(document, "  ", texts)
-    return _indented(document, " ", texts) if is_reviewed else _in_lines(document, texts)
+    return _indented(document, " ", texts) if is_reviewed else "".join(_in_lines(document, texts))
 
 
 @frozen_record
 class RootCatalogue:
-    """The catalogue of a design in format 3, and what the next run needs of it."""
+    """The catalogue of a design, and what the next run needs of it."""
 
-    text: str
-    memory: tuple[str, ...]
+    parts: Iterable[str]
+    """Those of its text, which is large; they are made when they are asked for."""
+    memory: Iterable[str]
     """Texts of its tools, in parts, see `unchanged_tools`."""
 
 
@@ -132,10 +133,18 @@ def root_catalogue(
                 for tool in tools
             ]
             text = unchanged.catalogue(compact(_catalog(head, tools, further)), lines)
-            return RootCatalogue(text=text, memory=memory_of(tools))
+            return RootCatalogue(parts=(text,), memory=memory_of(tools))
         own += (catalog_entry(dict(value), texts) for value in unchanged.entries())
-    own.sort(key=lambda entry: entry.id)
-    return RootCatalogue(text=catalogue(head, own, further=further, texts=texts), memory=memory_of(own))
+    own.sort(key=attrgetter("id"))
+    if head.format < 3:
+        return RootCatalogue(parts=(catalogue(head, own, further=further, texts=texts),), memory=())
+    shared = SharedTypes((type_ for entry in own for type_ in entry.types), texts)
+    document: dict[str, Any] = {"$schema": format_id(head.format), "catalog": _catalog(head, own, further)}
+    if types := shared.types():
+        document["types"] = types
+    document |= {"tools": own, **further}
+    parts = _in_lines(document, texts, lambda entry: compact(shared.without_types(entry.value)))
+    return RootCatalogue(parts=parts, memory=memory_of(own))
 
 
 def _difference(entry: dict[str, Json], root: dict[str, Json]) -> dict[str, Json]:
@@ -196,28 +205,35 @@ def _indented(document: Mapping[str, Json], margin: str, texts: SchemaTexts) -> 
     return without_surrogates("{\n" + ",\n".join(lines) + "\n}\n")
 
 
-def _in_lines(document: Mapping[str, Json], texts: SchemaTexts) -> str:
-    """Return JSON with a tool, a type, an agent or a completion a line."""
-    parts = [
-        part for key, value in document.items() for part in (",\n", f'"{key}":', *_lines(key, value, texts))
-    ]
-    return "".join(["{\n", *parts[1:], "\n}\n"])
+def _in_lines(
+    document: Mapping[str, Any], texts: SchemaTexts, line: Callable[[Any], str] = compact
+) -> Iterator[str]:
+    """Yield the parts of JSON with a tool, a type, an agent or a completion a line.
+
+    `line` makes that of a tool.
+    """
+    before = "{\n"
+    for key, value in document.items():
+        yield f'{before}"{key}":'
+        yield from _lines(key, value, texts, line)
+        before = ",\n"
+    yield "\n}\n"
 
 
-def _lines(key: str, value: Json, texts: SchemaTexts) -> Iterator[str]:
+def _lines(key: str, value: Any, texts: SchemaTexts, line: Callable[[Any], str]) -> Iterator[str]:
     """Yield the parts of a value, which stands on several lines where it holds several things."""
     lines: Iterable[str]
     match value:
         case list() if value:
-            lines = map(compact, value)
+            lines = map(line if key == "tools" else compact, value)
         case dict() if key == "types":
             lines = (f"{compact(name)}:{texts.compact(schema)}" for name, schema in value.items())
         case _:
             yield compact(value)
             return
     before, after = "[]" if isinstance(value, list) else "{}"
-    for line in lines:
+    for text in lines:
         yield f"{before}\n"
-        yield line
+        yield text
         before = ","
     yield f"\n{after}"

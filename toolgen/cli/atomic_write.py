@@ -22,7 +22,7 @@ def formatted(texts: list[str]) -> list[str]:
         return []
     with tempfile.TemporaryDirectory(prefix=_STAGING) as folder:
         names = [f"{number}.py" for number in range(len(texts))]
-        stage(Path(folder), zip(names, texts, strict=True), {})
+        stage(Path(folder), ((name, [text.encode()]) for name, text in zip(names, texts, strict=True)), {})
         return [(Path(folder) / "tree" / name).read_text("utf-8") for name in names]
 
 

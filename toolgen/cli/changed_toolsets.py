@@ -5,11 +5,11 @@ Where anything else changed, or it cannot be told, the whole design is evaluated
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from toolgen.catalog.unchanged_tools import UnchangedTools
-from toolgen.codegen import generation
+from toolgen.codegen import Generation
 from toolgen.codegen.layout import toolset_package
 from toolgen.codegen.manifest import FileDigests, digest
 from toolgen.codegen.stubs.stubs import stub_path
@@ -35,7 +35,7 @@ class ChangedToolsets:
     """The evaluation of the design without the other toolsets."""
     texts: Texts
     """Those of the whole tree."""
-    memory: tuple[str, ...]
+    memory: Iterable[str]
     """What the next run needs."""
 
 
@@ -63,8 +63,8 @@ def changed_toolsets(
     if memory is None or digest(catalogue) != before.manifest.files[CATALOG].written:
         return None
     unchanged = UnchangedTools(catalogue.decode(), memory, without=names)
-    made = generation(evaluation.design, module=project.design, unchanged=unchanged)
-    planned = _planned(evaluation.design, dict(made.files), before.manifest.files)
+    made = Generation(evaluation.design, module=project.design, unchanged=unchanged)
+    planned = _planned(evaluation.design, made.texts(), before.manifest.files)
     if planned is None:
         return None
     return ChangedToolsets(evaluation=evaluation, texts=planned, memory=made.memory)

@@ -91,7 +91,8 @@ def _generate(*, is_check: bool, is_process: bool) -> int:
         from .outcome import print_outcome
 
         project = find_project(None)
-        outcome = check_output(project) if is_check else generate_output(project)
+        run = check_output if is_check else generate_output
+        outcome = run(project, is_last=is_process)
         code = print_outcome(outcome)
     except KeyboardInterrupt:
         return 130

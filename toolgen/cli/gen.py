@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Final, TypeAlias
 
-from toolgen.codegen import generation
+from toolgen.codegen import Generation
 from toolgen.codegen.languages import generate_language
 from toolgen.codegen.manifest import MANIFEST, Manifest
 from toolgen.codegen.sources import SourceDigests, stamp
@@ -21,6 +21,7 @@ from toolgen.dsl.datatypes import DataType
 from toolgen.dsl.evaluation.clause_lookup import walk
 from toolgen.dsl.evaluation.toolset_digests import WrittenToolsets
 from toolgen.dsl.structure import Attributes
+from toolgen.expr.tree import Design as CheckedDesign
 from toolgen.findings import Code, Finding, Format, Place
 
 from .changed_toolsets import changed_toolsets
@@ -99,10 +100,13 @@ class _OutputPlan:
 
 
 @rare_collections()
-def generate_output(project: Project, format: Format = "text") -> Outcome:
-    """Write the generated code and missing stubs to disk, and record the run for the next one."""
+def generate_output(project: Project, format: Format = "text", *, is_last: bool = False) -> Outcome:
+    """Write the generated code and missing stubs to disk, and record the run for the next one.
+
+    Where it is the last thing that the process does, the design may be gone afterwards.
+    """
     with write_lock(project):
-        plan = _recorded_plan(project, format)
+        plan = _recorded_plan(project, format, is_last=is_last)
         if isinstance(plan, Outcome):
             return plan
         for tree in plan.others:
@@ -145,10 +149,13 @@ def generate_output(project: Project, format: Format = "text") -> Outcome:
 
 
 @rare_collections()
-def check_output(project: Project, format: Format = "text") -> Outcome:
-    """Report which files differ from the design; the exit code is 1 if there are any."""
+def check_output(project: Project, format: Format = "text", *, is_last: bool = False) -> Outcome:
+    """Report which files differ from the design; the exit code is 1 if there are any.
+
+    Where it is the last thing that the process does, the design may be gone afterwards.
+    """
     with read_lock(project):
-        plan = _recorded_plan(project, format)
+        plan = _recorded_plan(project, format, is_last=is_last)
         if isinstance(plan, Outcome):
             return plan
         compared = [(tree.out, compare(tree.out, tree.texts)) for tree in plan.trees]
@@ -195,14 +202,16 @@ def _record(plan: _OutputPlan, manifests: Iterable[Manifest], *, is_clean: bool)
     return False
 
 
-def _recorded_plan(project: Project, format: Format) -> _OutputPlan | Outcome:
+def _recorded_plan(project: Project, format: Format, *, is_last: bool) -> _OutputPlan | Outcome:
     """Return the plan with what was read for it, or the findings of the design."""
     with recorded_inputs(project) as inputs:
-        plan = _plan(project, format, inputs)
+        plan = _plan(project, format, inputs, is_last=is_last)
     return plan if isinstance(plan, Outcome) else replace(plan, inputs=inputs)
 
 
-def _plan(project: Project, format: Format, inputs: Inputs | None = None) -> _OutputPlan | Outcome:
+def _plan(
+    project: Project, format: Format, inputs: Inputs | None = None, *, is_last: bool = False
+) -> _OutputPlan | Outcome:
     """Return the plan, or the findings of the design."""
     recorded = recorded_sources(project)
     with collected_sources(project) as sources:
@@ -222,12 +231,11 @@ def _plan(project: Project, format: Format, inputs: Inputs | None = None) -> _Ou
     if count >= _MANY_TOOLS:
         show_progress(f"generating the code of {count:,} tools…")
     stub_folder = project.display_path(project.stubs)
-    if part:
-        texts, memory = part.texts, part.memory
-    else:
-        made = generation(checked, module=project.design, catalog_format=project.catalog_format)
-        with unreported_reads():
-            texts, memory = SpooledTexts(made.files), made.memory
+    unused = tuple(unlisted(load_module(project, project.design, "design"), design))
+    del design, written
+    if inputs and is_last:
+        inputs.release_design()
+    texts, memory = (part.texts, part.memory) if part else _generated(project, checked)
     return _OutputPlan(
         python=_Tree(out=project.display_path(project.out), texts=texts),
         sources=stamped | stamp(project.directory, sources - stamped.keys(), recorded),
@@ -240,12 +248,18 @@ def _plan(project: Project, format: Format, inputs: Inputs | None = None) -> _Ou
         ),
         stub_folder=stub_folder,
         stubs=plan_stubs(project, checked, stub_folder, has_others=bool(part)),
-        warnings=(
-            *evaluation.diagnostics,
-            *unlisted(load_module(project, project.design, "design"), design),
-        ),
+        warnings=(*evaluation.diagnostics, *unused),
         memory=Memory(toolsets=digests, texts=memory),
     )
+
+
+def _generated(project: Project, design: CheckedDesign) -> tuple[Texts, Iterable[str]]:
+    """Return the texts of a design, and what the next run needs."""
+    made = Generation(design, module=project.design, catalog_format=project.catalog_format)
+    with unreported_reads():
+        texts = SpooledTexts(made.files())
+        memory = SpooledTexts([("", made.memory)])  # its strings would hold much memory between them
+    return texts, (part.decode() for part in memory.parts(""))
 
 
 def _design_outcome(diagnostics: tuple[Finding, ...], format: Format) -> Outcome:

@@ -137,6 +137,13 @@ class Inputs:
                 with no_bytecode():
                     self._mentioned[module.__name__] = _names(module, self._files[str(module.__file__)])
 
+    def release_design(self) -> None:
+        """Let go of what the author's modules hold, a fifth of the memory of a run, if they only declare."""
+        if self._is_watched and self._is_plain():
+            for module in self._modules():
+                for name in [name for name in vars(module) if not name.startswith("__")]:
+                    del vars(module)[name]
+
     def record(self, memory: Memory, manifests: Iterable[Manifest]) -> bool:
         """Write the record of a run that left nothing to do, and return whether its inputs are all known.
 

@@ -14,7 +14,6 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
-from itertools import islice
 from typing import Any, Final, NamedTuple
 
 CACHE: Final = ".toolgen_cache"
@@ -24,8 +23,6 @@ VERSION: Final = 3
 _FILE: Final = f"{CACHE}/gen.json"
 _TEXTS: Final = f"{CACHE}/gen.tools"
 """Texts of the catalogue at the root; their digest is in the record."""
-_PARTS: Final = 1024
-"""Parts of these texts that are joined for one step of the digest."""
 _MANIFEST: Final = ".toolgen.json"
 _MOST_BYTES: Final = 1 << 27
 """Size of a file up to which its digest is taken each time; a catalogue of 10,000 tools has a quarter."""
@@ -55,8 +52,8 @@ class Memory(NamedTuple):
 
     toolsets: Mapping[str, str]
     """Digests of what was written of each toolset; none where all are evaluated each time."""
-    texts: Sequence[str]
-    """Texts of the catalogue at the root, in parts."""
+    texts: Iterable[str]
+    """Texts of the catalogue at the root, in parts, which are read once."""
 
 
 class LastRun(NamedTuple):
@@ -161,11 +158,12 @@ def _write_texts(directory: str, texts: Iterable[str]) -> str:
     """Write the texts of the catalogue at the root, and return their digest."""
     new = os.path.join(directory, CACHE, f"gen.{os.getpid()}.tools")
     _remove(new)
-    counted, parts = sha256(), iter(texts)
+    counted = sha256()
     with open(new, "xb") as opened:
-        while some := "".join(islice(parts, _PARTS)).encode("ascii"):
-            opened.write(some)
-            counted.update(some)
+        for part in texts:
+            data = part.encode("ascii")
+            opened.write(data)
+            counted.update(data)
     os.replace(new, os.path.join(directory, _TEXTS))
     return counted.hexdigest()
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import chain
+from collections.abc import Iterable, Iterator
 
 from toolgen.catalog.unchanged_tools import UnchangedTools
 from toolgen.catalog.writer import CatalogEntry, Head, Root, RootCatalogue
@@ -50,16 +49,6 @@ from .views.transforms import transforms_view
 from .views.types import shared_types_view, types_views
 
 
-@frozen_record
-class Generation:
-    """What is generated of a design."""
-
-    files: Iterator[tuple[str, str]]
-    """The unformatted text of every file of the tree with its path, in the design's order."""
-    memory: tuple[str, ...]
-    """What the next run needs, see `toolgen.catalog.unchanged_tools`."""
-
-
 def generate(
     design: Design, *, module: str, catalog_format: CatalogFormat = CATALOG_FORMAT
 ) -> dict[str, str]:
@@ -70,29 +59,45 @@ def generate(
         module: The dotted name of the design's module, for the headers.
         catalog_format: The format of the catalogues.
     """
-    return dict(generation(design, module=module, catalog_format=catalog_format).files)
+    return Generation(design, module=module, catalog_format=catalog_format).texts()
 
 
-def generation(
-    design: Design,
-    *,
-    module: str,
-    catalog_format: CatalogFormat = CATALOG_FORMAT,
-    unchanged: UnchangedTools | None = None,
-) -> Generation:
-    """Return what `generate` does, and what the next run needs; `unchanged` are tools that `design` lacks."""
-    whole = _design_context(design, catalog_format)
-    root = _root(whole, unchanged)  # takes much memory: before the other texts are there
-    files = (
-        (path, content if isinstance(content, str) else render(content, design=module))
-        for path, content in chain(_files(whole), [(CATALOG, root.text)])
-    )
-    return Generation(files=files, memory=root.memory)
+class Generation:
+    """What `generate` returns, file by file.
+
+    `unchanged` are tools that the design lacks and its catalogue has.
+    """
+
+    def __init__(
+        self,
+        design: Design,
+        *,
+        module: str,
+        catalog_format: CatalogFormat = CATALOG_FORMAT,
+        unchanged: UnchangedTools | None = None,
+    ) -> None:
+        self._module = module
+        self._whole = _design_context(design, catalog_format)
+        self._unchanged = unchanged
+        self.memory: Iterable[str] = ()
+        """What the next run needs, see `toolgen.catalog.unchanged_tools`; after all files were made."""
+
+    def files(self) -> Iterator[tuple[str, Iterable[str]]]:
+        """Yield the path of each file, and the parts of its text."""
+        for path, content in _files(self._whole):
+            yield path, (content if isinstance(content, str) else render(content, design=self._module),)
+        root = _root(self._whole, self._unchanged)
+        yield CATALOG, root.parts
+        self.memory = root.memory
+
+    def texts(self) -> dict[str, str]:
+        """Return the text of each file by its path."""
+        return {path: "".join(parts) for path, parts in self.files()}
 
 
 def catalogue_text(design: Design) -> str:
     """Return the text of the design's own catalogue, which the tree has at its root."""
-    return _root(_design_context(design, CATALOG_FORMAT), None).text
+    return "".join(_root(_design_context(design, CATALOG_FORMAT), None).parts)
 
 
 def stub(design: Design, toolset: Toolset, package: str) -> str:

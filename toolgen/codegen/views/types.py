@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import ClassVar
 
 from toolgen.contract.names import BOUNDS_FIELDS
@@ -77,9 +78,9 @@ class ClassPrinter:
     """Prints the classes of one module."""
 
     def __init__(self, module: Module, scope: Scope, imports: Imports) -> None:
-        self._module = module
-        self._scope = scope
         self._imports = imports
+        self.reference = partial(_reference, module, scope.modules, imports)  # a method would be a cycle
+        """Returns the expression by which the module names a class, a named enum or a named union."""
         self._speller = Speller(imports, self.reference, scope.objects)
         imports.name("__future__", "annotations")
 
@@ -161,12 +162,10 @@ class ClassPrinter:
             docstring=docstring(field.description or title(field.name), 4),
         )
 
-    def reference(self, name: str) -> str:
-        """Return the expression by which the module names a class, a named enum or a named union."""
-        module = self._scope.modules[name]
-        if module == self._module:
-            return name
-        return self._imports.name(relative(self._module[:-1], module), name, name)
+
+def _reference(own: Module, modules: Mapping[str, Module], imports: Imports, name: str) -> str:
+    module = modules[name]
+    return name if module == own else imports.name(relative(own[:-1], module), name, name)
 
 
 def _role(name: str, roles: Mapping[str, Role]) -> Role:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import errno
 import os
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path, PurePosixPath
-from typing import Final, Literal, TypeAlias
+from typing import Final, TypeAlias
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.record import frozen_record
 
 from ..manifest import MANIFEST, FileDigests, Manifest, digest, read_manifest
+from .disk_errors import disk_error
 from .safe_paths import SafePath, kind
+from .spooled_texts import SpooledTexts
 
 CACHES: Final = frozenset(["__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".DS_Store"])
 """What other programs leave in a folder that is ours."""
@@ -73,7 +74,10 @@ def compare(out: Path, texts: Texts | None = None) -> Comparison:
     if strange := [path for path in digests if path not in planned]:
         raise check_foreign_files(out, strange)
     groups: defaultdict[str, list[str]] = defaultdict(list)
-    sources = {path: digest(text.encode()) for path, text in texts.items() if text is not None}
+    if isinstance(texts, SpooledTexts):
+        sources = texts.digests
+    else:
+        sources = {path: digest(text.encode()) for path, text in texts.items() if text is not None}
     for path in texts:
         group = _group(digests.get(path), manifest.files.get(path), sources.get(path))
         if group is not None:
@@ -139,22 +143,3 @@ def _digests(out: Path) -> dict[str, str]:
     if special:
         raise _refused(out, "links or special files, which are not followed", sorted(special))
     return dict(sorted(digests.items()))
-
-
-_REMEDIES: Final = {
-    errno.ENOSPC: "free some space",
-    errno.EDQUOT: "free some space",
-    errno.EFBIG: "raise the limit on file sizes",
-    errno.ENAMETOOLONG: "use shorter names, or a folder with a shorter path",
-    errno.EXDEV: "put the folder and its parent on one file system",
-}
-
-
-def disk_error(verb: Literal["read", "write"], error: OSError, place: Path) -> ToolgenError:
-    """Return an error of the operating system as a ToolgenError with a remedy."""
-    able = {"read": "readable", "write": "writable"}[verb]
-    remedy = _REMEDIES.get(error.errno or 0, f"make the place {able}")
-    return ToolgenError(
-        f"cannot {verb} {error.filename2 or error.filename or place}: {error.strerror or error}",
-        hint=f"{remedy} and run toolgen gen again; nothing was changed",
-    )

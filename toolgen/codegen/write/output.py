@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field, replace
 from pathlib import Path, PurePosixPath
 
@@ -12,8 +12,10 @@ from toolgen.contract.record import frozen_record
 from ..manifest import MANIFEST, FileDigests, Manifest, digest
 from ..sources import SourceDigests
 from .atomic_write import AtomicWrite, Edit, changed_meanwhile, remove_empty
-from .comparison import Comparison, Texts, check_foreign_files, compare, disk_error
+from .comparison import Comparison, Texts, check_foreign_files, compare
+from .disk_errors import disk_error
 from .safe_paths import SafePath
+from .spooled_texts import SpooledTexts
 from .staging import stage, stage_edits, staging
 
 
@@ -141,7 +143,7 @@ def _stage(
     new = [path for path in texts if path in unlike]
     if lost := [path for path in new if path not in before.sources]:
         raise changed_meanwhile(out / lost[0])
-    stage(folder, ((path, texts[path] or "") for path in new), stubs)
+    stage(folder, ((path, _parts(texts, path)) for path in new), stubs)
     written = {path: digest((folder / "tree" / path).read_bytes()) for path in new}
     if strange := [path for path in before.unrecorded if before.found[path] != written[path]]:
         raise check_foreign_files(out, strange)
@@ -158,6 +160,10 @@ def _stage(
         deleted=tuple(path for path in before.stale if path in before.found),
         manifest=replace(facts, files=files | {path: old[path] for path in before.kept}),
     )
+
+
+def _parts(texts: Texts, path: str) -> Iterable[bytes]:
+    return texts.parts(path) if isinstance(texts, SpooledTexts) else ((texts[path] or "").encode(),)
 
 
 def _move_all(

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
+from hashlib import sha256
 from pathlib import Path
+from typing import Final
 from weakref import finalize
 
-from .comparison import disk_error
+from .disk_errors import disk_error
+
+_PART: Final = 1 << 20
+"""Bytes of a text that are read at once."""
 
 
 class SpooledTexts(Mapping[str, str]):
@@ -17,22 +22,33 @@ class SpooledTexts(Mapping[str, str]):
         ToolgenError: the file cannot be written.
     """
 
-    def __init__(self, files: Iterable[tuple[str, str]]) -> None:
+    def __init__(self, files: Iterable[tuple[str, Iterable[str]]]) -> None:
         self._places: dict[str, tuple[int, int]] = {}
+        self.digests: dict[str, str] = {}
+        """Digests of the texts by path."""
         try:
             self._file = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the texts
             finalize(self, self._file.close)
-            for path, text in files:
-                data = text.encode()
-                self._places[path] = self._file.tell(), len(data)
-                self._file.write(data)
+            for path, parts in files:
+                start, counted = self._file.tell(), sha256()
+                for part in parts:
+                    data = part.encode()
+                    counted.update(data)
+                    self._file.write(data)
+                self._places[path] = start, self._file.tell()
+                self.digests[path] = counted.hexdigest()
         except OSError as error:
             raise disk_error("write", error, Path(tempfile.gettempdir())) from error
 
+    def parts(self, path: str) -> Iterator[bytes]:
+        """Yield the text of a path in parts, as UTF-8."""
+        start, end = self._places[path]
+        for place in range(start, end, _PART):
+            self._file.seek(place)
+            yield self._file.read(min(_PART, end - place))
+
     def __getitem__(self, path: str) -> str:
-        start, size = self._places[path]
-        self._file.seek(start)
-        return self._file.read(size).decode()
+        return b"".join(self.parts(path)).decode()
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._places)

@@ -71,15 +71,18 @@ def _marker_text(out: Path) -> bytes:
     return text + os.fsencode(os.path.realpath(out)) + b"\n"
 
 
-def stage(folder: Path, texts: Iterable[tuple[str, str]], stubs: Mapping[Path, str]) -> None:
-    """Write the tree to `tree` and the files of `stubs`, by number, to `stubs`; format both."""
+def stage(folder: Path, files: Iterable[tuple[str, Iterable[bytes]]], stubs: Mapping[Path, str]) -> None:
+    """Write the tree to `tree` and the files of `stubs`, by number, to `stubs`; format both.
+
+    The text of a file is given in parts.
+    """
     (folder / "tree").mkdir()
     has_modules = bool(stubs)
-    for path, text in texts:
-        _write(folder / "tree" / path, text.encode())
+    for path, parts in files:
+        _write(folder / "tree" / path, parts)
         has_modules |= path.endswith(".py")
     for number, text in enumerate(stubs.values()):
-        _write(folder / f"stubs/{number}.py", text.encode())
+        _write(folder / f"stubs/{number}.py", [text.encode()])
     if has_modules:
         _format(folder)
 
@@ -88,13 +91,14 @@ def stage_edits(folder: Path, edits: Mapping[Path, Edit]) -> None:
     """Write the new contents of the author's files, by number, to `edits`."""
     for number, (target, edit) in enumerate(edits.items()):
         file = folder / f"edits/{number}"
-        _write(file, edit.new)
+        _write(file, [edit.new])
         shutil.copymode(target, file)
 
 
-def _write(file: Path, data: bytes) -> None:
+def _write(file: Path, parts: Iterable[bytes]) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(data)
+    with open(file, "wb") as opened:
+        opened.writelines(parts)
 
 
 def _format(folder: Path) -> None:
