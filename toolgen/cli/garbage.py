@@ -16,6 +16,8 @@ _THRESHOLD: Final = 1_000_000
 """New objects between two looks for cycles, which bounds what waits for one; Python's own default is 700."""
 _OF_COMMANDS: Final = 100_000
 """The same in a command before its design or its runtime, whose imports are 70,000 objects; some 10 MB."""
+OF_GENERATION: Final = 10_000_000
+"""The same while code is generated, of which hardly anything is in a cycle: the objects of 30,000 tools."""
 _OF_SERVERS: Final = (50_000, 40)
 """The same in a server at first, some 5 MB; and such looks for each one among what has outlived one."""
 _MOST_OF_SERVERS: Final = 800_000
@@ -127,10 +129,10 @@ def _module_of(value: object) -> str:
 
 
 @contextmanager
-def rare_collections() -> Iterator[None]:
+def rare_collections(threshold: int = _THRESHOLD) -> Iterator[None]:
     """Let Python look for cycles rarely: each look walks the objects of a design, which live to its end."""
     before = gc.get_threshold()
-    gc.set_threshold(_THRESHOLD, *before[1:])
+    gc.set_threshold(threshold, *before[1:])
     try:
         yield
     finally:

@@ -26,7 +26,7 @@ from toolgen.findings import Code, Finding, Format, Place
 
 from .changed_toolsets import changed_toolsets
 from .config import Project
-from .garbage import rare_collections
+from .garbage import OF_GENERATION, rare_collections
 from .generation_inputs import Inputs, recorded_inputs
 from .last_generation import Memory
 from .load import load_design, load_module
@@ -99,7 +99,7 @@ class _OutputPlan:
         return (self.python, *self.others)
 
 
-@rare_collections()
+@rare_collections(OF_GENERATION)
 def generate_output(project: Project, format: Format = "text", *, is_last: bool = False) -> Outcome:
     """Write the generated code and missing stubs to disk, and record the run for the next one.
 
@@ -148,7 +148,7 @@ def generate_output(project: Project, format: Format = "text", *, is_last: bool 
         return replace(outcome, is_current=not any(done.values()), is_recorded=is_recorded)
 
 
-@rare_collections()
+@rare_collections(OF_GENERATION)
 def check_output(project: Project, format: Format = "text", *, is_last: bool = False) -> Outcome:
     """Report which files differ from the design; the exit code is 1 if there are any.
 
@@ -171,7 +171,7 @@ def check_output(project: Project, format: Format = "text", *, is_last: bool = F
         return reported(findings, format, code=1, summary=f"to bring it up to date, {repair}")
 
 
-@rare_collections()
+@rare_collections(OF_GENERATION)
 def diff_output(project: Project, format: Format = "text") -> Outcome:
     """Show what `generate_output` would change, as a diff; the exit code is 1 if there is a change."""
     with read_lock(project):
