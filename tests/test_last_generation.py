@@ -7,6 +7,7 @@ import os
 import py_compile
 import shutil
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
@@ -353,6 +354,15 @@ def test_a_large_file_is_read_each_time_and_a_huge_one_is_not(
     os.truncate(generated.path / "app/more.txt", size)
     generate()
     assert nothing_to_do(["gen"]) == says
+
+
+def test_a_folder_for_temporary_files_is_no_input(
+    generated: ProjectFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    generate("--force")
+    monkeypatch.setenv("TMPDIR", str(generated.path))
+    assert nothing_to_do(["gen"]) == CURRENT
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ class SpooledTexts(Mapping[str, str]):
                 self._places[path] = start, self._file.tell()
                 self.digests[path] = counted.hexdigest()
         except OSError as error:
-            raise disk_error("write", error, Path(tempfile.gettempdir())) from error
+            raise disk_error("write", error, Path("a temporary file")) from error
 
     def parts(self, path: str) -> Iterator[bytes]:
         """Yield the text of a path in parts, as UTF-8."""
