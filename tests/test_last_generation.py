@@ -365,22 +365,31 @@ def test_a_folder_for_temporary_files_is_no_input(
     assert nothing_to_do(["gen"]) == CURRENT
 
 
+LOGS = 'log = open("log.txt", "w")\nlog.write("all")\nloop = [log]\nloop.append(loop)\n'
+
+
 @pytest.mark.parametrize(
-    ("more", "is_recorded"),
-    [("", True), ('log = open("log.txt", "w")\nlog.write("all")\nloop = [log]\nloop.append(loop)\n', False)],
+    ("entry", "more", "end"),
+    [
+        ("command", "", "True False False"),
+        ("main", "", "True False False"),
+        ("main", LOGS, "False True True"),
+    ],
 )
 def test_what_a_design_has_written_is_there_at_the_end_of_the_process(
-    project: ProjectFolder, more: str, is_recorded: bool
+    project: ProjectFolder, entry: str, more: str, end: str
 ) -> None:
     """The process of a recorded run ends without a look for garbage, of which an open file may be a part."""
     project.write("app/design.py", f"{DESIGN}{more}")
-    program = """\
-import gc, sys
-from toolgen.cli import main
+    program = f"""\
+import atexit, gc, sys
+def end():
+    print(gc.get_freeze_count() > 0, gc.isenabled(), hasattr(sys.modules["app.design"], "design"))
+atexit.register(end)  # before all others, so that it is called last
+from toolgen.cli import {entry}
 sys.argv = ["toolgen", "gen"]
-main()
-print(gc.isenabled(), hasattr(sys.modules["app.design"], "design"))
+{entry}()
 """
     done = in_a_process(project.path, "-c", program)
-    assert done.stdout == f"{not is_recorded} {not is_recorded}\n", done.stderr
-    assert is_recorded or (project.path / "log.txt").read_text("utf-8") == "all"
+    assert done.stdout == f"{end}\n", done.stderr
+    assert not more or (project.path / "log.txt").read_text("utf-8") == "all"

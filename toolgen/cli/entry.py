@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -87,6 +86,7 @@ def _generate(*, is_check: bool, is_process: bool) -> int:
     """Return the exit code of `toolgen gen`; that there are no options would take a tenth of it to parse."""
     try:
         from .config import find_project
+        from .garbage import leave_objects
         from .gen import check_output, generate_output
         from .outcome import print_outcome
 
@@ -100,10 +100,7 @@ def _generate(*, is_check: bool, is_process: bool) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
         return 1
     if is_process and outcome.is_recorded:
-        # The author's code has nothing to finalize, since it only declares. A look at all objects for
-        # garbage, before they are all given back, is a fifth of a run after a change.
-        gc.freeze()
-        gc.disable()
+        leave_objects()  # what only declares has nothing to finalize
     return code
 
 

@@ -29,7 +29,7 @@ _MOST_OBJECTS: Final = 1_000_000
 _OF_PYTHON: Final = gc.get_threshold()
 """Python's own threshold, read before the author's code is imported."""
 _phases: Final = dict[str, int]()
-"""What this process has come to, `command`, `design` and `runtime`, with how many objects were frozen then.
+"""What this process has come to (`command`, `design`, `runtime`, `end`), with how many objects were frozen.
 
 What is set here is set for a process.
 """
@@ -60,11 +60,23 @@ def begin_runtime() -> None:
         gc.set_threshold(*_OF_PYTHON)
 
 
+def leave_objects() -> None:
+    """Let this process end without a look at its objects, none of which the author's code has to finalize.
+
+    Such looks, and giving each object back, are a fifth of a generation after a change.
+    """
+    gc.freeze()
+    gc.disable()
+    _phases["end"] = gc.get_freeze_count()
+
+
 def _end_command() -> None:
     """Spare the end of the interpreter what toolgen imported, once nothing is left of the author's code.
 
     Python looks for cycles there three times and frees each object, in a sixth of the time of `toolgen call`.
     """
+    if "end" in _phases:
+        return
     if "toolgen.cli.python_errors" not in sys.modules:  # with which the author's code is imported and called
         gc.freeze()
         return
