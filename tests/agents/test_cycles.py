@@ -37,7 +37,7 @@ async def test_a_run_leaves_no_cycle(session: str) -> None:
 
 
 async def kinds_left(run: Callable[[], Awaitable[None]]) -> AsyncIterator[str]:
-    """Yield the classes of the objects of toolgen that ten runs leave in cycles; tests before leave others."""
+    """Yield the classes of the objects of toolgen that ten runs leave in cycles."""
     gc.collect()
     gc.disable()
     gc.set_debug(gc.DEBUG_SAVEALL)
