@@ -131,21 +131,21 @@ GOALS: Final = (
         1.25,
         ("NORMAL", "20 at once"),
         ("memory", "20 at once"),
-        "half of the difference are the pages that commits write: fewer of them for the same run",
+        "half of the difference are the pages that commits write: documents without what the loop knows",
     ),
     _run(
         "run on SQLite against memory, alone",
         1.25,
         ("NORMAL", "alone"),
         ("memory", "alone"),
-        "twelve commits, which runs that go on at once share: begin the calls of a batch with one",
+        "half of the difference are eight commits, which runs that go on at once share, and half their Python",
     ),
     _run(
         "1,000 runs at once against 20",
         1.1,
         ("many", "1,000 at once"),
         ("many", "20 at once"),
-        "500 objects for each run that waits, which Python looks at for garbage: fewer tasks and coroutines",
+        "looks for garbage at what runs hold: fewer tasks and coroutines",
     ),
     Goal(
         row="turn after 300 others without a window",
@@ -157,19 +157,23 @@ GOALS: Final = (
     _made(
         "1,000 tools, first",
         1.0,
-        "a quarter is the check of the design, a third its catalogues; each is spread over many functions",
+        "a quarter is the check of the design, a quarter its catalogues: make all texts of a schema in one walk",
     ),
     _made("1,000 tools, unchanged", 0.05, "the imports of the command"),
     _made(
         "1,000 tools, one changed",
         0.5,
-        "a quarter is the root's catalogue, whose digest counts all entries: keep their canonical texts",
+        "a third are imports and start",
     ),
     _made("1,000 tools, --check", 0.1, "the imports of the command"),
     _made("1,000 imported tools, first", 4, "half is the check of the design"),
     _made("1,000 imported tools, unchanged", 0.05, "the imports of the command"),
     _size("10,000 tools, first, s", 10, "as of 1,000 tools"),
-    _size("10,000 tools, memory, MB", 300, "what is evaluated stands in memory until all is written"),
+    _size(
+        "10,000 tools, memory, MB",
+        300,
+        "schemas and canonical texts of all tools stand there until the root's catalogue is made",
+    ),
     _size(
         "catalogues of 1,000 tools and an agent, MB", 9, "the catalogue of each toolset repeats the root's"
     ),
