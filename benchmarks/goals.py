@@ -138,7 +138,7 @@ GOALS: Final = (
         1.25,
         ("NORMAL", "alone"),
         ("memory", "alone"),
-        "half of the difference are eight commits, which runs that go on at once share, and half their Python",
+        "half of the difference are eight commits, which runs at once share, and half is their Python",
     ),
     _run(
         "1,000 runs at once against 20",
@@ -157,7 +157,7 @@ GOALS: Final = (
     _made(
         "1,000 tools, first",
         1.0,
-        "a quarter is the check of the design, a quarter its catalogues: make all texts of a schema in one walk",
+        "a quarter is the check of the design, a quarter its catalogues: all texts of a schema in one walk",
     ),
     _made("1,000 tools, unchanged", 0.05, "the imports of the command"),
     _made(
