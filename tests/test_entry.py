@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shelve
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 from typer.main import get_command
@@ -48,6 +50,45 @@ def runtime():
     return Runtime()
 """
 
+PROXY = """
+class Proxy:
+    __class__ = property(lambda self: 1 / 0)
+
+json.JSONDecoder.own = Proxy()
+"""
+ASKED = """
+class Asked({base}):
+    def __getattribute__(self, name):
+        print("asked for", name, file=sys.stderr)
+        return super().__getattribute__(name)
+
+json.JSONDecoder.own = Asked({arguments})
+"""
+IMPORT = """
+import contextlib, pathlib
+pathlib.Path("once").touch(exist_ok=False)
+
+class Last:
+    def __del__(self):
+        with contextlib.suppress(ImportError):
+            import app
+
+Last.own = Last()
+"""
+SHELF = """
+import dbm.dumb, shelve, toolgen.cli.app
+toolgen.cli.app.run.shelf = shelf = shelve.Shelf(dbm.dumb.open("shelf"), writeback=True)
+shelf["numbers"] = [1]
+shelf["numbers"].append(2)
+"""
+
+
+def called(folder: Path, further: str) -> CompletedProcess[str]:
+    """Return `toolgen call` in a project whose runtime is that of `APP`."""
+    folder.joinpath("pyproject.toml").write_text('[tool.toolgen]\ndesign = "none"\nruntime = "app:runtime"\n')
+    folder.joinpath("app.py").write_text(APP.replace("{further}", further))
+    return in_a_process(folder, "-m", "toolgen", "call", "none")
+
 
 def test_the_list_of_commands_is_that_of_commands_with_options(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["--help"]) == 0
@@ -92,6 +133,10 @@ def test_a_process_without_code_of_the_author_is_left_as_it_is(tmp_path: Path) -
         "json.JSONDecoder.own = Log\natexit.register(gc.unfreeze)",
         "json.JSONDecoder.own = Log\natexit.register(gc.freeze)",
         "threading.Thread(target=threading.Event().wait, daemon=True).start()",
+        PROXY,
+        ASKED.format(base="type(sys)", arguments="'app'"),
+        ASKED.format(base="type", arguments="'Class', (), {}"),
+        IMPORT,
     ],
     ids=[
         "no more",
@@ -102,19 +147,37 @@ def test_a_process_without_code_of_the_author_is_left_as_it_is(tmp_path: Path) -
         "unfrozen",
         "frozen",
         "a thread",
+        "a proxy of nothing",
+        "a module that is loaded later",
+        "a class of classes",
+        "an import at the end",
     ],
 )
 def test_what_the_code_of_the_author_leaves_is_collected_and_written(tmp_path: Path, further: str) -> None:
     """Also where a class holds it that was imported before."""
-    tmp_path.joinpath("pyproject.toml").write_text(
-        '[tool.toolgen]\ndesign = "none"\nruntime = "app:runtime"\n'
-    )
-    tmp_path.joinpath("app.py").write_text(APP.replace("{further}", further))
-    done = in_a_process(tmp_path, "-m", "toolgen", "call", "none")
+    done = called(tmp_path, further)
     ours = in_a_process(tmp_path, "-c", "import gc; print(gc.get_threshold())")
     lines = [f"{ours.stdout.strip()} True True", "collected (0.0, 0.0, 0)"]
     assert (done.returncode, done.stderr.splitlines()) == (1, lines)
     assert tmp_path.joinpath("log.txt").read_text() == "not closed"
+
+
+@pytest.mark.exhaustive
+def test_what_the_standard_library_writes_when_it_is_freed_is_written(tmp_path: Path) -> None:
+    called(tmp_path, SHELF)
+    with shelve.open(str(tmp_path / "shelf")) as shelf:
+        assert shelf["numbers"] == [1, 2]
+
+
+@pytest.mark.exhaustive
+def test_what_a_module_leaves_that_fails_may_import(tmp_path: Path) -> None:
+    assert "collected (0.0, 0.0, 0)" in called(tmp_path, "own = Ring()\n1 / 0").stderr
+
+
+@pytest.mark.exhaustive
+def test_a_warning_about_what_the_code_of_the_author_leaves_names_no_file_of_toolgen(tmp_path: Path) -> None:
+    lines = called(tmp_path, "async def late():\n    pass\n\nown = late()").stderr.splitlines()
+    assert "sys:1: RuntimeWarning: coroutine 'late' was never awaited" in lines
 
 
 @pytest.mark.exhaustive

@@ -8,9 +8,9 @@ import sys
 import typing
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from io import IOBase
-from types import AsyncGeneratorType, CoroutineType, FunctionType, GeneratorType, ModuleType
-from typing import Final
+from types import FunctionType, ModuleType
+from typing import Any, Final
+from weakref import ReferenceType, ref
 
 _THRESHOLD: Final = 1_000_000
 """New objects between two looks for cycles, which bounds what waits for one; Python's own default is 700."""
@@ -28,6 +28,10 @@ _MOST_OBJECTS: Final = 1_000_000
 """How many may be there after the imports; a look at many more takes as long as the interpreter's end."""
 _OF_PYTHON: Final = gc.get_threshold()
 """Python's own threshold, read before the author's code is imported."""
+_COLLECT: Final = compile("gc.collect()", "sys", "eval")
+"""A look for garbage, as from the end of the interpreter: `sys` is named in a warning about what it finds."""
+_NAMES_OF_MODULE: Final = vars(ModuleType)["__dict__"].__get__
+"""The names of a module, also of one that is loaded when it is asked for an attribute."""
 _phases: Final = dict[str, int]()
 """What this process has come to (`command`, `design`, `runtime`, `end`), with how many objects were frozen.
 
@@ -82,11 +86,10 @@ def _end_command() -> None:
         return
     is_left = "temporalio" in sys.modules  # `main` ends this process without the interpreter's end
     is_ours = 0 < gc.get_freeze_count() <= _phases.get("design", 0)  # nobody has unfrozen it, or frozen more
-    if gc.isenabled() and is_ours and not is_left:
-        gc.collect()  # as Python does, before any module is taken down
-        is_taken_down = len(sys._current_frames()) == 1 and _take_down()
-        gc.disable()
-        if is_taken_down:
+    if gc.isenabled() and is_ours and not is_left and len(sys._current_frames()) == 1:
+        eval(_COLLECT)  # as Python does, before any module is taken down
+        if _take_down():
+            gc.disable()
             return
     gc.unfreeze()
 
@@ -96,48 +99,84 @@ def _take_down() -> bool:
 
     What something frozen holds, such as a cache, stays, and Python has to take down everything.
     """
-    if (names := _authors_modules()) is None:
+    if (others := _packages_before()) is None:
         return False
     for clear in getattr(typing, "_cleanups", ()):  # `typing` remembers each class of an annotation
         clear()
-    for name in names:
-        sys.modules.pop(name, None)
-    gc.collect()
-    left = [each for each in gc.get_objects() if _may_end(each) or _module_of(each) in names]
-    sys.modules.update({_module_of(each): each for each in left if isinstance(each, ModuleType)})
-    return not left
+    removed = _remove_modules(others)
+    eval(_COLLECT)
+    if not _is_left(others):
+        return True
+    sys.modules.update({name: each for name, weak in removed.items() if (each := weak()) is not None})
+    return False
 
 
-def _authors_modules() -> set[str] | None:
-    """Return the names of the modules that are not frozen, without those of packages that were begun before.
+def _packages_before() -> set[str] | None:
+    """Return the names of the packages of Python, and of those of which a module is frozen.
 
     None where more objects would be looked through than the end of the interpreter takes.
     """
     objects = gc.get_objects()  # those that are not frozen
     if len(objects) > _MOST_OBJECTS:
         return None
-    later = {id(each) for each in objects if isinstance(each, ModuleType)}
+    later = {id(each) for each in objects if issubclass(type(each), ModuleType)}
     modules: Mapping[str, object] = sys.modules
     frozen = [
-        name for name, each in modules.items() if isinstance(each, ModuleType) and id(each) not in later
+        name for name, each in modules.items() if issubclass(type(each), ModuleType) and id(each) not in later
     ]
-    others = {*sys.stdlib_module_names, *(name.partition(".")[0] for name in frozen)}
-    return {name for name in modules if name.partition(".")[0] not in others}
+    return {"", *sys.stdlib_module_names, *map(_package_of, frozen)}
 
 
-def _may_end(value: object) -> bool:
-    """Return whether a value does something when it is freed, whoever has its class: writes, or goes on."""
-    return isinstance(value, IOBase | GeneratorType | CoroutineType | AsyncGeneratorType)
+def _remove_modules(others: set[str]) -> dict[str, ReferenceType[ModuleType]]:
+    """Remove the modules of all packages but the others, and return them by name, as long as they live.
+
+    As Python does, so that an import of one fails and does not execute it again.
+    """
+    modules: dict[str, Any] = sys.modules
+    removed = dict[str, ReferenceType[ModuleType]]()
+    for name in [name for name in modules if _package_of(name) not in others]:
+        if issubclass(type(modules[name]), ModuleType):
+            removed[name] = ref(modules[name])
+        modules[name] = None
+    return removed
 
 
-def _module_of(value: object) -> str:
-    """Return the name of the module that a value is or was defined in; empty of one that is no definition."""
-    name: object = ""
-    if isinstance(value, ModuleType):
-        name = vars(value).get("__name__")
-    elif isinstance(value, FunctionType | type):
-        name = getattr(value, "__module__", "")
+def _is_left(others: set[str]) -> bool:
+    """Return whether a definition of any package but the others lives, or what writes or goes on when freed.
+
+    No object is asked for anything, as its class may answer by code of the author: `isinstance` asks too.
+    """
+    objects = gc.get_objects()
+    classes = {id(type(each)): type(each) for each in objects}
+    if any(map(_has_finalizer, classes.values())):
+        return True
+    defining = {key for key, each in classes.items() if issubclass(each, (ModuleType, FunctionType, type))}
+    return any(_package_of(_module_of(each)) not in others for each in objects if id(type(each)) in defining)
+
+
+def _has_finalizer(kind: type) -> bool:
+    """Return whether objects of a class do something when they are freed: files write, generators go on."""
+    try:
+        type.__getattribute__(kind, "__del__")
+    except AttributeError:
+        return False
+    return True
+
+
+def _module_of(value: Any) -> str:
+    """Return the name of the module that a definition is from; empty where it has none."""
+    name: object
+    if type(value) is FunctionType:
+        name = value.__module__
+    elif issubclass(type(value), ModuleType):
+        name = _NAMES_OF_MODULE(value).get("__name__")
+    else:
+        name = type.__getattribute__(value, "__module__")
     return name if isinstance(name, str) else ""
+
+
+def _package_of(module: str) -> str:
+    return module.partition(".")[0]
 
 
 @contextmanager
