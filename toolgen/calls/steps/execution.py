@@ -177,11 +177,13 @@ def _failure(tool: RegisteredTool, context: ToolContext, error: ToolError | Time
         return error
     limit = f"within {tool.timeout:g} seconds"
     if not (error.has_begun and context.has_begun):
-        return _unfinished(tool, "timeout", f"was not run: it could not begin {limit}")
-    text = f"gave no answer {limit}"
-    if tool.runs_once:
-        return OutcomeUnknownError(f"{tool.spec.name} {text}; it may have run")
-    return _unfinished(tool, "timeout", text)
+        late = _unfinished(tool, "timeout", f"was not run: it could not begin {limit}")
+    elif tool.runs_once:
+        late = OutcomeUnknownError(f"{tool.spec.name} gave no answer {limit}; it may have run")
+    else:
+        late = _unfinished(tool, "timeout", f"gave no answer {limit}")
+    late.__suppress_context__ = True  # as of one that is raised from None
+    return late
 
 
 def _pause_after(error: ToolError, backoff: float) -> float:
