@@ -248,3 +248,13 @@ async def test_a_run_sends_no_more_than_its_policy_says_and_keeps_everything() -
     assert isinstance(newest, ToolMessage)
     assert newest.answers[0].text == f'"{"0012" * 10_000}"'
     assert sum(len(full_text(each)) for each in kept.messages if isinstance(each, ToolMessage)) > 480_000
+
+
+async def test_a_policy_without_numbers_shows_all_turns() -> None:
+    planner = ScriptedPlanner(*[["Said."]] * 21)
+    async with Runtime() as runtime:
+        agents = agents_of(runtime)
+        agents.register(agent("x.agent", planner, policy=RunPolicy(history=History())))
+        for number in range(21):
+            await agents.client("x.agent").run(f"question {number}", session_id="s")
+    assert texts(planner.inputs[-1].messages) == [f"question {number}" for number in range(21)]

@@ -289,7 +289,7 @@ async def _newest(
     transcripts: Transcripts, session_id: str, history: History | None
 ) -> Sequence[RunMessages]:
     """Return the runs of the newest turns that a policy may show; one of them is that of the run itself."""
-    if history is None:
+    if history is None or (history.keep_turns is None and history.keep_tokens is None):
         return await transcripts.of_session(session_id)
     if history.keep_turns is not None:
         return await transcripts.of_session(session_id, newest=history.keep_turns + 1)
