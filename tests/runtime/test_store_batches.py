@@ -80,6 +80,26 @@ async def test_a_row_that_nobody_waits_for_is_written_soon(batches: SqliteBatche
     assert batches.read(words) == ["a"]
 
 
+async def test_a_row_whose_time_is_over_while_another_is_written_follows_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite_batches, "_LAZY_S", 0.0)
+    batches = SqliteBatches(tmp_path / "words.db", FORMAT, synchronous="FULL")
+    may_end, written = threading.Event(), asyncio.Event()
+    first = asyncio.ensure_future(batches.run(lambda _: may_end.wait(60)))
+    for _ in range(3):  # until it is in the thread
+        await asyncio.sleep(0)
+    batches.put(PUT, "a")
+    batches.when_written(written.set, is_urgent=False)
+    for _ in range(3):  # until the time of the row is over
+        await asyncio.sleep(0)
+    may_end.set()
+    assert await first
+    await asyncio.wait_for(written.wait(), 60)
+    assert batches.read(words) == ["a"]
+    await batches.close()
+
+
 async def test_a_step_that_refuses_hinders_nobody(batches: SqliteBatches) -> None:
     def refuse(database: sqlite3.Connection) -> None:
         raise LookupError("not this one")

@@ -97,9 +97,8 @@ class SqliteBatches:
         self._newest_rewritten = -1
         """Number of the newest batch that was written before the file was last rewritten; -1 for none."""
         self._flight: tuple[Batch, Future[None]] | None = None
-        self._is_due = False
+        self._is_due = self._is_failing = False
         self._timer: asyncio.TimerHandle | None = None
-        self._is_failing = False
         self.guards = ()
         self.on_commit = lambda changed, grown: None
         self.on_lost = lambda error: None
@@ -297,6 +296,7 @@ class SqliteBatches:
         self._is_due = False
         self._stop_timer()
         if self._flight is not None or not self._batch:
+            self._batch.is_urgent = bool(self._batch)  # it is written after the one of now
             return
         batch, self._batch = self._batch, Batch(self._batch.number + 1)
         if self._is_closed:
