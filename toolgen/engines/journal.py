@@ -131,6 +131,8 @@ class RunRecord:
     """The journal says that only signals move it."""
     unwritten: int = 0
     """Ends of operations of which its loop has heard before they were durable."""
+    untold: int = 0
+    """Events of which listeners hear once they are durable."""
 
 
 class EventLog:
@@ -141,11 +143,9 @@ class EventLog:
         add_event: Callable[[RunRecord, str | None, bytes], int],
         when_durable: Callable[[Callable[[], None]], None],
     ) -> None:
-        """Construct the log.
+        """Construct the log; `add_event` appends an event with a new key, and returns its offset.
 
-        Args:
-            add_event: Appends an event with a new key, and returns its offset.
-            when_durable: Calls back when what was appended is durable, and so is what has led to it.
+        `when_durable` calls back when what was appended is durable, and so is what has led to it.
         """
         self._add_event = add_event
         self._when_durable = when_durable
@@ -163,8 +163,9 @@ class EventLog:
         if key == "run_stream_end":
             self.followers.forget(record.run_id)
         notify = partial(tell, self.on_event, record.run_id, record.loop, offset, event)
-        if record.unwritten:  # what has led to the event may be lost with this process
-            self._when_durable(notify)
+        if record.unwritten or record.untold:  # what has led to the event may be lost with this process
+            record.untold += 1
+            self._when_durable(partial(_tell_later, record, notify))
         else:
             notify()
 
@@ -175,6 +176,11 @@ class EventLog:
             if self.on_report is not None:
                 self.on_report(record.run_id, len(record.events), event)
             tell(self.on_event, record.run_id, record.loop, 0, event)
+
+
+def _tell_later(record: RunRecord, notify: Callable[[], None]) -> None:
+    record.untold -= 1
+    notify()
 
 
 def tell(on_event: OnEvent | None, run_id: str, loop: str, offset: int, event: Mapping[str, Json]) -> None:
