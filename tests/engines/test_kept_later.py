@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import sqlite3
 from collections.abc import Awaitable, Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ import pytest
 
 from toolgen.engines import InProcessEngine
 from toolgen.runs import ActivityInfo, CallOptions, RunContext
+from toolgen.stores import StoreReadOnlyError
 
 LATER = CallOptions(is_kept_later=True)
 ONCE = CallOptions(attempts=1, once=True)
@@ -26,13 +29,26 @@ class Looking:
         """The ends that the file had and the calls that had begun there, by what looked."""
         self._path = path
         self._then = then
+        self._news = asyncio.Event()
 
     def look(self, who: str) -> None:
         with closing(sqlite3.connect(self._path)) as database:
             ends = {op for (op,) in database.execute("SELECT op FROM op")}
             self.seen[who] = ends, {op for (op,) in database.execute("SELECT op FROM attempt WHERE begun")}
+        self._news.set()
+
+    async def has(self, who: str) -> None:
+        """Return once somebody has looked."""
+        while who not in self.seen:
+            self._news.clear()
+            await self._news.wait()
 
     async def run(self) -> None:
+        await self.start()
+        assert (await self.engine.result("r")).state == "completed"
+        await self.engine.close()
+
+    async def start(self) -> None:
         self.engine.register(
             loops={"plans": self._plans, "below": self._below},
             activities={"plan": self._plan, "tool": self._tool, "other": self._other},
@@ -40,8 +56,6 @@ class Looking:
         )
         await self.engine.start()
         await self.engine.start_run("plans", {}, run_id="r")
-        assert (await self.engine.result("r")).state == "completed"
-        await self.engine.close()
 
     async def _plans(self, ctx: RunContext, given: Any) -> Any:
         await ctx.start("plan:0", "plan", {}, LATER)
@@ -116,6 +130,70 @@ async def test_listeners_hear_of_nothing_that_a_killed_process_takes_with_it(tmp
     await looking.run()
     assert heard == ["not yet"]
     assert looking.seen["first"] == looking.seen["second"] == ({"plan:0"}, {"tool:1"})
+
+
+async def test_listeners_hear_of_events_in_their_order_while_a_commit_takes_long(tmp_path: Path) -> None:
+    async def then(ctx: RunContext) -> None:
+        with closing(sqlite3.connect(tmp_path / "runs.db", isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            await ctx.publish("1", {"type": "first"})
+            tool = ctx.start("tool:1", "tool", "begun", ONCE)
+            await looking.has("before")
+            for _ in range(3):  # until the begin is about to be written
+                await asyncio.sleep(0)
+            await ctx.publish("2", {"type": "second"})
+            other.execute("COMMIT")
+        await looking.has("first")
+        await ctx.publish("3", {"type": "third"})
+        await tool
+
+    looking = Looking(tmp_path / "runs.db", then)
+    await looking.run()
+    assert [who for who in looking.seen if who in ("first", "second", "third")] == [
+        "first",
+        "second",
+        "third",
+    ]
+
+
+@pytest.mark.parametrize(
+    "then",
+    [
+        lambda ctx: ctx.start("tool:1", "tool", "begun", ONCE),
+        lambda ctx: ctx.start("tool:1", "tool", "all_kept", ONCE),
+        lambda ctx: ctx.start("other:1", "other", "here", CallOptions(attempts=1, timeout=0.5)),
+        lambda ctx: ctx.child("child:1", "below", {}),
+        lambda ctx: ctx.detach("work:1", "below", {}),
+    ],
+    ids=["a call", "a call that may run twice", "another activity", "a child run", "a detached run"],
+)
+async def test_a_file_that_cannot_be_written_to_for_a_while_fails_nothing(
+    tmp_path: Path, then: Callable[[RunContext], Awaitable[Any]]
+) -> None:
+    """What follows from a plan begins when that is written at last, with all of its time."""
+    is_over = asyncio.Event()
+
+    def set_read_only(is_read_only: bool) -> None:
+        for database in [each for each in gc.get_objects() if isinstance(each, sqlite3.Connection)]:
+            with suppress(sqlite3.ProgrammingError):  # one that is closed
+                database.execute(f"PRAGMA query_only = {int(is_read_only)}")
+
+    async def while_read_only(ctx: RunContext) -> None:
+        set_read_only(True)
+        work = asyncio.ensure_future(then(ctx))
+        with pytest.raises(StoreReadOnlyError):
+            await looking.engine.start_run("below", {}, run_id="s")
+        set_read_only(False)
+        try:
+            await work
+        finally:
+            is_over.set()
+
+    looking = Looking(tmp_path / "runs.db", while_read_only)
+    await looking.start()
+    await is_over.wait()
+    assert (await looking.engine.result("r")).state == "completed"
+    await looking.engine.close()
 
 
 async def test_a_run_ends_with_its_last_plan(tmp_path: Path) -> None:

@@ -243,6 +243,8 @@ class Activities:
         if earlier.until:
             await self._pause(max(0.0, earlier.until - self._clock()), asyncio.Event())
             asked_at = self._clock()
+        if not options.once:
+            await self.all_kept(run)
         while True:
             until = None if options.timeout is None else run.turnstile.until(asked_at, options.timeout)
             if not run.turnstile.pass_at_once():
@@ -284,7 +286,7 @@ class Activities:
     async def all_kept(self, run: Run) -> None:
         """Return once all is durable that the loop of a run has heard of."""
         if run.record.unwritten:
-            await self._store.wait_durable()
+            await self._store.wait_kept()
 
     async def _keep_begun(
         self, run: Run, op: str, once: bool, events: Sequence[Mapping[str, Json]] = (), /
@@ -307,7 +309,9 @@ class Activities:
             run.beginning.add(op)
             attempt = AttemptRecord(attempt.failed, attempt.until, has_begun=True)
             self._store.record_attempt(run.record, op, attempt)
-        if once or events:
+        if run.record.unwritten:
+            await self._store.wait_kept()
+        elif once or events:
             await self._store.wait_durable()
         if run.is_stopped:  # its task is canceled, and a task below it hears of that only later
             raise asyncio.CancelledError
@@ -351,8 +355,6 @@ class Activities:
         limit = asyncio.timeout_at(until)
         try:
             async with limit:
-                if not call.options.once:
-                    await self.all_kept(run)
                 result = await call.function(info, arg)
         except (KeyboardInterrupt, GeneratorExit):
             raise

@@ -91,7 +91,7 @@ class Waits:
         """Return once all is durable that the loop has heard of, before another run hears of it."""
         if run.record.unwritten:
             with run.awake.busy():
-                await self._store.wait_durable()
+                await self._store.wait_kept()
 
     async def keep_child(self, run: Run, op: str, child: RunRecord) -> OpRecord:
         """Record the end of the operation of a child run that is over, as `keep`."""

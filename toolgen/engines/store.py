@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -174,6 +175,12 @@ class RunStore:
     async def wait_durable(self) -> None:
         """Wait until everything recorded so far is durable."""
         return
+
+    async def wait_kept(self) -> None:
+        """Wait as `wait_durable`, also while the file is damaged or cannot be written to."""
+        durable = asyncio.Event()
+        self.when_durable(durable.set)
+        await durable.wait()
 
     async def add_run(
         self, record: RunRecord, *, is_ours: bool, then: Callable[[RunRecord, bool], None]
