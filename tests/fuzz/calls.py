@@ -65,13 +65,16 @@ class Caller:
         elif kind < 0.6:
             await self._taken(runtime.waits.answer(asked.token, answer, wait_s=0))
         elif kind < 0.8:
-            others = [runtime.waits.answer(asked.token, chance.choice(RIGHT[asked.kind])) for _ in range(2)]
-            await asyncio.gather(*map(self._taken, others))
+            await asyncio.gather(*(self._other(asked) for _ in range(2)))
         kept = await self._taken(runtime.waits.answer(asked.token, answer, by="bob", wait_s=None))
         again = await self._taken(runtime.waits.answer(asked.token, answer, by="bob", wait_s=None))
         if kept is not None and again is not None:
             assert (kept.status, kept.json, kept.suspension) == (again.status, again.json, again.suspension)
         return again or await self._open(asked)
+
+    async def _other(self, asked: Suspended) -> None:
+        """Give an answer beside others; its coroutine is made where it is awaited."""
+        await self._taken(self._runtime.waits.answer(asked.token, self._chance.choice(RIGHT[asked.kind])))
 
     async def _forged(self, asked: Suspended) -> ToolResult | None:
         """Put an answer into the journal that nobody gave; the same is asked again."""
