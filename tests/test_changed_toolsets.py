@@ -318,6 +318,24 @@ def test_a_design_that_depends_on_more_is_made_whole(project: ProjectFolder, old
     assert content(project) == written_anew(project)
 
 
+def test_a_definition_with_definitions_may_have_the_name_of_a_shared_type(project: ProjectFolder) -> None:
+    """Such a type stands in the catalogue without references, for a reader looks at a whole schema alone."""
+    note = 'Tool("ping_payload_note", "Note.", Args(Attribute("at", Place, "Where."))), '
+    change(project, '"Find rooms.",\n', f'"Find rooms.",\n    {note}\n')
+    change(project, '"Talk to people.",\n', f'"Talk to people.",\n    {note}\n')
+    change(project, '"Ping.", ', '"Ping.", Args(Attribute("note_payload", JSONSchema(SCHEMA), "A note.")), ')
+    change(project, "plain = ", 'SCHEMA = {"type": "object"}\nplain = ')
+    for _ in range(2):  # the first run says which stubs it extended
+        assert project.run("gen").code == 0
+    plain = 'SCHEMA = {"type": "object"'
+    nested = ', "properties": {"a": {"$ref": "#/$defs/A"}}, "$defs": {"A": {}}'
+    for old, new in ((plain, f"{plain}{nested}"), (nested, "")):
+        change(project, old, new)
+        assert rendered(project) == ["plain"]
+        made = content(project)
+        assert made == written_anew(project)
+
+
 def test_a_clause_that_was_not_made_is_reported_as_in_a_first_run(project: ProjectFolder) -> None:
     change(project, 'plain = Toolset("plain", "Nothing else.", Tool("ping", "Ping.", ', BAD)
     done = project.run("gen")

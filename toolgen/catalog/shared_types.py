@@ -33,6 +33,8 @@ class UsedType(NamedTuple):
     name: str
     digest: str
     """Equal for equal schemas; "" of one that has what a reader would take for a reference."""
+    is_nested: bool = False
+    """It is a definition that has `$defs`."""
     definitions: tuple[UsedType, ...] = ()
     schema: Any = None
 
@@ -41,9 +43,11 @@ def used_types(tool: Mapping[str, Any], texts: SchemaTexts) -> tuple[UsedType, .
     """Return the types of an entry in their order."""
 
     def used(name: str, schema: Any) -> UsedType:
-        definitions = _definitions(schema).items()
-        inner = tuple(UsedType(name, texts.digest(inner), (), inner) for name, inner in definitions)
-        return UsedType(name, texts.digest(schema), inner, schema)
+        definitions = tuple(
+            UsedType(name, texts.digest(inner), is_nested=bool(_definitions(inner)), schema=inner)
+            for name, inner in _definitions(schema).items()
+        )
+        return UsedType(name, texts.digest(schema), definitions=definitions, schema=schema)
 
     return tuple(used(class_of(part), part["schema"]) for part in typed_parts(tool))
 
@@ -68,7 +72,7 @@ class SharedTypes:
             for definition in used[root].definitions:
                 counts[definition[:2]] += 1
                 used[definition[:2]] = definition
-                if _definitions(definition.schema):
+                if definition.is_nested:
                     self._inner.add(definition.name)
         self.digests: dict[str, str] = {}
         self._schemas: dict[str, Any] = {}
@@ -78,6 +82,10 @@ class SharedTypes:
             if count > 1 and name not in self.digests:
                 self.digests[name] = digest
                 self._schemas[name] = used[name, digest].schema
+
+    def has_types_of(self, other: SharedTypes) -> bool:
+        """Return whether the same stands under `types`."""
+        return self.digests == other.digests and self._inner == other._inner
 
     def types(self) -> dict[str, Any]:
         """Return what stands under `types`."""

@@ -79,9 +79,9 @@ def memory_of(tools: Sequence[Any]) -> Iterator[str]:
 
 
 def _document(used: UsedType) -> Json:
-    return [used.name, used.digest, [[inner.name, inner.digest] for inner in used.definitions]]
+    return [used.name, used.digest, [list(inner[:3]) for inner in used.definitions]]
 
 
 def _used(document: Any) -> UsedType:
     name, digest, definitions = document
-    return UsedType(name, digest, tuple(UsedType(*inner) for inner in definitions))
+    return UsedType(name, digest, definitions=tuple(UsedType(*inner) for inner in definitions))

@@ -127,7 +127,7 @@ def root_catalogue(
     if unchanged is not None and unchanged.tools:
         tools: _Tools = sorted([*own, *unchanged.tools], key=attrgetter("id"))
         shared = SharedTypes((type_ for tool in tools for type_ in tool.types), texts)
-        if shared.digests == SharedTypes(unchanged.before, texts).digests:
+        if shared.has_types_of(SharedTypes(unchanged.before, texts)):
             lines = [
                 tool.line if isinstance(tool, UnchangedTool) else compact(shared.without_types(tool.value))
                 for tool in tools
