@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.conftest import DESIGN, ProjectFolder
+from tests.conftest import DESIGN, ProjectFolder, in_a_process
 from tests.test_last_generation import CURRENT, STUBS, generate
 from toolgen.cli.last_generation import nothing_to_do
 
@@ -99,3 +99,19 @@ def test_a_design_may_set_the_names_that_python_gives_it(project: ProjectFolder,
 def test_a_design_has_the_whole_environment(project: ProjectFolder) -> None:
     project.write("app/design.py", f"import os\nX = os.environ | {{}}\n{DESIGN}")
     assert generate() == 0
+
+
+TEXT = """\
+END = "."
+class Text(str):
+    def __format__(self, spec):
+        return self + END
+"""
+
+
+def test_a_text_of_an_own_class_has_its_module_while_code_is_made(project: ProjectFolder) -> None:
+    words = 'Attribute("words", ArrayOf(String), "What to say.", default=[Text("Hello")]),'
+    design = DESIGN.replace("        Args(", f"        Args({words}").replace("Args,", "Args, ArrayOf,")
+    project.write("app/design.py", f"{TEXT}{design}")
+    done = in_a_process(project.path, "-m", "toolgen", "gen")
+    assert done.returncode == 0, done.stderr

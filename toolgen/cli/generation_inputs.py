@@ -67,6 +67,8 @@ _VIEWS: Final = frozenset(("items", "keys"))
 _OF_SETS: Final = frozenset(f"{operator}{end}" for operator in "&|^-" for end in ("", "="))
 _OPERATION: Final = "&"
 """Stands for an operation of sets, which makes one of the views of a dict."""
+_CLASS: Final = "class"
+"""Stands for the definition of a class."""
 _COMMANDS: Final = os.path.join(os.path.dirname(sys.executable), "")
 _SURROUNDINGS: Final = ("LANG", "LC_ALL", "LC_CTYPE", "TZ")
 """Variables by which Python decodes files and tells the time."""
@@ -138,8 +140,11 @@ class Inputs:
                     self._mentioned[module.__name__] = _names(module, self._files[str(module.__file__)])
 
     def release_design(self) -> None:
-        """Let go of what the author's modules hold, a fifth of the memory of a run, if they only declare."""
-        if self._is_watched and self._is_plain():
+        """Let go of what the author's modules hold, a fifth of the memory of a run, if they only declare.
+
+        Where they define a class, such as one of texts, its methods may be called while code is made.
+        """
+        if self._is_watched and self._is_plain() and not self._defines_class():
             for module in self._modules():
                 for name in [name for name in vars(module) if not name.startswith("__")]:
                     del vars(module)[name]
@@ -211,6 +216,9 @@ class Inputs:
             )
             and self._are_modules_known()
         )
+
+    def _defines_class(self) -> bool:
+        return any(_CLASS in names for names in self._mentioned.values())
 
     def _are_modules_known(self) -> bool:
         """Return whether each module that was imported is one whose reading was noticed."""
@@ -329,6 +337,8 @@ def _names_of(code: CodeType) -> Iterator[str]:
         each.opname == "BINARY_OP" and each.argrepr in _OF_SETS for each in dis.get_instructions(code)
     ):
         yield _OPERATION
+    if dis.opmap["LOAD_BUILD_CLASS"] in code.co_code[::2]:
+        yield _CLASS
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from _names_of(constant)
