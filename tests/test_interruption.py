@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from toolgen.cli.last_generation import CACHE
 from toolgen.codegen.write import STAGING, Edit, Report, write
 from toolgen.contract.errors import ToolgenError
 
@@ -108,6 +109,23 @@ def test_a_read_only_output_changes_nothing() -> None:
             place.chmod(0o777)
         run(project, NEW)
         assert tree(project) != old
+
+
+@pytest.mark.exhaustive
+def test_a_check_needs_no_folder_that_is_writable(project: ProjectFolder) -> None:
+    """The limit on file sizes makes every write fail, also of the files by which folders are tried."""
+    assert in_a_process(project.path, "-m", "toolgen", "gen").returncode == 0
+    (project.path / CACHE / "gen.json").unlink()
+    program = """\
+import resource, sys
+from toolgen.cli import main
+resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+sys.argv = ["toolgen", "gen", "--check"]
+sys.exit(main())
+"""
+    done = in_a_process(project.path, "-c", program)
+    assert (done.returncode, done.stderr) == (0, "app/gen: up to date\n")
+    assert sorted(os.listdir(project.path / CACHE)) == [".gitignore", "gen.tools"]
 
 
 def test_a_folder_called_like_those_of_runs_is_left_alone(project: ProjectFolder) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import in_a_process
 from toolgen.codegen.write import Change, Edit, Report, compare, preview, write
 from toolgen.contract.errors import ToolgenError
 
@@ -236,6 +237,21 @@ def test_a_full_disk_changes_nothing(out: Path) -> None:
     done = subprocess.run([sys.executable, "-c", program, out], capture_output=True, text=True)
     assert "ToolgenError: cannot write" in done.stderr
     assert state(out) == before
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("length", [5_000, 10_000])
+def test_a_text_for_which_there_is_no_space_is_an_error(tmp_path: Path, length: int) -> None:
+    """Also one that Python holds back until the file is closed."""
+    program = (
+        "import resource\n"
+        "from toolgen.codegen.write import SpooledTexts\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
+        f"SpooledTexts([('a.json', ['x' * {length}])])\n"
+    )
+    done = in_a_process(tmp_path, "-c", program)
+    assert "ToolgenError: cannot write a temporary file" in done.stderr
+    assert "Exception ignored" not in done.stderr
 
 
 def test_a_preview_says_what_would_move_and_touches_nothing(out: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from tempfile import gettempdir
@@ -205,7 +206,8 @@ def _record(plan: _OutputPlan, manifests: Iterable[Manifest], *, is_clean: bool)
 
 def _recorded_plan(project: Project, format: Format, *, is_last: bool) -> _OutputPlan | Outcome:
     """Return the plan with what was read for it, or the findings of the design."""
-    gettempdir()  # before anything is recorded: the design does not depend on the variables that it reads
+    with suppress(FileNotFoundError):  # before anything is recorded, for the design depends on none of it
+        gettempdir()
     with recorded_inputs(project) as inputs:
         plan = _plan(project, format, inputs, is_last=is_last)
     return plan if isinstance(plan, Outcome) else replace(plan, inputs=inputs)

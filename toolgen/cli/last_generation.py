@@ -23,6 +23,9 @@ VERSION: Final = 3
 _FILE: Final = f"{CACHE}/gen.json"
 _TEXTS: Final = f"{CACHE}/gen.tools"
 """Texts of the catalogue at the root; their digest is in the record."""
+_NEW_FILE: Final = "gen.new.json"
+_NEW_TEXTS: Final = "gen.new.tools"
+"""What is not yet whole; of two runs that write it at once, one may leave no record."""
 _MANIFEST: Final = ".toolgen.json"
 _MOST_BYTES: Final = 1 << 27
 """Size of a file up to which its digest is taken each time; a catalogue of 10,000 tools has a quarter."""
@@ -125,7 +128,7 @@ def write_record(
         memory: What the next run needs.
     """
     folder = os.path.join(directory, CACHE)
-    new = os.path.join(folder, f"gen.{os.getpid()}.json")
+    new = os.path.join(folder, _NEW_FILE)
     try:
         (executors_folder, before), *_ = stubs.items()
         executors = {**stub_digests(directory, executors_folder), **before}  # one that changed is read again
@@ -151,12 +154,14 @@ def write_record(
                     opened.write(text)
         os.replace(new, os.path.join(directory, _FILE))
     except OSError:  # a folder that cannot be read or written: the next run looks again
-        return
+        with suppress(OSError):
+            _remove(new)
+            _remove(os.path.join(folder, _NEW_TEXTS))
 
 
 def _write_texts(directory: str, texts: Iterable[str]) -> str:
     """Write the texts of the catalogue at the root, and return their digest."""
-    new = os.path.join(directory, CACHE, f"gen.{os.getpid()}.tools")
+    new = os.path.join(directory, CACHE, _NEW_TEXTS)
     _remove(new)
     counted = sha256()
     with open(new, "xb") as opened:
@@ -169,7 +174,7 @@ def _write_texts(directory: str, texts: Iterable[str]) -> str:
 
 
 def _remove(file: str) -> None:
-    """Remove what a killed run left."""
+    """Remove what a run left that was killed, or could not write it."""
     if os.path.lexists(file):
         os.unlink(file)
 

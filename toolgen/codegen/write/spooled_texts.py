@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from hashlib import sha256
+from io import BytesIO
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 from weakref import finalize
 
 from .disk_errors import disk_error
@@ -26,9 +28,9 @@ class SpooledTexts(Mapping[str, str]):
         self._places: dict[str, tuple[int, int]] = {}
         self.digests: dict[str, str] = {}
         """Digests of the texts by path."""
+        self._file = _temporary_file()
+        finalize(self, self._file.close)
         try:
-            self._file = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the texts
-            finalize(self, self._file.close)
             for path, parts in files:
                 start, counted = self._file.tell(), sha256()
                 for part in parts:
@@ -37,7 +39,10 @@ class SpooledTexts(Mapping[str, str]):
                     self._file.write(data)
                 self._places[path] = start, self._file.tell()
                 self.digests[path] = counted.hexdigest()
+            self._file.flush()
         except OSError as error:
+            with suppress(OSError):  # of what cannot be written
+                self._file.close()
             raise disk_error("write", error, Path("a temporary file")) from error
 
     def parts(self, path: str) -> Iterator[bytes]:
@@ -55,3 +60,11 @@ class SpooledTexts(Mapping[str, str]):
 
     def __len__(self) -> int:
         return len(self._places)
+
+
+def _temporary_file() -> IO[bytes]:
+    """Return a file that goes when it is closed; in memory where no folder is writable, as of a check."""
+    try:
+        return tempfile.TemporaryFile()
+    except FileNotFoundError:
+        return BytesIO()
