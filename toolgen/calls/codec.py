@@ -198,7 +198,7 @@ class Codec(Generic[T]):
         Raises:
             ToolValidationError: as `decode`.
         """
-        if not isinstance(data, (bytes, str)):
+        if not isinstance(data, bytes) and not isinstance(data, str):  # a tuple of both takes twice as long
             data = json_document(data)
         if len(data) > limits.small_bytes:
             check_limits(data, limits)

@@ -57,7 +57,8 @@ class Execution:
             BaseException: what the executor raises.
         """
         if tool.timeout is not None:
-            context.deadline = asyncio.get_running_loop().time() + tool.timeout
+            assert self._scheduler.loop is not None, "it has admitted the call"
+            context.deadline = self._scheduler.loop.time() + tool.timeout
         try:
             returned = await self._attempt(call, tool, argument, context)
         except (ToolError, TimeLimitError) as error:

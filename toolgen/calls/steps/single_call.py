@@ -93,7 +93,8 @@ class SingleCalls:
             batch = Batch(services.capabilities, values)
             return await self._call_by_steps(Frame(registered, received, meta, batch, services, trace))
         context: Any = _new(ToolContext)  # its constructor, and a batch, are a fifteenth of a ping
-        context.meta, context.tool, context.spec, context._new_batch = meta, spec.id, spec, services.new_batch
+        context.meta, context.tool = meta, spec.id
+        context.spec, context._new_batch = spec, services.new_batch
         try:
             try:
                 payload = spec.payload.decode_lenient(received, services.limits)
