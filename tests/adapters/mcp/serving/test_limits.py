@@ -120,7 +120,7 @@ async def reading(messages: Iterator[bytes], limits: Limits) -> AsyncIterator[Pe
     try:
         yield Peer(aiter(StdinLines(out, limits, refuse, lambda: 0.0)), refusals)
     finally:
-        await asyncio.to_thread(thread.join)  # `out` stays open: the reader's thread may go on with its number
+        await asyncio.to_thread(thread.join)  # `out` stays open: the thread of the lines may go on
 
 
 def two(attack: str) -> Iterator[bytes]:
