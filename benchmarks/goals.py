@@ -13,8 +13,7 @@ STRAIGHT: Final = (
     "result: the check of what pydantic writes, by a serializer that only raises"
 )
 HOOK_STEPS: Final = (
-    "each hook has a coroutine for its time limit, and the arguments are encoded again after them: run the "
-    "first step of a hook without one"
+    "a call with hooks has a frame, four coroutines and a copy of its result: a straight way for it too"
 )
 AN_INTEGER: Final = "a union of float and int keeps an integer an integer; a validator in Rust that does both"
 

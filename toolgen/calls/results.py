@@ -328,7 +328,7 @@ class Actions:
         self.is_escalated = True
 
 
-@record
+@sparse_record
 class Telemetry:
     """The duration and token usage of a call."""
 

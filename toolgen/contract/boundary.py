@@ -26,6 +26,7 @@ from .tasks import GRACE_S
 T = TypeVar("T")
 
 log = logger("toolgen.runtime")
+_Coroutine: Final = types.CoroutineType
 
 _ABANDONED_S: Final = 2 * GRACE_S
 """Seconds for work to end after it was cancelled: longer than the tool in it has."""
@@ -206,15 +207,42 @@ async def run_with_timeout(seconds: float | None, work: Awaitable[T]) -> T:
     """
     if seconds is None:
         return await work
-    if type(work) is not types.CoroutineType:
-        work = awaited_work(work)
+    first: Any = run_first_step(work)
+    return await first.rest(seconds) if isinstance(first, SuspendedWork) else first  # type: ignore[no-any-return]
+
+
+class SuspendedWork(Generic[T]):
+    """Work that has run up to where it suspends."""
+
+    __slots__ = ("_awaited", "_work")
+
+    def __init__(self, work: Coroutine[Any, Any, T], awaited: Any) -> None:
+        self._work = work
+        self._awaited = awaited
+
+    async def rest(self, seconds: float | None) -> T:
+        """Await what is left of the work in the caller's task with a timeout, and return its value.
+
+        Raises:
+            TimeoutError: it took longer; it was cancelled.
+            BaseException: what the work raises.
+        """
+        async with asyncio.timeout(seconds):
+            return await _rest(self._work, self._awaited)
+
+
+def run_first_step(work: Awaitable[T]) -> T | SuspendedWork[T]:
+    """Run work in the caller's task up to where it suspends; return its value where it ends before.
+
+    Raises:
+        BaseException: what the work raises.
+    """
+    coroutine: Any = work if work.__class__ is _Coroutine else awaited_work(work)
     try:
-        awaited = work.send(None)
+        awaited = coroutine.send(None)
     except StopIteration as end:
-        result: T = end.value
-        return result
-    async with asyncio.timeout(seconds):
-        return await _rest(work, awaited)
+        return end.value  # type: ignore[no-any-return]  # of the work
+    return SuspendedWork(coroutine, awaited)
 
 
 async def awaited_work(work: Awaitable[T]) -> T:

@@ -9,14 +9,14 @@ import asyncio
 import time
 from asyncio import get_running_loop
 from collections.abc import Coroutine
-from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, Final
 
-from toolgen.contract.boundary import as_task_exception, run_with_timeout
+from toolgen.contract.boundary import as_task_exception, run_first_step, run_with_timeout
 from toolgen.contract.errors import ToolgenError
+from toolgen.contract.lazy import LazyModule
 from toolgen.contract.limits import UNLIMITED
 from toolgen.contract.names import UNAVAILABLE
-from toolgen.contract.record import changed
+from toolgen.contract.record import changed, copied
 from toolgen.contract.secrets import hiding
 
 from ..call import CallMeta, ToolCall
@@ -40,13 +40,16 @@ if TYPE_CHECKING:
 
     from ..call import SeenBounds
     from ..capability import ToolSwitch
-    from ..reports import CallSpan, CallSpans
+    from ..reports import CallSpans
     from .frame import Frame, RuntimeServices
     from .registered_tool import RegisteredTool
 
 CANCELLED: Final = "the call was cancelled"
 """Why a call failed whose caller is gone."""
-_NO_SPAN: Final = nullcontext()
+_hooks: Final[Any] = LazyModule("toolgen.calls.steps.hook_stages", None)
+_refs: Final[Any] = LazyModule("toolgen.calls.steps.artifact_refs", None)
+_scalars: Final[Any] = LazyModule("toolgen.shapes.design.scalars", None)
+"""Few calls need them, and an import in a function takes 0.2 µs in each call that does."""
 _NO_ENGINE: Final = ToolgenError(
     "this runtime has no engine", hint="give it an engine: Runtime(engine=InProcessEngine())"
 )
@@ -68,45 +71,48 @@ def dispatch(frame: Frame) -> Coroutine[Any, Any, ToolResult]:
         frame.trace.require_unused()
         frame.trace.mark("lookup", frame.spec.id)
     is_watched = services.is_measured or frame.tool.after != () or not (reports is SILENT or reports.is_idle)
+    work = _dispatch_observed(frame) if is_watched else _run_steps(frame, False)
     if frame.secrets is not None:
-        work = _dispatch_redacted(frame, is_watched)
-    else:
-        work = _dispatch_observed(frame) if is_watched else _run_steps(frame, False)
+        work = _redacted(frame, work)
     caller = CALLER.get()
     return work if caller is None else waited_for(caller, work)
 
 
-async def _dispatch_redacted(frame: Frame, is_watched: bool) -> ToolResult:
+async def _redacted(frame: Frame, work: Coroutine[Any, Any, ToolResult]) -> ToolResult:
     """Return the result of a call that has sensitive values, with redaction of everything that it reports."""
     with hiding(frame.secrets):
-        return await (_dispatch_observed(frame) if is_watched else _run_steps(frame, False))
+        return await work
 
 
 async def _dispatch_observed(frame: Frame) -> ToolResult:
     """Execute a call that has subscribers, spans or after-hooks, and return its result."""
     started = time.perf_counter()
-    spec, meta, services = frame.spec, frame.meta, frame.services
-    frame.context.report = services.reports.progress_callback(spec, meta)
-    spans = _NO_SPAN if services.spans is None else _span(services.spans, frame)
+    services, tool = frame.services, frame.tool
+    is_reported = services.reports is not SILENT
+    if is_reported:
+        frame.context.report = services.reports.progress_callback(frame.spec, frame.meta)
+    work = _run_steps(frame, is_reported)
+    if tool.after:
+        work = _hooks.run_after_hooks(frame, work)
+    if services.spans is not None:
+        work = _run_in_span(services.spans, frame, work)
     try:
-        with spans as span:
-            result: Any = await _run_steps(frame, True)
-            if frame.tool.after:
-                import toolgen.calls.steps.hook_stages as hook_stages  # a relative import takes 0.7 µs
-
-                result = changed(await hook_stages.run_after_hooks(frame, result))  # a hook may keep its own
-            if span is not None:
-                result = span.end(result)
+        result: Any = await work
     except asyncio.CancelledError:
         emit_cancelled(frame)
         raise
-    result.telemetry = Telemetry(duration_s=time.perf_counter() - started)  # it is of this call alone
-    return emit_end(frame, result)
+    if tool.after:
+        result = copied(result)  # a hook may keep its own
+    telemetry: Any = object.__new__(Telemetry)
+    result.telemetry = telemetry  # it is of this call alone
+    telemetry.duration_s = time.perf_counter() - started
+    return emit_end(frame, result) if is_reported else result
 
 
-def _span(spans: CallSpans, frame: Frame) -> AbstractContextManager[CallSpan]:
-    """Return the span of a call, or of the part of it after an answer."""
-    return spans.of(frame.spec, frame.meta, frame.arguments, frame.trace_before)
+async def _run_in_span(spans: CallSpans, frame: Frame, work: Coroutine[Any, Any, ToolResult]) -> ToolResult:
+    """Return the result of work that has a span."""
+    with spans.of(frame.spec, frame.meta, frame.arguments, frame.trace_before) as span:
+        return span.end(await work)
 
 
 async def _run_steps(frame: Frame, is_watched: bool) -> ToolResult:
@@ -171,9 +177,7 @@ async def _run_steps(frame: Frame, is_watched: bool) -> ToolResult:
     except BaseException as error:
         failure = failure_of(frame, error)
     if tool.on_error and frame.call is not None:
-        from .hook_stages import run_error_hooks
-
-        return await run_error_hooks(frame, frame.call, failure)
+        return await _hooks.run_error_hooks(frame, frame.call, failure)  # type: ignore[no-any-return]  # it is Any
     return frame.error_result(failure)
 
 
@@ -183,9 +187,7 @@ async def finished(frame: Frame, result: ToolResult) -> ToolResult:
         from .policy import remember
 
         remember(result, frame.context.values)
-    import toolgen.calls.steps.artifact_refs as refs  # a relative import takes 0.7 µs
-
-    return await refs.truncate_result(frame, await refs.store_artifacts(frame, result))
+    return await _refs.truncate_result(frame, await _refs.store_artifacts(frame, result))  # type: ignore[no-any-return]
 
 
 def failure_of(frame: Frame, error: BaseException) -> ToolError:
@@ -237,17 +239,22 @@ async def _prepare(frame: Frame, payload: ToolModel) -> Any:
         The payload as the executor gets it, or the `ToolResult` that ends the call.
     """
     tool = frame.tool
-    document = arguments_json(frame.arguments)
-    call = frame.call = ToolCall(tool=frame.spec.id, payload_json=document, meta=frame.meta, payload=payload)
+    call = frame.call = frame.tool_call(arguments_json(frame.arguments), payload)
     if tool.has_checks_before:
         if tool.before and frame.resumption is None:
-            import toolgen.calls.steps.hook_stages as hook_stages  # a relative import takes 0.7 µs
-
-            left = await hook_stages.run_before_hooks(frame, call)
-            if not isinstance(left, ToolCall):
-                return left.result
-            call = left
-        call = frame.call = _frozen(frame, call)
+            for hook in tool.before:
+                verdict: Any = run_first_step(hook(call, call.payload, frame.context))
+                if verdict.__class__ is not _hooks.Continue or verdict.payload is not None:
+                    left = await _hooks.apply(_hooks.BEFORE, frame, hook, verdict, call)
+                    if not isinstance(left, ToolCall):
+                        return left.result
+                    call = left
+        if tool.is_fixed is None:
+            tool.is_fixed = _scalars.holds_scalars(frame.spec.payload.type)
+        if tool.is_fixed and call is frame.call:
+            frame.call = None  # its arguments are still as they came, and nobody reads them
+        else:
+            call = frame.call = _frozen(frame, call)
         if tool.may_need_approval:
             from .authorization import authorize
 
@@ -338,18 +345,14 @@ async def end_without_executor(frame: Frame, result: ToolResult) -> ToolResult:
             note_typed(frame.spec.result, result.json)
         try:
             if result.status == "ok":
-                from .artifact_refs import truncate_result
-
-                result = await truncate_result(frame, result)
+                result = await _refs.truncate_result(frame, result)
             if frame.tool.after:
-                from .hook_stages import run_after_hooks
-
-                result = await run_after_hooks(frame, result)
+                result = await _hooks.run_after_hooks(frame, result)
         except asyncio.CancelledError:
             emit_cancelled(frame)
             raise
-        if frame.trace_before and frame.services.spans is not None:
-            with _span(frame.services.spans, frame) as span:
+        if frame.trace_before and (spans := frame.services.spans) is not None:
+            with spans.of(frame.spec, frame.meta, frame.arguments, frame.trace_before) as span:
                 span.end(result)
         return emit_end(frame, result)
 

@@ -18,6 +18,7 @@ from toolgen.contract.record import changed
 from toolgen.contract.secrets import Secrets, hiding
 from toolgen.shapes.design.model import ToolModel
 
+from ..call import ToolCall
 from ..capability import ONCE, CallScope, Capability, StoreRetry, ThreadCapability, ToolSwitch
 from ..codec import Arguments, raw_arguments
 from ..context import (
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from toolgen.contract.errors import ToolgenError
     from toolgen.contract.json_value import Json
 
-    from ..call import CallMeta, ToolCall
+    from ..call import CallMeta
     from ..provided import ArtifactKeeper
     from ..reports import CallMetrics, CallReports, CallSpans, Trace
     from ..results import Pending, ToolResult, Unfinished
@@ -270,6 +271,13 @@ class Frame:
             self.secrets = Secrets()
             note_document(spec.payload, raw_arguments(arguments), self.secrets)
             batch.add_secrets(self.secrets)
+
+    def tool_call(self, document: bytes, payload: Any = None) -> ToolCall:
+        """Return the call as hooks see it, in half of the time that its constructor takes."""
+        call: Any = object.__new__(ToolCall)
+        call.tool, call.payload_json, call.meta = self.spec.id, document, self.meta
+        call.payload, call.seen_bounds = payload, ()
+        return call  # type: ignore[no-any-return]  # begun as one
 
     def resume(self, resumption: Resumption) -> None:
         """Let the call go on, which was suspended, with the answers to it."""

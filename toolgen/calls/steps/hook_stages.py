@@ -5,45 +5,31 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from toolgen.contract.boundary import as_task_exception, run_with_timeout
+from toolgen.contract.boundary import SuspendedWork, as_task_exception, run_first_step, run_with_timeout
 
 from ..call import ToolCall
 from ..codec import raw_arguments
 from ..errors import ToolError
+from ..results import ToolResult
 from .artifact_refs import store_artifacts, truncate_result
 from .failures import internal_error, tool_error_of, unreadable_result
-from .hooks import HookMethod, Stage, Stop, Verdict, changes_nothing
+from .hooks import Continue, HookMethod, Stage, Stop, Verdict
 from .policy import remember
 from .result_encoding import encode_result
 
 if TYPE_CHECKING:
-    from ..results import ToolResult
     from .frame import Frame
 
-
-async def run_before_hooks(frame: Frame, call: ToolCall) -> ToolCall | Stop[ToolResult]:
-    """Run the before-hooks; return the call with their changes, or the result that ends it.
-
-    Raises:
-        Exception: what a hook raises or aborts with, or what does not fit of a payload of its own.
-    """
-    for step in frame.tool.before:
-        verdict = await _run_hook_in_time(frame, step, call, call.payload, frame.context)
-        if not changes_nothing(verdict):
-            left = await _BEFORE.apply(step, verdict, frame, call)
-            if isinstance(left, Stop):
-                return left
-            call = left
-    return call
+S = TypeVar("S")
 
 
 async def run_error_hooks(frame: Frame, call: ToolCall, failure: ToolError) -> ToolResult:
     """Run the error hooks of a failed call and return its result."""
 
     def ask(step: HookMethod, failure: ToolError) -> Awaitable[Verdict]:
-        return _run_hook_in_time(frame, step, call, failure, frame.context)
+        return run_with_timeout(frame.services.stage_timeout, step(call, failure, frame.context))
 
     try:
         left = await _ON_ERROR.run(frame.tool.on_error, ask, frame, failure)
@@ -52,20 +38,21 @@ async def run_error_hooks(frame: Frame, call: ToolCall, failure: ToolError) -> T
     return left.result if isinstance(left, Stop) else frame.error_result(left)
 
 
-async def run_after_hooks(frame: Frame, result: ToolResult) -> ToolResult:
-    """Run the after-hooks one by one and return the last result.
+async def run_after_hooks(frame: Frame, before: ToolResult | Awaitable[ToolResult]) -> ToolResult:
+    """Run the after-hooks one by one, on a result or that of an awaitable, and return the last result.
 
     A denial stands, whatever a hook says, does or raises; `Deny` puts it in other words. A call that is
     suspended has its hooks when it has its result.
     """
+    result = before if isinstance(before, ToolResult) else await before
     if result.status == "suspended":
         return result
-    call = ToolCall(tool=frame.spec.id, payload_json=raw_arguments(frame.arguments), meta=frame.meta)
+    call = frame.tool_call(raw_arguments(frame.arguments))
     for step in frame.tool.after:  # the failure of one is the result that the next one sees
         try:
-            verdict = await _run_hook_in_time(frame, step, call, result, frame.context)
-            if not changes_nothing(verdict):
-                left = await _AFTER.apply(step, verdict, frame, result)
+            verdict: Any = run_first_step(step(call, result, frame.context))
+            if verdict.__class__ is not Continue or verdict.payload is not None:
+                left = await apply(_AFTER, frame, step, verdict, result)
                 result = left.result if isinstance(left, Stop) else left
         except BaseException as error:
             exception = as_task_exception(error)
@@ -92,9 +79,16 @@ async def _encode_answer(frame: Frame, returned: object) -> ToolResult:
     return await truncate_result(frame, result)
 
 
-def _run_hook_in_time(frame: Frame, step: HookMethod, *arguments: Any) -> Awaitable[Verdict]:
-    """Return a coroutine that runs a hook within the stage's time limit."""
-    return run_with_timeout(frame.services.stage_timeout, step(*arguments))
+async def apply(
+    stage: Stage[Frame, S, ToolResult], frame: Frame, hook: HookMethod, first: Any, subject: S
+) -> S | Stop[ToolResult]:
+    """Return what a hook that has run its first step makes of the subject, or the result that stops.
+
+    Raises:
+        Exception: what the hook raises, or what its verdict means here.
+    """
+    verdict = await first.rest(frame.services.stage_timeout) if isinstance(first, SuspendedWork) else first
+    return await stage.apply(hook, verdict, frame, subject)
 
 
 def _replace_payload(frame: Frame, call: ToolCall, payload: Any) -> ToolCall:
@@ -158,7 +152,7 @@ def _refuse_denied(result: ToolResult, verdict: str) -> None:
 
 _FINAL: Final = ("denied", "unknown")
 """Statuses of results that stay although a hook fails that sees them."""
-_BEFORE: Final[Stage[Frame, ToolCall, ToolResult]] = Stage(
+BEFORE: Final[Stage[Frame, ToolCall, ToolResult]] = Stage(
     on_continue=_replace_payload,
     on_answer=_stop_with_answer,
     on_deny=_stop_with_denial,

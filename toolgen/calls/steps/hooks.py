@@ -185,18 +185,14 @@ class Stage(Generic[C, S, R]):
         checked_verdict(hook, verdict)
         match verdict:
             case Continue():
-                return self.on_continue(around, subject, verdict.payload)
+                payload = verdict.payload
+                return subject if payload is None else self.on_continue(around, subject, payload)
             case Answer():
                 return await self.on_answer(around, subject, verdict.result)
             case Deny():
                 return self.on_deny(around, subject, verdict.message)
             case Abort():
                 return self.on_abort(around, subject, verdict.error)
-
-
-def changes_nothing(verdict: Verdict) -> bool:
-    """Return whether a hook lets all go on as it is, as most do."""
-    return isinstance(verdict, Continue) and verdict.payload is None
 
 
 def checked_verdict(step: HookMethod, verdict: object) -> Verdict:

@@ -65,6 +65,7 @@ class RegisteredTool:
         "interceptors",
         "is_async",
         "is_bare",
+        "is_fixed",
         "is_free",
         "is_plain",
         "is_sensitive",
@@ -159,12 +160,11 @@ class RegisteredTool:
         self.may_need_approval = options.has_policy or spec.confirm is not None
         self.has_checks_before = bool(self.before) or self.may_need_approval
         """Whether anything stands between the arguments and the executor."""
-        self.needs_call = (
-            self.raw
-            or bool(self.interceptors or self.on_error)
-            or self.has_checks_before
-            or spec.long_running is not None
-        )
+        reads_call = self.may_need_approval or self.raw or bool(self.interceptors or self.on_error)
+        self.is_fixed = False if reads_call else None
+        """Whether no hook can change the payload of a call, whose JSON nobody reads then; None until its
+        first call has looked at the class."""
+        self.needs_call = reads_call or self.has_checks_before or spec.long_running is not None
         self.is_sensitive = spec.is_sensitive or CREDENTIALS_CAPABILITY in options.capabilities
         """Whether its calls have sensitive values: its arguments, its results, or what its executor sends."""
         has_more_around = self.needs_call or self.after or self.is_sensitive or options.disabled is not None

@@ -91,7 +91,13 @@ class SingleCalls:
             or scheduler.loop is not get_running_loop()
         ):
             batch = Batch(services.capabilities, values)
-            return await self._call_by_steps(Frame(registered, received, meta, batch, services, trace))
+            frame = Frame(registered, received, meta, batch, services, trace)
+            result: Any = await dispatch(frame)
+            if result.status != "ok" or batch.touched:
+                result = await self._ended(frame, result)
+            if trace is not None and result.error is not None:
+                trace.fail(result.error)
+            return result  # type: ignore[no-any-return]  # it is Any below
         context: Any = _new(ToolContext)  # its constructor, and a batch, are a fifteenth of a ping
         context.meta, context.tool = meta, spec.id
         context.spec, context._new_batch = spec, services.new_batch
@@ -132,7 +138,7 @@ class SingleCalls:
                 else:
                     scheduler.leave(running)
                 CALLER.reset(token)
-            result: Any = None
+            result = None
             if not isinstance(returned, _NO_PLAIN_RESULT):
                 document = spec.result.encode(returned)
                 result = _new(ToolResult)  # as in `encode_result`
@@ -151,14 +157,6 @@ class SingleCalls:
             frame = _frame(context, registered, received, services)
             result = frame.error_result(failure_of(frame, error))
         return await self._ended(frame, result)
-
-    async def _call_by_steps(self, frame: Frame) -> ToolResult:
-        result = await dispatch(frame)
-        if result.status != "ok" or frame.batch.touched:
-            result = await self._ended(frame, result)
-        if frame.trace is not None and result.error is not None:
-            frame.trace.fail(result.error)
-        return result
 
     async def _ended(self, frame: Frame, result: ToolResult) -> ToolResult:
         """Return the result of a call that has nothing more to execute, after what others do with it."""

@@ -1,0 +1,35 @@
+"""Classes whose instances hold scalars alone, so that nobody who has one can change what it holds."""
+
+from __future__ import annotations
+
+from types import NoneType, UnionType
+from typing import Any, Final, Literal, Union, get_args, get_origin
+
+from annotated_types import BaseMetadata
+
+from .model import ToolModel
+
+_SCALARS: Final = (str, int, float, bool, NoneType)
+
+
+def holds_scalars(model: object) -> bool:
+    """Return whether it is a class of frozen instances whose fields are texts, numbers, booleans and null.
+
+    A validator of the author's may return anything, whatever the type of its field is.
+    """
+    if not (isinstance(model, type) and issubclass(model, ToolModel)):
+        return False
+    config, by_author = model.model_config, model.__pydantic_decorators__
+    if by_author.validators or by_author.field_validators or by_author.model_validators:
+        return False
+    is_closed = config.get("frozen") is True and config.get("extra") == "forbid"
+    return is_closed and all(
+        _is_scalar(field.annotation) and all(isinstance(limit, BaseMetadata) for limit in field.metadata)
+        for field in model.model_fields.values()
+    )
+
+
+def _is_scalar(annotation: Any) -> bool:
+    if get_origin(annotation) in (Union, UnionType):
+        return all(map(_is_scalar, get_args(annotation)))
+    return get_origin(annotation) is Literal or annotation in _SCALARS
