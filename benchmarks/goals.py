@@ -87,8 +87,8 @@ GOALS: Final = (
     _call(
         "invalid",
         2.5,
-        "a third is pydantic's error and its details, a third the error, the hint and the result: keep what "
-        "follows from the mistakes alone",
+        "a third is pydantic's error and its details, and two exceptions are raised: a decode that returns "
+        "its findings",
         name="invalid, two issues",
     ),
     _call("artifact", 1.5, "its digest takes 1.7 µs, and its reference three coroutines"),

@@ -346,9 +346,10 @@ def misfit_error(name: str, findings: Findings) -> MalformedResultError:
 
 def validation_error(findings: Findings) -> ToolValidationError:
     """Return the error of a document that does not fit."""
-    error = ToolValidationError(findings.issues, findings.more, is_counted=findings.is_counted)
+    error: Any = ToolValidationError.__new__(ToolValidationError, findings.issues)  # in half of the time
+    error.issues, error.more, error.is_counted = findings.issues, findings.more, findings.is_counted
     error._findings = findings
-    return error
+    return error  # type: ignore[no-any-return]  # begun as one
 
 
 def check_limits(data: bytes | str, limits: Limits) -> None:

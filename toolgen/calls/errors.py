@@ -34,7 +34,7 @@ from pydantic import BaseModel
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.names import FORMAT, OLDEST_FORMAT, RetryReason
-from toolgen.contract.record import record
+from toolgen.contract.record import sparse_record
 from toolgen.shapes.design.model import NotInjectedError as NotInjectedError
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from toolgen.shapes.issues import FieldIssue, Findings
 
 
-@record
+@sparse_record
 class RetryHint:
     """A hint with which a planner repairs a failed call (Goa-AI's `RetryHint`)."""
 

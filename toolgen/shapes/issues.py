@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Any, Final
 
 from pydantic_core import ErrorDetails, to_json
@@ -109,6 +109,9 @@ class Findings(_WithJson):
     """Issues that were not read."""
     is_counted: bool = True
     """Whether there are just so many more; else there are at least so many."""
+    refusal: Any = field(default=False, init=False, repr=False, compare=False)
+    """What a call that is refused for them is told (`calls.steps.failures`), where a codec remembers them;
+    None before the first call, False where none does."""
 
     def shortened(self) -> Findings:
         """Return the findings with each issue shortened; themselves where all are short."""

@@ -99,7 +99,7 @@ async def _dispatch_observed(frame: Frame) -> ToolResult:
     try:
         result: Any = await work
     except asyncio.CancelledError:
-        emit_cancelled(frame)
+        emit_end(frame, _cancelled_result(frame))
         raise
     if tool.after:
         result = copied(result)  # a hook may keep its own
@@ -349,7 +349,7 @@ async def end_without_executor(frame: Frame, result: ToolResult) -> ToolResult:
             if frame.tool.after:
                 result = await _hooks.run_after_hooks(frame, result)
         except asyncio.CancelledError:
-            emit_cancelled(frame)
+            emit_end(frame, _cancelled_result(frame))
             raise
         if frame.trace_before and (spans := frame.services.spans) is not None:
             with spans.of(frame.spec, frame.meta, frame.arguments, frame.trace_before) as span:
@@ -383,11 +383,6 @@ def emit_end(frame: Frame, result: ToolResult) -> ToolResult:
     if result.delegated is None:
         frame.services.reports.emit_tool_end(result, frame.meta, frame.spec)
     return result
-
-
-def emit_cancelled(frame: Frame) -> None:
-    """Emit the end of a call whose caller was cancelled, and hears nothing of it."""
-    emit_end(frame, _cancelled_result(frame))
 
 
 def _cancelled_result(frame: Frame) -> ToolResult:

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 from toolgen.contract.boundary import as_exception
 from toolgen.contract.limits import decode_truncated, truncate_text
 from toolgen.contract.logs import MethodFault, log_failure, logger
+from toolgen.contract.record import copied
 from toolgen.contract.secrets import current, scrubbed
 from toolgen.shapes.issues import FieldIssue
 
-from ..codec import Arguments, arguments_json
+from ..codec import Arguments, raw_arguments
 from ..errors import (
     DeclaredError,
     MalformedResultError,
@@ -66,9 +67,30 @@ def invalid_arguments_result(
     if current():
         issues = tuple(map(_scrubbed_issue, error.issues))
         error = ToolValidationError(issues, error.more, is_counted=error.is_counted)
+    findings: Any = error._findings
+    refusal: Any = findings.refusal if findings and findings.issues is error.issues and not message else False
+    asked, may_recur = (spec.id, spec.name, spec.example, limit), refusal is not False
+    if not refusal or refusal[0] != asked:
+        refusal = asked, *_refusal(spec, error, limit, message or f"the arguments of {spec.name} do not fit")
+        if findings and may_recur:
+            findings.refusal = refusal
+    hint: Any = copied(refusal[1]) if may_recur else refusal[1]
+    document = raw_arguments(data)
+    hint.prior_input = decode_truncated(document, limit) if document else None
+    failure: Any = ToolError.__new__(ToolError, hint.message)  # as its constructor does with a text in ASCII
+    failure.message, failure.retry_hint = hint.message, hint
+    result: Any = object.__new__(ToolResult)  # its constructor takes three times as long
+    result.tool, result.status, result.json = spec.id, "error", refusal[2]
+    result.error, result.retry_hint, result.tool_call_id = failure, hint, meta.tool_call_id
+    return result  # type: ignore[no-any-return]  # begun as one
+
+
+def _refusal(
+    spec: ToolSpec[Any, Any], error: ToolValidationError, limit: int, message: str
+) -> tuple[RetryHint, bytes]:
+    """Return what follows from mistakes alone: the retry hint without the arguments, and the document."""
     issues = error.issues
     missing = tuple([issue.path for issue in issues if issue.constraint == "missing_field"])
-    message = message or f"the arguments of {spec.name} do not fit"
     question = None
     if missing:
         names = ", ".join([path.removeprefix("$.") for path in missing])
@@ -81,16 +103,10 @@ def invalid_arguments_result(
         issues=issues,
         more_issues=error.more,
         example_input=spec.example,
-        prior_input=_arguments_text(data, limit),
         clarifying_question=question,
         message=message,
     )
-    document = issues_document(message, limit, error, spec.example)
-    result: Any = object.__new__(ToolResult)  # its constructor takes three times as long
-    result.tool, result.status, result.json = spec.id, "error", document
-    result.error, result.retry_hint = ToolError(message, retry_hint=hint), hint
-    result.tool_call_id = meta.tool_call_id
-    return result  # type: ignore[no-any-return]  # begun as one
+    return hint, issues_document(message, limit, error, spec.example)
 
 
 def declared(spec: ToolSpec[Any, Any], error: ToolError) -> ToolError:
@@ -317,14 +333,6 @@ def tool_error_of(spec: ToolSpec[Any, Any], error: BaseException) -> ToolError:
     if stub := unimplemented(spec.id, spec.method, error):
         return unavailable(spec, stub)
     return internal_error(spec, error)
-
-
-def _arguments_text(data: Arguments, limit: int) -> str | None:
-    """Return the rejected arguments as text, truncated; None for a mapping that is not JSON."""
-    try:
-        return decode_truncated(arguments_json(data), limit)
-    except ToolValidationError:
-        return None
 
 
 def unavailable(spec: ToolSpec[Any, Any], stub: MethodFault) -> ToolError:

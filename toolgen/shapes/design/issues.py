@@ -73,6 +73,8 @@ class IssueReader:
         if not has_new and len(errors) <= _MOST_TOGETHER and all(map(_is_repeated, errors)):
             if len(self._findings_by_mistakes) >= _MOST_DOCUMENTS:
                 self._findings_by_mistakes.clear()
+            remembered: Any = findings
+            remembered.refusal = None
             self._findings_by_mistakes[_mistakes(errors, most)] = findings
         return findings
 
