@@ -207,6 +207,20 @@ async def test_a_call_that_waits_has_the_arguments_that_a_hook_gives_it(engine: 
     assert waiting(moved).arguments == {"room": "hall", "floor": 2}
 
 
+async def test_a_payload_that_a_hook_puts_into_its_call_is_what_waits(engine: InProcessEngine) -> None:
+    """Types forbid it, and nothing else does."""
+
+    class Puts(Hook):
+        async def before_tool(self, call: Any, payload: Any, ctx: Any) -> Verdict:
+            call.payload = payload.model_copy(update={"floor": 2})
+            return Continue()
+
+    made = Runtime(hooks=[Puts()], engine=engine)
+    made.tools.register(function_toolset("local.functions", [move]))
+    moved = await made.call("move", b'{"room": "hall"}', META)
+    assert waiting(moved).arguments == {"room": "hall", "floor": 2}
+
+
 async def test_arguments_that_a_hook_has_spoilt_fail_the_call(engine: InProcessEngine) -> None:
     async def spoils(payload: Any) -> Verdict:
         payload.names.append(5)

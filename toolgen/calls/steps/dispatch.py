@@ -251,7 +251,7 @@ async def _prepare(frame: Frame, payload: ToolModel) -> Any:
                     call = left
         if tool.is_fixed is None:
             tool.is_fixed = _scalars.holds_scalars(frame.spec.payload.type)
-        if tool.is_fixed and call is frame.call:
+        if tool.is_fixed and call.payload is payload:
             frame.call = None  # its arguments are still as they came, and nobody reads them
         else:
             call = frame.call = _frozen(frame, call)
