@@ -15,10 +15,10 @@ import pytest
 import benchmarks.generate
 from tests.selection import first
 from toolgen.catalog import CatalogueError, format_schema, load_catalogue, read_catalogue
+from toolgen.catalog.catalog_entry import catalog_entry
 from toolgen.catalog.entry import tool_digest
 from toolgen.catalog.reader import format_id
-from toolgen.catalog.shared_types import SharedTypes, used_types, with_types
-from toolgen.catalog.texts import SchemaTexts
+from toolgen.catalog.shared_types import SharedTypes, with_types
 from toolgen.codegen import generate
 from toolgen.contract.names import CATALOG_FORMATS, CatalogFormat
 from toolgen.dsl import Agent, Design, Service, Use, build
@@ -73,9 +73,13 @@ def digest_of(catalogue: dict[str, Any]) -> str:
     return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
 
-def shared_types(tools: list[dict[str, Any]]) -> SharedTypes:
-    texts = SchemaTexts()
-    return SharedTypes((type_ for tool in tools for type_ in used_types(tool, texts)), texts)
+def shared(tools: list[dict[str, Any]]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return the types of several tools, and the tools with references to them."""
+    entries = list(map(catalog_entry, tools))
+    assert [entry.value() for entry in entries] == tools
+    types = SharedTypes(type_ for entry in entries for type_ in entry.types)
+    lines = [json.loads(types.line(entry.text, entry.types)) for entry in entries]
+    return {name: json.loads(text) for name, text in types.types().items()}, lines
 
 
 def test_a_type_of_several_tools_stands_in_a_file_once() -> None:
@@ -87,8 +91,7 @@ def test_a_type_of_several_tools_stands_in_a_file_once() -> None:
         {"id": "s.t.c", "confirmation": {"hint": "?", "payload": {"name": "Device", "schema": one}}},
         {"id": "s.t.d", "errors": [{"name": "gone", "type": "Device", "schema": {**one, "title": 1}}]},
     ]
-    shared = shared_types(tools)
-    types, short = shared.types(), [shared.without_types(tool) for tool in tools]
+    types, short = shared(tools)
     assert types == {"Device": one}
     assert short[0]["payload"]["schema"]["$defs"] == {"Device": {"$ref": "#/types/Device"}}
     assert short[2]["confirmation"]["payload"]["schema"] == {"$ref": "#/types/Device"}
@@ -97,11 +100,11 @@ def test_a_type_of_several_tools_stands_in_a_file_once() -> None:
     for definition in (True, {"$defs": {"Device": one}}):
         odd = {"$defs": {"Odd": definition, "Device": one}}
         tools = [{"id": f"s.t.{id_}", "payload": {"name": id_, "schema": odd}} for id_ in "xy"]
-        shared = shared_types(tools)
-        assert [with_types(shared.without_types(tool), shared.types()) for tool in tools] == tools
-        assert shared.types() == {"Odd": definition, "Device": one}
+        types, short = shared(tools)
+        assert [with_types(tool, types) for tool in short] == tools
+        assert types == {"Odd": definition, "Device": one}
     theirs = {"name": "C", "schema": {"$defs": {"X": {"$ref": "#/types/X"}}, "types": {"X": {}}}}
-    assert shared_types([*tools, {"id": "s.t.e", "payload": theirs}]).types() == {}
+    assert shared([*tools, {"id": "s.t.e", "payload": theirs}])[0] == {}
 
 
 @pytest.mark.parametrize(

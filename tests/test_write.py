@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import in_a_process
-from toolgen.codegen.write import Change, Edit, Report, compare, preview, write
+from toolgen.codegen.write import Change, Edit, KeptTexts, Report, compare, preview, write
 from toolgen.contract.errors import ToolgenError
 
 TEXTS = {"__init__.py": "", "a/types.py": "x = {  'a':1 }\n", "a/schemas.json": '{ "a":1}\n'}
@@ -241,13 +241,17 @@ def test_a_full_disk_changes_nothing(out: Path) -> None:
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("length", [5_000, 10_000])
-def test_a_text_for_which_there_is_no_space_is_an_error(tmp_path: Path, length: int) -> None:
+@pytest.mark.parametrize(
+    "made", ["SpooledTexts([('a.json', [text])])", "list(KeptTexts().keep(text))"], ids=["spooled", "kept"]
+)
+def test_a_text_for_which_there_is_no_space_is_an_error(tmp_path: Path, made: str, length: int) -> None:
     """Also one that Python holds back until the file is closed."""
     program = (
         "import resource\n"
-        "from toolgen.codegen.write import SpooledTexts\n"
+        "from toolgen.codegen.write import KeptTexts, SpooledTexts\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
-        f"SpooledTexts([('a.json', ['x' * {length}])])\n"
+        f"text = 'x' * {length}\n"
+        f"{made}\n"
     )
     done = in_a_process(tmp_path, "-c", program)
     assert "ToolgenError: cannot write a temporary file" in done.stderr
@@ -308,3 +312,11 @@ def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
+
+
+def test_a_kept_text_is_read_each_time() -> None:
+    texts = KeptTexts()
+    kept = [texts.keep(text) for text in ("é", "", "x" * 20_000)]
+    assert ["".join(each) for each in kept] == ["é", "", "x" * 20_000]
+    kept.append(texts.keep("y"))
+    assert ["".join(each) for each in reversed(kept)] == ["y", "x" * 20_000, "", "é"]

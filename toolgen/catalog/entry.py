@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from itertools import islice
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal
 
 from toolgen.contract.names import CATALOG_FORMAT, MCP_HINTS, CatalogFormat, Hint
 from toolgen.contract.record import frozen_record
@@ -60,6 +60,8 @@ SINCE_2: Final[tuple[tuple[str, ...], ...]] = (
 
 OF_TOOLSET: Final = (("toolset_title",), ("toolset_instructions",), ("kind",), ("agent",))
 """Paths of the keys that say something of the toolset and not of the tool."""
+
+_NOT_DIGESTED: Final = (("digest",), *DESIGN_ONLY, *OF_TOOLSET)
 
 
 @frozen_record
@@ -131,21 +133,16 @@ def canonical(value: Json) -> str:
     return _canonical(value)
 
 
-def _in_one(value: Json) -> Iterable[str]:
-    return (canonical(value),)
-
-
-CanonicalParts: TypeAlias = "Callable[[Json], Iterable[str]]"
-"""Returns the text of `canonical` in parts."""
-
-
-def tool_entry(
-    of: ToolRecord, format: CatalogFormat = CATALOG_FORMAT, parts: CanonicalParts = _in_one
-) -> dict[str, Json]:
+def tool_entry(of: ToolRecord, format: CatalogFormat = CATALOG_FORMAT) -> dict[str, Json]:
     """Return the entry of a tool, its keys in the order in which they are written."""
+    return _with_digest(tool_facts(of), format)
+
+
+def tool_facts(of: ToolRecord) -> dict[str, Json]:
+    """Return the entry of a tool without its digest, which comes last."""
     facts = of.facts
     hints: dict[str, Json] = {"call": facts.call_hint, "result": facts.result_hint}
-    return _complete(
+    return _present(
         {
             **_head(of.id, of.name, of.toolset),
             "title": facts.title,
@@ -176,16 +173,14 @@ def tool_entry(
             "inject": list(of.injected),
             "bind_to": {"service": of.binding[0], "method": of.binding[1]} if of.binding else None,
             "meta": dict(facts.meta) or None,
-        },
-        format,
-        parts,
+        }
     )
 
 
 def native_entry(of: NativeToolRecord, format: CatalogFormat = CATALOG_FORMAT) -> dict[str, Json]:
     """Return the entry of a tool that the model's provider runs; it has no schemas."""
     facts: dict[str, Json] = {"kind": "native", "provider": of.provider, "config": dict(of.config)}
-    return _complete({**_head(of.id, of.kind, of.toolset), **facts}, format)
+    return _with_digest(_present({**_head(of.id, of.kind, of.toolset), **facts}), format)
 
 
 def sha256(texts: Iterable[str]) -> str:
@@ -196,12 +191,14 @@ def sha256(texts: Iterable[str]) -> str:
     return f"sha256:{counted.hexdigest()}"
 
 
-def tool_digest(entry: Mapping[str, Json], parts: CanonicalParts = _in_one) -> str:
-    """Return the digest of a tool, which changes with each part of its entry that its runtime knows.
+def tool_digest(entry: Mapping[str, Json]) -> str:
+    """Return the digest of a tool, which changes with each part of its entry that its runtime knows."""
+    return sha256((canonical(digested(entry)),))
 
-    What says something of the toolset, and what only a design knows, is not in it.
-    """
-    return sha256(parts(without(entry, (("digest",), *DESIGN_ONLY, *OF_TOOLSET))))
+
+def digested(entry: Mapping[str, Json]) -> dict[str, Json]:
+    """Return the entry without what says something of the toolset, and without what only a design knows."""
+    return without(entry, _NOT_DIGESTED)
 
 
 def without(entry: Mapping[str, Json], paths: Iterable[tuple[str, ...]]) -> dict[str, Json]:
@@ -252,12 +249,14 @@ def _head(id_: str, name: str, toolset: ToolsetRecord) -> dict[str, Json]:
     }
 
 
-def _complete(
-    facts: dict[str, Json], format: CatalogFormat, parts: CanonicalParts = _in_one
-) -> dict[str, Json]:
-    """Return the facts that are not empty, with the keys of a format."""
-    present = {key: value for key, value in facts.items() if value is not None and value != []}
-    return without(present, SINCE_2) if format == 1 else {**present, "digest": tool_digest(present, parts)}
+def _present(facts: dict[str, Json]) -> dict[str, Json]:
+    """Return the facts that are not empty."""
+    return {key: value for key, value in facts.items() if value is not None and value != []}
+
+
+def _with_digest(entry: dict[str, Json], format: CatalogFormat) -> dict[str, Json]:
+    """Return an entry with the keys of a format."""
+    return without(entry, SINCE_2) if format == 1 else {**entry, "digest": tool_digest(entry)}
 
 
 def _icon(of: Icon) -> Json:

@@ -6,25 +6,14 @@ A schema, or one of its `$defs`, is `{"$ref": "#/types/NAME"}` then: a JSON Poin
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
+from toolgen.contract.json_value import compact
 from toolgen.contract.names import TYPES
 
-if TYPE_CHECKING:
-    from .texts import SchemaTexts
-
-
-_TYPED: Final = (
-    ("payload",),
-    ("result",),
-    ("artifacts", "*"),
-    ("errors", "*"),
-    ("confirmation", "payload"),
-    ("long_running", "ack"),
-    ("long_running", "progress"),
-)
-"""Paths of the parts of an entry that have a `schema`; `*` is every item of a list."""
+_TYPED: Final = frozenset("payload result artifacts errors confirmation long_running ack progress".split())
+"""Keys of an entry below which a `schema` stands."""
 
 
 class UsedType(NamedTuple):
@@ -36,20 +25,8 @@ class UsedType(NamedTuple):
     is_nested: bool = False
     """It is a definition that has `$defs`."""
     definitions: tuple[UsedType, ...] = ()
-    schema: Any = None
-
-
-def used_types(tool: Mapping[str, Any], texts: SchemaTexts) -> tuple[UsedType, ...]:
-    """Return the types of an entry in their order."""
-
-    def used(name: str, schema: Any) -> UsedType:
-        definitions = tuple(
-            UsedType(name, texts.digest(inner), is_nested=bool(_definitions(inner)), schema=inner)
-            for name, inner in _definitions(schema).items()
-        )
-        return UsedType(name, texts.digest(schema), definitions=definitions, schema=schema)
-
-    return tuple(used(class_of(part), part["schema"]) for part in typed_parts(tool))
+    text: tuple[str, ...] = ()
+    """The JSON of the schema, in parts: between them stand those of the definitions."""
 
 
 class SharedTypes:
@@ -58,8 +35,7 @@ class SharedTypes:
     Where one name has several schemas, it is the one that stands there most often.
     """
 
-    def __init__(self, types: Iterable[UsedType], texts: SchemaTexts) -> None:
-        self._digest = texts.digest
+    def __init__(self, types: Iterable[UsedType]) -> None:
         roots: Counter[tuple[str, str]] = Counter()
         used: dict[tuple[str, str], UsedType] = {}
         for type_ in types:
@@ -75,43 +51,56 @@ class SharedTypes:
                 if definition.is_nested:
                     self._inner.add(definition.name)
         self.digests: dict[str, str] = {}
-        self._schemas: dict[str, Any] = {}
+        self._types: dict[str, UsedType] = {}
         if not all(digest for _, digest in counts):
             return
         for (name, digest), count in counts.most_common():
             if count > 1 and name not in self.digests:
                 self.digests[name] = digest
-                self._schemas[name] = used[name, digest].schema
+                self._types[name] = used[name, digest]
 
     def has_types_of(self, other: SharedTypes) -> bool:
         """Return whether the same stands under `types`."""
         return self.digests == other.digests and self._inner == other._inner
 
-    def types(self) -> dict[str, Any]:
-        """Return what stands under `types`."""
+    def types(self) -> dict[str, str]:
+        """Return the JSON of what stands under `types`."""
         return {
-            name: schema if name in self._inner else self._with_references(schema)
-            for name, schema in sorted(self._schemas.items())
+            name: "".join(_whole(type_) if name in self._inner else self._with_references(type_))
+            for name, type_ in sorted(self._types.items())
         }
 
-    def without_types(self, tool: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the entry with references in the place of the shared schemas."""
+    def line(self, text: Sequence[str], types: Iterable[UsedType]) -> str:
+        """Return the JSON of an entry with references in the place of the shared schemas.
 
-        def shorter(part: dict[str, Any]) -> dict[str, Any]:
-            schema = self._reference(class_of(part), part["schema"])
-            return {**part, "schema": self._with_references(schema)}
+        It is given in parts, between which stand the schemas of its types.
+        """
+        parts = [text[0]]
+        for type_, after in zip(types, text[1:], strict=True):
+            parts += self._reference(type_) or self._with_references(type_)
+            parts.append(after)
+        return "".join(parts)
 
-        return _changed(tool, shorter)
+    def _with_references(self, type_: UsedType) -> Iterator[str]:
+        return _filled(type_.text, (self._reference(inner) or inner.text for inner in type_.definitions))
 
-    def _with_references(self, schema: Any) -> Any:
-        definitions = _definitions(schema)
-        if not definitions:
-            return schema
-        return {**schema, "$defs": {name: self._reference(name, part) for name, part in definitions.items()}}
+    def _reference(self, type_: UsedType) -> tuple[str, ...]:
+        """Return the JSON of the reference to a type; nothing where it is not shared."""
+        if self.digests.get(type_.name) != type_.digest:
+            return ()
+        return (compact({"$ref": TYPES + type_.name}),)
 
-    def _reference(self, name: str, schema: Any) -> Any:
-        is_shared = name in self.digests and self.digests[name] == self._digest(schema)
-        return {"$ref": TYPES + name} if is_shared else schema
+
+def _whole(type_: UsedType) -> Iterator[str]:
+    """Yield the parts of the JSON of a schema."""
+    return _filled(type_.text, (inner.text for inner in type_.definitions))
+
+
+def _filled(text: Sequence[str], between: Iterable[Sequence[str]]) -> Iterator[str]:
+    yield text[0]
+    for parts, after in zip(between, text[1:], strict=True):
+        yield from parts
+        yield after
 
 
 def with_types(tool: Mapping[str, Any], types: Mapping[str, Any]) -> dict[str, Any]:
@@ -129,11 +118,11 @@ def with_types(tool: Mapping[str, Any], types: Mapping[str, Any]) -> dict[str, A
 
     def whole(part: dict[str, Any]) -> dict[str, Any]:
         schema = named(part["schema"])
-        if definitions := _definitions(schema):
+        if definitions := definitions_of(schema):
             schema = {**schema, "$defs": {name: named(inner) for name, inner in definitions.items()}}
         return {**part, "schema": schema}
 
-    return _changed(tool, whole)
+    return changed_parts(tool, whole)
 
 
 def typed_parts(tool: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -144,7 +133,7 @@ def typed_parts(tool: Mapping[str, Any]) -> list[dict[str, Any]]:
         parts.append(part)
         return part
 
-    _changed(tool, keep)
+    changed_parts(tool, keep)
     return parts
 
 
@@ -153,24 +142,20 @@ def class_of(part: Mapping[str, Any]) -> str:
     return str(part["type"] if "type" in part else part["name"])
 
 
-def _changed(tool: Mapping[str, Any], change: Callable[[dict[str, Any]], dict[str, Any]]) -> dict[str, Any]:
-    """Return an entry whose parts that have a schema are changed."""
-    entry = dict(tool)
-    for first, *rest in _TYPED:
-        if first in entry:
-            entry[first] = _changed_at(entry[first], rest, change)
-    return entry
+def changed_parts(
+    tool: Mapping[str, Any], change: Callable[[dict[str, Any]], dict[str, Any]]
+) -> dict[str, Any]:
+    """Return an entry whose parts that have a schema are changed, in their order."""
+    return {key: _changed(value, change) if key in _TYPED else value for key, value in tool.items()}
 
 
-def _changed_at(value: Any, path: list[str], change: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
-    if not path:
-        return change(value) if "schema" in value else value
-    first, *rest = path
-    if first == "*":
-        return [_changed_at(item, rest, change) for item in value]
-    return {**value, first: _changed_at(value[first], rest, change)} if first in value else value
+def _changed(value: Any, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
+    if isinstance(value, list):
+        return [_changed(item, change) for item in value]
+    return change(value) if "schema" in value else changed_parts(value, change)
 
 
-def _definitions(schema: Any) -> dict[str, Any]:
+def definitions_of(schema: Any) -> dict[str, Any]:
     """Return the `$defs` of a schema; the schemas true and false have none."""
-    return schema.get("$defs", {}) if isinstance(schema, dict) else {}
+    definitions = schema.get("$defs") if isinstance(schema, dict) else None
+    return definitions if isinstance(definitions, dict) else {}

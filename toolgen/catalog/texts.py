@@ -4,32 +4,22 @@ from __future__ import annotations
 
 import json
 import re
-from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Container
 from hashlib import sha256
 from json.encoder import encode_basestring_ascii
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final
 
-from pydantic_core import PydanticSerializationError, to_json
+from pydantic_core import PydanticSerializationError, from_json, to_json
 
 from toolgen.contract import json_value
 from toolgen.contract.json_value import Json
 from toolgen.contract.names import TYPES
 
 from .entry import canonical
+from .shared_types import UsedType, definitions_of
 
-_T = TypeVar("_T")
-_Cache: TypeAlias = defaultdict[str, dict[int, tuple[Any, _T]]]
-"""Texts by style, and by the identity of the value."""
-_TYPED: Final = frozenset(
-    "payload result artifacts errors confirmation long_running ack progress schema".split()
-)
-"""Keys of an entry below which a `schema` stands, and its own."""
 _DIGITS: Final = 32
 """Hexadecimal digits by which schemas are told apart."""
-_EMPTY: Final = "\0"
-_HOLE: Final = canonical(_EMPTY)
-"""What stands in a text in the place of a schema."""
 _EXPONENT: Final = re.compile(r"e-?\d+(?:[,\]}\n]|\Z)")
 _SMALL: Final = "0.0000"
 """What small and large floats have in the JSON of pydantic, where Python writes `1e-05` and `1e+16`."""
@@ -61,87 +51,84 @@ def _plain_text(value: Json, indent: int | None = None) -> str | None:
     return None if _SMALL in text or _EXPONENT.search(text) else text
 
 
+def parsed(text: str) -> Any:
+    """Return the value of JSON, in half of the time of `json.loads`."""
+    try:
+        return from_json(text)
+    except ValueError:  # lone surrogates
+        return json.loads(text)
+
+
 class SchemaTexts:
-    """Texts by the identity of what they say; nobody may change that meanwhile."""
+    """Texts by the identity of the schemas that they say; nobody may change these meanwhile."""
 
-    def __init__(self) -> None:
-        self._written: _Cache[str] = defaultdict(dict)
-        self._parts: _Cache[tuple[str, ...]] = defaultdict(dict)
-        """The same of schemas with `$defs`, in parts."""
+    def __init__(self, shared: Container[int] | None = None) -> None:
+        self._shared = shared
+        """Identities of schemas that several tools have, whose texts are cached; None for all schemas."""
+        self._types: dict[tuple[str, int], tuple[Json, UsedType]] = {}
+        self._canonical: dict[int, tuple[Json, str]] = {}
+        self._indented: dict[tuple[str, str, str], str] = {}
 
-    def compact(self, schema: Json) -> str:
-        """Return `compact` of a schema."""
-        return _once(self._written, schema, "", compact)
+    def type(self, name: str, schema: Any) -> UsedType:
+        """Return what catalogues write of a type."""
+        key = name, id(schema)
+        if (cached := self._types.get(key)) is not None:
+            return cached[1]
+        inner = tuple(self._definition(*item) for item in definitions_of(schema).items())
+        text = _around_definitions(schema) if inner else (compact(schema),)
+        digests = [each.digest for each in inner]
+        counted = "\n".join([*text, *digests])
+        is_plain = f'"{TYPES}' not in counted and all(digests)
+        digest = sha256(counted.encode()).hexdigest()[:_DIGITS] if is_plain else ""
+        type_ = UsedType(name, digest, definitions=inner, text=text)
+        if self._is_shared(schema):
+            self._types[key] = schema, type_
+        return type_
 
-    def digest(self, schema: Json) -> str:
-        """Return what equal schemas have in common; "" of one that may refer to a shared type."""
-        return _once(self._written, schema, "digest", self._digest)
+    def _definition(self, name: str, schema: Json) -> UsedType:
+        type_ = self.type(name, schema)
+        if not type_.definitions:
+            return type_
+        return type_._replace(is_nested=True, definitions=(), text=(compact(schema),))
 
-    def _digest(self, schema: Any) -> str:
-        definitions = schema["$defs"] if _has_definitions(schema) else {}
-        own = compact({**schema, "$defs": list(definitions)}) if definitions else compact(schema)
-        digests = [self.digest(definition) for definition in definitions.values()]
-        if f'"{TYPES}' in own or not all(digests):
-            return ""
-        return sha256("\n".join([own, *digests]).encode()).hexdigest()[:_DIGITS]
+    def canonical(self, schema: Any) -> str:
+        """Return `entry.canonical` of a schema."""
+        if (cached := self._canonical.get(id(schema))) is not None:
+            return cached[1]
+        if definitions := definitions_of(schema):
+            inner = (
+                f"{encode_basestring_ascii(name)}:{self.canonical(definition)}"
+                for name, definition in sorted(definitions.items())
+            )
+            before, after = (
+                canonical({key: schema[key] for key in keys})[1:-1]
+                for keys in (filter("$defs".__gt__, schema), filter("$defs".__lt__, schema))
+            )
+            own = f'"$defs":{{{",".join(inner)}}}'
+            text = "{" + ",".join(filter(None, (before, own, after))) + "}"
+        else:
+            text = canonical(schema)
+        if self._is_shared(schema):
+            self._canonical[id(schema)] = schema, text
+        return text
 
-    def indented(self, schema: Json, step: str, margin: str) -> str:
-        """Return `indented` of a schema."""
-        style = f"{step},{margin}"
-        return _once(self._written, schema, style, lambda value: indented(value, step, margin))
+    def indented(self, text: str, step: str, margin: str) -> str:
+        """Return `indented` of what a JSON text says."""
+        key = text, step, margin
+        if key not in self._indented:
+            self._indented[key] = indented(parsed(text), step, margin)
+        return self._indented[key]
 
-    def canonical_parts(self, entry: Json) -> Iterator[str]:
-        """Yield the parts of `entry.canonical` of an entry, or of something in it."""
-        schemas = list[Json]()
-        texts = canonical(self._with_holes(entry, schemas)).split(_HOLE)
-        if len(texts) != len(schemas) + 1:  # an author's text is that of a hole
-            return (yield canonical(entry))
-        yield texts[0]
-        for schema, text in zip(schemas, texts[1:], strict=True):
-            yield from self._schema(schema)
-            yield text
-
-    def _with_holes(self, value: Json, schemas: list[Json]) -> Json:
-        """Return an entry with a hole for each schema; the schemas are added in the order of the holes."""
-        if isinstance(value, list):
-            return [self._with_holes(item, schemas) for item in value]
-        if not isinstance(value, dict):
-            return value
-        entry = dict(value)
-        for key in sorted(_TYPED & value.keys()):
-            if key == "schema":
-                schemas.append(value[key])
-                entry[key] = _EMPTY
-            else:
-                entry[key] = self._with_holes(value[key], schemas)
-        return entry
-
-    def _schema(self, schema: Json) -> tuple[str, ...]:
-        if not _has_definitions(schema):
-            return (self._canonical(schema),)
-        return _once(self._parts, schema, "canonical", self._with_definitions)
-
-    def _with_definitions(self, schema: Any) -> tuple[str, ...]:
-        texts = canonical({**schema, "$defs": _EMPTY}).split(_HOLE)
-        if len(texts) != 2:
-            return (canonical(schema),)
-        before, after = texts
-        parts: list[str] = []
-        for name, definition in sorted(schema["$defs"].items()):
-            parts += (",", f"{encode_basestring_ascii(name)}:", self._canonical(definition))
-        return (f"{before}{{", *parts[1:], f"}}{after}")
-
-    def _canonical(self, schema: Json) -> str:
-        return _once(self._written, schema, "canonical", canonical)
+    def _is_shared(self, schema: Json) -> bool:
+        return self._shared is None or id(schema) in self._shared
 
 
-def _once(cache: _Cache[_T], value: Json, style: str, write: Callable[[Json], _T]) -> _T:
-    """Return what is written of a value in a style."""
-    values, key = cache[style], id(value)
-    if (cached := values.get(key)) is None:
-        cached = values[key] = value, write(value)
-    return cached[1]
-
-
-def _has_definitions(schema: Json) -> bool:
-    return isinstance(schema, dict) and isinstance(schema.get("$defs"), dict)
+def _around_definitions(schema: dict[str, Any]) -> tuple[str, ...]:
+    """Return the JSON of a schema in parts, between which stand those of its definitions."""
+    keys = list(schema)
+    place = keys.index("$defs")
+    before, after = ({key: schema[key] for key in some} for some in (keys[:place], keys[place + 1 :]))
+    start = f'{compact(before)[:-1]}{"," if before else ""}"$defs":{{'
+    first, *others = (f"{json_value.compact(name)}:" for name in schema["$defs"])
+    end = f"}},{compact(after)[1:]}" if after else "}}"
+    return (f"{start}{first}", *(f",{name}" for name in others), end)

@@ -7,7 +7,7 @@ design and those of agents have a tool a line. Formats 1 and 2 are indented by t
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, TypeAlias
 
@@ -16,10 +16,11 @@ from toolgen.contract.names import CATALOG_FORMAT, CatalogFormat
 from toolgen.contract.record import frozen_record
 from toolgen.shapes.design.schema import ASSERTED_FORMATS
 
+from .catalog_entry import CatalogEntry, catalog_entry
 from .entry import canonical, sha256
 from .reader import format_id
-from .shared_types import SharedTypes, UsedType, used_types
-from .texts import SchemaTexts, compact, indented
+from .shared_types import SharedTypes
+from .texts import SchemaTexts, compact, indented, parsed
 from .unchanged_tools import UnchangedTool, UnchangedTools, memory_of
 
 
@@ -33,17 +34,6 @@ class Head:
     format: CatalogFormat = CATALOG_FORMAT
 
 
-@frozen_record
-class CatalogEntry:
-    """One entry of the catalogue, whole."""
-
-    id: str
-    value: dict[str, Json]
-    canonical: tuple[str, ...]
-    """What the digest counts, in parts."""
-    types: tuple[UsedType, ...]
-
-
 _Tools: TypeAlias = Sequence[CatalogEntry | UnchangedTool]
 
 
@@ -55,13 +45,6 @@ class Root:
     """Path relative to the folder of the agent's."""
     entries: Mapping[str, CatalogEntry]
     """Entries by id."""
-
-
-def catalog_entry(value: dict[str, Json], texts: SchemaTexts | None = None) -> CatalogEntry:
-    """Return an entry of the catalogue; `texts` are those of other entries with the same schemas."""
-    texts = texts or SchemaTexts()
-    canonical, types = tuple(texts.canonical_parts(value)), used_types(value, texts)
-    return CatalogEntry(id=str(value["id"]), value=value, canonical=canonical, types=types)
 
 
 def catalogue(
@@ -89,19 +72,20 @@ def catalogue(
     if agent is not None:
         document["agent"] = agent
     if head.format < 3:
-        document["tools"] = [entry.value for entry in ordered]
-    elif root is None:
-        shared = SharedTypes((type_ for entry in ordered for type_ in entry.types), texts)
+        document["tools"] = [entry.value() for entry in ordered]
+        return _indented({**document, **(further or {})}, "  ", texts)
+    if root is None:
+        shared = SharedTypes(type_ for entry in ordered for type_ in entry.types)
+        lines = [shared.line(entry.text, entry.types) for entry in ordered]
         if types := shared.types():
             document["types"] = types
-        document["tools"] = [shared.without_types(entry.value) for entry in ordered]
     else:
         document["catalog"]["root"] = root.path
-        document["tools"] = [_difference(entry.value, root.entries[entry.id].value) for entry in ordered]
-    document |= further or {}
-    if head.format < 3:
-        return _indented(document, "  ", texts)
-    return _indented(document, " ", texts) if is_reviewed else "".join(_in_lines(document, texts))
+        lines = [compact(_difference(entry, root.entries[entry.id])) for entry in ordered]
+    if is_reviewed:
+        document["tools"] = parsed(f"[{','.join(lines)}]")
+        return _indented({**document, **(further or {})}, " ", texts)
+    return "".join(_in_lines({**document, "tools": lines, **(further or {})}))
 
 
 @frozen_record
@@ -124,12 +108,13 @@ def root_catalogue(
 ) -> RootCatalogue:
     """Return the catalogue of a design, with the tools that did not change since another one."""
     own = list(entries)
+    lines: Iterable[str]
     if unchanged is not None and unchanged.tools:
         tools: _Tools = sorted([*own, *unchanged.tools], key=attrgetter("id"))
-        shared = SharedTypes((type_ for tool in tools for type_ in tool.types), texts)
-        if shared.has_types_of(SharedTypes(unchanged.before, texts)):
+        shared = SharedTypes(type_ for tool in tools for type_ in tool.types)
+        if shared.has_types_of(SharedTypes(unchanged.before)):
             lines = [
-                tool.line if isinstance(tool, UnchangedTool) else compact(shared.without_types(tool.value))
+                tool.line if isinstance(tool, UnchangedTool) else shared.line(tool.text, tool.types)
                 for tool in tools
             ]
             text = unchanged.catalogue(compact(_catalog(head, tools, further)), lines)
@@ -138,18 +123,21 @@ def root_catalogue(
     own.sort(key=attrgetter("id"))
     if head.format < 3:
         return RootCatalogue(parts=(catalogue(head, own, further=further, texts=texts),), memory=())
-    shared = SharedTypes((type_ for entry in own for type_ in entry.types), texts)
+    shared = SharedTypes(type_ for entry in own for type_ in entry.types)
     document: dict[str, Any] = {"$schema": format_id(head.format), "catalog": _catalog(head, own, further)}
     if types := shared.types():
         document["types"] = types
-    document |= {"tools": own, **further}
-    parts = _in_lines(document, texts, lambda entry: compact(shared.without_types(entry.value)))
+    lines = (shared.line(entry.text, entry.types) for entry in own)
+    parts = _in_lines({**document, "tools": lines, **further})
     return RootCatalogue(parts=parts, memory=memory_of(own))
 
 
-def _difference(entry: dict[str, Json], root: dict[str, Json]) -> dict[str, Json]:
+def _difference(entry: CatalogEntry, root: CatalogEntry) -> dict[str, Json]:
     """Return the id, and each key whose value is another one in the root's entry."""
-    return {key: value for key, value in entry.items() if key == "id" or root.get(key) != value}
+    if entry is root:
+        return {"id": entry.id}
+    theirs = root.value()
+    return {key: value for key, value in entry.value().items() if key == "id" or theirs.get(key) != value}
 
 
 def _catalog(head: Head, tools: _Tools, facts: Mapping[str, Json]) -> dict[str, Json]:
@@ -185,7 +173,7 @@ def _canonical_tools(tools: _Tools) -> Iterator[str]:
     yield "]" if before == "," else "[]"
 
 
-def _indented(document: Mapping[str, Json], margin: str, texts: SchemaTexts) -> str:
+def _indented(document: Mapping[str, Any], margin: str, texts: SchemaTexts) -> str:
     """Return JSON on several lines, but the head on one."""
     lines: list[str] = []
     for key, value in document.items():
@@ -205,35 +193,36 @@ def _indented(document: Mapping[str, Json], margin: str, texts: SchemaTexts) -> 
     return without_surrogates("{\n" + ",\n".join(lines) + "\n}\n")
 
 
-def _in_lines(
-    document: Mapping[str, Any], texts: SchemaTexts, line: Callable[[Any], str] = compact
-) -> Iterator[str]:
+def _in_lines(document: Mapping[str, Any]) -> Iterator[str]:
     """Yield the parts of JSON with a tool, a type, an agent or a completion a line.
 
-    `line` makes that of a tool.
+    Tools are given as JSON, and so are types by their names.
     """
     before = "{\n"
     for key, value in document.items():
         yield f'{before}"{key}":'
-        yield from _lines(key, value, texts, line)
+        yield from _lines(key, value)
         before = ",\n"
     yield "\n}\n"
 
 
-def _lines(key: str, value: Any, texts: SchemaTexts, line: Callable[[Any], str]) -> Iterator[str]:
+def _lines(key: str, value: Any) -> Iterator[str]:
     """Yield the parts of a value, which stands on several lines where it holds several things."""
     lines: Iterable[str]
-    match value:
-        case list() if value:
-            lines = map(line if key == "tools" else compact, value)
-        case dict() if key == "types":
-            lines = (f"{compact(name)}:{texts.compact(schema)}" for name, schema in value.items())
+    match key, value:
+        case "tools", _:
+            lines = value
+        case "types", _:
+            lines = (f"{compact(name)}:{schema}" for name, schema in value.items())
+        case _, list():
+            lines = map(compact, value)
         case _:
             yield compact(value)
             return
-    before, after = "[]" if isinstance(value, list) else "{}"
+    brackets = "{}" if key == "types" else "[]"
+    before = f"{brackets[0]}\n"
     for text in lines:
-        yield f"{before}\n"
+        yield before
         yield text
-        before = ","
-    yield f"\n{after}"
+        before = ",\n"
+    yield f"\n{brackets[1]}" if before == ",\n" else brackets

@@ -16,7 +16,17 @@ from toolgen.codegen import Generation
 from toolgen.codegen.languages import generate_language
 from toolgen.codegen.manifest import MANIFEST, Manifest
 from toolgen.codegen.sources import SourceDigests, stamp
-from toolgen.codegen.write import Change, Comparison, Report, SpooledTexts, Texts, compare, preview, write
+from toolgen.codegen.write import (
+    Change,
+    Comparison,
+    KeptTexts,
+    Report,
+    SpooledTexts,
+    Texts,
+    compare,
+    preview,
+    write,
+)
 from toolgen.contract.record import frozen_record
 from toolgen.dsl import Agent, Completion, Design, Method, Service, Tool, Toolset, build
 from toolgen.dsl.datatypes import DataType
@@ -259,11 +269,11 @@ def _plan(
 
 def _generated(project: Project, design: CheckedDesign) -> tuple[Texts, Iterable[str]]:
     """Return the texts of a design, and what the next run needs."""
-    made = Generation(design, module=project.design, catalog_format=project.catalog_format)
     with unreported_reads():
+        keep, format_ = KeptTexts().keep, project.catalog_format
+        made = Generation(design, module=project.design, catalog_format=format_, keep=keep)
         texts = SpooledTexts(made.files())
-        memory = SpooledTexts([("", made.memory)])  # its strings would hold much memory between them
-    return texts, (part.decode() for part in memory.parts(""))
+    return texts, made.memory
 
 
 def _design_outcome(diagnostics: tuple[Finding, ...], format: Format) -> Outcome:

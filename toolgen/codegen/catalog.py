@@ -6,22 +6,24 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, fields, replace
 from typing import Any
 
+from toolgen.catalog.catalog_entry import CatalogEntry, Keep, catalog_entry, in_memory
 from toolgen.catalog.entry import (
+    SINCE_2,
     NativeToolRecord,
     ToolRecord,
     ToolsetRecord,
     TypeRecord,
     confirmation_entry,
     native_entry,
-    tool_entry,
+    tool_facts,
     type_entry,
+    without,
 )
 from toolgen.catalog.texts import SchemaTexts
 from toolgen.catalog.unchanged_tools import UnchangedTools
-from toolgen.catalog.writer import CatalogEntry, Head, RootCatalogue, catalog_entry, catalogue, root_catalogue
+from toolgen.catalog.writer import Head, RootCatalogue, catalogue, root_catalogue
 from toolgen.contract.json_value import Json
 from toolgen.contract.policy import History, RunPolicy
-from toolgen.contract.record import frozen_record
 from toolgen.contract.tool_facts import Artifact, Confirmation, Error
 from toolgen.expr.tree import Agent, Completion, Design, Export, NativeTool, Service, Tool, Toolset, UsedTool
 from toolgen.shapes.design.schema import SchemaParts, noted_formats
@@ -31,25 +33,17 @@ from toolgen.shapes.sensitive import pointers_of, sensitive_places
 from . import names
 
 
-@frozen_record
-class CatalogTool:
-    """One tool of the catalogue."""
-
-    entry: CatalogEntry
-    record: ToolRecord
-    types: Mapping[str, TypeRecord]
-    """Types by class name that cross the JSON boundary beside payload and result."""
-
-
 class CatalogWriter:
     """Writes the catalogues of a design; what several tools have is written once."""
 
-    def __init__(self, head: Head) -> None:
+    def __init__(self, head: Head, shared: Objects, keep: Keep = in_memory) -> None:
         self.head = head
-        self._texts = SchemaTexts()
-        self._schemas = SchemaParts(has_class_titles=head.format == 1)
-        self._records: dict[tuple[int, int], tuple[ObjectType, Objects, TypeRecord]] = {}
-        """What several tools have, by the identities of an object and of the table of its classes."""
+        self._shared = shared
+        self._keep = keep
+        self._schemas = SchemaParts(has_class_titles=head.format == 1, shared=shared)
+        self._texts = SchemaTexts(self._schemas.shared_ids)
+        self._records: dict[str, TypeRecord] = {}
+        """Those of shared types by name."""
 
     def catalogue(self, entries: Iterable[CatalogEntry], **facts: Any) -> str:
         """Return the text of a catalogue, see `toolgen.catalog.writer.catalogue`."""
@@ -57,8 +51,10 @@ class CatalogWriter:
 
     def entry(self, record: ToolRecord) -> CatalogEntry:
         """Return the entry of a tool."""
-        value = tool_entry(record, self.head.format, self._texts.canonical_parts)
-        return catalog_entry(value, self._texts)
+        facts = tool_facts(record)
+        if self.head.format == 1:
+            return catalog_entry(without(facts, SINCE_2), self._texts, self._keep)
+        return catalog_entry(facts, self._texts, self._keep, adds_digest=True)
 
     def root(
         self, entries: Iterable[CatalogEntry], further: Mapping[str, Json], unchanged: UnchangedTools | None
@@ -78,18 +74,23 @@ class CatalogWriter:
         )
 
     def shared_record(self, of: ObjectType, objects: Objects) -> TypeRecord:
-        """Return the same for each tool that has an object, such as an error."""
-        key = id(of), id(objects)
-        if key not in self._records:
-            self._records[key] = of, objects, self.type_record(of, objects)
-        return self._records[key][2]
+        """Return the same, once for all tools that have a shared type."""
+        if self._shared.get(of.name) is not of:
+            return self.type_record(of, objects)
+        if of.name not in self._records:
+            self._records[of.name] = self.type_record(of, objects)
+        return self._records[of.name]
+
+    def types(self, tool: Tool, objects: Objects) -> Mapping[str, TypeRecord]:
+        """Return the types that cross the JSON boundary beside payload and result, by class name."""
+        return {name: self.shared_record(objects[name], objects) for name in tool.classes}
 
 
-def catalog_tool(writer: CatalogWriter, toolset: Toolset, tool: Tool, objects: Objects) -> CatalogTool:
-    type_record = writer.type_record
-    types = {name: writer.shared_record(objects[name], objects) for name in tool.classes}
+def tool_record(writer: CatalogWriter, toolset: Toolset, tool: Tool, objects: Objects) -> ToolRecord:
+    """Return what a catalogue says of a tool; its schemas take much memory."""
+    type_record, types = writer.type_record, writer.types(tool, objects)
     results = tuple(example.result for example in tool.examples if example.result is not None)
-    record = ToolRecord(
+    return ToolRecord(
         id=tool.id,
         name=names.wire(toolset, tool),
         facts=tool.facts,
@@ -115,16 +116,19 @@ def catalog_tool(writer: CatalogWriter, toolset: Toolset, tool: Tool, objects: O
         injected=tuple(field.name for field in tool.injected),
         binding=(tool.binding.service, tool.binding.method) if tool.binding else None,
     )
-    return CatalogTool(entry=writer.entry(record), record=record, types=types)
 
 
-def agent_tool_entry(writer: CatalogWriter, entry: CatalogTool, used: UsedTool) -> CatalogEntry:
-    """Return the entry of a tool as one agent calls it."""
-    if used.confirmation in (None, used.tool.confirmation) and used.name == entry.record.name:
-        return entry.entry
-    record = replace(entry.record, name=used.name)
-    if used.confirmation is not None:
-        record = replace(record, confirmation=used.confirmation.typed(entry.types.__getitem__))
+def agent_tool_entry(
+    writer: CatalogWriter, entry: CatalogEntry, toolset: Toolset, used: UsedTool, objects: Objects
+) -> CatalogEntry:
+    """Return the entry of a tool as one agent calls it; `entry` is that of the tool."""
+    tool, confirmation = used.tool, used.confirmation
+    if confirmation in (None, tool.confirmation) and used.name == names.wire(toolset, tool):
+        return entry
+    record = replace(tool_record(writer, toolset, tool, objects), name=used.name)
+    if confirmation is not None:
+        types = writer.types(tool, objects)
+        record = replace(record, confirmation=confirmation.typed(types.__getitem__))
     return writer.entry(record)
 
 
@@ -141,11 +145,19 @@ def _toolset(of: Toolset) -> ToolsetRecord:
 
 
 def agent_entries(
-    writer: CatalogWriter, agent: Agent, tools: Mapping[str, CatalogTool]
+    writer: CatalogWriter,
+    agent: Agent,
+    entries: Mapping[str, CatalogEntry],
+    toolset_objects: Mapping[str, Objects],
 ) -> Iterator[CatalogEntry]:
-    """Return the entry of every tool that an agent has; `tools` are those of the design by id."""
+    """Return the entry of every tool that an agent has.
+
+    `entries` are those of the design by id, the objects are given by the qualified name of a toolset.
+    """
     for used in agent.uses:
-        yield from (agent_tool_entry(writer, tools[used_tool.tool.id], used_tool) for used_tool in used.tools)
+        toolset, objects = used.toolset, toolset_objects[names.qualified(used.toolset)]
+        for tool in used.tools:
+            yield agent_tool_entry(writer, entries[tool.tool.id], toolset, tool, objects)
     for toolset in toolsets_of(agent):
         yield from (native(writer, toolset, tool) for tool in toolset.native)
 
@@ -165,14 +177,15 @@ def agent_header(agent: Agent) -> dict[str, Json]:
 def agents_and_completions(
     writer: CatalogWriter,
     design: Design,
-    tools: Mapping[str, CatalogTool],
+    toolset_objects: Mapping[str, Objects],
     completion_objects: Mapping[str, Objects],
 ) -> dict[str, Json]:
-    """Return the agents and completions of the design; tools are given by id, the objects by service."""
+    """Return the agents and completions of the design.
+
+    The objects are given by the qualified name of a toolset, and by service.
+    """
     agents: list[Json] = [
-        _agent(agent, tools, has_confirmations=writer.head.format >= 3)
-        for service in design.services
-        for agent in service.agents
+        _agent(writer, agent, toolset_objects) for service in design.services for agent in service.agents
     ]
     completions: list[Json] = [
         _completion(writer, completion, completion_objects[service.name])
@@ -194,13 +207,14 @@ def non_default_limits(policy: RunPolicy | History) -> dict[str, object]:
     return {name: value for name, value in values.items() if value != defaults[name]}
 
 
-def _agent(agent: Agent, tools: Mapping[str, CatalogTool], *, has_confirmations: bool) -> Json:
+def _agent(writer: CatalogWriter, agent: Agent, toolset_objects: Mapping[str, Objects]) -> Json:
     called: list[Json] = []
-    for used_tool in (each for used in agent.uses for each in used.tools):
-        id_, own = used_tool.tool.id, own_confirmation(used_tool) if has_confirmations else None
-        entry: dict[str, Json] = {"id": id_, "name": used_tool.name}
+    for toolset, used_tool in ((used.toolset, each) for used in agent.uses for each in used.tools):
+        tool, own = used_tool.tool, own_confirmation(used_tool) if writer.head.format >= 3 else None
+        entry: dict[str, Json] = {"id": tool.id, "name": used_tool.name}
         if own is not None:  # one that says nothing else asks too
-            entry["confirmation"] = confirmation_entry(own.typed(tools[id_].types.__getitem__))
+            types = writer.types(tool, toolset_objects[names.qualified(toolset)])
+            entry["confirmation"] = confirmation_entry(own.typed(types.__getitem__))
         called.append(entry)
     native: list[Json] = [
         {"id": tool.id, "name": tool.kind} for of in toolsets_of(agent) for tool in of.native

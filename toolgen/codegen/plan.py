@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from toolgen.catalog.catalog_entry import CatalogEntry, Keep, in_memory
 from toolgen.catalog.unchanged_tools import UnchangedTools
-from toolgen.catalog.writer import CatalogEntry, Head, Root, RootCatalogue
+from toolgen.catalog.writer import Head, Root, RootCatalogue
 from toolgen.contract.names import CATALOG, CATALOG_FORMAT, COMPLETION_SCHEMAS, CatalogFormat
 from toolgen.contract.record import frozen_record
 from toolgen.expr.tree import Agent, Design, Service, Toolset
+from toolgen.shapes.fields import Objects
 
-from . import catalog, names
-from .catalog import CatalogWriter, agent_entries, agent_header, agents_and_completions, completion_facts
+from . import names
+from .catalog import (
+    CatalogWriter,
+    agent_entries,
+    agent_header,
+    agents_and_completions,
+    completion_facts,
+    native,
+    tool_record,
+)
 from .layout import (
     Module,
     Scope,
@@ -65,7 +75,8 @@ def generate(
 class Generation:
     """What `generate` returns, file by file.
 
-    `unchanged` are tools that the design lacks and its catalogue has.
+    `unchanged` are tools that the design lacks and its catalogue has; `keep` puts texts of all tools away,
+    which are as large as the catalogue, and are needed when all files were made.
     """
 
     def __init__(
@@ -75,9 +86,10 @@ class Generation:
         module: str,
         catalog_format: CatalogFormat = CATALOG_FORMAT,
         unchanged: UnchangedTools | None = None,
+        keep: Keep = in_memory,
     ) -> None:
         self._module = module
-        self._whole = _design_context(design, catalog_format)
+        self._whole = _design_context(design, catalog_format, keep)
         self._unchanged = unchanged
         self.memory: Iterable[str] = ()
         """What the next run needs, see `toolgen.catalog.unchanged_tools`; after all files were made."""
@@ -97,7 +109,7 @@ class Generation:
 
 def catalogue_text(design: Design) -> str:
     """Return the text of the design's own catalogue, which the tree has at its root."""
-    return "".join(_root(_design_context(design, CATALOG_FORMAT), None).parts)
+    return "".join(_root(_design_context(design, CATALOG_FORMAT, in_memory), None).parts)
 
 
 def stub(design: Design, toolset: Toolset, package: str) -> str:
@@ -126,7 +138,7 @@ def _files(whole: _DesignContext) -> Iterator[tuple[str, View | str]]:
 def _root(whole: _DesignContext, unchanged: UnchangedTools | None) -> RootCatalogue:
     design, writer = whole.design, whole.writer
     objects = {service.name: completions_scope(service, whole.shared).objects for service in design.services}
-    further = agents_and_completions(writer, design, whole.tools, objects)
+    further = agents_and_completions(writer, design, whole.toolset_objects, objects)
     return writer.root(whole.entries.values(), further, unchanged)
 
 
@@ -139,37 +151,37 @@ class _DesignContext:
     shared: Scope
     services: dict[str, Scope]
     toolsets: dict[str, Scope]
-    tools: dict[str, catalog.CatalogTool]
-    """Tools by id."""
     entries: dict[str, CatalogEntry]
     """Catalogue entries by id, with those of the native tools."""
+
+    @property
+    def toolset_objects(self) -> dict[str, Objects]:
+        return {name: scope.objects for name, scope in self.toolsets.items()}
 
     def catalogue(self, toolset: Toolset) -> str:
         ids = [*(tool.id for tool in toolset.tools), *(tool.id for tool in toolset.native)]
         return self.writer.catalogue(map(self.entries.__getitem__, ids), is_reviewed=True)
 
 
-def _design_context(design: Design, catalog_format: CatalogFormat) -> _DesignContext:
-    writer = CatalogWriter(Head(design=design.name, version=design.version, format=catalog_format))
-    shared = shared_scope(design)
+def _design_context(design: Design, catalog_format: CatalogFormat, keep: Keep) -> _DesignContext:
+    head = Head(design=design.name, version=design.version, format=catalog_format)
+    writer, shared = CatalogWriter(head, design.shared, keep), shared_scope(design)
     toolsets = [toolset for service in design.services for toolset in service.toolsets]
     scopes = {names.qualified(toolset): toolset_scope(toolset, shared) for toolset in toolsets}
-    tools = {
-        tool.id: catalog.catalog_tool(writer, toolset, tool, scopes[names.qualified(toolset)].objects)
-        for toolset in toolsets
-        for tool in toolset.tools
-    }
-    native = {
-        tool.id: catalog.native(writer, toolset, tool) for toolset in toolsets for tool in toolset.native
-    }
+    entries: dict[str, CatalogEntry] = {}
+    for toolset in toolsets:
+        objects = scopes[names.qualified(toolset)].objects
+        for tool in toolset.tools:
+            entries[tool.id] = writer.entry(tool_record(writer, toolset, tool, objects))
+    for toolset in toolsets:
+        entries |= {tool.id: native(writer, toolset, tool) for tool in toolset.native}
     return _DesignContext(
         design=design,
         writer=writer,
         shared=shared,
         services={service.name: service_scope(service, shared) for service in design.services},
         toolsets=scopes,
-        tools=tools,
-        entries={id_: tool.entry for id_, tool in tools.items()} | native,
+        entries=entries,
     )
 
 
@@ -204,7 +216,7 @@ def _agent(agent: Agent, whole: _DesignContext) -> Iterator[tuple[str, View | st
     yield _path(folder, "__init__.py"), agent_package_view(agent)
     yield _path(folder, "agent.py"), agent_view(whole.design, agent)
     yield _path(folder, "specs.py"), agent_specs_view(agent)
-    entries = agent_entries(whole.writer, agent, whole.tools)
+    entries = agent_entries(whole.writer, agent, whole.entries, whole.toolset_objects)
     root = Root(path=f"{'../' * len(folder)}{CATALOG}", entries=whole.entries)
     yield _path(folder, CATALOG), whole.writer.catalogue(entries, agent=agent_header(agent), root=root)
     if agent.exports:

@@ -8,7 +8,7 @@ Links and special files are neither followed nor opened.
 from .atomic_write import Edit
 from .comparison import Comparison, Texts, compare
 from .output import Change, Report, preview, write
-from .spooled_texts import SpooledTexts
+from .spooled_texts import KeptTexts, SpooledTexts
 from .staging import STAGING, sweep
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "Change",
     "Comparison",
     "Edit",
+    "KeptTexts",
     "Report",
     "SpooledTexts",
     "Texts",

@@ -102,16 +102,28 @@ _Reference = tuple[str, str | None]
 class SchemaParts:
     """The schemas of objects that stand in `$defs`, each written once for all schemas that refer to it.
 
-    Nobody may change what is in it.
+    Nobody may change what is in it. With `shared`, only those of objects in that table are cached.
     """
 
-    def __init__(self, *, has_class_titles: bool = False) -> None:
+    def __init__(self, *, has_class_titles: bool = False, shared: Objects | None = None) -> None:
         self._has_class_titles = has_class_titles
+        self._shared = shared
         self._parts: dict[tuple[int, str | None], tuple[ObjectType, Schema, list[_Reference]]] = {}
         """Objects by identity, with their schemas and what these refer to."""
+        self._roots: dict[int, Schema] = {}
+        self.shared_ids = set[int]()
+        """Identities of the schemas of shared objects."""
 
     def schema(self, root: ObjectType, objects: Objects) -> Schema:
         """Return the schema of the root with `$defs` for all it refers to, in order of first use."""
+        if self._shared is None or self._shared.get(root.name) is not root:
+            return self._whole(root, objects)
+        if id(root) not in self._roots:
+            schema = self._roots[id(root)] = self._whole(root, objects)
+            self.shared_ids.add(id(schema))
+        return self._roots[id(root)]
+
+    def _whole(self, root: ObjectType, objects: Objects) -> Schema:
         if root.foreign:
             return root.foreign.schema
         writer = _Writer(objects, has_class_titles=self._has_class_titles)
@@ -132,11 +144,16 @@ class SchemaParts:
         self, object_: ObjectType, tag: str | None, objects: Objects
     ) -> tuple[Schema, list[_Reference]]:
         key = id(object_), tag
-        if key not in self._parts:
-            writer = _Writer(objects, has_class_titles=self._has_class_titles)
-            schema = writer.named(object_, tag)
-            self._parts[key] = object_, schema, list(writer.references)
-        return self._parts[key][1:]
+        if (cached := self._parts.get(key)) is not None:
+            return cached[1:]
+        writer = _Writer(objects, has_class_titles=self._has_class_titles)
+        schema, references = writer.named(object_, tag), list(writer.references)
+        is_shared = self._shared is not None and self._shared.get(object_.name) is object_
+        if is_shared:
+            self.shared_ids.add(id(schema))
+        if is_shared or self._shared is None:
+            self._parts[key] = object_, schema, references
+        return schema, references
 
 
 class _Writer:
