@@ -28,9 +28,10 @@ from toolgen.contract.tool_facts import Artifact, Confirmation, Error
 from toolgen.expr.tree import Agent, Completion, Design, Export, NativeTool, Service, Tool, Toolset, UsedTool
 from toolgen.shapes.design.schema import SchemaParts, noted_formats
 from toolgen.shapes.fields import Objects, ObjectType
-from toolgen.shapes.sensitive import pointers_of, sensitive_places
+from toolgen.shapes.sensitive import pointers_of
 
 from . import names
+from .layout import Scope
 
 
 class CatalogWriter:
@@ -62,40 +63,40 @@ class CatalogWriter:
         """Return the catalogue of the design, see `toolgen.catalog.writer.root_catalogue`."""
         return root_catalogue(self.head, entries, further=further, texts=self._texts, unchanged=unchanged)
 
-    def type_record(self, of: ObjectType, objects: Objects, examples: tuple[Json, ...] = ()) -> TypeRecord:
+    def type_record(self, of: ObjectType, scope: Scope, examples: tuple[Json, ...] = ()) -> TypeRecord:
         """Return what a catalogue says of an object that crosses the JSON boundary."""
-        schema = self._schemas.schema(of, objects)
+        schema = self._schemas.schema(of, scope.objects)
         return TypeRecord(
             name=of.name,
             schema=schema,
             examples=examples,
-            noted_formats=noted_formats(of, schema, objects),
-            sensitive=pointers_of(sensitive_places(of, objects)),
+            noted_formats=noted_formats(of, schema, scope.objects),
+            sensitive=pointers_of(scope.sensitive_places(of)),
         )
 
-    def shared_record(self, of: ObjectType, objects: Objects) -> TypeRecord:
+    def shared_record(self, of: ObjectType, scope: Scope) -> TypeRecord:
         """Return the same, once for all tools that have a shared type."""
         if self._shared.get(of.name) is not of:
-            return self.type_record(of, objects)
+            return self.type_record(of, scope)
         if of.name not in self._records:
-            self._records[of.name] = self.type_record(of, objects)
+            self._records[of.name] = self.type_record(of, scope)
         return self._records[of.name]
 
-    def types(self, tool: Tool, objects: Objects) -> Mapping[str, TypeRecord]:
+    def types(self, tool: Tool, scope: Scope) -> Mapping[str, TypeRecord]:
         """Return the types that cross the JSON boundary beside payload and result, by class name."""
-        return {name: self.shared_record(objects[name], objects) for name in tool.classes}
+        return {name: self.shared_record(scope.objects[name], scope) for name in tool.classes}
 
 
-def tool_record(writer: CatalogWriter, toolset: Toolset, tool: Tool, objects: Objects) -> ToolRecord:
+def tool_record(writer: CatalogWriter, toolset: Toolset, tool: Tool, scope: Scope) -> ToolRecord:
     """Return what a catalogue says of a tool; its schemas take much memory."""
-    type_record, types = writer.type_record, writer.types(tool, objects)
+    type_record, types = writer.type_record, writer.types(tool, scope)
     results = tuple(example.result for example in tool.examples if example.result is not None)
     return ToolRecord(
         id=tool.id,
         name=names.wire(toolset, tool),
         facts=tool.facts,
-        payload=type_record(tool.payload, objects, tuple(example.args for example in tool.examples)),
-        result=type_record(tool.result, objects, results),
+        payload=type_record(tool.payload, scope, tuple(example.args for example in tool.examples)),
+        result=type_record(tool.result, scope, results),
         toolset=_toolset(toolset),
         bounded=tool.bounded,
         artifacts=tuple(
@@ -119,15 +120,15 @@ def tool_record(writer: CatalogWriter, toolset: Toolset, tool: Tool, objects: Ob
 
 
 def agent_tool_entry(
-    writer: CatalogWriter, entry: CatalogEntry, toolset: Toolset, used: UsedTool, objects: Objects
+    writer: CatalogWriter, entry: CatalogEntry, toolset: Toolset, used: UsedTool, scope: Scope
 ) -> CatalogEntry:
     """Return the entry of a tool as one agent calls it; `entry` is that of the tool."""
     tool, confirmation = used.tool, used.confirmation
     if confirmation in (None, tool.confirmation) and used.name == names.wire(toolset, tool):
         return entry
-    record = replace(tool_record(writer, toolset, tool, objects), name=used.name)
+    record = replace(tool_record(writer, toolset, tool, scope), name=used.name)
     if confirmation is not None:
-        types = writer.types(tool, objects)
+        types = writer.types(tool, scope)
         record = replace(record, confirmation=confirmation.typed(types.__getitem__))
     return writer.entry(record)
 
@@ -148,16 +149,16 @@ def agent_entries(
     writer: CatalogWriter,
     agent: Agent,
     entries: Mapping[str, CatalogEntry],
-    toolset_objects: Mapping[str, Objects],
+    scopes: Mapping[str, Scope],
 ) -> Iterator[CatalogEntry]:
     """Return the entry of every tool that an agent has.
 
-    `entries` are those of the design by id, the objects are given by the qualified name of a toolset.
+    `entries` are those of the design by id, `scopes` by the qualified name of a toolset.
     """
     for used in agent.uses:
-        toolset, objects = used.toolset, toolset_objects[names.qualified(used.toolset)]
+        toolset, scope = used.toolset, scopes[names.qualified(used.toolset)]
         for tool in used.tools:
-            yield agent_tool_entry(writer, entries[tool.tool.id], toolset, tool, objects)
+            yield agent_tool_entry(writer, entries[tool.tool.id], toolset, tool, scope)
     for toolset in toolsets_of(agent):
         yield from (native(writer, toolset, tool) for tool in toolset.native)
 
@@ -177,27 +178,27 @@ def agent_header(agent: Agent) -> dict[str, Json]:
 def agents_and_completions(
     writer: CatalogWriter,
     design: Design,
-    toolset_objects: Mapping[str, Objects],
-    completion_objects: Mapping[str, Objects],
+    scopes: Mapping[str, Scope],
+    completion_scopes: Mapping[str, Scope],
 ) -> dict[str, Json]:
     """Return the agents and completions of the design.
 
-    The objects are given by the qualified name of a toolset, and by service.
+    The scopes are given by the qualified name of a toolset, and by service.
     """
     agents: list[Json] = [
-        _agent(writer, agent, toolset_objects) for service in design.services for agent in service.agents
+        _agent(writer, agent, scopes) for service in design.services for agent in service.agents
     ]
     completions: list[Json] = [
-        _completion(writer, completion, completion_objects[service.name])
+        _completion(writer, completion, completion_scopes[service.name])
         for service in design.services
         for completion in service.completions
     ]
     return _without_empty({"agents": agents, "completions": completions})
 
 
-def completion_facts(writer: CatalogWriter, service: Service, objects: Objects) -> dict[str, Json]:
+def completion_facts(writer: CatalogWriter, service: Service, scope: Scope) -> dict[str, Json]:
     """Return the completions of one service."""
-    return {"completions": [_completion(writer, completion, objects) for completion in service.completions]}
+    return {"completions": [_completion(writer, completion, scope) for completion in service.completions]}
 
 
 def non_default_limits(policy: RunPolicy | History) -> dict[str, object]:
@@ -207,13 +208,13 @@ def non_default_limits(policy: RunPolicy | History) -> dict[str, object]:
     return {name: value for name, value in values.items() if value != defaults[name]}
 
 
-def _agent(writer: CatalogWriter, agent: Agent, toolset_objects: Mapping[str, Objects]) -> Json:
+def _agent(writer: CatalogWriter, agent: Agent, scopes: Mapping[str, Scope]) -> Json:
     called: list[Json] = []
     for toolset, used_tool in ((used.toolset, each) for used in agent.uses for each in used.tools):
         tool, own = used_tool.tool, own_confirmation(used_tool) if writer.head.format >= 3 else None
         entry: dict[str, Json] = {"id": tool.id, "name": used_tool.name}
         if own is not None:  # one that says nothing else asks too
-            types = writer.types(tool, toolset_objects[names.qualified(toolset)])
+            types = writer.types(tool, scopes[names.qualified(toolset)])
             entry["confirmation"] = confirmation_entry(own.typed(types.__getitem__))
         called.append(entry)
     native: list[Json] = [
@@ -240,12 +241,12 @@ def _export(export: Export) -> Json:
     return _without_empty({"toolset": names.qualified(export.toolset), "prompts": prompts})
 
 
-def _completion(writer: CatalogWriter, completion: Completion, objects: Objects) -> Json:
+def _completion(writer: CatalogWriter, completion: Completion, scope: Scope) -> Json:
     return {
         "id": completion.id,
         "name": completion.name,
         "description": completion.description,
-        "result": type_entry(writer.type_record(completion.result, objects), writer.head.format),
+        "result": type_entry(writer.type_record(completion.result, scope), writer.head.format),
     }
 
 

@@ -19,6 +19,7 @@ from toolgen.shapes.fields import (
     UnionType,
 )
 from toolgen.shapes.naming import method_name, module_name
+from toolgen.shapes.sensitive import sensitive_places
 
 Module: TypeAlias = tuple[str, ...]
 
@@ -86,6 +87,14 @@ class Scope:
     objects: Objects
     modules: Mapping[str, Module]
     """Where each class, each named enum and each named union stands."""
+    has_sensitive: bool
+    """Whether a field of a class is sensitive."""
+    has_foreign: bool
+    """Whether a class is a schema of somebody else."""
+
+    def sensitive_places(self, of: ObjectType) -> tuple[str, ...]:
+        """Return `shapes.sensitive.sensitive_places` of an object."""
+        return sensitive_places(of, self.objects) if self.has_sensitive else ()
 
 
 def class_names(objects: Iterable[ObjectType]) -> list[str]:
@@ -101,7 +110,12 @@ def shared_scope(design: Design) -> Scope:
     names = class_names(design.types)
     names += [enum.name for enum in design.enums if enum.name]
     names += [union.name for union in design.unions if union.name]
-    return Scope(objects=design.shared, modules=dict.fromkeys(names, SHARED))
+    return Scope(
+        objects=design.shared,
+        modules=dict.fromkeys(names, SHARED),
+        has_sensitive=_has_sensitive(design.types),
+        has_foreign=_has_foreign(design.types),
+    )
 
 
 def service_scope(service: Service, shared: Scope) -> Scope:
@@ -119,7 +133,20 @@ def toolset_scope(toolset: Toolset, shared: Scope) -> Scope:
 def _scope(own: Mapping[Module, tuple[ObjectType, ...]], shared: Scope) -> Scope:
     objects = {object_.name: object_ for members in own.values() for object_ in members}
     modules = {name: module for module, members in own.items() for name in class_names(members)}
-    return Scope(objects={**shared.objects, **objects}, modules={**shared.modules, **modules})
+    return Scope(
+        objects={**shared.objects, **objects},
+        modules={**shared.modules, **modules},
+        has_sensitive=shared.has_sensitive or _has_sensitive(objects.values()),
+        has_foreign=shared.has_foreign or _has_foreign(objects.values()),
+    )
+
+
+def _has_sensitive(objects: Iterable[ObjectType]) -> bool:
+    return any(field.sensitive for object_ in objects for field in object_.fields)
+
+
+def _has_foreign(objects: Iterable[ObjectType]) -> bool:
+    return any(object_.foreign for object_ in objects)
 
 
 def types_modules(toolset: Toolset) -> list[tuple[Module, tuple[Tool, ...], tuple[ObjectType, ...]]]:
@@ -147,6 +174,8 @@ def _reached(tool: Tool, waiting: dict[str, ObjectType]) -> Iterator[ObjectType]
 
 def foreign_parts(root: ObjectType, scope: Scope) -> Iterator[Foreign]:
     """Return the schemas that somebody else wrote inside an object, or instead of it."""
+    if not scope.has_foreign:
+        return
     waiting, seen = [root.name], {root.name}
     while waiting:
         object_ = scope.objects[waiting.pop()]

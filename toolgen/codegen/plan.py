@@ -10,7 +10,6 @@ from toolgen.catalog.writer import Head, Root, RootCatalogue
 from toolgen.contract.names import CATALOG, CATALOG_FORMAT, COMPLETION_SCHEMAS, CatalogFormat
 from toolgen.contract.record import frozen_record
 from toolgen.expr.tree import Agent, Design, Service, Toolset
-from toolgen.shapes.fields import Objects
 
 from . import names
 from .catalog import (
@@ -137,8 +136,8 @@ def _files(whole: _DesignContext) -> Iterator[tuple[str, View | str]]:
 
 def _root(whole: _DesignContext, unchanged: UnchangedTools | None) -> RootCatalogue:
     design, writer = whole.design, whole.writer
-    objects = {service.name: completions_scope(service, whole.shared).objects for service in design.services}
-    further = agents_and_completions(writer, design, whole.toolset_objects, objects)
+    completions = {service.name: completions_scope(service, whole.shared) for service in design.services}
+    further = agents_and_completions(writer, design, whole.toolsets, completions)
     return writer.root(whole.entries.values(), further, unchanged)
 
 
@@ -154,10 +153,6 @@ class _DesignContext:
     entries: dict[str, CatalogEntry]
     """Catalogue entries by id, with those of the native tools."""
 
-    @property
-    def toolset_objects(self) -> dict[str, Objects]:
-        return {name: scope.objects for name, scope in self.toolsets.items()}
-
     def catalogue(self, toolset: Toolset) -> str:
         ids = [*(tool.id for tool in toolset.tools), *(tool.id for tool in toolset.native)]
         return self.writer.catalogue(map(self.entries.__getitem__, ids), is_reviewed=True)
@@ -170,9 +165,9 @@ def _design_context(design: Design, catalog_format: CatalogFormat, keep: Keep) -
     scopes = {names.qualified(toolset): toolset_scope(toolset, shared) for toolset in toolsets}
     entries: dict[str, CatalogEntry] = {}
     for toolset in toolsets:
-        objects = scopes[names.qualified(toolset)].objects
+        scope = scopes[names.qualified(toolset)]
         for tool in toolset.tools:
-            entries[tool.id] = writer.entry(tool_record(writer, toolset, tool, objects))
+            entries[tool.id] = writer.entry(tool_record(writer, toolset, tool, scope))
     for toolset in toolsets:
         entries |= {tool.id: native(writer, toolset, tool) for tool in toolset.native}
     return _DesignContext(
@@ -207,7 +202,7 @@ def _service(service: Service, whole: _DesignContext) -> Iterator[tuple[str, Vie
     if service.completions:
         scope = completions_scope(service, whole.shared)
         yield _path(completions_module(service.name)), completions_view(service, scope)
-        facts = completion_facts(whole.writer, service, scope.objects)
+        facts = completion_facts(whole.writer, service, scope)
         yield _path(folder, COMPLETION_SCHEMAS), whole.writer.catalogue([], further=facts, is_reviewed=True)
 
 
@@ -216,7 +211,7 @@ def _agent(agent: Agent, whole: _DesignContext) -> Iterator[tuple[str, View | st
     yield _path(folder, "__init__.py"), agent_package_view(agent)
     yield _path(folder, "agent.py"), agent_view(whole.design, agent)
     yield _path(folder, "specs.py"), agent_specs_view(agent)
-    entries = agent_entries(whole.writer, agent, whole.entries, whole.toolset_objects)
+    entries = agent_entries(whole.writer, agent, whole.entries, whole.toolsets)
     root = Root(path=f"{'../' * len(folder)}{CATALOG}", entries=whole.entries)
     yield _path(folder, CATALOG), whole.writer.catalogue(entries, agent=agent_header(agent), root=root)
     if agent.exports:

@@ -8,7 +8,6 @@ from typing import ClassVar
 from toolgen.contract.record import frozen_record
 from toolgen.expr.tree import Tool, Toolset
 from toolgen.shapes.fields import ObjectType
-from toolgen.shapes.sensitive import sensitive_places
 
 from .. import names
 from ..imports import Imports
@@ -74,7 +73,7 @@ def codecs_view(toolset: Toolset, scope: Scope) -> CodecsView:
 def arguments(of: ObjectType, scope: Scope) -> Iterator[str]:
     """Return what makes the codec of an object."""
     yield quote(of.name)
-    if places := sensitive_places(of, scope.objects):
+    if places := scope.sensitive_places(of):
         yield f"sensitive={strings(places)}"
     if not all(foreign.is_exact for foreign in foreign_parts(of, scope)):
         yield "is_exact=False"
