@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import Any, Final, TypeAlias, TypeVar
 
 from toolgen.expr import codes
@@ -69,14 +70,21 @@ def named_types(design: Clause) -> list[Named]:
 
 def _held(clause: Clause) -> list[Clause]:
     """Return the clauses that stand directly in one."""
-    facts = {} if isinstance(clause, Enum) else vars(clause)
     clauses: list[Clause] = []
-    for name in _HOLDING:
-        if (value := facts.get(name)) is None:
-            continue
+    for name in _holding(type(clause)):  # type: ignore[arg-type]  # mypy takes the `__hash__` of the instances
+        value = vars(clause).get(name)
         if isinstance(value, Clause):
             clauses.append(value)
         elif isinstance(value, tuple | dict):
             parts = value.values() if isinstance(value, dict) else value
             clauses += [inner for inner in parts if isinstance(inner, Clause)]
     return clauses
+
+
+@cache
+def _holding(kind: type[Clause]) -> tuple[str, ...]:
+    """Return the arguments of a class in which clauses stand."""
+    if issubclass(kind, Enum):
+        return ()
+    arguments = {name for each in kind.__mro__ for name in vars(each).get("__annotations__", ())}
+    return tuple(name for name in _HOLDING if name in arguments)

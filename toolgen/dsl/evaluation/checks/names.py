@@ -83,6 +83,8 @@ def check_key(report: Report, what: str, name: str, source: Source) -> bool:
 
 def key_fault(name: str) -> str:
     """Return what keeps a name from being a JSON key; "" for a good one."""
+    if name.isascii() and name.isidentifier():
+        return ""
     if not name:
         return "is empty"
     if re.search(r"\s", name):
