@@ -81,9 +81,16 @@ class Speller:
         self._imports = imports
         self._reference = reference
         self._objects = objects
+        self._spelled: dict[int, tuple[DataType, Spelled]] = {}
+        """What is written of types, by their identities: one without constraints stands in many fields."""
 
     def spell(self, type_: DataType) -> Spelled:
         """Return the type, its own constraints apart from it."""
+        if (spelled := self._spelled.get(id(type_))) is None:
+            spelled = self._spelled[id(type_)] = type_, self._spell(type_)
+        return spelled[1]
+
+    def _spell(self, type_: DataType) -> Spelled:
         match type_:
             case StringType():
                 return self._string(type_)

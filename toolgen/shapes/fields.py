@@ -196,7 +196,7 @@ Objects: TypeAlias = Mapping[str, ObjectType]
 
 def null_is_a_value(type_: DataType) -> bool:
     """Return whether null is a value of the type, and does not mean absent."""
-    return isinstance(type_, NullableType) or type_ == ScalarType(kind="any")
+    return isinstance(type_, NullableType) or (isinstance(type_, ScalarType) and type_.kind == "any")
 
 
 def may_be_absent(field: Field) -> bool:

@@ -16,7 +16,7 @@ from typing import Any, Final, assert_never
 
 from toolgen.contract.json_value import Json
 
-from ..constraints import FLAGS, LIMITS, constraints_in, sentence_of, with_sentence
+from ..constraints import FLAGS, LIMITS, constraints_in, holder_of, sentence_of, with_sentence
 from ..fields import (
     MISSING,
     ArrayType,
@@ -55,6 +55,7 @@ _SCALARS: dict[ScalarKind, Schema] = {
 _LIMITS_AND_FLAGS: Final = (*LIMITS, *FLAGS)
 _STATED: Final = tuple(row for row in LIMITS if row.is_annotation)
 """Limits that no keyword of JSON Schema expresses."""
+_HAVE_STATED: Final = frozenset(holder for row in _STATED for holder in row.holders)
 ASSERTED_FORMATS: Final = tuple(
     sorted({*STRING_FORMATS, *(str(schema["format"]) for schema in _SCALARS.values() if "format" in schema)})
 )
@@ -111,6 +112,7 @@ class SchemaParts:
         self._parts: dict[tuple[int, str | None], tuple[ObjectType, Schema, list[_Reference]]] = {}
         """Objects by identity, with their schemas and what these refer to."""
         self._roots: dict[int, Schema] = {}
+        self._plain: dict[int, tuple[DataType, Schema]] = {}
         self.shared_ids = set[int]()
         """Identities of the schemas of shared objects."""
 
@@ -126,7 +128,7 @@ class SchemaParts:
     def _whole(self, root: ObjectType, objects: Objects) -> Schema:
         if root.foreign:
             return root.foreign.schema
-        writer = _Writer(objects, has_class_titles=self._has_class_titles)
+        writer = self._writer(objects)
         return self.complete(writer.object(root), writer.references, objects)
 
     def complete(self, schema: Schema, references: Iterable[_Reference], objects: Objects) -> Schema:
@@ -140,13 +142,16 @@ class SchemaParts:
                 waiting += reversed(inner)
         return {**schema, "$defs": defs} if defs else schema
 
+    def _writer(self, objects: Objects) -> _Writer:
+        return _Writer(objects, has_class_titles=self._has_class_titles, plain=self._plain)
+
     def _part(
         self, object_: ObjectType, tag: str | None, objects: Objects
     ) -> tuple[Schema, list[_Reference]]:
         key = id(object_), tag
         if (cached := self._parts.get(key)) is not None:
             return cached[1:]
-        writer = _Writer(objects, has_class_titles=self._has_class_titles)
+        writer = self._writer(objects)
         schema, references = writer.named(object_, tag), list(writer.references)
         is_shared = self._shared is not None and self._shared.get(object_.name) is object_
         if is_shared:
@@ -159,7 +164,15 @@ class SchemaParts:
 class _Writer:
     """Writes one schema; collects the objects that belong into its `$defs`."""
 
-    def __init__(self, objects: Objects, *, has_class_titles: bool) -> None:
+    def __init__(
+        self,
+        objects: Objects,
+        *,
+        has_class_titles: bool,
+        plain: dict[int, tuple[DataType, Schema]] | None = None,
+    ) -> None:
+        self._plain = {} if plain is None else plain
+        """Schemas without others in them, by the identity of their type, which many fields have."""
         self.references: dict[_Reference, None] = {}
         self._objects = objects
         self._has_class_titles = has_class_titles
@@ -208,15 +221,10 @@ class _Writer:
 
     def type(self, type_: DataType) -> Schema:
         match type_:
-            case StringType():
-                return _string(type_)
-            case NumberType():
-                return {"type": "integer" if type_.integer else "number", **_limits(type_)}
-            case EnumType():
-                return _enum(type_)
-            case ScalarType():
-                stated = {"description": stated} if (stated := limits_sentence(type_)) else {}
-                return {**_SCALARS[type_.kind], **_limits(type_), **stated}
+            case StringType() | NumberType() | EnumType() | ScalarType():
+                if (plain := self._plain.get(id(type_))) is None:
+                    plain = self._plain[id(type_)] = type_, _plain(type_)
+                return plain[1].copy()
             case ArrayType():
                 return {"type": "array", "items": self.type(type_.items), **_limits(type_)}
             case MapType():
@@ -245,6 +253,21 @@ class _Writer:
     def _ref(self, name: str, tag: str | None = None) -> Schema:
         self.references[name, tag] = None
         return {"$ref": f"#/$defs/{name}"}
+
+
+def _plain(type_: StringType | NumberType | EnumType | ScalarType) -> Schema:
+    match type_:
+        case StringType():
+            return _string(type_)
+        case NumberType():
+            return {"type": "integer" if type_.integer else "number", **_limits(type_)}
+        case EnumType():
+            return _enum(type_)
+        case ScalarType():
+            stated = {"description": stated} if (stated := limits_sentence(type_)) else {}
+            return {**_SCALARS[type_.kind], **_limits(type_), **stated}
+        case _:
+            assert_never(type_)
 
 
 def _enum(type_: EnumType) -> Schema:
@@ -286,4 +309,6 @@ def _limits(type_: DataType) -> Schema:
 def limits_sentence(type_: DataType) -> str:
     """Return the limits that no keyword of JSON Schema expresses, as a sentence; empty without any."""
     inner = type_.inner if isinstance(type_, NullableType) else type_
+    if holder_of(inner) not in _HAVE_STATED:
+        return ""
     return sentence_of((row, plain(value)) for row, value in constraints_in(inner, _STATED))

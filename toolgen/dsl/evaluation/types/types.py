@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any as Anything
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
-from toolgen.contract.record import record
+from toolgen.contract.record import changed, record
 from toolgen.expr import codes
 from toolgen.expr.source import Source
 from toolgen.shapes import naming
@@ -42,6 +41,9 @@ from .values import ValueChecks
 TypeClause: TypeAlias = DataTypeClause[Anything, Anything, Anything, Anything, Anything, Anything]
 AnyType: TypeAlias = TypeClause | str
 
+_PLAIN: Final = (StringClause, IntClause, FloatClause, ScalarClause, Enum, Type)
+"""Clauses without clauses in them, or with a name: without constraints they are the same everywhere."""
+
 
 @record
 class _Place:
@@ -70,6 +72,8 @@ class Types:
         self._enums: dict[str, EnumType | None] = {}
         self._unions: dict[str, UnionType] = {}
         self._schemas: dict[str, DataType] = {}
+        self._plain: dict[int, DataType] = {}
+        """Types that are the same in every place, by the identity of their clause."""
         self._branches = Branches(report, self.shared)
         self._declare(named)
 
@@ -129,7 +133,7 @@ class Types:
         description = described(self._report, what, clause.description, clause.source)
         subject = Subject(what=repr(clause.name), source=clause.source, report=self._report)
         enum = enum_type(clause.values, None, subject, class_name)
-        return replace(enum, description=description) if enum else None
+        return changed(enum, description=description) if enum else None
 
     def _define(self, clause: Type) -> None:
         class_name = naming.class_name(clause.name)
@@ -241,11 +245,19 @@ class Types:
 
     def type_(self, clause: AnyType, place: _Place, outer: dict[str, object]) -> DataType:
         """Return the type of the field tree; `UNKNOWN` when it was reported."""
+        if not outer and (plain := self._plain.get(id(clause))) is not None:
+            return plain
+        type_ = self._resolved(clause, place, outer)
+        if not outer and isinstance(clause, _PLAIN) and not clause.constraints:
+            self._plain[id(clause)] = type_
+        return type_
+
+    def _resolved(self, clause: AnyType, place: _Place, outer: dict[str, object]) -> DataType:
         if clause is BROKEN:
             return UNKNOWN
         subject = place.subject
         if not isinstance(clause, str) and clause.constraints:
-            subject = replace(subject, source=clause.source)
+            subject = changed(subject, source=clause.source)
         constraints = constraints_of(clause, outer, subject)
         match clause:
             case str():
@@ -365,7 +377,7 @@ class Types:
         else:
             where = f"branch {name!r} of {subject.what}"
             drawn = self.fields(resolved.children, place.module, class_name, where, resolved.source)
-            self._branches.define(branch, place.description, replace(drawn, open=resolved.open))
+            self._branches.define(branch, place.description, changed(drawn, open=resolved.open))
         return RefType(name=class_name)
 
 
