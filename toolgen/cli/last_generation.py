@@ -29,6 +29,8 @@ _NEW_TEXTS: Final = "gen.new.tools"
 _MANIFEST: Final = ".toolgen.json"
 _MOST_BYTES: Final = 1 << 27
 """Size of a file up to which its digest is taken each time; a catalogue of 10,000 tools has a quarter."""
+_BUFFER: Final = 1 << 18
+"""Bytes of the texts that are written at once; there is one text a tool."""
 _STAGING: Final = ".toolgen-staging-"
 _TOOLGEN: Final = os.path.dirname(os.path.dirname(__file__))
 _COMMANDS: Final = (["gen"], ["gen", "--check"])
@@ -164,7 +166,7 @@ def _write_texts(directory: str, texts: Iterable[str]) -> str:
     new = os.path.join(directory, CACHE, _NEW_TEXTS)
     _remove(new)
     counted = sha256()
-    with open(new, "xb") as opened:
+    with open(new, "xb", buffering=_BUFFER) as opened:
         for part in texts:
             data = part.encode("ascii")
             opened.write(data)

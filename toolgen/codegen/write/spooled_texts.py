@@ -15,6 +15,8 @@ from .disk_errors import disk_error
 
 _PART: Final = 1 << 20
 """Bytes of a text that are read at once."""
+_BUFFER: Final = 1 << 18
+"""Bytes that are written at once, and read ahead, for texts are read much in the order of their writing."""
 
 
 class SpooledTexts(Mapping[str, str]):
@@ -30,14 +32,15 @@ class SpooledTexts(Mapping[str, str]):
         """Digests of the texts by path."""
         self._file = _temporary_file()
         finalize(self, self._file.close)
+        end = 0
         try:
             for path, parts in files:
-                start, counted = self._file.tell(), sha256()
+                start, counted = end, sha256()
                 for part in parts:
                     data = part.encode()
                     counted.update(data)
-                    self._file.write(data)
-                self._places[path] = start, self._file.tell()
+                    end += self._file.write(data)
+                self._places[path] = start, end
                 self.digests[path] = counted.hexdigest()
             self._file.flush()
         except OSError as error:
@@ -71,22 +74,28 @@ class KeptTexts:
 
     def __init__(self) -> None:
         self._file = _temporary_file()
-        self._end = 0
+        self._end = self._place = 0
         finalize(self, self._file.close)
 
     def keep(self, text: str) -> Iterable[str]:
         """Return what reads the text again each time."""
         data, start = text.encode(), self._end
         with self._writing():
-            self._file.seek(start)
+            self._go(start)
             self._file.write(data)
-        self._end += len(data)
+        self._end = self._place = start + len(data)
         return _KeptText(self, start, len(data))
 
     def read(self, start: int, size: int) -> str:
         with self._writing():  # what is not in the file yet
-            self._file.seek(start)
-        return self._file.read(size).decode()
+            self._go(start)
+            self._place = start + size
+            return self._file.read(size).decode()
+
+    def _go(self, place: int) -> None:
+        """Go to a place in the file; where it is already, what was written stays in memory."""
+        if self._place != place:
+            self._file.seek(place)
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
@@ -113,6 +122,6 @@ class _KeptText:
 def _temporary_file() -> IO[bytes]:
     """Return a file that goes when it is closed; in memory where no folder is writable, as of a check."""
     try:
-        return tempfile.TemporaryFile()
+        return tempfile.TemporaryFile(buffering=_BUFFER)
     except FileNotFoundError:
         return BytesIO()
