@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 from collections.abc import Callable, Iterable
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import assert_never
 
 from toolgen.contract.json_value import Json
@@ -84,6 +84,14 @@ class Speller:
         self._spelled: dict[int, tuple[DataType, Spelled]] = {}
         """What is written of types, by their identities: one without constraints stands in many fields."""
 
+    @cached_property
+    def _field(self) -> str:
+        return self._imports.name("pydantic", "Field")
+
+    @cached_property
+    def _annotated(self) -> str:
+        return self._imports.name("typing", "Annotated")
+
     def spell(self, type_: DataType) -> Spelled:
         """Return the type, its own constraints apart from it."""
         if (spelled := self._spelled.get(id(type_))) is None:
@@ -133,11 +141,11 @@ class Speller:
 
     def annotated(self, type_: str, arguments: Iterable[str], markers: Iterable[str] = ()) -> str:
         keywords = ", ".join(arguments)
-        field = (f"{self._imports.name('pydantic', 'Field')}({keywords})",) if keywords else ()
+        field = (f"{self._field}({keywords})",) if keywords else ()
         annotations = (*field, *markers)
         if not annotations:
             return type_
-        return f"{self._imports.name('typing', 'Annotated')}[{', '.join((type_, *annotations))}]"
+        return f"{self._annotated}[{', '.join((type_, *annotations))}]"
 
     def choice(self, values: Iterable[str | int]) -> str:
         return f"{self._imports.name('typing', 'Literal')}[{', '.join(map(literal, values))}]"

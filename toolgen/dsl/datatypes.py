@@ -67,7 +67,7 @@ Unconstrained: TypeAlias = DataType[
 
 def written(arguments: Mapping[str, object]) -> dict[str, object]:
     """Return the constraints among the arguments of a call, such as its `locals()`; none that is left out."""
-    return {name: value for name, value in arguments.items() if name in _NAMES and value is not None}
+    return {name: value for name, value in arguments.items() if value is not None and name in _NAMES}
 
 
 Member = TypeVar("Member", covariant=True)

@@ -100,9 +100,12 @@ class _Check:
         arguments = arguments_of(kind)
         usable = self._arguments(clause, arguments, facts, source)
         for name, is_optional in arguments.types.items():
-            if facts.get(name) is not None or not is_optional:
+            value = facts.get(name)
+            if isinstance(value, DataType):
+                facts[name] = self.clause(value, source) or BROKEN
+            elif value is not None or not is_optional:
                 label = partial(_type_label, clause, kind, name, is_optional)
-                facts[name] = self._type(facts.get(name), label, source)
+                facts[name] = self._type(value, label, source)
         for name in arguments.type_maps:
             branches = facts.get(name)
             written = branches if isinstance(branches, dict) else {}

@@ -179,16 +179,18 @@ class Types:
         check_key(self._report, "an attribute", attribute.name, attribute.source)
         what = f"attribute {attribute.name!r}"
         description = described(self._report, what, attribute.description, attribute.source)
-        subject = Subject(what=repr(attribute.name), source=attribute.source, report=self._report)
         title = attribute.title or naming.title(name)
-        place = _Place(
-            module=module,
-            names=(class_name, attribute.name),
-            subject=subject,
-            description=description,
-            title=title,
-        )
-        type_ = self.type_(attribute.type, place, attribute.constraints)
+        type_ = None if attribute.constraints else self._plain.get(id(attribute.type))
+        if type_ is None:
+            subject = Subject(what=repr(attribute.name), source=attribute.source, report=self._report)
+            place = _Place(
+                module=module,
+                names=(class_name, attribute.name),
+                subject=subject,
+                description=description,
+                title=title,
+            )
+            type_ = self.type_(attribute.type, place, attribute.constraints)
         return self._values.field(
             Field(
                 name=name,
