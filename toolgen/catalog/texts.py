@@ -95,7 +95,8 @@ class SchemaTexts:
         """Return `entry.canonical` of a schema."""
         if (cached := self._canonical.get(id(schema))) is not None:
             return cached[1]
-        if definitions := definitions_of(schema):
+        definitions = definitions_of(schema)
+        if any(map(self._is_shared, definitions.values())):
             inner = (
                 f"{encode_basestring_ascii(name)}:{self.canonical(definition)}"
                 for name, definition in sorted(definitions.items())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Final, TypeAlias
 
 from toolgen.contract.record import frozen_record
@@ -72,6 +73,7 @@ def is_large(toolset: Toolset) -> bool:
     return len(toolset.tools) > MOST_TOOLS
 
 
+@lru_cache
 def relative(package: Module, module: Module) -> str:
     """Return the module as a file of the package imports it: `....types`."""
     common = 0

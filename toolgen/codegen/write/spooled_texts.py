@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
 from typing import IO, Final
 from weakref import finalize
+
+from toolgen.contract.errors import ToolgenError
 
 from .disk_errors import disk_error
 
@@ -80,31 +82,32 @@ class KeptTexts:
     def keep(self, text: str) -> Iterable[str]:
         """Return what reads the text again each time."""
         data, start = text.encode(), self._end
-        with self._writing():
+        try:
             self._go(start)
             self._file.write(data)
+        except OSError as error:
+            raise self._refused(error) from error
         self._end = self._place = start + len(data)
         return _KeptText(self, start, len(data))
 
     def read(self, start: int, size: int) -> str:
-        with self._writing():  # what is not in the file yet
-            self._go(start)
-            self._place = start + size
-            return self._file.read(size).decode()
+        try:
+            self._go(start)  # writes what is not in the file yet
+            data = self._file.read(size)
+        except OSError as error:
+            raise self._refused(error) from error
+        self._place = start + size
+        return data.decode()
 
     def _go(self, place: int) -> None:
         """Go to a place in the file; where it is already, what was written stays in memory."""
         if self._place != place:
             self._file.seek(place)
 
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            with suppress(OSError):  # of what cannot be written
-                self._file.close()
-            raise disk_error("write", error, Path("a temporary file")) from error
+    def _refused(self, error: OSError) -> ToolgenError:
+        with suppress(OSError):  # of what cannot be written
+            self._file.close()
+        return disk_error("write", error, Path("a temporary file"))
 
 
 class _KeptText:

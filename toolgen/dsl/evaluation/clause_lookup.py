@@ -31,17 +31,22 @@ def clauses_of_kind(children: Iterable[object], kind: type[_W]) -> list[_W]:
 
 def single_clause(parent: Clause, children: Iterable[object], kind: type[_W], report: Report) -> _W | None:
     """Return the only child clause of a class; further ones are reported."""
-    clauses = clauses_of_kind(children, kind)
-    for repeated in clauses[1:]:
+    first: _W | None = None
+    for child in children:
+        if not isinstance(child, kind):
+            continue
+        if first is None:
+            first = child
+            continue
         report.add(
             codes.DUPLICATE_CLAUSE,
-            repeated.source,
-            related=[RelatedSource(message="it stands first here", source=clauses[0].source)],
+            child.source,
+            related=[RelatedSource(message="it stands first here", source=first.source)],
             parent=clause_label(parent),
             clause=kind.__name__,
             hint=f"move what it says into the first {kind.__name__}, or remove it",
         )
-    return clauses[0] if clauses else None
+    return first
 
 
 def walk(clause: Clause, seen: set[int], leaves: tuple[type[Clause], ...] = ()) -> Iterator[Clause]:
