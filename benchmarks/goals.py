@@ -156,7 +156,7 @@ GOALS: Final = (
     _made(
         "1,000 tools, first",
         1.0,
-        "a quarter is the check of the design, a quarter its catalogues: all texts of a schema in one walk",
+        "a fifth is the check of the design, a fifth its catalogues: attributes that tools write alike, once",
     ),
     _made("1,000 tools, unchanged", 0.05, "the imports of the command"),
     _made(
@@ -171,7 +171,7 @@ GOALS: Final = (
     _size(
         "10,000 tools, memory, MB",
         300,
-        "schemas and canonical texts of all tools stand there until the root's catalogue is made",
+        "the checked design, and a line of each tool until the root's catalogue is made",
     ),
     _size(
         "catalogues of 1,000 tools and an agent, MB", 9, "the catalogue of each toolset repeats the root's"
