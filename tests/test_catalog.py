@@ -15,8 +15,8 @@ import pytest
 import benchmarks.generate
 from tests.selection import first
 from toolgen.catalog import CatalogueError, format_schema, load_catalogue, read_catalogue
-from toolgen.catalog.catalog_entry import catalog_entry
 from toolgen.catalog.entry import tool_digest
+from toolgen.catalog.entry_texts import catalog_entry
 from toolgen.catalog.reader import format_id
 from toolgen.catalog.shared_types import SharedTypes, with_types
 from toolgen.codegen import generate

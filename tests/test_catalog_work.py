@@ -8,8 +8,8 @@ from operator import is_
 import pytest
 
 from tests.work import lines_run
-from toolgen.catalog.catalog_entry import catalog_entry
 from toolgen.catalog.entry import canonical
+from toolgen.catalog.entry_texts import catalog_entry
 from toolgen.catalog.shared_types import SharedTypes
 from toolgen.catalog.texts import SchemaTexts, indented
 from toolgen.contract.json_value import Json

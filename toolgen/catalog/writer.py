@@ -16,8 +16,8 @@ from toolgen.contract.names import CATALOG_FORMAT, CatalogFormat
 from toolgen.contract.record import frozen_record
 from toolgen.shapes.design.schema import ASSERTED_FORMATS
 
-from .catalog_entry import CatalogEntry, catalog_entry
 from .entry import canonical, sha256
+from .entry_texts import CatalogEntry, catalog_entry
 from .reader import format_id
 from .shared_types import SharedTypes
 from .texts import SchemaTexts, compact, indented, parsed

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, fields, replace
 from typing import Any
 
-from toolgen.catalog.catalog_entry import CatalogEntry, Keep, catalog_entry, in_memory
 from toolgen.catalog.entry import (
     SINCE_2,
     NativeToolRecord,
@@ -19,6 +18,7 @@ from toolgen.catalog.entry import (
     type_entry,
     without,
 )
+from toolgen.catalog.entry_texts import CatalogEntry, Keep, catalog_entry, in_memory
 from toolgen.catalog.texts import SchemaTexts
 from toolgen.catalog.unchanged_tools import UnchangedTools
 from toolgen.catalog.writer import Head, RootCatalogue, catalogue, root_catalogue

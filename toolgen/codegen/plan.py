@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from toolgen.catalog.catalog_entry import CatalogEntry, Keep, in_memory
+from toolgen.catalog.entry_texts import CatalogEntry, Keep, in_memory
 from toolgen.catalog.unchanged_tools import UnchangedTools
 from toolgen.catalog.writer import Head, Root, RootCatalogue
 from toolgen.contract.names import CATALOG, CATALOG_FORMAT, COMPLETION_SCHEMAS, CatalogFormat

@@ -9,8 +9,8 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from toolgen.catalog.catalog_entry import catalog_entry
 from toolgen.catalog.entry import ToolsetRecord, tool_entry
+from toolgen.catalog.entry_texts import catalog_entry
 from toolgen.catalog.writer import Head, catalogue
 from toolgen.runtime import ReadonlyContext, Runtime, ToolSpec
 

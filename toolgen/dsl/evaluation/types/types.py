@@ -73,7 +73,7 @@ class Types:
         self._unions: dict[str, UnionType] = {}
         self._schemas: dict[str, DataType] = {}
         self._plain: dict[int, DataType] = {}
-        """Types that are the same in every place, by the identity of their clause."""
+        """Types that are the same in every place, by the identity of their clause, which the design holds."""
         self._branches = Branches(report, self.shared)
         self._declare(named)
 
