@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
+from uuid import uuid4
 
 import pytest
 from pydantic import AfterValidator, Field, PlainSerializer, field_validator
@@ -180,9 +181,14 @@ async def move(room: str, floor: int | None = None, *, ctx: ToolContext) -> str:
     return "done" if ctx.answer else ToolOutcome.ask("When?")  # type: ignore[return-value]
 
 
+async def store(name: Annotated[str, Field(default_factory=lambda: uuid4().hex)], ctx: ToolContext) -> str:
+    """Store under a name, by default under one of its own."""
+    return ToolOutcome.ask(name)  # type: ignore[return-value]
+
+
 def asking(does: Callable[[Any], Any], engine: InProcessEngine) -> Runtime:
     made = Runtime(hooks=[At("before", does)], engine=engine)
-    made.tools.register(function_toolset("local.functions", [tag, move]))
+    made.tools.register(function_toolset("local.functions", [tag, move, store]))
     return made
 
 
@@ -219,6 +225,22 @@ async def test_a_payload_that_a_hook_puts_into_its_call_is_what_waits(engine: In
     made.tools.register(function_toolset("local.functions", [move]))
     moved = await made.call("move", b'{"room": "hall"}', META)
     assert waiting(moved).arguments == {"room": "hall", "floor": 2}
+
+
+async def test_a_call_that_waits_has_the_default_that_its_executor_got(engine: InProcessEngine) -> None:
+    stored = waiting(await asking(passes, engine).call("store", b"{}", META))
+    assert stored.arguments == {"name": stored.question}
+
+
+async def test_a_call_that_waits_has_its_arguments_though_somebody_changes_the_mapping(
+    engine: InProcessEngine,
+) -> None:
+    async def changes(payload: Any) -> Verdict:
+        given["room"] = "attic"
+        return Continue()
+
+    given = {"room": "hall"}
+    assert waiting(await asking(changes, engine).call("move", given, META)).arguments == {"room": "hall"}
 
 
 async def test_arguments_that_a_hook_has_spoilt_fail_the_call(engine: InProcessEngine) -> None:

@@ -251,9 +251,7 @@ async def _prepare(frame: Frame, payload: ToolModel) -> Any:
                     call = left
         if tool.is_fixed is None:
             tool.is_fixed = _scalars.holds_scalars(frame.spec.payload.type)
-        if tool.is_fixed and call.payload is payload:
-            frame.call = None  # its arguments are still as they came, and nobody reads them
-        else:
+        if not tool.is_fixed or call.payload is not payload:  # else nobody reads its JSON, unless it waits
             call = frame.call = _frozen(frame, call)
         if tool.may_need_approval:
             from .authorization import authorize
@@ -305,8 +303,9 @@ async def delegate_or_suspend(frame: Frame, returned: WithoutResult) -> ToolResu
         return frame.denied_result(f"{spec.name} has to ask a person, but {why}", code=UNAVAILABLE)
     if suspender is None or (isinstance(returned, Pending) and spec.long_running is None):
         raise MalformedResultError(f"{spec.name} returned pending, but its design has no LongRunning")
-    if frame.call is not None and frame.tool.has_checks_before:
-        return await suspender.suspend(frame, returned, frame.call.payload_json)
+    if (call := frame.call) is not None and frame.tool.has_checks_before:
+        frozen = spec.payload.encode(call.payload) if frame.tool.is_fixed else call.payload_json
+        return await suspender.suspend(frame, returned, frozen)
     # As they came: an executor may have changed its payload.
     payload = spec.payload.decode_lenient(arguments_json(frame.arguments), UNLIMITED)
     return await suspender.suspend(frame, returned, spec.payload.encode(payload))
