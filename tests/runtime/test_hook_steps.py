@@ -26,6 +26,7 @@ from toolgen.runtime import (
     ToolContext,
     ToolModel,
     ToolOutcome,
+    ToolResult,
     Verdict,
 )
 from toolgen.shapes.design.scalars import holds_scalars
@@ -156,6 +157,27 @@ async def test_a_hook_is_cancelled_with_its_call(stage: str) -> None:
     with pytest.raises(asyncio.CancelledError):
         await running
     assert (ended.is_set(), len(executor.calls)) == (True, stage == "after")
+
+
+@pytest.mark.parametrize("stage", STAGES)
+async def test_a_hook_without_a_time_limit_may_suspend_outside_of_a_task(stage: str) -> None:
+    async def does(subject: Any) -> Verdict:
+        await asyncio.sleep(0)
+        return Deny(message="no")
+
+    def drive() -> None:
+        call = made.call(TOOL, SITE, META)
+        call.send(None)
+        try:
+            call.send(None)
+        except StopIteration as end:
+            results.append(end.value)
+
+    _, made = listing(stage, does, None)
+    results: list[ToolResult] = []
+    asyncio.get_running_loop().call_soon(drive)
+    await asyncio.sleep(0)
+    assert [result.status for result in results] == ["denied"]
 
 
 class Noted(Continue):

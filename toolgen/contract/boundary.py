@@ -205,8 +205,6 @@ async def run_with_timeout(seconds: float | None, work: Awaitable[T]) -> T:
         TimeoutError: it took longer; it was cancelled.
         BaseException: what the work raises.
     """
-    if seconds is None:
-        return await work
     first: Any = run_first_step(work)
     return await first.rest(seconds) if isinstance(first, SuspendedWork) else first  # type: ignore[no-any-return]
 
@@ -227,7 +225,9 @@ class SuspendedWork(Generic[T]):
             TimeoutError: it took longer; it was cancelled.
             BaseException: what the work raises.
         """
-        async with asyncio.timeout(seconds):
+        if seconds is None:
+            return await _rest(self._work, self._awaited)
+        async with asyncio.timeout(seconds):  # which needs a task
             return await _rest(self._work, self._awaited)
 
 
