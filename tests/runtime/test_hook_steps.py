@@ -276,6 +276,20 @@ async def test_arguments_that_a_hook_has_spoilt_fail_the_call(engine: InProcessE
     assert result.error.correlation_id
 
 
+class Replacing(Hook):
+    """Puts another payload into the call itself, which type checkers refuse."""
+
+    async def before_tool(self, call: Any, payload: Any, ctx: ToolContext) -> Verdict:
+        call.payload = {"room": "attic"}
+        return Continue()
+
+
+async def test_what_is_no_payload_does_not_reach_the_executor() -> None:
+    executor = Listing()
+    result = await runtime(executor, hooks=[Replacing()]).call(TOOL, SITE, META)
+    assert (result.status, executor.calls) == ("error", [])
+
+
 class Texts(ToolModel):
     text: str
     number: Annotated[int, Field(ge=1)] = 1

@@ -251,7 +251,7 @@ async def _prepare(frame: Frame, payload: ToolModel) -> Any:
                     call = left
         if tool.is_fixed is None:
             tool.is_fixed = _scalars.holds_scalars(frame.spec.payload.type)
-        if not tool.is_fixed or call.payload is not payload:  # else nobody reads its JSON, unless it waits
+        if not tool.is_fixed or call.payload is not payload:  # else its JSON is read only if it is suspended
             call = frame.call = _frozen(frame, call)
         if tool.may_need_approval:
             from .authorization import authorize
