@@ -121,6 +121,7 @@ def test_a_default_is_what_the_design_says() -> None:
         ('{"half":123456789012345678901234567890}', "must be at most 10"),
         ('{"half":1' + "0" * 400 + "}", "must be at most 10"),
         ('{"open":0}', "must be above 0"),
+        ('{"open":1' + "0" * 400 + "}", "must be below 1.5"),
         ('{"open":2}', "must be below 1.5"),
         ('{"step":-1}', "must be at least 0"),
         ('{"step":0.35}', "must be a multiple of 0.1"),
