@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
-from dataclasses import replace
+from dataclasses import FrozenInstanceError, replace
 from typing import Any
 
 import pytest
@@ -71,6 +71,16 @@ async def test_a_refusal_of_known_mistakes_says_what_that_of_new_ones_does() -> 
             new.retry_hint,
             str(new.error),
         )
+
+
+async def test_nobody_changes_the_issue_of_later_calls() -> None:
+    made = runtime(Listing())
+    (issue,) = hint_of(await refused(made, WRONG[0])).issues
+    for name in ("message", "limit", "allowed"):
+        with pytest.raises(FrozenInstanceError):
+            setattr(issue, name, "other")
+    assert hint_of(await refused(made, WRONG[1])).issues == (issue,)
+    assert (issue.message, issue.limit, issue.allowed) == ("must be at most 100", 100, None)
 
 
 async def test_other_mistakes_have_another_refusal() -> None:

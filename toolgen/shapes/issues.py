@@ -12,7 +12,7 @@ from pydantic_core import ErrorDetails, to_json
 
 from toolgen.contract.json_pointer import pointer_of
 from toolgen.contract.json_value import Json
-from toolgen.contract.record import record
+from toolgen.contract.record import frozen_record, record
 from toolgen.contract.secrets import HIDDEN
 
 from .constraints import FLAGS, LIMITS, OF_BYTES, Constraint, IssueCode
@@ -33,9 +33,9 @@ class _WithJson:
     _json: bytes
 
 
-@record
+@frozen_record
 class FieldIssue(_WithJson):
-    """One fault of one value of a document."""
+    """One fault of one value of a document; a codec gives the same object to each call with this fault."""
 
     keys: Keys
     """Keys and array indexes that lead to the value."""
@@ -95,7 +95,7 @@ class FieldIssue(_WithJson):
         try:
             return self._json
         except AttributeError:
-            self._json = to_json(self.as_json())
+            object.__setattr__(self, "_json", to_json(self.as_json()))
             return self._json
 
 
