@@ -41,6 +41,8 @@ _MOST_DOCUMENTS: Final = 100
 """Documents whose findings one codec remembers."""
 _MOST_TOGETHER: Final = 20
 """Errors of such a document."""
+_LONGEST_KEPT: Final = 32_768
+"""Bytes of the JSON of its issues: each lists the values of an enumeration, which may be long."""
 
 _Mistakes = tuple[int, tuple[tuple[str, Keys, type], ...]]
 """How many issues were asked for, and what the issues of a document follow from, where all are repeated."""
@@ -70,7 +72,8 @@ class IssueReader:
         issues = tuple([self._issue(error) for error in each[:most]])
         findings = Findings(issues=issues, more=max(0, len(each) - most))
         has_new = size != len(self._issues_by_error)  # of which none may come again, and together less so
-        if not has_new and len(errors) <= _MOST_TOGETHER and all(map(_is_repeated, errors)):
+        may_recur = not has_new and len(errors) <= _MOST_TOGETHER and all(map(_is_repeated, errors))
+        if may_recur and len(findings.as_bytes()) <= _LONGEST_KEPT:
             if len(self._findings_by_mistakes) >= _MOST_DOCUMENTS:
                 self._findings_by_mistakes.clear()
             remembered: Any = findings
