@@ -7,7 +7,6 @@ those of the results that are there.
 
 from __future__ import annotations
 
-import asyncio
 import datetime as dt
 import json
 import os
@@ -15,9 +14,10 @@ import platform
 import subprocess
 import sys
 from importlib.metadata import version
+from statistics import median
 from typing import Any, Final
 
-from . import generate, runs, startup, turns
+from . import generate, startup, turns
 from .tables import PAGE, RESULTS, ROOT, TABLES, filled
 
 BENCH: Final = ROOT / ".bench"
@@ -32,6 +32,8 @@ PEERS: Final = {
     "mcp": "from mcp import Client; from mcp.server import MCPServer",
 }
 """The environments of peers, and what a program with tools and agents imports of each."""
+PROCESSES: Final = 3
+"""In which a call and a run are measured: some rows are a half larger by where the memory of one lies."""
 
 
 def main() -> None:
@@ -61,7 +63,7 @@ def measured() -> dict[str, Any]:
     say("calls of toolgen with a newer Python")
     results["newer"] = newer()
     say("runs of toolgen")
-    results["runs"] = {**asyncio.run(runs.beside_peers()), "many": runs.many()}
+    results["runs"] = json_of(sys.executable, "benchmarks.runs", "--json")
     say("turns of a conversation")
     results["turns"] = turns.without_window()
     say("calls over MCP")
@@ -105,12 +107,28 @@ def python_of(name: str) -> str | None:
 
 
 def json_of(python: str, module: str, *arguments: str) -> Any:
-    """Run a module from the root of the repository, and return the JSON of the last line that it prints."""
+    """Run a module from the root of the repository, and return the JSON of the last line that it prints.
+
+    Each number is the median of those of `PROCESSES` processes, one after the other.
+    """
     command = [python, "-m", module, *arguments]
-    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    if run.returncode:
-        sys.exit(f"{' '.join(command)} failed:\n{run.stderr[-4000:]}")
-    return json.loads(run.stdout.splitlines()[-1])
+    found = list[Any]()
+    for _ in range(PROCESSES):
+        run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        if run.returncode:
+            sys.exit(f"{' '.join(command)} failed:\n{run.stderr[-4000:]}")
+        found.append(json.loads(run.stdout.splitlines()[-1]))
+    return medians(found)
+
+
+def medians(found: list[Any]) -> Any:
+    """Return the median of numbers, of objects and lists that of each value, of anything else the first."""
+    first = found[0]
+    if isinstance(first, dict):
+        return {key: medians([each[key] for each in found]) for key in first}
+    if isinstance(first, list):
+        return [medians(list(each)) for each in zip(*found, strict=True)]
+    return median(found) if isinstance(first, int | float) else first
 
 
 def say(what: str) -> None:

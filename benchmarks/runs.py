@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import json
+import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -104,11 +106,17 @@ class Rates:
 
 
 def main() -> None:
-    """Print runs a second at their best, the processor's time for one, and what they are of each other."""
+    """Print runs a second at their best, the processor's time for one, and what they are of each other.
+
+    With `--json` what `benchmarks.report` reads.
+    """
+    if sys.argv[1:] == ["--json"]:
+        print(json.dumps({**asyncio.run(beside_peers()), "many": many()}))
+        return
     whole: dict[str, Rates] = {kind: Rates() for kind in KINDS}
     turns: dict[str, Rates] = {kind: Rates() for kind in KINDS}
     alone: dict[str, Rates] = {kind: Rates() for kind in ALONE}
-    many: dict[tuple[str, int], Rates] = {pair: Rates() for pair in product(("memory", "NORMAL"), MANY)}
+    crowds: dict[tuple[str, int], Rates] = {pair: Rates() for pair in product(("memory", "NORMAL"), MANY)}
     calls = Rates()
     with TemporaryDirectory() as name:
         folder = Path(name)
@@ -120,17 +128,17 @@ def main() -> None:
             for kind in ALONE:
                 asyncio.run(_engine(_new(kind, folder / f"{repeat}{kind}.alone"), alone[kind]))
             asyncio.run(_calls(calls))
-            for kind, at_once in many if repeat < 2 else ():
+            for kind, at_once in crowds if repeat < 2 else ():
                 path = folder / f"{repeat}{kind}{at_once}"
-                asyncio.run(_agents(kind, path, at_once, max(at_once, RUNS // 2), many[kind, at_once]))
+                asyncio.run(_agents(kind, path, at_once, max(at_once, RUNS // 2), crowds[kind, at_once]))
     for kind in KINDS:
         print(whole[kind].line(f"whole runs, {kind}", whole["memory"]))
     for kind in KINDS:
         print(turns[kind].line(f"turns, {kind}", turns["memory"]))
     for kind in ALONE:
         print(alone[kind].line(f"the engine alone, {kind}", alone["memory"]))
-    for kind, at_once in many:
-        print(many[kind, at_once].line(f"{at_once} whole runs at once, {kind}", many["memory", at_once]))
+    for kind, at_once in crowds:
+        print(crowds[kind, at_once].line(f"{at_once} whole runs at once, {kind}", crowds["memory", at_once]))
     times = median(whole["memory"].cpu) / median(calls.cpu)
     print(f"a whole run in memory costs what its nine calls cost {times:.0f} times")
 
