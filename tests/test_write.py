@@ -242,7 +242,13 @@ def test_a_full_disk_changes_nothing(out: Path) -> None:
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("length", [5_000, 10_000])
 @pytest.mark.parametrize(
-    "made", ["SpooledTexts([('a.json', [text])])", "list(KeptTexts().keep(text))"], ids=["spooled", "kept"]
+    "made",
+    [
+        "SpooledTexts([('a.json', [text])])",
+        "list(KeptTexts().keep(text))",
+        "kept = KeptTexts().keep(text); SpooledTexts([('a.json', [text])])",
+    ],
+    ids=["spooled", "kept", "both"],
 )
 def test_a_text_for_which_there_is_no_space_is_an_error(tmp_path: Path, made: str, length: int) -> None:
     """Also one that Python holds back until the file is closed."""
@@ -256,6 +262,7 @@ def test_a_text_for_which_there_is_no_space_is_an_error(tmp_path: Path, made: st
     done = in_a_process(tmp_path, "-c", program)
     assert "ToolgenError: cannot write a temporary file" in done.stderr
     assert "Exception ignored" not in done.stderr
+    assert done.stderr.endswith("nothing was changed\n")
 
 
 def test_a_preview_says_what_would_move_and_touches_nothing(out: Path) -> None:

@@ -33,7 +33,7 @@ class SpooledTexts(Mapping[str, str]):
         self.digests: dict[str, str] = {}
         """Digests of the texts by path."""
         self._file = _temporary_file()
-        finalize(self, self._file.close)
+        finalize(self, _close, self._file)
         end = 0
         try:
             for path, parts in files:
@@ -46,8 +46,7 @@ class SpooledTexts(Mapping[str, str]):
                 self.digests[path] = counted.hexdigest()
             self._file.flush()
         except OSError as error:
-            with suppress(OSError):  # of what cannot be written
-                self._file.close()
+            _close(self._file)
             raise disk_error("write", error, Path("a temporary file")) from error
 
     def parts(self, path: str) -> Iterator[bytes]:
@@ -77,7 +76,7 @@ class KeptTexts:
     def __init__(self) -> None:
         self._file = _temporary_file()
         self._end = self._place = 0
-        finalize(self, self._file.close)
+        finalize(self, _close, self._file)
 
     def keep(self, text: str) -> Iterable[str]:
         """Return what reads the text again each time."""
@@ -105,8 +104,7 @@ class KeptTexts:
             self._file.seek(place)
 
     def _refused(self, error: OSError) -> ToolgenError:
-        with suppress(OSError):  # of what cannot be written
-            self._file.close()
+        _close(self._file)
         return disk_error("write", error, Path("a temporary file"))
 
 
@@ -120,6 +118,11 @@ class _KeptText:
 
     def __iter__(self) -> Iterator[str]:
         yield self._texts.read(self._start, self._size)
+
+
+def _close(file: IO[bytes]) -> None:
+    with suppress(OSError):  # of what cannot be written, and nobody reads
+        file.close()
 
 
 def _temporary_file() -> IO[bytes]:
