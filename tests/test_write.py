@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -327,3 +328,21 @@ def test_a_kept_text_is_read_each_time() -> None:
     assert ["".join(each) for each in kept] == ["é", "", "x" * 20_000]
     kept.append(texts.keep("y"))
     assert ["".join(each) for each in reversed(kept)] == ["y", "x" * 20_000, "", "é"]
+
+
+def test_a_staging_folder_that_another_run_has_swept_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That run saw it when it was still empty."""
+    made, swept = tempfile.mkdtemp, list[str]()
+
+    def mkdtemp(**arguments: str) -> str:
+        folder = made(**arguments)
+        if not swept:
+            os.rmdir(folder)
+            swept.append(folder)
+        return folder
+
+    monkeypatch.setattr(tempfile, "mkdtemp", mkdtemp)
+    put(tmp_path / "gen", TEXTS)
+    assert (swept, [file.name for file in tmp_path.iterdir()]) == (swept[:1], ["gen"])

@@ -36,19 +36,33 @@ def staging(out: Path) -> Iterator[Path]:
     """Yield an empty folder on the file system of `out`, above it and so not in the way of its readers."""
     real = Path(os.path.realpath(out))
     room = next(parent for parent in real.parents if parent.is_dir())
-    folder = Path(tempfile.mkdtemp(prefix=STAGING, dir=room))
+    folder = _marked_folder(room, _marker_text(out))
     try:
-        (folder / _MARKER).write_bytes(_marker_text(out))
         yield folder
     finally:
         _remove(folder)
 
 
+def _marked_folder(room: Path, marker: bytes) -> Path:
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=STAGING, dir=room))
+        try:
+            (folder / _MARKER).write_bytes(marker)
+        except FileNotFoundError:
+            continue  # the sweep of another run saw it while it was empty
+        except BaseException:
+            _remove(folder)
+            raise
+        return folder
+
+
 def sweep(out: Path, project: Path) -> None:
-    """Remove staging folders of killed runs for `out`, a folder inside the project."""
+    """Remove staging folders of killed runs for `out`, a folder inside the project, and empty ones."""
     rooms = {parent for parent in out.parents if parent.is_relative_to(project)}
     for room in (*rooms, Path(os.path.realpath(out)).parent):
         for left in room.glob(f"{STAGING}*"):
+            with suppress(OSError):
+                left.rmdir()  # a kill before there is a marker, or after it is gone, leaves nothing in it
             with suppress(OSError):
                 if SafePath(root=room, path=PurePosixPath(left.name) / _MARKER).read() == _marker_text(out):
                     _remove(left)
