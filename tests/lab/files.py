@@ -10,7 +10,7 @@ import asyncio
 import json
 import shutil
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 from random import Random
@@ -38,7 +38,8 @@ LOSSES: Final[tuple[Loss, ...]] = Loss.__args__  # type: ignore[attr-defined]  #
 _JOURNAL: Final = ("runs.db", "runs.db-wal")
 _SESSIONS: Final = ("sessions.db", "sessions.db-wal")
 _KEPT: Final = ("begin", "end", "failed", "shown", "answering")
-"""Lines of the ledger that say what was done, and not what somebody was told of it."""
+"""Lines of the ledger that say what was done, and not what somebody was told of it. The end of a session is
+done where its file is not lost."""
 _LIFE_S: Final = 0.6
 """The longest life of a process before the copy, and after it."""
 
@@ -119,17 +120,18 @@ def _forget(world: World, loss: Loss) -> None:
     """Take from the ledger what people were told, mark what was done, and add which calls had begun."""
     ledger = world.ledger
     begun = _begun(world.folder / "runs.db.witness", ledger) if "journal" in loss else ()
-    lines = [*_kept(ledger), *begun]
+    kinds = (*_KEPT, "ended") if loss.endswith("beside newer sessions") else _KEPT
+    lines = [*_kept(ledger, kinds), *begun]
     ledger.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
 
 
-def _kept(ledger: Path) -> Iterator[dict[str, Any]]:
+def _kept(ledger: Path, kinds: Collection[str]) -> Iterator[dict[str, Any]]:
     for text in ledger.read_text("utf-8").splitlines():
         try:
             line = json.loads(text)
         except ValueError:
             continue
-        if line["kind"] in _KEPT:
+        if line["kind"] in kinds:
             line["facts"]["is_before"] = True
             yield line
 
