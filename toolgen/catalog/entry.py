@@ -255,7 +255,7 @@ def _present(facts: dict[str, Json]) -> dict[str, Json]:
 
 
 def _with_digest(entry: dict[str, Json], format: CatalogFormat) -> dict[str, Json]:
-    """Return an entry with the keys of a format."""
+    """Return an entry with the keys of a format, one of which is the digest from format 2 on."""
     return without(entry, SINCE_2) if format == 1 else {**entry, "digest": tool_digest(entry)}
 
 

@@ -49,7 +49,7 @@ def catalog_entry(
 ) -> CatalogEntry:
     """Return an entry of the catalogue, with the digest of the tool where it is to be added.
 
-    `texts` are those of other entries with the same schemas, and `keep` has the text that digests count.
+    `texts` are those of other entries with the same schemas; `keep` puts away the text that digests count.
     """
     texts = texts or SchemaTexts()
     parts = typed_parts(value)

@@ -60,7 +60,7 @@ def parsed(text: str) -> Any:
 
 
 class SchemaTexts:
-    """Texts by the identity of the schemas that they say; nobody may change these meanwhile."""
+    """Texts of schemas, by the identities of these; nobody may change a schema meanwhile."""
 
     def __init__(self, shared: Container[int] | None = None) -> None:
         self._shared = shared
@@ -101,11 +101,9 @@ class SchemaTexts:
                 f"{encode_basestring_ascii(name)}:{self.canonical(definition)}"
                 for name, definition in sorted(definitions.items())
             )
-            before, after = (
-                canonical({key: schema[key] for key in keys})[1:-1]
-                for keys in (filter("$defs".__gt__, schema), filter("$defs".__lt__, schema))
-            )
+            before = canonical({key: value for key, value in schema.items() if key < "$defs"})[1:-1]
             own = f'"$defs":{{{",".join(inner)}}}'
+            after = canonical({key: value for key, value in schema.items() if key > "$defs"})[1:-1]
             text = "{" + ",".join(filter(None, (before, own, after))) + "}"
         else:
             text = canonical(schema)
