@@ -9,7 +9,14 @@ from typing import Annotated, Any, Final, Literal
 from uuid import uuid4
 
 import pytest
-from pydantic import AfterValidator, Field, PlainSerializer, field_validator
+from pydantic import (
+    AfterValidator,
+    Field,
+    PlainSerializer,
+    PydanticDeprecatedSince20,
+    field_validator,
+    root_validator,
+)
 
 from gen.assistant.toolsets import devices
 from tests.runtime.clock import HOUR, LoopClock
@@ -325,6 +332,16 @@ class Validated(ToolModel):
         return [value]
 
 
+with pytest.warns(PydanticDeprecatedSince20):
+
+    class ValidatedAsInVersion1(ToolModel):
+        text: str
+
+        @root_validator(skip_on_failure=True)
+        def validated(cls, values: dict[str, Any]) -> dict[str, Any]:
+            return {"text": [values["text"]]}
+
+
 class Serialized(ToolModel):
     text: Annotated[str, PlainSerializer(len)]
 
@@ -340,6 +357,7 @@ class Serialized(ToolModel):
         (Open, False),
         (Converted, False),
         (Validated, False),
+        (ValidatedAsInVersion1, False),
         (Serialized, False),
         (dict, False),
         (Texts | None, False),

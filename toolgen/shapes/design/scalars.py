@@ -20,7 +20,8 @@ def holds_scalars(model: object) -> bool:
     if not (isinstance(model, type) and issubclass(model, ToolModel)):
         return False
     config, by_author = model.model_config, model.__pydantic_decorators__
-    if by_author.validators or by_author.field_validators or by_author.model_validators:
+    of_fields = by_author.validators or by_author.field_validators
+    if of_fields or by_author.root_validators or by_author.model_validators:
         return False
     is_closed = config.get("frozen") is True and config.get("extra") == "forbid"
     return is_closed and all(
