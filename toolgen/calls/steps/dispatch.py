@@ -249,9 +249,10 @@ async def _prepare(frame: Frame, payload: ToolModel) -> Any:
                     if not isinstance(left, ToolCall):
                         return left.result
                     call = left
-        if tool.is_fixed is None:
-            tool.is_fixed = _scalars.holds_scalars(frame.spec.payload.type)
-        if not tool.is_fixed or call.payload is not payload:  # else its JSON is read only if it is suspended
+        if tool.has_fixed_payload is None:
+            tool.has_fixed_payload = _scalars.holds_scalars(frame.spec.payload.type)
+        # The JSON of a fixed payload is read only where the call is suspended, which encodes it then.
+        if not tool.has_fixed_payload or call.payload is not payload:
             call = frame.call = _frozen(frame, call)
         if tool.may_need_approval:
             from .authorization import authorize
@@ -304,7 +305,7 @@ async def delegate_or_suspend(frame: Frame, returned: WithoutResult) -> ToolResu
     if suspender is None or (isinstance(returned, Pending) and spec.long_running is None):
         raise MalformedResultError(f"{spec.name} returned pending, but its design has no LongRunning")
     if (call := frame.call) is not None and frame.tool.has_checks_before:
-        frozen = spec.payload.encode(call.payload) if frame.tool.is_fixed else call.payload_json
+        frozen = spec.payload.encode(call.payload) if frame.tool.has_fixed_payload else call.payload_json
         return await suspender.suspend(frame, returned, frozen)
     # As they came: an executor may have changed its payload.
     payload = spec.payload.decode_lenient(arguments_json(frame.arguments), UNLIMITED)

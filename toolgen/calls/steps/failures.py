@@ -69,9 +69,9 @@ def invalid_arguments_result(
         error = ToolValidationError(issues, error.more, is_counted=error.is_counted)
     findings: Any = error._findings
     refusal: Any = findings.refusal if findings and findings.issues is error.issues and not message else False
-    asked, may_recur = (spec.id, spec.name, spec.example, limit), refusal is not False
-    if not refusal or refusal[0] != asked:
-        refusal = asked, *_refusal(spec, error, limit, message or f"the arguments of {spec.name} do not fit")
+    key, may_recur = (spec.id, spec.name, spec.example, limit), refusal is not False
+    if not refusal or refusal[0] != key:
+        refusal = key, *_refusal(spec, error, limit, message or f"the arguments of {spec.name} do not fit")
         if findings and may_recur:
             findings.refusal = refusal
     hint: Any = copied(refusal[1]) if may_recur else refusal[1]

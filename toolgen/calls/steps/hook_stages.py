@@ -28,8 +28,8 @@ S = TypeVar("S")
 async def run_error_hooks(frame: Frame, call: ToolCall, failure: ToolError) -> ToolResult:
     """Run the error hooks of a failed call and return its result."""
 
-    def ask(step: HookMethod, failure: ToolError) -> Awaitable[Verdict]:
-        return run_with_timeout(frame.services.stage_timeout, step(call, failure, frame.context))
+    def ask(hook: HookMethod, failure: ToolError) -> Awaitable[Verdict]:
+        return run_with_timeout(frame.services.stage_timeout, hook(call, failure, frame.context))
 
     try:
         left = await _ON_ERROR.run(frame.tool.on_error, ask, frame, failure)
@@ -38,21 +38,21 @@ async def run_error_hooks(frame: Frame, call: ToolCall, failure: ToolError) -> T
     return left.result if isinstance(left, Stop) else frame.error_result(left)
 
 
-async def run_after_hooks(frame: Frame, before: ToolResult | Awaitable[ToolResult]) -> ToolResult:
-    """Run the after-hooks one by one, on a result or that of an awaitable, and return the last result.
+async def run_after_hooks(frame: Frame, returned: ToolResult | Awaitable[ToolResult]) -> ToolResult:
+    """Run the after-hooks one by one, on a result or on that of an awaitable, and return the last result.
 
     A denial stands, whatever a hook says, does or raises; `Deny` puts it in other words. A call that is
     suspended has its hooks when it has its result.
     """
-    result = before if isinstance(before, ToolResult) else await before
+    result = returned if isinstance(returned, ToolResult) else await returned
     if result.status == "suspended":
         return result
     call = frame.tool_call(raw_arguments(frame.arguments))
-    for step in frame.tool.after:  # the failure of one is the result that the next one sees
+    for hook in frame.tool.after:  # the failure of one is the result that the next one sees
         try:
-            verdict: Any = run_first_step(step(call, result, frame.context))
+            verdict: Any = run_first_step(hook(call, result, frame.context))
             if verdict.__class__ is not Continue or verdict.payload is not None:
-                left = await apply(_AFTER, frame, step, verdict, result)
+                left = await apply(_AFTER, frame, hook, verdict, result)
                 result = left.result if isinstance(left, Stop) else left
         except BaseException as error:
             exception = as_task_exception(error)

@@ -195,7 +195,7 @@ class Stage(Generic[C, S, R]):
                 return self.on_abort(around, subject, verdict.error)
 
 
-def checked_verdict(step: HookMethod, verdict: object) -> Verdict:
+def checked_verdict(hook: HookMethod, verdict: object) -> Verdict:
     """Return the verdict of a hook.
 
     Raises:
@@ -203,16 +203,16 @@ def checked_verdict(step: HookMethod, verdict: object) -> Verdict:
     """
     if not isinstance(verdict, _VERDICTS):
         raise TypeError(
-            f"{_name(step)} returned {type(verdict).__name__}; a hook returns Continue, Answer, Deny or Abort"
+            f"{_name(hook)} returned {type(verdict).__name__}; a hook returns Continue, Answer, Deny or Abort"
         )
     if isinstance(verdict, Abort) and not isinstance(verdict.error, ToolError):
-        raise TypeError(f"{_name(step)} aborts with a {type(verdict.error).__name__}, not a ToolError")
+        raise TypeError(f"{_name(hook)} aborts with a {type(verdict.error).__name__}, not a ToolError")
     if isinstance(verdict, Deny) and not isinstance(verdict.message, str):
         raise TypeError(
-            f"{_name(step)} denies with a {type(verdict.message).__name__}; a message must be a string"
+            f"{_name(hook)} denies with a {type(verdict.message).__name__}; a message must be a string"
         )
     return verdict
 
 
-def _name(step: Callable[..., object]) -> str:
-    return getattr(step, "__qualname__", repr(step))
+def _name(hook: Callable[..., object]) -> str:
+    return getattr(hook, "__qualname__", repr(hook))

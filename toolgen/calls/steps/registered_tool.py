@@ -61,11 +61,11 @@ class RegisteredTool:
         "begins_itself",
         "execute",
         "has_checks_before",
+        "has_fixed_payload",
         "intercepted_fields",
         "interceptors",
         "is_async",
         "is_bare",
-        "is_fixed",
         "is_free",
         "is_plain",
         "is_sensitive",
@@ -161,9 +161,9 @@ class RegisteredTool:
         self.has_checks_before = bool(self.before) or self.may_need_approval
         """Whether anything stands between the arguments and the executor."""
         reads_call = self.may_need_approval or self.raw or bool(self.interceptors or self.on_error)
-        self.is_fixed = False if reads_call else None
-        """Whether no hook can change the payload of a call, whose JSON nobody reads then; None until its
-        first call has looked at the class."""
+        self.has_fixed_payload = False if reads_call else None
+        """Whether no hook can change the payload of a call, and nobody reads its JSON; None until the first
+        call with a hook before it has looked at the class."""
         self.needs_call = reads_call or self.has_checks_before or spec.long_running is not None
         self.is_sensitive = spec.is_sensitive or CREDENTIALS_CAPABILITY in options.capabilities
         """Whether its calls have sensitive values: its arguments, its results, or what its executor sends."""
