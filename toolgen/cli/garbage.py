@@ -71,7 +71,7 @@ def leave_objects() -> None:
     """
     gc.freeze()
     gc.disable()
-    _phases["end"] = 0  # to count them takes longer
+    _phases["end"] = 0  # nobody reads how many, and to count them takes time
 
 
 def _end_command() -> None:

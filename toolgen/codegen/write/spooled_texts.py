@@ -18,7 +18,7 @@ from .disk_errors import disk_error
 _PART: Final = 1 << 20
 """Bytes of a text that are read at once."""
 _BUFFER: Final = 1 << 18
-"""Bytes that are written at once, and read ahead, for texts are read much in the order of their writing."""
+"""Bytes that are written at once, and read ahead: texts are mostly read in the order of their writing."""
 
 
 class SpooledTexts(Mapping[str, str]):
@@ -67,7 +67,7 @@ class SpooledTexts(Mapping[str, str]):
 
 
 class KeptTexts:
-    """Texts that stand in a file until somebody reads them.
+    """Texts that stand in a temporary file, and are read from it each time that somebody needs them.
 
     Raises:
         ToolgenError: the file cannot be written.

@@ -117,7 +117,7 @@ class IssueReader:
         if kind == "missing":
             return missing(keys, self.schema, self._node(loc))
         if (bound := BOUNDS.get(kind)) is not None:
-            if self._has_numbers and isinstance(error["input"], int):  # for those pydantic's is a whole one
+            if self._has_numbers and isinstance(error["input"], int):  # pydantic's own limit is rounded
                 limit = _resolve(self._node(loc), self.schema).get(bound.keyword)
                 error = error if limit is None else {**error, "ctx": {bound.core: limit}}
             return _bound_issue(keys, bound, error)
