@@ -88,6 +88,7 @@ async def test_hooks_see_how_a_suspended_call_ends(made_of: Any, does: Any, answ
     hook = Hears()
     made = runtime(Listing(does), made_of, engine=InProcessEngine(), hooks=[hook])
     token = await token_of(made)
+    assert [seen for seen, _ in hook.seen] == (["pending"] if made_of is LONG else [])
     hook.seen.clear()
     result = await made.waits.answer(token, answer)
     assert result.status == status
