@@ -346,6 +346,14 @@ class Serialized(ToolModel):
     text: Annotated[str, PlainSerializer(len)]
 
 
+class Defaulted(ToolModel):
+    text: str = Field(default_factory=list)  # type: ignore[assignment]  # what no validator checks
+
+
+class ListedByDefault(ToolModel):
+    text: str = [5]  # type: ignore[assignment]  # as above
+
+
 @pytest.mark.parametrize(
     ("model", "holds"),
     [
@@ -359,6 +367,8 @@ class Serialized(ToolModel):
         (Validated, False),
         (ValidatedAsInVersion1, False),
         (Serialized, False),
+        (Defaulted, False),
+        (ListedByDefault, False),
         (dict, False),
         (Texts | None, False),
     ],

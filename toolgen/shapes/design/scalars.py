@@ -6,6 +6,7 @@ from types import NoneType, UnionType
 from typing import Any, Final, Literal, Union, get_args, get_origin
 
 from annotated_types import BaseMetadata
+from pydantic.fields import FieldInfo
 
 from .model import ToolModel
 
@@ -15,7 +16,8 @@ _SCALARS: Final = (str, int, float, bool, NoneType)
 def holds_scalars(model: object) -> bool:
     """Return whether it is a class of frozen instances whose fields are texts, numbers, booleans and null.
 
-    A validator of the author's may return anything, whatever the type of its field is.
+    A validator of the author's may return anything, whatever the type of its field is, and nothing checks
+    a default.
     """
     if not (isinstance(model, type) and issubclass(model, ToolModel)):
         return False
@@ -24,10 +26,15 @@ def holds_scalars(model: object) -> bool:
     if of_fields or by_author.root_validators or by_author.model_validators:
         return False
     is_closed = config.get("frozen") is True and config.get("extra") == "forbid"
-    return is_closed and all(
-        _is_scalar(field.annotation) and all(isinstance(limit, BaseMetadata) for limit in field.metadata)
-        for field in model.model_fields.values()
+    return is_closed and all(map(_holds_scalar, model.model_fields.values()))
+
+
+def _holds_scalar(field: FieldInfo) -> bool:
+    has_scalar = field.is_required() or (
+        field.default_factory is None and isinstance(field.default, _SCALARS)
     )
+    limits = all(isinstance(each, BaseMetadata) for each in field.metadata)
+    return has_scalar and limits and _is_scalar(field.annotation)
 
 
 def _is_scalar(annotation: Any) -> bool:
