@@ -126,44 +126,42 @@ async def test_what_a_hook_raises_before_or_after_it_suspends_fails_the_call(
         )
 
 
-@pytest.mark.parametrize("stage", STAGES)
-async def test_a_hook_that_takes_too_long_is_cancelled_and_fails_the_call(stage: str) -> None:
-    began, ended = asyncio.Event(), asyncio.Event()
+class Hangs:
+    """What a hook does that never ends by itself."""
 
-    async def does(subject: Any) -> Any:
-        began.set()
+    def __init__(self) -> None:
+        self.began, self.has_ended = asyncio.Event(), False
+
+    async def __call__(self, subject: Any) -> Any:
+        self.began.set()
         try:
             await asyncio.Event().wait()
         finally:
-            ended.set()
+            self.has_ended = True
 
-    executor, made = listing(stage, does)
+
+@pytest.mark.parametrize("stage", STAGES)
+async def test_a_hook_that_takes_too_long_is_cancelled_and_fails_the_call(stage: str) -> None:
+    hangs = Hangs()
+    executor, made = listing(stage, hangs)
     async with LoopClock() as clock:
         running = asyncio.create_task(made.call(TOOL, SITE, META))
-        await began.wait()
+        await hangs.began.wait()
         await clock.advance(HOUR)
         result = await running
-    assert (result.status, ended.is_set(), len(executor.calls)) == ("error", True, stage == "after")
+    assert (result.status, hangs.has_ended, len(executor.calls)) == ("error", True, stage == "after")
 
 
 @pytest.mark.parametrize("stage", STAGES)
 async def test_a_hook_is_cancelled_with_its_call(stage: str) -> None:
-    began, ended = asyncio.Event(), asyncio.Event()
-
-    async def does(subject: Any) -> Any:
-        began.set()
-        try:
-            await asyncio.Event().wait()
-        finally:
-            ended.set()
-
-    executor, made = listing(stage, does)
+    hangs = Hangs()
+    executor, made = listing(stage, hangs)
     running = asyncio.create_task(made.call(TOOL, SITE, META))
-    await began.wait()
+    await hangs.began.wait()
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
-    assert (ended.is_set(), len(executor.calls)) == (True, stage == "after")
+    assert (hangs.has_ended, len(executor.calls)) == (True, stage == "after")
 
 
 @pytest.mark.parametrize("stage", STAGES)

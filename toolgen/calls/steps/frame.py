@@ -232,7 +232,7 @@ class Frame:
     """The state of one call that has begun, with a context of its own."""
 
     call: ToolCall | None = None
-    """The call as hooks, policies and interceptors see it; None before them, and where nobody reads it."""
+    """The call as hooks, policies and interceptors see it; None before them, and for tools without any."""
     once: OnceCall | None = None
     """What the engine keeps of a call of a run whose tool may not run twice."""
     resumption: Resumption | None = None
