@@ -7,6 +7,15 @@ PYTHON ?= $(shell for name in python3 python3.13 python3.12 python3.11; do \
 BIN := .venv/bin
 INSTALL := $(BIN)/uv --quiet pip install --python $(BIN)/python --no-deps
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
+# Trust the certificates of the system's store too: a company's network often has a certificate authority of its own.
+ifeq ($(UV_SYSTEM_CERTS)$(UV_NATIVE_TLS),)
+export UV_SYSTEM_CERTS := 1
+endif
+export NODE_USE_SYSTEM_CA ?= 1
+# pip does so by itself since version 24.2. A `cert` among its own settings overrides this one.
+SYSTEM_STORE := import os, ssl; at = ssl.get_default_verify_paths(); \
+	print(at.cafile or at.capath and os.listdir(at.capath) and at.capath or str())
+PIP = REQUESTS_CA_BUNDLE="$${REQUESTS_CA_BUNDLE:-$${CURL_CA_BUNDLE:-$$($(BIN)/python -c '$(SYSTEM_STORE)')}}" $(BIN)/python -m pip
 unexport PYTHONDONTWRITEBYTECODE # without compiled files, each process of a test compiles what it imports
 
 .PHONY: help
@@ -168,7 +177,7 @@ clean: ## remove what make has made
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	sed -n '/^uv==/,/[^\\]$$/p' requirements-dev.lock >.venv/uv.txt
 	@echo "installing the tools of the project into .venv, which may take some minutes" >&2
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --no-deps --require-hashes --requirement .venv/uv.txt
+	$(PIP) install --quiet --disable-pip-version-check --no-compile --no-deps --require-hashes --requirement .venv/uv.txt
 	$(INSTALL) --require-hashes --requirement requirements-dev.lock
 	$(INSTALL) --no-build-isolation --editable .
 	@touch $@

@@ -36,6 +36,7 @@ LONGEST: Final = tuple(
         "engines/test_races.py",
         "engines/test_offloading.py",
         "test_determinism.py",
+        "test_system_certificates.py",
         "test_wheel.py",
         "test_field_tree.py",
         "engines/test_malformed.py",
