@@ -7,7 +7,10 @@ from dataclasses import replace
 
 import pytest
 
+from gen.assistant.toolsets import tariffs
 from tests.agents.tools import TOOLS, add, agent, calling, first_answer, running
+from tests.cases.mcp.gen.helper.toolsets import git
+from toolgen.adapters.mcp import MCPToolset, StdioServer
 from toolgen.agents import (
     AgentRegistration,
     Agents,
@@ -89,6 +92,31 @@ def test_agents_share_a_toolset_that_another_agent_implements() -> None:
         sums = ToolsetRegistration(name="x.sums", specs=[spec], executor=route, format=1)
         agents_of(runtime).register(agent(name, NOBODY, sums))
     assert agents_of(runtime).list() == ("x.one", "x.two")
+
+
+def test_agents_share_a_toolset_that_clients_execute() -> None:
+    """Generated code creates an executor for each registration that is called without one."""
+    runtime = Runtime()
+    for name in ("assistant.one", "assistant.two"):
+        agents_of(runtime).register(agent(name, NOBODY, tariffs.registration()))
+    assert agents_of(runtime).list() == ("assistant.one", "assistant.two")
+    other = tariffs.registration(tariffs.BoundTariffsExecutor())
+    with pytest.raises(RegistrationError, match=r"another executor for toolset 'assistant.tariffs'"):
+        agents_of(runtime).register(agent("assistant.three", NOBODY, other))
+
+
+def test_an_agent_uses_a_toolset_that_was_registered_without_an_executor() -> None:
+    runtime = Runtime()
+    runtime.tools.register(tariffs.registration())
+    agents_of(runtime).register(agent("assistant.one", NOBODY, tariffs.registration()))
+    assert runtime.tools.toolsets() == ("assistant.tariffs",)
+
+
+def test_agents_share_the_toolset_of_a_server() -> None:
+    server, runtime = MCPToolset("git", StdioServer("mcp-server-git")), Runtime()
+    for name in ("helper.one", "helper.two"):
+        agents_of(runtime).register(agent(name, NOBODY, git.registration(server.executor)))
+    assert agents_of(runtime).list() == ("helper.one", "helper.two")
 
 
 def test_what_is_wrong_registers_nothing() -> None:

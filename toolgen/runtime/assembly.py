@@ -202,7 +202,7 @@ class Registry:
                 )
             if served is None:
                 prepared[registration.name] = self._prepare(registration)
-            elif _executor(served) != _executor(registration):
+            elif not _has_same_executor(served, registration):
                 raise RegistrationError(
                     f"agent {agent!r} has another executor for toolset {registration.name!r} "
                     "than was registered before",
@@ -274,6 +274,12 @@ def _require_registration(registration: object) -> None:
 
 def _listed_tools(prepared: Sequence[Prepared]) -> list[RegisteredTool]:
     return [tool for _, listed in prepared for tool in listed.tools]
+
+
+def _has_same_executor(served: Served, other: Served) -> bool:
+    """Return whether one executor can serve both; of two defaults the first does."""
+    are_default = all(isinstance(each, ToolsetRegistration) and each.is_default for each in (served, other))
+    return are_default or _executor(served) == _executor(other)
 
 
 def _executor(served: Served) -> object:

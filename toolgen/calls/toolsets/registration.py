@@ -48,6 +48,9 @@ class ToolsetRegistration:
     """Instructions for the model."""
     native: Sequence[NativeTool] = ()
     """Tools of it that the model's provider runs itself."""
+    is_default: bool = False
+    """Whether the generated code created the executor because none was passed. Agents that share such a
+    toolset share the executor that was registered first."""
 
 
 @frozen_record

@@ -64,7 +64,7 @@ class ExecutorArgumentView:
     parameter: str
     docstring: str
     value: str
-    """Expression of what executes the tools."""
+    """Expression of what executes the tools, and after a comma whether it is the default."""
 
 
 @frozen_record
@@ -170,7 +170,8 @@ def _registration(design: Design, toolset: Toolset) -> ExecutorArgumentView:
     return ExecutorArgumentView(
         parameter=f"executor: {type_} | None = None",
         docstring=docstring(f"{text}.\n\nWithout one, the clients of its services execute the tools.", 4),
-        value=f"{names.bound_executor(toolset)}() if executor is None else executor",
+        value=f"{names.bound_executor(toolset)}() if executor is None else executor, "
+        "is_default=executor is None",
     )
 
 

@@ -84,4 +84,5 @@ def registration(executor: TariffsExecutor | RawExecutor | None = None) -> Tools
         name="assistant.tariffs",
         specs=specs.SPECS,
         executor=BoundTariffsExecutor() if executor is None else executor,
+        is_default=executor is None,
     )

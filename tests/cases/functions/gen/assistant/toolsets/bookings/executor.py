@@ -72,4 +72,5 @@ def registration(executor: BookingsExecutor | RawExecutor | None = None) -> Tool
         name="assistant.bookings",
         specs=specs.SPECS,
         executor=BoundBookingsExecutor() if executor is None else executor,
+        is_default=executor is None,
     )

@@ -84,4 +84,5 @@ def registration(executor: CatalogueExecutor | RawExecutor | None = None) -> Too
         name="assistant.catalogue",
         specs=specs.SPECS,
         executor=BoundCatalogueExecutor() if executor is None else executor,
+        is_default=executor is None,
     )
