@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.selection import first
 from toolgen.cli import main
+from toolgen.cli.atomic_write import replace_files
+from toolgen.cli.config import EXAMPLES
 from toolgen.cli.last_generation import CACHE
+from toolgen.contract.errors import ToolgenError
 
+ROOT = Path(__file__).parents[1]
 FUNCTIONS = """\
 def stock() -> int:
     return 1
@@ -116,7 +124,7 @@ def project(empty: Path) -> Path:
     return empty
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", first(KINDS, 3))
 def test_two_agents_use_one_toolset(project: Path, capsys: pytest.CaptureFixture[str], kind: str) -> None:
     (project / "shop/design.py").write_text(DESIGN.replace("USED", f"Use({kind})"))
     assert command("init", "--add") == 0
@@ -130,3 +138,151 @@ def test_the_shared_executor_answers(project: Path, capsys: pytest.CaptureFixtur
     capsys.readouterr()
     assert command("call", "stock") == 0
     assert capsys.readouterr().out == '{"result":1}\n'
+
+
+REFUSED = {
+    "runs": 'runs = "runs.db"',
+    "functions": 'functions = ["shop.store"]',
+    "mcp": 'mcp = { git = { command = ["mcp-server-git"] } }',
+    "runtime": 'runtime = "shop.other:runtime"',
+    "design": 'functions = ["shop.store"]',
+}
+"""A line of each setting that a project with a runtime or without a design has."""
+OF_EACH = {
+    **REFUSED,
+    "out": 'out = "shop/made"',
+    "typescript": 'typescript = "web"',
+    "package": 'package = "shop.gen"',
+    "stubs": 'stubs = "shop/own"',
+    "test_runtime": 'test_runtime = "shop.checks:runtime"',
+    "agents": 'agents = { first = "demo" }',
+    "catalog_format": "catalog_format = 2",
+    "lint": "lint = { many-arguments = 20 }",
+}
+"""A line for each setting, in the place of its own."""
+
+
+def test_stubs_may_be_outside_of_the_source_folder(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.move(project / "shop", project / "src/shop")
+    settings = '[tool.toolgen]\ndesign = "shop.design"\nout = "src/shop/gen"\npackage = "shop.gen"\n'
+    settings += 'stubs = "shop_stubs"\n'
+    (project / "pyproject.toml").write_text(settings)
+    (project / "src/shop/design.py").write_text(DESIGN.replace("USED", "Use(of_executor)"))
+    assert command("init", "--add") == 0
+    capsys.readouterr()
+    assert command("tools", "list") == 0
+    assert "desk.of_executor.stock" in capsys.readouterr().out
+
+
+def test_each_setting_is_tried() -> None:
+    assert OF_EACH.keys() == EXAMPLES.keys()
+
+
+def with_line(key: str) -> str:
+    """Return the settings with the line of a key in the place of its own."""
+    lines = [line for line in SETTINGS.splitlines() if not line.startswith(f"{key} ")]
+    return "\n".join([*lines, OF_EACH[key], ""])
+
+
+@pytest.mark.parametrize("key", first(OF_EACH, 7))
+def test_an_app_fits_the_settings_or_nothing_changes(
+    project: Path, capsys: pytest.CaptureFixture[str], key: str
+) -> None:
+    (project / "pyproject.toml").write_text(with_line(key))
+    before = files(project)
+    code = command("init", "--add")
+    captured = capsys.readouterr()
+    assert code == (2 if key in REFUSED else 0), captured.err
+    if code == 0:
+        assert command("tools", "list") == 0
+        assert "desk.of_functions.stock" in capsys.readouterr().out
+        assert command("gen", "--check") == 0
+    else:
+        assert key in captured.err
+        assert "  hint: " in captured.err
+        assert files(project) == before
+
+
+def test_the_function_of_the_tests_is_not_that_of_live_data(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "pyproject.toml").write_text(f'{SETTINGS}test_runtime = "shop.app:runtime"\n')
+    before = files(project)
+    assert command("init", "--add") == 2
+    assert "test_runtime 'shop.app:runtime'" in capsys.readouterr().err
+    assert files(project) == before
+
+
+def folder_for_stub(folder: Path) -> None:
+    (folder / "shop/executors/desk/of_functions.py").mkdir(parents=True)
+
+
+def file_for_folder(folder: Path) -> None:
+    (folder / "shop/gen").write_text("mine")
+
+
+def foreign_file(folder: Path) -> None:
+    (folder / "shop/gen/desk").mkdir(parents=True)
+    (folder / "shop/gen/types.py").write_text("mine")
+
+
+@pytest.mark.parametrize("damage", [folder_for_stub, file_for_folder, foreign_file])
+def test_an_app_is_not_left_behind_if_the_generator_stops(
+    project: Path, capsys: pytest.CaptureFixture[str], damage: Callable[[Path], None]
+) -> None:
+    damage(project)
+    before = files(project)
+    assert command("init", "--add") != 0
+    assert "error: " in capsys.readouterr().err
+    assert files(project) == before
+
+
+@pytest.mark.parametrize("text", ["tool = { ruff = {} }\n", "[tool]\ntoolgen = 3\n"])
+def test_new_tools_are_not_left_behind_if_the_settings_cannot_be_written(
+    empty: Path, capsys: pytest.CaptureFixture[str], text: str
+) -> None:
+    (empty / "pyproject.toml").write_text(text)
+    assert command("init", "shop", "--add") == 2
+    assert "nothing can be added" in capsys.readouterr().err
+    assert files(empty) == {"pyproject.toml": text.encode()}
+
+
+def test_files_are_replaced_together_or_not_at_all(empty: Path) -> None:
+    first, second, third = empty / "design.py", empty / "new/folder/lock.json", empty / "design.py/lock.json"
+    first.write_bytes(b"before")
+    read = {first: b"before", second: None, third: None}
+    with pytest.raises(ToolgenError, match=r"cannot write .*design\.py"):
+        replace_files({first: b"after", second: b"after", third: b"after"}, read)
+    assert files(empty) == {"design.py": b"before"}
+    replace_files({first: None, second: b"after"}, read)
+    assert files(empty) == {"new": None, "new/folder": None, "new/folder/lock.json": b"after"}
+
+
+STARTS: dict[str, tuple[str, ...]] = {
+    "tools of functions": ("init", "shop", "--add", "--from", "functions", "parts"),
+    "an app": ("init", "--add"),
+    "tools": ("init", "shop", "--add"),
+    "a project": ("init", "shop", "--agent"),
+    "a design": ("import", "python", "parts", "--out", "new/folder"),
+}
+
+
+@pytest.mark.parametrize(
+    ("start", "limit"),
+    first([(start, limit) for limit in (4500, 2000, 600, 200) for start in STARTS], 2),
+)
+def test_a_disk_that_is_full_leaves_the_folder_as_it_was(project: Path, start: str, limit: int) -> None:
+    """No file of more bytes than the limit can be written, which is another one for each limit."""
+    (project / "parts.py").write_text(FUNCTIONS)
+    if start != "an app":
+        shutil.rmtree(project / "shop")
+        (project / "pyproject.toml").write_text("# mine\n")
+    before = files(project)
+    done = subprocess.run(
+        ["prlimit", f"--fsize={limit}", sys.executable, "-m", "toolgen", *STARTS[start]],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+    assert (files(project) == before) == (done.returncode != 0)
+    assert done.returncode == 0 or "error: " in done.stderr

@@ -6,7 +6,7 @@ import os
 
 from tests.conftest import DESIGN, ProjectFolder
 from tests.test_watch import watching
-from toolgen.cli.config import _EXAMPLES
+from toolgen.cli.config import EXAMPLES
 
 TYPES = "app/gen/hall/toolsets/people/types.py"
 
@@ -49,7 +49,7 @@ def test_a_broken_design_is_survived(project: ProjectFolder) -> None:
         assert watch.until("date") == [UP_TO_DATE]
         settings = (project.path / "pyproject.toml").read_text()
         project.write("pyproject.toml", settings.replace("out", "outt"))
-        assert "has no key 'outt'" in watch.until([*_EXAMPLES][-1])[0]  # the hint names the keys
+        assert "has no key 'outt'" in watch.until([*EXAMPLES][-1])[0]  # the hint names the keys
         project.write("pyproject.toml", settings)
         assert watch.until("date") == [UP_TO_DATE]
         assert watch.stop() == []

@@ -17,7 +17,7 @@ from tests.selection import first
 from toolgen.adapters.mcp import HttpServer, StdioServer
 from toolgen.cli import main
 from toolgen.cli.config import read_project
-from toolgen.cli.mcp_settings import read_servers
+from toolgen.cli.mcp_settings import ServerSettings, read_servers, recorded
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.mcp_lock import lock_text, make_lock, read_lock
 
@@ -36,6 +36,16 @@ def run(capsys: pytest.CaptureFixture[str], *args: str) -> tuple[int, str, str]:
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+def test_a_server_comes_into_the_settings_which_stay_as_they_are(folder: Path) -> None:
+    file = folder / "pyproject.toml"
+    before = b'[tool.toolgen]\r\ndesign = "design" # ours'
+    file.write_bytes(before)
+    assert recorded(file, "git", ServerSettings(command=("mcp-server-git",)))
+    assert file.read_bytes().startswith(before)
+    assert b"\n" not in file.read_bytes().replace(b"\r\n", b"")
+    assert list(read_project(file).mcp) == ["git"]
 
 
 @pytest.mark.exhaustive

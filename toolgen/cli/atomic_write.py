@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from toolgen.codegen.write.staging import stage
@@ -27,12 +27,12 @@ def formatted(texts: list[str]) -> list[str]:
 
 
 def replace_files(texts: Mapping[Path, bytes | None], read: Mapping[Path, bytes | None]) -> None:
-    """Replace files one after the other, each of them at once; None removes one.
+    """Replace all files or none, each of them at once; None removes one.
 
     A run that is killed leaves each file as it was or as it becomes.
 
     Raises:
-        ToolgenError: a file does not hold any more what was read, or cannot be written.
+        ToolgenError: a file does not hold any more what was read, or cannot be written; all are as they were.
     """
     try:
         for file in texts:
@@ -40,31 +40,61 @@ def replace_files(texts: Mapping[Path, bytes | None], read: Mapping[Path, bytes 
             if held != read[file]:
                 hint = "run the command again"
                 raise ToolgenError(f"{file} changed while it was read; nothing was written", hint=hint)
-        for file, data in texts.items():
-            if data is None:
-                file.unlink(missing_ok=True)
-            else:
-                _replace(Path(os.path.realpath(file)), data)
+        with undoing({file: read[file] for file in texts}) as undo, ExitStack() as staged:
+            new = {file: _staged(file, data, staged) for file, data in texts.items() if data is not None}
+            for file in texts:
+                if file in new:
+                    os.replace(new[file], os.path.realpath(file))
+                else:
+                    file.unlink(missing_ok=True)
+            undo.pop_all()
     except OSError as error:
         message = f"cannot write {error.filename or 'the design'}: {error.strerror}"
         raise ToolgenError(message, hint="make it writable, and run the command again") from error
 
 
-def _replace(file: Path, data: bytes) -> None:
+@contextmanager
+def undoing(files: Mapping[Path, bytes | None]) -> Iterator[ExitStack]:
+    """Put files back, and remove the folders that were made for them, unless `pop_all` empties the stack.
+
+    Args:
+        files: What each file holds before; None if there is none.
+    """
+    with ExitStack() as undo:
+        for file, data in files.items():
+            undo.callback(_put_back, file, data, [each for each in file.parents if not each.exists()])
+        yield undo
+
+
+def _put_back(file: Path, data: bytes | None, made: list[Path]) -> None:
+    if data is None:
+        with suppress(FileNotFoundError, NotADirectoryError):
+            file.unlink()
+    elif not file.exists() or file.read_bytes() != data:
+        with ExitStack() as staged:
+            os.replace(_staged(file, data, staged), os.path.realpath(file))
+    _remove_empty(made)
+
+
+def _remove_empty(folders: list[Path]) -> None:
+    for folder in folders:
+        with suppress(OSError):  # it is not there, or something of somebody else is in it
+            folder.rmdir()
+
+
+def _staged(file: Path, data: bytes, staged: ExitStack) -> Path:
+    """Return a file beside this one with the data, which is removed with `staged` if it is still there."""
+    file = Path(os.path.realpath(file))
     file.parent.mkdir(parents=True, exist_ok=True)
     new = file.with_name(f"{_STAGING}{file.name}")  # what a killed run left is written over by the next
-    try:
-        with open(new, "wb") as written:
-            written.write(data)
-            written.flush()
-            os.fsync(written.fileno())
-        if file.exists():
-            shutil.copymode(file, new)
-        os.replace(new, file)
-    except BaseException:
-        with suppress(OSError):
-            new.unlink()
-        raise
+    staged.callback(new.unlink, missing_ok=True)
+    with open(new, "wb") as written:
+        written.write(data)
+        written.flush()
+        os.fsync(written.fileno())
+    if file.exists():
+        shutil.copymode(file, new)
+    return new
 
 
 def write_files_atomically(out: Path, texts: Mapping[str, str], *, is_forced: bool) -> None:
@@ -83,14 +113,17 @@ def write_files_atomically(out: Path, texts: Mapping[str, str], *, is_forced: bo
                 f"files exist already: {', '.join(there[:_MOST_NAMES])}{more}; nothing was written",
                 hint="overwrite it with --force, or choose another --name or --out",
             )
-        out.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=_STAGING, dir=out) as folder:
-            staging = Path(folder)
-            for path, text in texts.items():
-                file = staging / "tree" / path
-                file.parent.mkdir(parents=True, exist_ok=True)
-                file.write_bytes(text.encode())
-            _move(staging, out, texts)
+        with ExitStack() as undo:
+            undo.callback(_remove_empty, [each for each in (out, *out.parents) if not each.exists()])
+            out.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(prefix=_STAGING, dir=out) as folder:
+                staging = Path(folder)
+                for path, text in texts.items():
+                    file = staging / "tree" / path
+                    file.parent.mkdir(parents=True, exist_ok=True)
+                    file.write_bytes(text.encode())
+                _move(staging, out, texts)
+            undo.pop_all()
     except OSError as error:
         raise ToolgenError(
             f"cannot write {error.filename or out}: {error.strerror}",

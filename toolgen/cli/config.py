@@ -18,7 +18,7 @@ from toolgen.contract.record import frozen_record
 
 from .mcp_settings import ServerSettings, SettingsError, read_servers
 
-_EXAMPLES: Final = {
+EXAMPLES: Final = {
     "design": 'design = "home.design"',
     "out": 'out = "gen"',
     "package": 'package = "home.gen"',
@@ -33,6 +33,7 @@ _EXAMPLES: Final = {
     "catalog_format": "catalog_format = 2",
     "lint": 'lint = { many-arguments = 20, missing-annotations = "error" }',
 }
+"""A line of each setting, by its key."""
 _LIVE: Final = "is the function of 'runtime', so that tests would run on live data"
 
 
@@ -116,16 +117,29 @@ def find_project(file: Path | None) -> Project:
 
 def read_project(file: Path) -> Project:
     try:
-        document = tomllib.loads(file.read_text("utf-8"))
+        text = file.read_text("utf-8")
     except OSError as error:
         raise ToolgenError(f"cannot read {file}: {error.strerror}", hint="pass --config FILE") from error
+    except UnicodeDecodeError as error:
+        raise ToolgenError(f"{file} is not TOML: {error}", hint="correct the file") from error
+    return project_of(file, text)
+
+
+def project_of(file: Path, text: str) -> Project:
+    """Return the project that a pyproject.toml with this text describes.
+
+    Raises:
+        ToolgenError: its `[tool.toolgen]` does not say what is needed.
+    """
+    try:
+        document = tomllib.loads(text)
     except ValueError as error:
         raise ToolgenError(f"{file} is not TOML: {error}", hint="correct the file") from error
     tools = document.get("tool", {})
     table = tools.get("toolgen") if isinstance(tools, dict) else None
     if not isinstance(table, dict):
         raise ToolgenError(
-            f"{file} has no table [tool.toolgen]", hint=f"add [tool.toolgen] with {_EXAMPLES['design']}"
+            f"{file} has no table [tool.toolgen]", hint=f"add [tool.toolgen] with {EXAMPLES['design']}"
         )
     return _project(file, table)
 
@@ -134,7 +148,7 @@ def _project(file: Path, table: dict[str, object]) -> Project:
     values: dict[str, str] = {}
     others: dict[str, Any] = {}
     for key, value in table.items():
-        if key not in _EXAMPLES:
+        if key not in EXAMPLES:
             raise _unknown_key(file, key)
         if key in _READERS:
             others[key] = _READERS[key](file, value)
@@ -143,7 +157,7 @@ def _project(file: Path, table: dict[str, object]) -> Project:
         else:
             raise _setting_error(file, key, value, "is not a non-empty string")
     if "design" not in values and "functions" not in others:
-        hint = f"add {_EXAMPLES['design']}, or {_EXAMPLES['functions']}"
+        hint = f"add {EXAMPLES['design']}, or {EXAMPLES['functions']}"
         raise ToolgenError(f"{file}: [tool.toolgen] names no design", hint=hint)
     for key in ("out", "stubs", "typescript"):
         if key in values and not _is_folder(values[key]):
@@ -153,7 +167,7 @@ def _project(file: Path, table: dict[str, object]) -> Project:
     if "package" not in values and not _is_dotted(".".join(out.parts)):
         raise ToolgenError(
             f"{file}: [tool.toolgen] out {str(out)!r} has no import path",
-            hint=f"say under which name it is imported: {_EXAMPLES['package']}",
+            hint=f"say under which name it is imported: {EXAMPLES['package']}",
         )
     values.setdefault("package", ".".join(out.parts))
     _require_free_name(file, values, out)
@@ -288,8 +302,8 @@ _READERS: Final[Mapping[str, Callable[[Path, object], object]]] = {
 
 
 def _unknown_key(file: Path, key: str) -> ToolgenError:
-    near = difflib.get_close_matches(key, _EXAMPLES, n=1)
-    hint = f"the keys are {', '.join(_EXAMPLES)}"
+    near = difflib.get_close_matches(key, EXAMPLES, n=1)
+    hint = f"the keys are {', '.join(EXAMPLES)}"
     return ToolgenError(
         f"{file}: [tool.toolgen] has no key {key!r}",
         hint=f"did you mean {near[0]!r}? {hint}" if near else f"remove it; {hint}",
@@ -297,7 +311,7 @@ def _unknown_key(file: Path, key: str) -> ToolgenError:
 
 
 def _setting_error(file: Path, key: str, value: object, problem: str, hint: str = "") -> ToolgenError:
-    hint = hint or f"write {_EXAMPLES[key]}"
+    hint = hint or f"write {EXAMPLES[key]}"
     return ToolgenError(f"{file}: [tool.toolgen] {key} {value!r} {problem}", hint=hint)
 
 

@@ -6,8 +6,7 @@ import json
 import keyword
 import shutil
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import replace
 from importlib.metadata import distribution, packages_distributions
 from importlib.util import find_spec
@@ -22,11 +21,11 @@ from toolgen.contract.record import frozen_record
 from toolgen.expr.tree import Design
 from toolgen.shapes.naming import TOOL_NAME, module_name
 
-from .atomic_write import formatted, replace_files
+from .atomic_write import formatted, replace_files, undoing
 from .config import Project, read_project
 from .gen import generate_output
+from .init_app import add_app
 from .init_design import AGENT, From, MadeDesign, add_agent, checked_design, write_design
-from .load import load_design
 from .outcome import print_outcome
 from .project_place import ProjectPlace, find_place, install_command, settings_of, with_settings
 from .stubs import toolsets
@@ -99,7 +98,7 @@ def start_project(request: InitRequest) -> int:
             the way, or nothing can be made of the source.
     """
     if request.adds and (settings := settings_of(Path.cwd())) is not None:
-        return _add_app(request, settings)
+        return add_app(_project_without_runtime(request, settings))
     name = request.name or ("tools" if request.adds else "")
     _check_name(name, is_top=not request.adds)
     folder = Path() if request.adds else Path(name)
@@ -111,8 +110,14 @@ def start_project(request: InitRequest) -> int:
     place = replace(place, folder=folder)
     try:
         _require_room(place, request)
-        with _nothing_left(place.folder / place.path if request.adds else place.folder):
-            return _start(request, place, name)
+        others = [place.folder / _test_file(place), place.folder / "pyproject.toml"] if request.adds else []
+        with undoing({file: _bytes_of(file) for file in others}) as undo:
+            folder = place.folder / place.path if request.adds else place.folder
+            undo.callback(_empty, folder, was_there=folder.exists())
+            code = _start(request, place, name)
+            if code == 0:
+                undo.pop_all()
+            return code
     except OSError as error:
         raise ToolgenError(
             f"cannot write {error.filename}: {error.strerror}",
@@ -120,18 +125,16 @@ def start_project(request: InitRequest) -> int:
         ) from error
 
 
-@contextmanager
-def _nothing_left(folder: Path) -> Iterator[None]:
-    """Remove an empty or missing folder with what comes into it, where the work in it fails."""
-    was_there = folder.exists()
-    try:
-        yield
-    except BaseException:
-        for path in folder.iterdir() if folder.is_dir() else ():
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
-        if not was_there and folder.is_dir():
-            folder.rmdir()
-        raise
+def _empty(folder: Path, *, was_there: bool) -> None:
+    """Remove what is in a folder, and the folder unless it was there."""
+    for path in folder.iterdir() if folder.is_dir() else ():
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    if not was_there and folder.is_dir():
+        folder.rmdir()
+
+
+def _bytes_of(file: Path) -> bytes | None:
+    return file.read_bytes() if file.exists() else None
 
 
 def _require_room(place: ProjectPlace, request: InitRequest) -> None:
@@ -255,8 +258,12 @@ def _write_app(design: Design, place: ProjectPlace, names: AppPlace) -> None:
         _write(place.folder / place.path / path, text)
 
 
-def _add_app(request: InitRequest, settings: Mapping[str, object]) -> int:
-    """Add an app to a project that has a design and no runtime, with stubs of its services."""
+def _project_without_runtime(request: InitRequest, settings: Mapping[str, object]) -> Project:
+    """Return the project here, which gets an app.
+
+    Raises:
+        ToolgenError: it has a runtime or no design, or something else is asked for.
+    """
     file = Path("pyproject.toml").absolute()
     project = read_project(file)
     if "runtime" in settings or not project.design:
@@ -266,58 +273,12 @@ def _add_app(request: InitRequest, settings: Mapping[str, object]) -> int:
         )
     if request.has_agent or request.source or request.name:
         raise ToolgenError(f"{file} has a design already", hint="toolgen init --add alone gives it a runtime")
-    load_design(project)
-    design = checked_design(Path(str(sys.modules[project.design].__file__)))
-    place = _place_of_design(project)
-    if locked := next(
-        (toolset for service in design.services for toolset in service.toolsets if toolset.lock), None
-    ):
-        raise ToolgenError(
-            f"the toolset {locked.name!r} is that of an MCP server, whose command the design does not say",
-            hint="write the function of `runtime` as docs/mcp.md has it",
-        )
-    texts = app(design, _names_of(project, place))
-    there = [path for path in texts if (place.folder / place.path / path).exists()]
-    if there:
-        raise ToolgenError(
-            f"{Path(place.path) / there[0]} is there already", hint="name its function: runtime = …"
-        )
-    for path, text in zip(texts, formatted(list(texts.values())), strict=True):
-        _write(place.folder / place.path / path, text)
-    before = file.read_bytes()
-    runtime = f"{place.package}.app:runtime" if place.package else "app:runtime"
-    after = with_settings(before.decode(), "", into={"runtime": runtime})
-    replace_files({file: after.encode()}, {file: before})
-    code = print_outcome(generate_output(read_project(file)))
-    what = {"app.py": "the runtime that serves the tools", "services.py": "the services, yours to fill in"}
-    for path in texts:
-        print(f"{Path(place.path) / path}  {what[path]}")
-    return code
-
-
-def _place_of_design(project: Project) -> ProjectPlace:
-    """Return the place of the package that holds the design of a project."""
-    package = project.design.rpartition(".")[0]
-    folder = Path(str(sys.modules[project.design].__file__)).parent
-    path = folder.relative_to(project.directory).as_posix()
-    return ProjectPlace(folder=project.directory, package=package, path=path)
-
-
-def _names_of(project: Project, place: ProjectPlace) -> AppPlace:
-    root = project.source_root
-    stubs = Path(project.stubs).relative_to(root) if root else Path(project.stubs)
-    return AppPlace(
-        name=project.design.partition(".")[0],
-        package=place.package,
-        generated=project.package,
-        stubs=".".join(stubs.parts),
-        levels=place.levels,
-    )
+    return project
 
 
 def _add_settings(file: Path, block: str) -> None:
     """Put the settings into a pyproject.toml, which is made where there is none."""
-    before = file.read_bytes() if file.exists() else None
+    before = _bytes_of(file)
     text = with_settings((before or b"").decode(), block)
     replace_files({file: text.encode()}, {file: before})
 

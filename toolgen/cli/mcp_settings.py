@@ -134,18 +134,23 @@ def recorded(file: Path, name: str, settings: ServerSettings) -> bool:
 
     A table of this name stays as it is, and so does a file that would not say the same then.
     """
+    from .atomic_write import replace_files  # what generates stands behind it
+
     try:
-        text = file.read_text("utf-8")
+        before = file.read_bytes()
+        text = before.decode()
         tools = tomllib.loads(text).get("tool", {})
         held = tools["toolgen"]
         if name in held.get("mcp", {}):
             return True
-        new = f"{text}{'' if text.endswith(chr(10)) else chr(10)}\n{settings.text(name)}"
+        end = "\r\n" if "\r\n" in text else "\n"
+        table = settings.text(name).replace("\n", end)
+        new = f"{text}{'' if text.endswith(end) else end}{end}{table}"
         now = tomllib.loads(new)["tool"]["toolgen"]["mcp"]
         if read_servers(now)[name] != settings:
             return False
-        file.write_text(new, "utf-8")
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        replace_files({file: new.encode()}, {file: before})
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, ToolgenError):
         return False
     return True
 

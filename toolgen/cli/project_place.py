@@ -93,10 +93,10 @@ def with_settings(text: str, block: str, *, into: Mapping[str, str] | None = Non
         added = dict(into)
         block = f"[tool.toolgen]{lines}"
     before, wanted = tomllib.loads(text), tomllib.loads(text)
-    wanted.setdefault("tool", {}).setdefault("toolgen", {}).update(added)
     try:
+        wanted.setdefault("tool", {}).setdefault("toolgen", {}).update(added)
         is_added = tomllib.loads(new) == wanted and wanted != before
-    except tomllib.TOMLDecodeError:
+    except (tomllib.TOMLDecodeError, AttributeError):  # `toolgen` may be anything but a table
         is_added = False
     if not is_added:
         raise ToolgenError("pyproject.toml is written so that nothing can be added", hint=f"add: {block}")

@@ -1,0 +1,106 @@
+"""`toolgen init --add` in a project that has a design: its runtime, with stubs of the services behind it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from toolgen.codegen.plan import app
+from toolgen.codegen.views.app import AppPlace
+from toolgen.contract.errors import ToolgenError
+from toolgen.expr.tree import Design
+
+from .atomic_write import formatted, replace_files, undoing
+from .config import Project, project_of
+from .gen import generate_output
+from .init_design import checked_design
+from .load import load_design
+from .outcome import print_outcome
+from .project_place import ProjectPlace, with_settings
+
+
+def add_app(project: Project) -> int:
+    """Add an app to a project that has a design and no runtime; return the exit code.
+
+    If it is not 0, the project is as it was.
+
+    Raises:
+        ToolgenError: the settings do not fit a runtime, a file is in the way, the design has errors, or
+            its tools are those of a server.
+    """
+    load_design(project)
+    design = checked_design(Path(str(sys.modules[project.design].__file__)))
+    place = _place_of_design(project)
+    texts = _texts(design, project, place)
+    folder, file = place.folder / place.path, project.file
+    before = file.read_bytes()
+    runtime = f"{place.package}.app:runtime" if place.package else "app:runtime"
+    after = with_settings(before.decode(), "", into={"runtime": runtime})
+    try:
+        project = project_of(file, after)
+    except ToolgenError as error:
+        raise ToolgenError(f"no runtime can be added: {error.message}", hint=error.hint) from None
+    new: dict[Path, bytes | None] = {folder / path: text.encode() for path, text in texts.items()}
+    old: dict[Path, bytes | None] = {**dict.fromkeys(new), file: before}
+    with undoing(old) as undo:
+        replace_files({**new, file: after.encode()}, old)
+        code = print_outcome(generate_output(project))
+        if code:
+            return code
+        undo.pop_all()
+    what = {"app.py": "the runtime that serves the tools", "services.py": "the services, yours to fill in"}
+    for path in texts:
+        print(f"{Path(place.path) / path}  {what[path]}")
+    return 0
+
+
+def _texts(design: Design, project: Project, place: ProjectPlace) -> dict[str, str]:
+    """Return the files to add by their names.
+
+    Raises:
+        ToolgenError: one of them is there already, or the tools are those of a server.
+    """
+    if locked := next(
+        (toolset for service in design.services for toolset in service.toolsets if toolset.lock), None
+    ):
+        raise ToolgenError(
+            f"the toolset {locked.name!r} is that of an MCP server, whose command the design does not say",
+            hint="write the function of `runtime` as docs/mcp.md has it",
+        )
+    texts = app(design, _names_of(project, place))
+    there = [path for path in texts if (place.folder / place.path / path).exists()]
+    if there:
+        raise ToolgenError(
+            f"{Path(place.path) / there[0]} is there already", hint="name its function: runtime = …"
+        )
+    return dict(zip(texts, formatted(list(texts.values())), strict=True))
+
+
+def _place_of_design(project: Project) -> ProjectPlace:
+    """Return the place of the package that holds the design of a project.
+
+    Raises:
+        ToolgenError: it is not in the folder of the project.
+    """
+    package = project.design.rpartition(".")[0]
+    folder = Path(str(sys.modules[project.design].__file__)).parent
+    if not folder.is_relative_to(project.directory):
+        raise ToolgenError(
+            f"the design is in {folder}, outside of the project {project.directory}",
+            hint="run the command in the project of the design",
+        )
+    path = folder.relative_to(project.directory).as_posix()
+    return ProjectPlace(folder=project.directory, package=package, path=path)
+
+
+def _names_of(project: Project, place: ProjectPlace) -> AppPlace:
+    stubs, root = Path(project.stubs), project.source_root
+    if root and stubs.is_relative_to(root):
+        stubs = stubs.relative_to(root)
+    return AppPlace(
+        name=project.design.partition(".")[0],
+        package=place.package,
+        generated=project.package,
+        stubs=".".join(stubs.parts),
+        levels=place.levels,
+    )
