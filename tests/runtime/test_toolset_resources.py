@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from toolgen.calls.toolsets.functions import func_tool
+from toolgen.engines import InProcessEngine
+from toolgen.runs import EngineError
 from toolgen.runtime import (
     BoundTool,
     ReadonlyContext,
@@ -112,6 +115,20 @@ async def test_a_runtime_whose_toolset_does_not_open_closes_the_others() -> None
         async with runtime:
             raise AssertionError
     assert notes == ["open host.files", "close host.files"]
+
+
+async def test_a_runtime_whose_engine_does_not_start_closes_its_toolsets(tmp_path: Path) -> None:
+    """It opens as soon as the file is free."""
+    notes: list[str] = []
+    runtime = Runtime(engine=InProcessEngine(tmp_path / "runs.db"))
+    runtime.tools.add_toolset(Connection("host.files", FILES, notes))
+    async with Runtime(engine=InProcessEngine(tmp_path / "runs.db")):
+        with pytest.raises(EngineError, match="are executed by another engine"):
+            await runtime.__aenter__()
+    assert notes == ["open host.files", "close host.files"]
+    async with runtime:
+        assert names(await runtime.tools.snapshot()) == ["zip_up"]
+    assert notes[2:] == ["open host.files", "close host.files"]
 
 
 async def test_a_toolset_that_did_not_open_is_tried_again_for_the_next_request() -> None:

@@ -271,15 +271,18 @@ class Runtime(SingleCalls):
     async def __aenter__(self) -> Self:
         if self._toolsets.names:  # some register what they serve once it is open
             self._hook_tools.require_all_known()
-        if self.assembly.waits is not None:
-            self.assembly.waits.late_ends.open()
-        if self._waits is not None:
-            self._waits.is_closed = False
-        await self._toolsets.open()
-        if self.assembly.loops is not None:
-            await self.assembly.loops.open()
-        if self._waits is not None and self._waits.engine.caps.is_durable:
-            await self._waits.start()  # to go on with what an earlier process began
+        async with AsyncExitStack() as undo:
+            undo.push_async_callback(self.aclose)  # there is no `__aexit__` if this raises
+            if self.assembly.waits is not None:
+                self.assembly.waits.late_ends.open()
+            if self._waits is not None:
+                self._waits.is_closed = False
+            await self._toolsets.open()
+            if self.assembly.loops is not None:
+                await self.assembly.loops.open()
+            if self._waits is not None and self._waits.engine.caps.is_durable:
+                await self._waits.start()  # to go on with what an earlier process began
+            undo.pop_all()
         return self
 
     async def __aexit__(
