@@ -86,6 +86,20 @@ async def test_state_is_of_its_scope(states: StateStore) -> None:
     assert seen == [[1, 1, 1, 1], [2, 2, 2, 1], [3, 3, 1, 1], [4, 1, 2, 2]]
 
 
+@pytest.mark.parametrize("is_first", [True, False])
+async def test_a_call_with_actions_changes_state_once(states: StateStore, is_first: bool) -> None:
+    async def counts(payload: Any, ctx: Any) -> None:
+        if is_first:
+            ctx.actions.transfer("x.other")
+        ctx.state.add("session:calls", 1)
+        ctx.actions.transfer("x.other")
+
+    result = await runtime(doing(counts), capabilities=[StateCapability(states)]).call(TOOL, SITE, ANN)
+    assert result.actions is not None
+    assert result.actions.transfer_to == "x.other"
+    assert await states.load("session", "s") == {"calls": 1}
+
+
 async def test_state_whose_owner_no_store_can_keep_fails_when_it_is_read(states: StateStore) -> None:
     async def counts(payload: Any, ctx: Any) -> None:
         ctx.state.add("user:calls", 1)

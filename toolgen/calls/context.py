@@ -201,8 +201,8 @@ class ToolContext:
     @property
     def actions(self) -> Actions:
         if self._actions is None:
-            self._actions = Actions()
             self._touch()
+            self._actions = Actions()
         return self._actions
 
     @property
@@ -284,8 +284,8 @@ class ToolContext:
             raise AttributeError(f"ctx has no {name!r}: this context was made by hand, outside a runtime")
         opened = self._opened
         if opened is None:
-            opened = self._opened = {}
             self._touch()
+            opened = self._opened = {}
         if name not in opened:
             opened[name] = batch.open(name, self)
         provided: T = opened[name]
@@ -300,8 +300,8 @@ class ToolContext:
             return self.capability(Key(name))
 
     def _touch(self) -> None:
-        """Register the call for the commit at the end of its batch."""
-        if (batch := batch_of(self)) is not None:
+        """Register the call for the commit at the end of its batch, once."""
+        if self._opened is None and self._actions is None and (batch := batch_of(self)) is not None:
             batch.touched.append(self)
 
 
