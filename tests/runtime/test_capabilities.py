@@ -100,6 +100,35 @@ async def test_a_call_with_actions_changes_state_once(states: StateStore, is_fir
     assert await states.load("session", "s") == {"calls": 1}
 
 
+class Failing:
+    """A capability that commits nothing."""
+
+    name = "failing"
+
+    def open(self, call: Any) -> None:
+        return None
+
+    async def close(self, opened: Any) -> Any:
+        raise OSError("no disk")
+
+
+async def test_a_capability_that_fails_keeps_no_other_from_committing(
+    states: StateStore, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def counts(payload: Any, ctx: Any) -> None:
+        assert ctx.failing is None
+        ctx.state.add("session:calls", 1)
+        ctx.actions.transfer("x.other")
+
+    made = runtime(doing(counts), capabilities=[Failing(), StateCapability(states)])
+    result = await made.call(TOOL, SITE, ANN)
+    assert result.status == "ok"
+    assert result.actions is not None
+    assert result.actions.transfer_to == "x.other"
+    assert await states.load("session", "s") == {"calls": 1}
+    assert "'failing' did not commit the changes of 1 calls" in caplog.text
+
+
 async def test_state_whose_owner_no_store_can_keep_fails_when_it_is_read(states: StateStore) -> None:
     async def counts(payload: Any, ctx: Any) -> None:
         ctx.state.add("user:calls", 1)

@@ -186,34 +186,29 @@ class Batch:
     async def settle(self, results: Sequence[ToolResult], reports: CallReports) -> tuple[ToolResult, ...]:
         """Commit the capabilities of the batch and return the results with the actions of their tools.
 
-        A failure of a capability is logged, without the sensitive values of any call of the batch, and the
-        results are returned as they came.
+        A failure of a capability is logged, without the sensitive values of any call of the batch; the others
+        commit, and the actions stay.
         """
         if not self.touched:
             return tuple(results)
-        with hiding(Secrets(*self._secrets) if self._secrets else None):
-            try:
-                return await self._settled(results, reports)
-            except Exception:
-                log.exception("a capability did not commit the changes of %d calls", len(results))
-                return tuple(results)
-
-    async def _settled(self, results: Sequence[ToolResult], reports: CallReports) -> tuple[ToolResult, ...]:
         self.touched.sort(key=lambda context: context.place)
         settled = list(results)
         for context in self.touched:
             if actions := actions_of(context):
                 settled[context.place] = changed(settled[context.place], actions=actions)
-        for name, capability in self._capabilities.items():
-            opened = [
-                (opened_by(context)[name], results[context.place].status == "ok")
-                for context in self.touched
-                if name in opened_by(context)
-            ]
-            if opened:
-                with Contained():
-                    conflicts = await capability.close(opened)
-                reports.emit_state_conflicts(conflicts, self.touched[0].meta)
+        with hiding(Secrets(*self._secrets) if self._secrets else None):
+            for name, capability in self._capabilities.items():
+                opened = [
+                    (opened_by(context)[name], results[context.place].status == "ok")
+                    for context in self.touched
+                    if name in opened_by(context)
+                ]
+                try:
+                    with Contained():
+                        conflicts = await capability.close(opened) if opened else ()
+                    reports.emit_state_conflicts(conflicts, self.touched[0].meta)
+                except Exception:
+                    log.exception("%r did not commit the changes of %d calls", name, len(opened))
         self.touched = []
         return tuple(settled)
 
