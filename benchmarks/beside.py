@@ -49,7 +49,7 @@ TOOLSET: Final = StaticToolset(name="local.functions", bound=(TOOL,))
 def main() -> None:
     """Print what a small run takes beside a large one, as times of what it takes alone."""
     with TemporaryDirectory() as folder:
-        for name, path in (("memory", None), ("a file", Path(folder) / "runs.db")):
+        for name, path in (("memory", None), ("a file, FULL", Path(folder) / "runs.db")):
             asyncio.run(_compare(name, InProcessEngine(path)))
 
 

@@ -45,7 +45,7 @@ def main() -> None:
     print(f"in memory: {asyncio.run(_held(InProcessEngine(), length)):.0f} bytes of memory for each run")
     with TemporaryDirectory() as folder:
         held = asyncio.run(_held(InProcessEngine(Path(folder) / "held.db"), length))
-        print(f"in a file: {held:.0f} bytes of memory for each run")
+        print(f"in a file, FULL: {held:.0f} bytes of memory for each run")
         for length in LENGTHS:
             path = Path(folder) / f"{length}.db"
             asyncio.run(_parked(InProcessEngine(path), length))

@@ -81,7 +81,7 @@ class Planner:
 
 _SESSIONS: Final[dict[str, Callable[[Path], SessionStore]]] = {
     "NORMAL, sessions in memory": lambda _: MemorySessionStore(),
-    "NORMAL, sessions apart": lambda path: SqliteSessionStore(f"{path}.sessions"),
+    "NORMAL, sessions apart": lambda path: SqliteSessionStore(f"{path}.sessions", synchronous="NORMAL"),
 }
 TOOL: Final = func_tool(count)
 TOOLSET: Final = StaticToolset(name="local.functions", bound=(TOOL,))

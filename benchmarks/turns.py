@@ -3,7 +3,8 @@
 The agent has the devices of the example. A turn of a session plans, calls a tool once and answers, under
 `History(keep_turns=10)`; a round of a run is a planning and one call; a look is the status of a run that
 waits, after few calls and after many. All are measured in one process, in CPU time, with the runs and
-their conversations in memory and in a file: what counts are the ratios.
+their conversations in memory and in files that are synced as `NORMAL` and `FULL` say: what counts are the
+ratios.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from statistics import median
-from typing import Final
+from typing import Final, Literal
 
 from gen.assistant.toolsets import devices
 from gen.types import Device
@@ -39,6 +40,7 @@ from toolgen.engines import InProcessEngine
 from toolgen.runtime import Runtime, ToolsetRegistration
 from toolgen.runtime.testing import RecordingExecutor
 
+MODES: Final[tuple[Literal["NORMAL", "FULL"], ...]] = ("NORMAL", "FULL")
 TURNS: Final = (10, 100, 1000)
 ROUNDS: Final = (10, 100, 999)
 CALLS: Final = (5, 500)
@@ -81,21 +83,28 @@ class Rounds:
 
 
 def main() -> None:
-    """Print the costs in memory and in a file, and what the last are of the first."""
+    """Print the costs in memory and in files, and what the last are of the first."""
     with tempfile.TemporaryDirectory() as folder:
-        engines = {"memory": InProcessEngine(), "file": InProcessEngine(Path(folder) / "runs.db")}
-        costs = {name: asyncio.run(_costs(engine)) for name, engine in engines.items()}
+        costs = {name: asyncio.run(_costs(engine)) for name, engine in _engines(Path(folder)).items()}
     for what, found in costs["memory"].items():
         for name in costs:
             _show(f"{what}, {name}", costs[name][what])
-        shares = (f"{found[number] / cost:.2f}" for number, cost in costs["file"][what].items())
-        print(f"  a file's rate is {', '.join(shares)} of memory's")
+        for name in MODES:
+            shares = (f"{found[number] / cost:.2f}" for number, cost in costs[name][what].items())
+            print(f"  the rate of a file, {name}, is {', '.join(shares)} of memory's")
+
+
+def _engines(folder: Path) -> dict[str, InProcessEngine]:
+    engines = {"memory": InProcessEngine()}
+    for mode in MODES:
+        engines[mode] = InProcessEngine(folder / f"{mode}.db", synchronous=mode)
+    return engines
 
 
 def without_window() -> dict[str, float]:
     """Return the milliseconds of a turn after 300 others, all of which its planner gets."""
     with tempfile.TemporaryDirectory() as folder:
-        engines = {"memory": InProcessEngine(), "file": InProcessEngine(Path(folder) / "runs.db")}
+        engines = _engines(Path(folder))
         return {name: round(asyncio.run(_late_turn(engine)), 2) for name, engine in engines.items()}
 
 

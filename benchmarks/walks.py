@@ -156,7 +156,7 @@ async def function_tool() -> Walk:
 
 async def waiting_call(path: Path | None) -> Walk:
     """Walk through one call that waits for a person, and the answer."""
-    runtime = Runtime(engine=InProcessEngine(path))
+    runtime = Runtime(engine=InProcessEngine(path, synchronous="NORMAL"))
     runtime.tools.register(function_toolset("local.functions", [func_tool(add, confirm=ConfirmSpec())]))
 
     async def operation() -> None:
@@ -171,7 +171,7 @@ async def waiting_call(path: Path | None) -> Walk:
 
 async def agent_run(path: Path | None) -> Walk:
     """Walk through one run of an agent that calls a tool and answers."""
-    runtime = Runtime(engine=InProcessEngine(path))
+    runtime = Runtime(engine=InProcessEngine(path, synchronous="NORMAL"))
     agents = Agents(runtime)
     spec = AgentSpec(
         id="bench.agent", description="Adds.", tools=(AgentTool(id="local.functions.add", name="add"),)

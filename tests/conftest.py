@@ -19,13 +19,22 @@ from hypothesis.strategies import booleans
 import toolgen
 from tests import selection
 from tests.parts import is_elsewhere
+from toolgen.agents import SqliteSessionStore
 from toolgen.cli import main
 from toolgen.cli.last_generation import CACHE
+from toolgen.engines import InProcessEngine
+from toolgen.stores.sqlite_batches import SqliteBatches
+from toolgen.stores.sqlite_file import SqliteFile
 
 settings.register_profile("same each time", derandomize=True, database=None, deadline=None, max_examples=40)
 settings.load_profile("same each time")  # no test depends on chance or on the speed of a machine
 # The default visits what a test process keeps so often that it takes a tenth of it.
 gc.set_threshold(50_000, 20, 20)
+# No test but those of a loss of power needs files that are synced at each commit; they say so.
+for _opened in InProcessEngine, SqliteSessionStore, SqliteFile, SqliteBatches:
+    _defaults = _opened.__init__.__kwdefaults__ or {}
+    assert _defaults["synchronous"] == "FULL"
+    _defaults["synchronous"] = "NORMAL"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -165,6 +165,50 @@ async def test_a_large_one_keeps_its_newest_half(batches: SqliteBatches) -> None
     assert len(begun) >= 10_000
 
 
+def without_its_log(batches: SqliteBatches, folder: Path) -> SqliteBatches:
+    """Return the journal as a loss of power leaves it that takes all of its write-ahead log."""
+    folder.mkdir()
+    for path in batches.path, path_of(batches):
+        (folder / path.name).write_bytes(path.read_bytes())
+        (folder / path.name).chmod(0o600)
+    return SqliteBatches(folder / batches.path.name, FORMAT)
+
+
+async def test_a_journal_that_has_lost_its_log_is_still_that_of_its_witness(
+    batches: SqliteBatches, tmp_path: Path
+) -> None:
+    await noted(batches, "a", "b")
+    left = without_its_log(batches, tmp_path / "left")
+    assert await behind(left, 0) == ["a", "b"]
+    await left.close()
+
+
+async def test_one_that_was_replaced_meanwhile_is_refused(batches: SqliteBatches, tmp_path: Path) -> None:
+    await noted(batches, "a", "b")
+    left = without_its_log(batches, tmp_path / "left")
+    await left.close()
+    left.path.unlink()
+    other = SqliteBatches(tmp_path / "other.db", FORMAT)
+    await other.close()
+    other.path.rename(left.path)
+    left.reopen()
+    with pytest.raises(ReplacedFileError, match="another journal than its witness knows"):
+        Witness(left).open()
+    await left.close()
+
+
+@pytest.mark.parametrize("lost", [bytes(30), b"", b'["witn'], ids=["zeros", "nothing", "a part"])
+async def test_a_witness_without_its_first_line_is_taken_for_that_of_the_journal(
+    batches: SqliteBatches, lost: bytes
+) -> None:
+    await noted(batches, "a", "b")
+    path = path_of(batches)
+    first, _, rest = path.read_bytes().partition(b"\n")
+    path.write_bytes(lost + b"\n" + rest)
+    assert await behind(batches, 1) == ["b"]
+    assert path.read_bytes().startswith(first), "it is written again"
+
+
 async def test_nobody_else_may_write_it(batches: SqliteBatches) -> None:
     await noted(batches, "a")
     path_of(batches).chmod(0o666)

@@ -189,7 +189,7 @@ async def lose(left: Left, end: int, synchronous: Synchronous, *, has_witness: b
 
 
 async def losses(synchronous: Synchronous, every: int) -> tuple[int, list[str]]:
-    """Cut the log of a conversation at every so many commits, and in the middle of the next one.
+    """Cut the log of a conversation at its begin, and at every so many commits and in the middle of the next.
 
     Return how often it was cut, and what is wrong.
     """
@@ -199,8 +199,9 @@ async def losses(synchronous: Synchronous, every: int) -> tuple[int, list[str]]:
     commits = [place for place, (_, is_last) in enumerate(frames) if is_last]
     ends = [frames[place][0] for place in commits[::every]]
     torn = [frames[place - 1][0] for place in commits[1::every] if not frames[place - 1][1]]
+    cuts = sorted({0, *ends, *torn})
     found: list[str] = []
-    for place, end in enumerate(sorted({*ends, *torn})):
+    for place, end in enumerate(cuts):
         wrong = await lose(left, end, synchronous, has_witness=place % 2 == 0)
         found += [f"{synchronous}, cut after {end} bytes: {what}" for what in wrong]
-    return len({*ends, *torn}), found
+    return len(cuts), found

@@ -53,7 +53,7 @@ class InProcessEngine:
         path: str | Path | None = None,
         *,
         worker: bool = True,
-        synchronous: Literal["NORMAL", "FULL"] = "NORMAL",
+        synchronous: Literal["NORMAL", "FULL"] = "FULL",
         keep_runs: int = 1000,
         keep_s: float | None = None,
         max_payload_bytes: int | None = None,
@@ -65,7 +65,7 @@ class InProcessEngine:
         Args:
             path: The file that keeps the runs, made where it is missing; None keeps them in memory.
             worker: Whether `start` executes runs; without, this engine is a client of the worker of its file.
-            synchronous: What a kept run survives: NORMAL the end of the process, FULL a loss of power too.
+            synchronous: What a kept run survives: FULL a loss of power, NORMAL only the end of the process.
             keep_runs: How many runs that are over are kept, with their children; a file may have some more.
             keep_s: How long they are kept, in seconds; None for ever. Only in a file.
             max_payload_bytes: The most bytes of JSON of one argument, result or signal; in a file 64 MiB are

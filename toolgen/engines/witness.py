@@ -1,8 +1,9 @@
 """The witness of a journal file: which calls have begun and which answers were taken, without their content.
 
 Those of a batch of the journal are a line of a file beside it, appended once the journal has the batch with
-the number of the line, and before anything comes of it. The lines are never synced. A journal with a lower
-number than the newest line is behind its witness: it is an older copy, or a loss of power took more of it.
+the number of the line, and before anything comes of it. The first line is synced, and none of the others is.
+A journal with a lower number than the newest line is behind its witness: it is an older copy, or a loss of
+power took more of it.
 """
 
 from __future__ import annotations
@@ -74,8 +75,11 @@ class _Content:
         return max((fact.number for fact in self.facts), default=0)
 
     def is_of_other(self, engine_id: str) -> bool:
-        """Return whether they were written beside another journal, which may have had runs without facts."""
-        return bool(self.engine_id or self.facts) and self.engine_id != engine_id
+        """Return whether they say that they were written beside another journal.
+
+        One whose first line is damaged does not say so, and is taken for that of the journal beside it.
+        """
+        return self.engine_id not in ("", engine_id)
 
     def shorten(self) -> None:
         """Drop the older half of the facts."""
@@ -157,7 +161,9 @@ class Witness:
         content = _content_of(lines)
         if lines and not content.engine_id:
             raise StoreCorruptError(
-                "is damaged: its first line cannot be read", path=self._file.path, hint=_ACCEPT
+                "is damaged: its first line cannot be read",
+                path=self._file.path,
+                hint="start a worker, which writes it again",
             )
         if content.is_of_other(engine_id):
             raise self._other_journal()

@@ -31,6 +31,7 @@ from .errors import (
     StoreMissingError,
     system_error,
 )
+from .folder_sync import sync_folder
 
 T = TypeVar("T")
 
@@ -41,6 +42,13 @@ _MODE: Final = 0o700
 """The mode of a new folder: what it holds is the business of its owner."""
 _GONE: Final = "gone-"
 """What the name of a shelf begins with that is being removed."""
+
+
+def _make_folder(path: Path) -> None:
+    """Create a folder unless it is there."""
+    if not path.is_dir():
+        path.mkdir(mode=_MODE, exist_ok=True)
+        sync_folder(path.parent)
 
 
 class Bucket:
@@ -89,7 +97,7 @@ class Bucket:
         return self.path / f"{_hash(name)}.json"
 
     def _write(self, file: Path, data: bytes) -> None:
-        self.path.mkdir(mode=_MODE, exist_ok=True)
+        _make_folder(self.path)
         descriptor, new = tempfile.mkstemp(dir=self.path, prefix="new-")
         try:
             with os.fdopen(descriptor, "wb") as written:
@@ -100,6 +108,7 @@ class Bucket:
         except BaseException:
             os.unlink(new)
             raise
+        sync_folder(self.path)
 
 
 class Folder:
@@ -121,7 +130,7 @@ class Folder:
                     path=self.path,
                     hint=f"create the folder {str(self.path.parent)!r}",
                 )
-            self.path.mkdir(mode=_MODE, exist_ok=True)
+            _make_folder(self.path)
 
     async def run_exclusive(self, step: Callable[[], T]) -> T:
         """Run a step under the exclusive lock of the folder and return its value.

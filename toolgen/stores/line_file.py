@@ -1,7 +1,7 @@
-"""A file for the user of this process alone to which lines are appended, without ever being synced.
+"""A file for the user of this process alone to which lines are appended without being synced.
 
-A loss of power may take the newest lines, or leave parts of them. One process at a time writes it, and writes
-it again where somebody has removed it meanwhile.
+The lines with which it begins are synced. A loss of power may take the newest lines, or leave parts of them.
+One process at a time writes it, and writes it again where somebody has removed it meanwhile.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from pathlib import Path
 
 from toolgen.contract.logs import logger
 
+from .folder_sync import sync_folder
 from .own_file import MODE, is_open_at, open_own, unusable_file
 
 log = logger("toolgen.stores")
@@ -101,7 +102,10 @@ class LineFile:
             descriptor = os.open(self._draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, MODE)
             with open(descriptor, "wb") as file:
                 file.writelines(lines)
+                file.flush()
+                os.fsync(descriptor)
             self._draft.replace(self.path)
+            sync_folder(self.path.parent)
         except OSError as error:
             with suppress(OSError):
                 self._draft.unlink(missing_ok=True)

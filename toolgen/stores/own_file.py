@@ -26,6 +26,7 @@ from .errors import (
     UnsafeFileError,
     system_error,
 )
+from .folder_sync import sync_folder
 
 MODE: Final = 0o600
 _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
@@ -245,17 +246,8 @@ def _create(path: Path) -> None:
         finally:
             os.close(descriptor)
         os.link(draft, path)
-        _sync_folder(path.parent)
+        sync_folder(path.parent)  # what is sealed with the key may be kept before
     except FileExistsError:
         pass
     finally:
         os.unlink(draft)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Keep the name of a new file over a loss of power: what is sealed with it may be kept before."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -67,7 +67,7 @@ class SqliteBatches:
         path: Path,
         format: SqliteFormat,
         *,
-        synchronous: Synchronous = "NORMAL",
+        synchronous: Synchronous = "FULL",
         busy_s: float = BUSY_S,
         witness: Path | None = None,
         contested: Callable[[sqlite3.Connection], Collection[int]] = lambda _: (),

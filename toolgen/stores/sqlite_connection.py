@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 from .errors import StoreError, StoreMissingError, system_error
+from .folder_sync import sync_folder
 from .sqlite_errors import is_busy
 from .sqlite_format import SqliteFormat, create_tables, is_ready
 from .transactions import Step
@@ -18,7 +19,7 @@ from .transactions import Step
 T = TypeVar("T")
 
 Synchronous: TypeAlias = Literal["NORMAL", "FULL"]
-"""What a commit survives: `NORMAL` the end of the process, `FULL` a loss of power too."""
+"""What a commit survives: `FULL` a loss of power, `NORMAL` only the end of the process."""
 
 _MODE: Final = 0o600
 """The mode of a new file, which is its owner's business. SQLite gives the files beside it the same."""
@@ -41,6 +42,7 @@ def create_file(path: Path) -> None:
         # Closing a descriptor drops all locks that the process has on the file (POSIX), those of SQLite too.
         # This file was not there before, so that SQLite has none on it.
         os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_RDWR, _MODE))
+        sync_folder(target.parent)
     except FileExistsError:
         if target.is_dir():
             raise StoreError("is a folder", path=path, hint="name a file") from None
@@ -71,7 +73,7 @@ def open_connection(
         while True:
             try:
                 _prepare(database, format, path)
-                database.execute(f"PRAGMA synchronous = {synchronous}")
+                _set_synchronous(database, synchronous)
                 database.execute("PRAGMA secure_delete = ON")  # by default in some builds of SQLite only
             except sqlite3.Error as error:
                 if not is_busy(error) or time.monotonic() >= until:
@@ -104,7 +106,17 @@ def _prepare(database: sqlite3.Connection, format: SqliteFormat, path: Path) -> 
         database.execute("PRAGMA auto_vacuum = INCREMENTAL")  # before anything is written to the file
     database.execute("PRAGMA journal_mode = WAL")
     if not is_done:
+        # A loss of power may take the whole write-ahead log. What says which file it is does not go with it.
+        _set_synchronous(database, "FULL")
         in_transaction(database, "BEGIN IMMEDIATE", partial(create_tables, format=format, path=path))
+        database.execute("PRAGMA wal_checkpoint(PASSIVE)")
+
+
+def _set_synchronous(database: sqlite3.Connection, synchronous: Synchronous) -> None:
+    """Set what a commit survives. On macOS a disk writes its cache only for a full sync."""
+    database.execute(f"PRAGMA synchronous = {synchronous}")
+    for sync in ("fullfsync", "checkpoint_fullfsync"):  # no effect on other systems
+        database.execute(f"PRAGMA {sync} = {synchronous == 'FULL'}")
 
 
 class SqliteTransaction:

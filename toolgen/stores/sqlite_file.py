@@ -53,8 +53,8 @@ class SqliteFile:
             path: Of the file.
             format: What it holds.
             busy_s: Seconds to wait for other processes.
-            synchronous: What a step that was done survives: `NORMAL` the end of the process, `FULL` a loss of
-                power too.
+            synchronous: What a step that was done survives: `FULL` a loss of power, `NORMAL` only the end of
+                the process.
 
         Raises:
             StoreError: it cannot be opened, or it is something else; the class says why.

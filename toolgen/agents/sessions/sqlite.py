@@ -26,8 +26,8 @@ class SqliteSessionStore(TableSessionStore):
     of the operation that has said it, so that a run and its conversation never disagree.
 
     In a file of its own each step is one transaction of that file, and a loss of power may leave the two
-    files at different moments: with NORMAL the newest steps of a conversation may be missing although its
-    run has them. With FULL in both files a conversation has at least what its run has. Where a conversation
+    files at different moments. With FULL in both files a conversation has at least what its run has. With
+    NORMAL the newest steps of a conversation may be missing although its run has them. Where a conversation
     has lost calls of which it has results, its readers find a message of the runtime that says so.
     """
 
@@ -37,15 +37,15 @@ class SqliteSessionStore(TableSessionStore):
         self,
         path: str | Path | BatchedFile,
         *,
-        synchronous: Synchronous = "NORMAL",
+        synchronous: Synchronous = "FULL",
         clock: Callable[[], float] = time.time,
     ) -> None:
         """Open the file.
 
         Args:
             path: Of a file of its own, which is made where it is missing; or the open file of an engine.
-            synchronous: What a step survives in a file of its own: NORMAL the end of the process, FULL a
-                loss of power too. In the file of an engine it is as the engine has it.
+            synchronous: What a step survives in a file of its own: FULL a loss of power, NORMAL only the
+                end of the process. In the file of an engine it is as the engine has it.
             clock: Gives seconds since 1970.
 
         Raises:

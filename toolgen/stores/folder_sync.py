@@ -1,0 +1,21 @@
+"""Keeps the names of new files over a loss of power: those are in the folder, which is synced by itself."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def sync_folder(folder: Path) -> None:
+    """Write the names of the files of a folder to its disk; Windows does that by itself.
+
+    Raises:
+        OSError: the disk cannot be written to.
+    """
+    if os.name == "nt":
+        return
+    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
