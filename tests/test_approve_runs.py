@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 from pathlib import Path
 
 import pytest
+
+from toolgen.agents.sessions.sqlite import SqliteSessionStore
 
 from .conftest import Done, ProjectFolder
 from .runs_project import did, serving, start, write_runs
@@ -143,6 +146,19 @@ def test_a_session_and_an_id_that_nothing_has(runs: ProjectFolder) -> None:
     assert not Path(runs.path / "wiper").exists()
     assert runs.run("approve", id_, "--deny", "--session", "s-3").code == 0
     assert not Path(runs.path / "wiper").exists()
+
+
+def test_after_the_end_of_its_session_no_call_is_approved(runs: ProjectFolder) -> None:
+    """Whoever ended it was killed before the run was canceled."""
+    start(runs, "run_3:s-3:wipe disk")
+    id_ = waiting_id(runs, "wipe")
+    asyncio.run(SqliteSessionStore(runs.path / "sessions.db").end("s-3"))
+    done = runs.run("approve", id_, "--yes")
+    assert (done.code, done.out) == (2, "")
+    assert "\nerror: the session 's-3' has ended, and the answer was not stored\n" in done.err
+    assert did(runs) == []
+    done = runs.run("approve", id_, "--cancel", "--message", "it is over")
+    assert (done.code, done.out) == (0, '{"error":"it is over","code":"canceled"}\n')
 
 
 def test_an_approval_that_is_asked_again_stops_a_script(runs: ProjectFolder) -> None:

@@ -177,7 +177,7 @@ async def test_a_call_whose_result_cannot_be_read_is_unknown_where_it_has_begun(
 class _Unjoined(InProcessEngine):
     """A client that cannot say that it has joined a run."""
 
-    async def answer(self, run_id: str, op: str, payload: Json, *, key: str) -> Receipt:
+    async def answer(self, run_id: str, op: str, payload: Json, *, key: str, session: str = "") -> Receipt:
         raise StoreLockedError("is locked", path=Path("runs.db"), hint="try it again")
 
 

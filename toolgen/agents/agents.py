@@ -10,11 +10,10 @@ from toolgen.calls.errors import RegistrationError, check_format
 from toolgen.calls.specs import ToolSpec
 from toolgen.calls.toolsets.snapshot import Snapshot
 from toolgen.contract.policy import RunPolicy
-from toolgen.runs import ActivityInfo, FileEngine, RunState
+from toolgen.runs import FileEngine, RunState
 from toolgen.runtime.assembly import Assembly
 from toolgen.runtime.many_workers import require_shared
 from toolgen.runtime.runtime import Runtime
-from toolgen.waiting.frozen import read_call
 from toolgen.waiting.loop import OPEN_TURN
 from toolgen.waiting.options import WAIT_OPTIONS
 from toolgen.waiting.wait_registry import WaitRegistry
@@ -30,6 +29,7 @@ from .erasing import Erased, Retention, drop_left, erase, forgetting
 from .host import AgentHost
 from .joined import AgentLoops
 from .output import RunOutput, without_tokens
+from .pending_work import PendingWork
 from .planner.planner import Planner
 from .planner.retrying import PlannerRetry
 from .registered_agents import AgentRegistration, AgentSpec, register_agent, require_planner
@@ -96,7 +96,7 @@ class Agents:
                 "record": waiting_for_stores(host, recording.record),
                 "keep": recording.keep,
                 "give_back": waiting_for_stores(host, recording.give_back),
-                OPEN_TURN: waiting_for_stores(host, self._open_turn),
+                OPEN_TURN: waiting_for_stores(host, PendingWork(host, self._runs).open_turn),
             },
             forgetting(host),
         )
@@ -278,21 +278,6 @@ class Agents:
             UnknownRunError: no run has the id.
         """
         return without_tokens(await self._runs.output(run_id))
-
-    async def _open_turn(self, info: ActivityInfo, argument: Any) -> str:
-        """Start the turn that receives the result of pending work; return `busy` while another turn runs."""
-        frozen = read_call(info.run_id, argument["frozen"])
-        outcome = argument["outcome"]
-        facts, turns = argument["facts"], self._host.turns
-        if not await turns.is_next(facts["session_id"], info.run_id):
-            started = "busy"
-        else:
-            started = await self._runs.open_turn(facts, frozen, outcome["status"], outcome["json"])
-        if started == "busy":
-            turns.enqueue(facts["session_id"], info.run_id)
-        else:
-            turns.leave(facts["session_id"], info.run_id)
-        return started
 
     def _require_agent(self, agent: str) -> None:
         if agent not in self._host.agents:

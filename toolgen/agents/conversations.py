@@ -41,6 +41,10 @@ class Sessions:
         Nothing can begin in it any more. In a file the run is canceled whichever process executes it. One of
         an engine that this process does not have goes on to its end.
 
+        What still waits in the session, such as work that an earlier turn has left pending, takes no answer
+        any more (`LateAnswerError`): it is taken back, or waits until its time is over. The result of an
+        answer that was accepted before is stored in the conversation, and opens no turn.
+
         Raises:
             UnknownSessionError: there is none.
         """

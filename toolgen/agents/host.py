@@ -39,6 +39,7 @@ from .recent_runs import MOST_RUNS, RecentRuns
 from .registered_agents import AgentSpec, RegisteredAgent
 from .run_facts import called_facts, handed_over_facts, meta_of
 from .run_telemetry import RunMetrics, RunSpans
+from .sessions.memory import MemorySessionStore
 from .sessions.sessions import SessionStore
 from .transcripts import Transcripts
 from .turns import Turns
@@ -101,6 +102,11 @@ class AgentHost:
         if self._spans is not None:
             activities = {name: self._spans.wrap_activity(name, work) for name, work in activities.items()}
         self.waits.register({LOOP: agent_loop}, activities, self._on_event, last_events, on_forget)
+
+    @property
+    def sees_sessions(self) -> bool:
+        """Whether this process has the sessions of the one that executes the runs."""
+        return self.engine.is_worker or not isinstance(self.sessions, MemorySessionStore)
 
     @property
     def directory(self) -> Directory:

@@ -8,7 +8,6 @@ from typing import Any, Final, TypeVar, Unpack
 
 from toolgen.calls.call import CallMeta
 from toolgen.calls.errors import RegistrationError
-from toolgen.calls.steps.failures import log
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.events.document import logged_event
@@ -17,10 +16,9 @@ from toolgen.runs import RunState, RunStatus, UnknownRunError, unknown_run
 from toolgen.runtime.runs import runs_in_state
 from toolgen.waiting.asking import answer_question
 from toolgen.waiting.errors import BadAnswerError, TamperedSuspensionError, UnsealedSuspensionError
-from toolgen.waiting.frozen import FrozenCall
 
 from .host import AgentHost
-from .loop.documents import TRANSFER, RunFacts
+from .loop.documents import TRANSFER
 from .output import (
     Awaiting,
     RunArtifact,
@@ -38,17 +36,13 @@ from .owner import Owner, has_facts, is_of_agent, is_same_or_descendant
 from .planner.messages import UserMessage
 from .planner.portable import portable_text
 from .registered_agents import check_restrictions
-from .run_facts import RunOptions, conversation_of, event_ids, first_facts
-from .sessions.memory import MemorySessionStore
-from .sessions.sessions import EndedSessionError, SessionError, Turn, check_ids
-from .turns import SessionBusyError
+from .run_facts import RunOptions, event_ids, first_facts
+from .sessions.sessions import SessionError, Turn, check_ids
 
 T = TypeVar("T")
 
 SESSION_ENDED: Final = "the session ended"
 """Why a run is canceled whose session was ended."""
-_OUTCOMES: Final = {"ok": "is done", "error": "has failed", "unknown": "has an unknown outcome"}
-"""Outcomes by status of work that went on while its run ended; other work was canceled or expired."""
 
 
 class InterruptsNotAllowedError(ToolgenError):
@@ -145,7 +139,7 @@ class Runs:
         Raises:
             SessionError: as said.
         """
-        if not self._engine.is_worker and isinstance(self._host.sessions, MemorySessionStore):
+        if not self._host.sees_sessions:
             raise SessionError(
                 "another process executes the run, and this one keeps its sessions in memory",
                 hint="leave sessions out, so that they are in the file of the engine: Agents(runtime)",
@@ -189,8 +183,9 @@ class Runs:
         Raises:
             SessionError: the session is over, or another run of it is not.
         """
-        host = self._host
-        session = await host.sessions.create(session_id, agent, labels)
+        host, sessions = self._host, self._host.sessions
+        is_work = message.source == "runtime"  # which brings no session back that was dropped meanwhile
+        session = await (sessions.get(session_id) if is_work else sessions.create(session_id, agent, labels))
         if session.agent in host.agents or session.agent in host.elsewhere:
             agent = session.agent
             self.check(agent)
@@ -317,40 +312,7 @@ class Runs:
         names = ("kind", "id", "question", "answer_schema")
         about = {name: getattr(awaiting, name) for name in names}
         host = self._host
-        await answer_question(host.waits, host.tools.limits, awaiting.run_id, about, answer, by)
-
-    async def open_turn(self, facts: RunFacts, frozen: FrozenCall, status: str, result: str) -> str:
-        """Start the turn of the session that receives the result of pending work of a run, or of one below.
-
-        It is for the same person as the run, with its labels, and within the same tags.
-
-        Returns:
-            `busy` while another turn of the session goes on, then the id of the run; `ended` where the
-            session is over.
-        """
-        name = frozen.tool.rpartition(".")[2]
-        outcome = _OUTCOMES.get(status, "ended without a result")
-        of = "" if facts["in_conversation"] else f" of {facts['agent']}"
-        text = f"The work of {name} ({frozen.meta.tool_call_id}{of}) {outcome}: {result}"
-        try:
-            return await self.start(
-                conversation_of(facts),
-                text,
-                session_id=facts["session_id"],
-                run_id=f"{frozen.meta.run_id}/done:{frozen.meta.tool_call_id}",
-                labels=facts["labels"],
-                requested_by=facts.get("requested_by", ""),
-                allowed_tags=facts["allowed_tags"],
-                denied_tags=facts["denied_tags"],
-                source="runtime",
-            )
-        except SessionBusyError:
-            return "busy"
-        except EndedSessionError:
-            log.warning(
-                "run %s: no turn was started with the result of %s", frozen.meta.run_id, name, exc_info=True
-            )
-            return "ended"
+        await answer_question(host.waits, host.tools.limits, awaiting.run_id, about, answer, by, session_id)
 
     # Ends and interruptions.
 

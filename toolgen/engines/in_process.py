@@ -241,10 +241,10 @@ class InProcessEngine:
         await self._store.add_signal(run_id, SignalRecord(signal_id, name, text))
         await self._tell()
 
-    async def answer(self, run_id: str, op: str, payload: Json, *, key: str) -> Receipt:
+    async def answer(self, run_id: str, op: str, payload: Json, *, key: str, session: str = "") -> Receipt:
         self._require_open()
         text, _ = encode(payload, f"the answer to {op} of run {run_id}", self._max_payload_bytes)
-        receipt = await self._store.add_answer(run_id, op, text, key)
+        receipt = await self._store.add_answer(run_id, op, text, key, session)
         if receipt == "recorded":
             is_taken = await self._comes_true(run_id, lambda: self._store.is_answer_seen(run_id, op))
             self._worker.require_sound(run_id)

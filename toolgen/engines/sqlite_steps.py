@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Final
 
 from toolgen.runs import Receipt, answer_name
-from toolgen.runs.errors import wait_over
+from toolgen.runs.errors import session_over, wait_over
 from toolgen.stores.sqlite_errors import DamagedRowError
 
 from .journal import CANCEL, NULL, RunRecord, SignalRecord
@@ -54,12 +54,14 @@ def add_signal(database: sqlite3.Connection, run_id: str, signal: SignalRecord) 
     return True
 
 
-def add_answer(database: sqlite3.Connection, run_id: str, op: str, payload: bytes, key: str) -> Receipt:
+def add_answer(
+    database: sqlite3.Connection, run_id: str, op: str, payload: bytes, key: str, session: str
+) -> Receipt:
     """Add the answer to a wait, and return `recorded`; the first one counts.
 
     Raises:
         UnknownRunError: no run has the id.
-        WaitOverError: the wait ended without an answer, or the run is over.
+        WaitOverError: the wait ended without an answer, the run is over, or this session has ended.
     """
     no, name = known_number(database, run_id), answer_name(op)
     query = "SELECT key FROM signal WHERE run = ? AND signal_id = ?"
@@ -68,6 +70,8 @@ def add_answer(database: sqlite3.Connection, run_id: str, op: str, payload: byte
         return "same" if earlier[0] == key else "conflict"
     if is_over(database, no) or is_wait_over(database, no, op):
         raise wait_over(run_id, op)
+    if database.execute("SELECT 1 FROM session WHERE id = ? AND ended_at NOTNULL", (session,)).fetchone():
+        raise session_over(session)
     _insert(database, no, SignalRecord(name, name, payload, key=key))
     return "recorded"
 

@@ -292,8 +292,8 @@ class SqliteStore(RunStore):
     async def add_signal(self, run_id: str, signal: SignalRecord) -> bool:
         return await self.batches.run(partial(steps.add_signal, run_id=run_id, signal=signal))
 
-    async def add_answer(self, run_id: str, op: str, text: bytes, key: str) -> Receipt:
-        return await self.batches.run(partial(steps.add_answer, run_id=run_id, op=op, payload=text, key=key))
+    async def add_answer(self, run_id: str, op: str, text: bytes, key: str, session: str) -> Receipt:
+        return await self.batches.run(lambda tx: steps.add_answer(tx, run_id, op, text, key, session))
 
     def require_undamaged(self, run_id: str) -> None:
         """Raise a `StoreCorruptError` where a run could not be loaded, so that nobody executes it."""

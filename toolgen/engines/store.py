@@ -204,12 +204,13 @@ class RunStore:
             self.on_signal(record, signal)
         return record.ending is None
 
-    async def add_answer(self, run_id: str, op: str, text: bytes, key: str) -> Receipt:
+    async def add_answer(self, run_id: str, op: str, text: bytes, key: str, session: str) -> Receipt:
         """Add the answer to a wait, and return `recorded`; the first one counts.
 
         Raises:
             UnknownRunError: no run has the id.
-            WaitOverError: the wait ended without an answer, or the run is over.
+            WaitOverError: the wait ended without an answer, the run is over, or this session has ended, where
+                the store has sessions.
         """
         record, name = self.record(run_id), answer_name(op)
         earlier = record.signals.get(name)

@@ -270,14 +270,15 @@ class Engine(Protocol):
         """
         ...
 
-    async def answer(self, run_id: str, op: str, payload: Json, *, key: str) -> Receipt:
+    async def answer(self, run_id: str, op: str, payload: Json, *, key: str, session: str = "") -> Receipt:
         """Answer the wait of an operation, open or not begun; one answer counts, over all processes.
 
-        Answers with the same `key` are the same answer.
+        Answers with the same `key` are the same answer. An engine whose file has the conversations too stores
+        the answer only if `session` has not ended, which is one transaction; others do not know sessions.
 
         Raises:
             UnknownRunError: no run has the id.
-            WaitOverError: the wait ended without an answer, or the run is over.
+            WaitOverError: the wait ended without an answer, the run is over, or the session has ended.
             UnsettledAnswerError: nobody knows yet whether the answer counts; it may be given again.
         """
         ...

@@ -50,6 +50,14 @@ def wait_over(run_id: str, op: str) -> WaitOverError:
     return WaitOverError(f"no wait is open for {op} of run {run_id} any more")
 
 
+def session_over(session: str) -> WaitOverError:
+    """Return the error of an answer in a session that has ended."""
+    return WaitOverError(
+        f"the session {session!r} has ended, and the answer was not stored",
+        hint="start a session with a new id; Runtime.waits.cancel(token) takes back what still waits",
+    )
+
+
 class UnsettledAnswerError(EngineError):
     """Nobody knows yet whether an answer counts, or one before it; the same answer may be given again."""
 

@@ -19,19 +19,19 @@ from toolgen.calls.results import OuterCall, Suspended
 from toolgen.contract.json_value import Json
 from toolgen.contract.limits import Limits, portable_text
 from toolgen.contract.logs import logger
-from toolgen.runs import RunStatus, UnknownRunError, WaitOverError
+from toolgen.runs import RunStatus, UnknownRunError
 
 from .answer_schema import answer_issues
 from .answers import answer_key, check_answer_limits, without_optional_nulls
 from .errors import (
     BadAnswerError,
     ConflictingAnswerError,
-    LateAnswerError,
     TamperedSuspensionError,
     UnsealedSuspensionError,
 )
 from .loop import CallDocument, call_of
 from .sealing import question_claims
+from .sending import send_answer
 from .wait_registry import WaitRegistry, planner_question, top_run
 
 log = logger("toolgen.runtime")
@@ -144,9 +144,15 @@ def _outer(waits: WaitRegistry, run_id: str, call: CallDocument) -> OuterCall:
 
 
 async def answer_question(
-    waits: WaitRegistry, limits: Limits, run_id: str, about: Mapping[str, Any], answer: Json, by: str
+    waits: WaitRegistry,
+    limits: Limits,
+    run_id: str,
+    about: Mapping[str, Any],
+    answer: Json,
+    by: str,
+    session_id: str,
 ) -> None:
-    """Give the answer to a question of a planner to its run; `by` says who answers.
+    """Give the answer to a question of a planner to its run, of this session; `by` says who answers.
 
     Raises:
         SuspensionError: the answer is not taken; the class says why.
@@ -159,9 +165,7 @@ async def answer_question(
     text = portable_text(answer) if isinstance(answer, str) else to_json(answer).decode()
     claims = question_claims(run_id, about)
     sealed = waits.sealer.seal(claims, text, by)
-    try:
-        receipt = await waits.engine.answer(run_id, claims.op, sealed, key=answer_key(text))
-    except WaitOverError:
-        raise LateAnswerError("the run is over", hint="start another turn") from None
+    key, hint = answer_key(text), "start another turn"
+    receipt = await send_answer(waits, run_id, claims.op, sealed, key=key, session_id=session_id, hint=hint)
     if receipt == "conflict":
         raise ConflictingAnswerError

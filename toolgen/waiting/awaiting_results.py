@@ -25,11 +25,12 @@ from toolgen.runs import UnknownRunError
 
 from .asking import open_questions, outer_call
 from .call_results import CallReader, kept_result
-from .errors import LateAnswerError, TamperedSuspensionError, UnsealedSuspensionError
+from .errors import TamperedSuspensionError, UnsealedSuspensionError, unknown_suspension
 from .frozen import FrozenCall
 from .loop import CallDocument, call_of, is_unknown_end
 from .resolving import latest_end, latest_outcome
-from .wait_registry import OpenedToken, WaitRegistry, unknown_suspension
+from .sending import late_answer
+from .wait_registry import OpenedToken, WaitRegistry
 
 _PAUSE_S: Final = 1.0
 """Seconds between two looks at a run that waits for nobody with a token, as one that its client paused, or
@@ -206,15 +207,6 @@ async def _result_from_log(waits: WaitRegistry, opened: OpenedToken) -> ToolResu
     if frozen is None and opened.is_below:
         return None  # it was taken back
     raise await late_answer(waits, opened.run_id, "the run ended before its call did")
-
-
-async def late_answer(waits: WaitRegistry, run_id: str, why: str) -> LateAnswerError:
-    """Return the error of a late answer; it says where the run was canceled."""
-    status = await waits.engine.status(run_id)
-    if status.state == "canceled":
-        reason = f": {status.error}" if status.error else ""
-        return LateAnswerError(f"the run of this call was canceled{reason}", hint="start another one")
-    return LateAnswerError(why, hint="let the model call the tool again, if it is still wanted")
 
 
 async def _suspension_of(waits: WaitRegistry, run_id: str, id_: str) -> Suspended | None:

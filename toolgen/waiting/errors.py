@@ -4,7 +4,7 @@ SuspensionError
 ├── UnknownSuspensionError       no call waits under this token
 ├── ForeignAnswerError           it belongs to another session
 ├── NotAllowedAnswerError        the host's rule does not let this person give it
-├── LateAnswerError              its time is over, or its run is
+├── LateAnswerError              its time is over, its run is, or its session has ended
 ├── BadAnswerError               the answer does not fit; the token is still good
 ├── OtherQuestionError           it names another question than the one that waits
 ├── ConflictingAnswerError       it was answered already, otherwise
@@ -31,6 +31,13 @@ class UnknownSuspensionError(SuspensionError):
     """No call waits under this token."""
 
 
+def unknown_suspension() -> UnknownSuspensionError:
+    """Return the error of a token whose run is gone."""
+    return UnknownSuspensionError(
+        "no suspended call has this token any more", hint="its run is over and forgotten"
+    )
+
+
 class ForeignAnswerError(SuspensionError):
     """The call belongs to another session."""
 
@@ -40,7 +47,7 @@ class NotAllowedAnswerError(SuspensionError):
 
 
 class LateAnswerError(SuspensionError):
-    """The time to answer is over, or the run of the call is."""
+    """The time to answer is over, the run of the call is, or its session has ended."""
 
 
 class OtherQuestionError(SuspensionError):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final, TypeGuard
+from typing import Any, Final, TypeAlias, TypeGuard
 
 from pydantic_core import to_json
 
@@ -38,8 +38,8 @@ from .cut_calls import last_events
 from .errors import (
     ForeignAnswerError,
     TamperedSuspensionError,
-    UnknownSuspensionError,
     UnsealedSuspensionError,
+    unknown_suspension,
 )
 from .frozen import FrozenCall, SealedCall, Sealer, TokenClaims, seal_call, verify_call
 from .once_call import LateEnds
@@ -48,6 +48,8 @@ from .sealing import adoption_op, kept_sealer, question_claims, sealer_of, seale
 
 log = logger("toolgen.runtime")
 
+SessionEnded: TypeAlias = Callable[[str, str], Awaitable[bool]]
+"""Gets the ids of a session and of the run that waits."""
 _CHILD: Final = "child:"
 """What the key of the operation begins with by which a run has another agent answer a call."""
 
@@ -111,6 +113,8 @@ class WaitRegistry:
         """The runtime is closed, or is being closed: nobody starts the engine again."""
         self._is_checking = False
         """Only looks at what waits, until `make_secret`."""
+        self.has_ended: SessionEnded | None = None
+        """Returns whether a session takes no answers any more; None where there are no agents."""
         self._named: set[str] | None = None
         """The runs that this process executes; None for all."""
         self._results: dict[str, list[asyncio.Future[ToolResult]]] = {}
@@ -387,9 +391,3 @@ def top_run(run_id: str) -> str:
     top, *below = run_id.split("/")
     is_below = top.startswith(CALL) and all(part.startswith(_CHILD) for part in below)
     return top if is_below else run_id
-
-
-def unknown_suspension() -> UnknownSuspensionError:
-    return UnknownSuspensionError(
-        "no suspended call has this token any more", hint="its run is over and forgotten"
-    )

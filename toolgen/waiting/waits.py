@@ -14,7 +14,7 @@ from toolgen.calls.steps.hook_tools import HookTools
 from toolgen.calls.toolsets.snapshot import Snapshot
 from toolgen.contract.credentials import Credential
 from toolgen.contract.json_value import Json
-from toolgen.runs import RunWait, WaitOverError, WaitStatus
+from toolgen.runs import RunWait, WaitStatus
 
 from .answers import (
     answer_key,
@@ -26,7 +26,7 @@ from .answers import (
     without_nulls,
 )
 from .asking import answer_question, suspended_at, suspended_calls
-from .awaiting_results import answered_result, expected_results, late_answer
+from .awaiting_results import answered_result, expected_results
 from .call_results import CallReader
 from .checking import CheckedCall, adopt_calls, checked_calls
 from .credentials import keeper_for
@@ -42,6 +42,7 @@ from .errors import (
 )
 from .frozen import SealedCall
 from .resuming import WaitingTools
+from .sending import late_answer, require_session, send_answer
 from .wait_registry import OpenedToken, WaitRegistry, top_run
 
 
@@ -108,7 +109,7 @@ class Waits:
         opened = await waits.open(claims, session_id)
         if opened.record is None:
             async with expected_results(waits, opened) as expected:
-                await self._answer_planner(waits, opened, answer, by)
+                await self._answer_planner(waits, opened, answer, by, claims.session_id)
                 return await answered_result(self._reader(waits), opened, expected, wait_s, is_answered=False)
         return await self._answer_call(waits, opened, opened.record, answer, by, wait_s)
 
@@ -144,6 +145,7 @@ class Waits:
         if opened.record is not None and opened.status.answer is None:
             keeper = keeper_for(self._services.capabilities, opened.record.call)
             await self._check(waits, opened.status, opened.record, answer, by)
+            await require_session(waits, opened.record.claims.session_id, opened.run_id, opened.op)
             await keeper(credential, scope)
         return await self.answer(token, answer, session_id=session_id, by=by, wait_s=wait_s)
 
@@ -306,10 +308,11 @@ class Waits:
         try:
             async with expected_results(waits, opened) as expected:
                 sealed = waits.sealer.seal(record.claims, answer, by)
-                try:
-                    receipt = await waits.engine.answer(record.run_id, record.op, sealed, key=key)
-                except WaitOverError as error:
-                    raise await late_answer(waits, record.run_id, error.message) from None
+                # To take a call back runs nothing, and counts after the end of its session too.
+                session_id = record.claims.session_id if cancel_reason(answer) is None else ""
+                receipt = await send_answer(
+                    waits, record.run_id, record.op, sealed, key=key, session_id=session_id
+                )
                 if receipt == "conflict":
                     raise ConflictingAnswerError
                 return await answered_result(self._reader(waits), opened, expected, wait_s, is_answered=True)
@@ -349,7 +352,9 @@ class Waits:
         if within is not None and tool is not None and waits.engine.is_worker:
             self._tools.give(frozen, tool)
 
-    async def _answer_planner(self, waits: WaitRegistry, opened: OpenedToken, answer: Json, by: str) -> None:
+    async def _answer_planner(
+        self, waits: WaitRegistry, opened: OpenedToken, answer: Json, by: str, session_id: str
+    ) -> None:
         """Send the answer to a planner's question to its run; to take it back is to cancel that run.
 
         Raises:
@@ -359,7 +364,8 @@ class Waits:
         if (reason := cancel_reason(answer)) is not None:
             await waits.engine.cancel(run_id, reason=reason)
         else:
-            await answer_question(waits, self._services.limits, run_id, opened.question, answer, by)
+            limits, question = self._services.limits, opened.question
+            await answer_question(waits, limits, run_id, question, answer, by, session_id)
 
     def _require(self) -> WaitRegistry:
         if self._registry is None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.runtime.forging import forge
+from toolgen.agents import agents_of
 from toolgen.engines import InProcessEngine
 
 from .shop import AGENT, Shop, problem, served, shop_runtime
@@ -165,3 +166,21 @@ async def first_wait(shop: Any) -> Any:
     [run] = (await shop.get("/runs"))["runs"]
     await shop.runtime.engine.settled(run["id"])
     return (await shop.get("/waits"))["waits"][0]
+
+
+async def test_after_the_end_of_a_session_nothing_of_it_is_answered() -> None:
+    async with served() as shop:
+        agents = agents_of(shop.runtime)
+        await agents.client(AGENT).run("hello", session_id="ann:default")
+        waits = [
+            (await shop.call(tool, arguments)).json()["waits"][0]
+            for tool, arguments in (("destroy", {"item": "tea"}), ("export", {}), ("send", {"item": "tea"}))
+        ]
+        await agents.sessions.end("ann:default")
+        for wait, answer in zip(waits, ({"approved": True}, 7, {"city": "Rome"}), strict=True):
+            late = await shop.post(f"/waits/{wait['id']}/answer", answer=answer)
+            assert problem(late) == (409, "too-late")
+            assert "the session 'ann:default' has ended" in late.json()["detail"]
+            assert (await shop.post(f"/waits/{wait['id']}/cancel", reason="over")).status_code == 200
+        assert await shop.get("/waits") == {"waits": []}
+    assert shop.shop.log == []

@@ -202,7 +202,7 @@ class TemporalEngine:
     async def signal(self, run_id: str, name: str, payload: Json, *, signal_id: str) -> None:
         await (await self._connected()).signal(run_id, name, payload, signal_id=signal_id)
 
-    async def answer(self, run_id: str, op: str, payload: Json, *, key: str) -> Receipt:
+    async def answer(self, run_id: str, op: str, payload: Json, *, key: str, session: str = "") -> Receipt:
         return await (await self._connected()).answer(run_id, op, payload, key=key)
 
     async def kept_answer(self, run_id: str, op: str) -> Json:

@@ -1,0 +1,109 @@
+"""The results of work that went on after its run: each opens a turn of its session, or ends with it."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any, Final
+
+from toolgen.calls.steps.failures import log
+from toolgen.runs import ActivityInfo
+from toolgen.waiting.frozen import FrozenCall, read_call
+
+from .host import AgentHost
+from .loop.documents import RunFacts
+from .planner.messages import UserMessage
+from .run_facts import conversation_of
+from .runs import Runs
+from .sessions.sessions import EndedSessionError, UnknownSessionError, with_those_above
+from .turns import SessionBusyError
+
+_OUTCOMES: Final = {"ok": "is done", "error": "has failed", "unknown": "has an unknown outcome"}
+"""Outcomes by status of work that went on while its run ended; other work was canceled or expired."""
+
+
+class PendingWork:
+    """Tells the conversations of one host what came of their pending work."""
+
+    def __init__(self, host: AgentHost, runs: Runs) -> None:
+        self._host = host
+        self._runs = runs
+        host.waits.has_ended = self._has_ended
+
+    async def _has_ended(self, session_id: str, run_id: str) -> bool:
+        """Return whether a session takes no answer to a run any more: it is over, or was dropped since.
+
+        A direct call may name a session that never was one.
+        """
+        host = self._host
+        try:
+            return (await host.sessions.get(session_id)).is_over
+        except UnknownSessionError:
+            if not host.sees_sessions:
+                return False
+        run_input: Any = (await host.engine.status(run_id)).input
+        return "frozen" in run_input and "facts" in run_input and bool(conversation_of(run_input["facts"]))
+
+    async def open_turn(self, info: ActivityInfo, argument: Any) -> str:
+        """Start the turn that receives the result of pending work; return `busy` while another turn runs."""
+        frozen = read_call(info.run_id, argument["frozen"])
+        outcome = argument["outcome"]
+        facts, turns = argument["facts"], self._host.turns
+        if not await turns.is_next(facts["session_id"], info.run_id):
+            started = "busy"
+        else:
+            started = await self._start(facts, frozen, outcome["status"], outcome["json"])
+        if started == "busy":
+            turns.enqueue(facts["session_id"], info.run_id)
+        else:
+            turns.leave(facts["session_id"], info.run_id)
+        return started
+
+    async def _start(self, facts: RunFacts, frozen: FrozenCall, status: str, result: str) -> str:
+        """Start the turn with a result; where the session is over, store it in the conversation.
+
+        It is for the same person as the run that made the call, or the one above it, with its labels, and
+        within the same tags.
+
+        Returns:
+            `busy` while another turn of the session goes on, then the id of the run; `ended` where the
+            session is over.
+        """
+        name = frozen.tool.rpartition(".")[2]
+        outcome = _OUTCOMES.get(status, "ended without a result")
+        of = "" if facts["in_conversation"] else f" of {facts['agent']}"
+        text = f"The work of {name} ({frozen.meta.tool_call_id}{of}) {outcome}: {result}"
+        try:
+            return await self._runs.start(
+                conversation_of(facts),
+                text,
+                session_id=facts["session_id"],
+                run_id=f"{frozen.meta.run_id}/done:{frozen.meta.tool_call_id}",
+                labels=facts["labels"],
+                requested_by=facts.get("requested_by", ""),
+                allowed_tags=facts["allowed_tags"],
+                denied_tags=facts["denied_tags"],
+                source="runtime",
+            )
+        except SessionBusyError:
+            return "busy"
+        except (EndedSessionError, UnknownSessionError) as error:
+            above, why = frozen.meta.run_id, error.message
+            log.warning("run %s: no turn was started with the result of %s: %s", above, name, why)
+        with suppress(UnknownSessionError):  # it was dropped, with all that was said in it
+            await self._say(facts["session_id"], frozen, text)
+        return "ended"
+
+    async def _say(self, session_id: str, frozen: FrozenCall, text: str) -> None:
+        """Store what came of the work in its conversation, behind the run of its turn; idempotent.
+
+        Raises:
+            UnknownSessionError: there is no such session.
+        """
+        sessions = self._host.sessions
+        runs = {turn.run_id for turn in await sessions.turns(session_id)}
+        for run_id in reversed(with_those_above(frozen.meta.run_id)):  # a call may be of a run below a turn
+            if run_id in runs:
+                id_ = f"done:{frozen.meta.run_id}:{frozen.meta.tool_call_id}"
+                await sessions.speak(run_id, id_, UserMessage(text=text, source="runtime"))
+                self._host.conversations.forget(run_id)
+                return
