@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from itertools import product
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
 
@@ -38,7 +38,7 @@ from .test_long_work import long_running
 from .tools import agent, calling, engine_of, exported, running, waiting
 
 Opened = AbstractAsyncContextManager[tuple[Runtime, InProcessEngine]]
-Open = Callable[..., Opened]
+Open = Callable[[], Opened]
 STORES: Final[dict[str, Callable[[Path], tuple[InProcessEngine, SessionStore | None]]]] = {
     "memory": lambda _: (InProcessEngine(clock=now), None),
     "one file": lambda folder: (InProcessEngine(folder / "runs.db", clock=now), None),
@@ -87,13 +87,12 @@ def engine_in() -> None:
 @pytest.fixture(params=STORES)
 def open_stores(request: pytest.FixtureRequest, tmp_path: Path) -> Open:
     """Return what opens a runtime with an agent that leaves work pending."""
+    return lambda: opened(*STORES[request.param](tmp_path))
 
-    def opened(**options: Any) -> Opened:
-        engine, sessions = STORES[request.param](tmp_path)
-        one = agent("x.agent", Exporting("update"), long_running(ack=True))
-        return running(one, engine=engine, sessions=sessions, **options)
 
-    return opened
+def opened(engine: InProcessEngine, sessions: SessionStore | None = None) -> Opened:
+    one = agent("x.agent", Exporting("update"), long_running(ack=True))
+    return running(one, engine=engine, sessions=sessions)
 
 
 async def pending_work(runtime: Runtime, session_id: str = "s") -> Awaiting:
@@ -184,8 +183,7 @@ async def test_of_an_end_and_a_delivery_at_once_each_order_has_one_outcome(open_
 
 
 async def test_the_end_of_the_same_transaction_comes_first(tmp_path: Path) -> None:
-    one = agent("x.agent", Exporting("update"), long_running(ack=True))
-    async with running(one, engine=InProcessEngine(tmp_path / "runs.db", clock=now)) as (runtime, engine):
+    async with opened(InProcessEngine(tmp_path / "runs.db", clock=now)) as (runtime, engine):
         work = await pending_work(runtime)
         store = SqliteSessionStore(engine.file) if engine.file is not None else None
         assert store is not None
@@ -200,8 +198,7 @@ async def test_the_end_of_the_same_transaction_comes_first(tmp_path: Path) -> No
 
 
 async def test_a_process_without_agents_cannot_deliver_either(tmp_path: Path) -> None:
-    one = agent("x.agent", Exporting("update"), long_running(ack=True))
-    async with running(one, engine=InProcessEngine(tmp_path / "runs.db", clock=now)) as (runtime, _):
+    async with opened(InProcessEngine(tmp_path / "runs.db", clock=now)) as (runtime, _):
         work = await pending_work(runtime)
         await agents_of(runtime).sessions.end("s")
         client = Runtime(
@@ -215,9 +212,7 @@ async def test_a_process_without_agents_cannot_deliver_either(tmp_path: Path) ->
 
 async def test_an_engine_with_many_workers_asks_the_store_of_the_sessions(tmp_path: Path) -> None:
     sessions = TableSessionStore(SqliteFile(tmp_path / "sessions.db", SESSIONS), clock=now)
-    one = agent("x.agent", Exporting("update"), long_running(ack=True))
-    engine = ManyWorkers(clock=now)
-    async with running(one, engine=engine, sessions=sessions) as (runtime, _):
+    async with opened(ManyWorkers(clock=now), sessions) as (runtime, _):
         work = await pending_work(runtime)
         await agents_of(runtime).sessions.end("s")
         with pytest.raises(LateAnswerError, match="the session 's' has ended"):

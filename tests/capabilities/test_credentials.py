@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.runtime.tools import META, SITE, Listing, nothing, runtime, waiting
-from toolgen.agents import Agents, Erased, SqliteSessionStore
+from toolgen.agents import Agents, Erased, MemorySessionStore, SqliteSessionStore
 from toolgen.capabilities import (
     Credential,
     CredentialPlace,
@@ -27,7 +27,13 @@ from toolgen.contract.transport import Requirement, SecurityScheme
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import CallMeta, CredentialNeededError, Runtime
 from toolgen.stores import ForeignSecretError, StoreCorruptError
-from toolgen.waiting import BadAnswerError, ConflictingAnswerError, NotAllowedAnswerError, WaitOptions
+from toolgen.waiting import (
+    BadAnswerError,
+    ConflictingAnswerError,
+    LateAnswerError,
+    NotAllowedAnswerError,
+    WaitOptions,
+)
 
 TOOL = "assistant.devices.list_devices"
 KEY = Requirement(SecurityScheme(name="key", kind="api_key", key="X-Key"))
@@ -115,6 +121,19 @@ async def test_what_a_person_gives_is_kept_and_the_call_goes_on(
     kept = await store.load(CredentialPlace(*place, '["books", "key"]'))
     assert kept is not None
     assert kept["secret"] == "k-12345"
+
+
+async def test_after_the_end_of_its_session_nothing_is_kept(store: CredentialStore) -> None:
+    books, sessions = Books(), MemorySessionStore()
+    made = serving(books, store)
+    Agents(made, sessions=sessions)
+    await sessions.create("s", "x.agent")
+    asked = waiting(await made.call(TOOL, SITE, META))
+    await sessions.end("s")
+    with pytest.raises(LateAnswerError, match="the session 's' has ended"):
+        await made.waits.give(asked.token, Credential(secret="k-12345"))
+    assert await store.load(CredentialPlace("session", "s", '["books", "key"]')) is None
+    assert books.used == []
 
 
 async def test_a_scope_that_the_call_does_not_have_keeps_nothing(store: CredentialStore) -> None:
