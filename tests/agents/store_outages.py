@@ -15,12 +15,19 @@ from toolgen.capabilities.state import Scope
 from toolgen.contract.json_value import Json
 from toolgen.events.records import Event, PlanRetry
 from toolgen.runtime import StaticToolset
-from toolgen.stores import StoreConnectionError, StoreError, StoreFullError, StoreLockedError
+from toolgen.stores import (
+    StoreConnectionError,
+    StoreCorruptError,
+    StoreError,
+    StoreFullError,
+    StoreLockedError,
+)
 
 SERVER = "postgresql://bob@db.internal:5432/agents"
 AWAY = StoreConnectionError("cannot be reached: connection refused", server=SERVER, hint="start it")
 UNKNOWN = StoreConnectionError("closed the connection", server=SERVER, hint="read it", is_unknown=True)
 LOCKED = StoreLockedError("was locked for 10 s", server=SERVER, hint="look for long transactions")
+DAMAGED = StoreCorruptError("is damaged", server=SERVER, hint="restore it")
 FULL = StoreFullError("has no room", server=SERVER, hint="free space")
 EVER = 10**6
 LONGEST = PlannerRetry(random=lambda: 1.0)

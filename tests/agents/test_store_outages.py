@@ -8,7 +8,18 @@ from typing import Any
 
 import pytest
 
-from tests.agents.store_outages import AWAY, EVER, FULL, LOCKED, LONGEST, UNKNOWN, Outage, Sessions, turn
+from tests.agents.store_outages import (
+    AWAY,
+    DAMAGED,
+    EVER,
+    FULL,
+    LOCKED,
+    LONGEST,
+    UNKNOWN,
+    Outage,
+    Sessions,
+    turn,
+)
 from tests.agents.test_long_work import long_running
 from tests.agents.tools import agent, calling, engine_of, first_answer, keeping, running, texts
 from toolgen.agents import HandOver, History, Message, PlanInput, RunPolicy, ScriptedPlanner, agents_of
@@ -100,7 +111,12 @@ async def test_no_summary_is_made_again_in_a_turn_for_a_store_that_is_away() -> 
     ("error", "attempts", "message"),
     [
         (AWAY, 10, "a store of the runtime cannot be reached (10 attempts in 243 s)"),
-        (FULL, 3, "it raised StoreFullError, and the log has the details (3 attempts in 3 s)"),
+        (
+            FULL,
+            10,
+            "a store of the runtime cannot be used, and the log has the details (10 attempts in 243 s)",
+        ),
+        (DAMAGED, 3, "it raised StoreCorruptError, and the log has the details (3 attempts in 3 s)"),
     ],
 )
 async def test_a_run_fails_by_its_store_when_the_time_is_over(

@@ -2,11 +2,12 @@
 
 The exception is a `StoreConnectionError` that says so.
 
-StoreError                   any other failure, such as of the disk
+StoreError                   any other failure
 ├── StoreLockedError         another process writes for too long; temporary
-├── StoreFullError           there is no room for what was to be written
-├── StoreReadOnlyError       the file or its folder cannot be written to
-├── StoreMissingError        the file was removed while it was open, or its folder does not exist
+├── StoreDiskError           the disk cannot be read or written; temporary
+├── StoreFullError           there is no room for what was to be written; temporary
+├── StoreReadOnlyError       the file or its folder cannot be written to; temporary
+├── StoreMissingError        the file was removed while it was open, or its folder does not exist; temporary
 ├── StoreCorruptError        the file is damaged
 ├── StoreFormatError         another version of toolgen wrote the file
 ├── ForeignFileError         the file holds something else
@@ -17,7 +18,7 @@ StoreError                   any other failure, such as of the disk
 ├── StoreConnectionError     the server cannot be reached, or closed the connection; temporary
 └── StoreClosedError         the store was closed
 
-Of a temporary error the same step may work later, without anybody who repairs something (`outages.py`).
+Of a temporary error the same step may work later, since nothing that is kept is wrong (`outages.py`).
 """
 
 from __future__ import annotations
@@ -28,16 +29,20 @@ from typing import ClassVar, Final
 
 from toolgen.contract.errors import ToolgenError
 
-_NOT_WRITABLE: Final = frozenset((errno.EACCES, errno.EPERM, errno.EROFS))
-_NO_ROOM: Final = frozenset((errno.ENOSPC, errno.EDQUOT))
-"""The disk is full, or the quota reached."""
+_NOT_ALLOWED: Final = frozenset((errno.EACCES, errno.EPERM))
+_NO_ROOM: Final = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG))
+"""The disk is full, or the quota or the limit of the size of a file reached."""
+_FAILS: Final = frozenset((errno.EIO, errno.ENXIO, errno.ENODEV, errno.ESTALE, errno.ETIMEDOUT))
+READ_ONLY: Final = "mount its disk for writing, and see why it is not: a system that finds errors does that"
+FAILING: Final = "see what the system says of its disk (dmesg); the file itself is not known to be damaged"
+ROOM: Final = "free space on its disk, or raise the quota, and try again"
 
 
 class StoreError(ToolgenError):
     """A store cannot be used; the message names its file or its server."""
 
     is_temporary: ClassVar[bool] = False
-    """The same step may work later, without anybody who repairs something."""
+    """The same step may work later: nothing that is kept is wrong."""
 
     def __init__(self, message: str, *, path: Path | None = None, server: str = "", hint: str) -> None:
         super().__init__(f"{server or repr(str(path))} {message}", hint=hint)
@@ -53,16 +58,28 @@ class StoreLockedError(StoreError):
     is_temporary = True
 
 
+class StoreDiskError(StoreError):
+    """The disk of the file cannot be read or written; what the file holds is not known to be damaged."""
+
+    is_temporary = True
+
+
 class StoreFullError(StoreError):
     """There is no room for what was to be written."""
+
+    is_temporary = True
 
 
 class StoreReadOnlyError(StoreError):
     """The file, or the folder that holds it, cannot be written to."""
 
+    is_temporary = True
+
 
 class StoreMissingError(StoreError):
     """The file was removed while it was open, or its folder does not exist."""
+
+    is_temporary = True
 
 
 class StoreCorruptError(StoreError):
@@ -119,8 +136,12 @@ def system_error(error: OSError, path: Path, what: str, *, allow: str, hint: str
         hint: What else to do.
     """
     message = f"{what}: {error.strerror}"
-    if error.errno in _NOT_WRITABLE:
+    if error.errno in _NOT_ALLOWED:
         return StoreReadOnlyError(message, path=path, hint=allow)
+    if error.errno == errno.EROFS:
+        return StoreReadOnlyError(message, path=path, hint=READ_ONLY)
     if error.errno in _NO_ROOM:
-        return StoreFullError(message, path=path, hint="free space on its disk, or raise the quota")
+        return StoreFullError(message, path=path, hint=ROOM)
+    if error.errno in _FAILS:
+        return StoreDiskError(message, path=path, hint=FAILING)
     return StoreError(message, path=path, hint=hint)

@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 from toolgen.contract.logs import logger
 from toolgen.contract.record import mutable_record
 
-from .sqlite_errors import DamagedRowError
+from .sqlite_errors import DamagedRowError, SuspectedDamageError
 
 T = TypeVar("T")
 
@@ -83,7 +83,7 @@ class Batch:
             request.error = None
             try:
                 request.result = request.step(database)
-            except sqlite3.Error:
+            except (sqlite3.Error, SuspectedDamageError):
                 raise
             except DamagedRowError as error:
                 request.error = error.at(path)

@@ -3,27 +3,38 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from traceback import clear_frames
 from typing import Final
 
+from .disk import is_read_only, read_fault, write_fault
 from .errors import (
+    FAILING,
+    READ_ONLY,
+    ROOM,
     ForeignFileError,
     StoreCorruptError,
+    StoreDiskError,
     StoreError,
     StoreFullError,
     StoreLockedError,
     StoreReadOnlyError,
+    system_error,
 )
 
 _BUSY: Final = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL}
-_FULL: Final = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_SHMSIZE}
-"""SQLite has FULL for ENOSPC only; quotas and limits of file sizes are errors of writing."""
+_WRITING: Final = {sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_SHMSIZE}
+"""SQLite has FULL for ENOSPC only; all else that a write fails by has these."""
+_AGAIN: Final = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+"""What a file that cannot be read looks like, and a damaged one too."""
+_READING: Final = {sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN}
 _NOT_TEXT: Final = "decode to UTF-8"
 """A part of the message of the module `sqlite3`, which gives this error no code."""
 _REPAIR: Final = "restore it from a backup, or save what can be read with `sqlite3 FILE .recover`"
+_ALLOW: Final = "let the user of this process read and write the file and its folder"
 _OURS: Final = {
     sqlite3.SQLITE_CONSTRAINT,
     sqlite3.SQLITE_MISMATCH,
@@ -44,6 +55,20 @@ _UNREADABLE: Final = (
 """What reading a row raises that is not as it was written; of those of SQLite only what `is_damage` says."""
 
 
+class SuspectedDamageError(Exception):
+    """A row was not read as it was written, at the first look; a second one tells whether it is damaged."""
+
+
+class _Look(threading.local):
+    """What the thread does with a file."""
+
+    is_first = False
+
+
+look: Final = _Look()
+"""Set by who looks at a file again, with a new connection, before it says that the file is damaged."""
+
+
 class DamagedRowError(Exception):
     """What a row holds is not what was written; the message is what cannot be read, such as a run."""
 
@@ -58,6 +83,7 @@ def reading(what: Callable[[], str]) -> Iterator[None]:
 
     Raises:
         DamagedRowError: a row is not as it was written.
+        SuspectedDamageError: so it seems, at the first look.
     """
     try:
         yield
@@ -65,6 +91,8 @@ def reading(what: Callable[[], str]) -> Iterator[None]:
         if isinstance(error, sqlite3.Error) and not is_damage(error):
             raise
         clear_frames(error.__traceback__)  # they keep the cursor, and that the snapshot of the connection
+        if look.is_first:
+            raise SuspectedDamageError from error
         raise DamagedRowError(f"{what()} cannot be read: {_reason(error)}") from error
 
 
@@ -88,14 +116,42 @@ def is_busy(error: sqlite3.Error) -> bool:
     return _primary_code(error) in _BUSY
 
 
+def is_worth_a_second_look(error: BaseException, *, reads: bool) -> bool:
+    """Return whether a new connection is to look again: the file seems damaged, or was only to be read."""
+    if not isinstance(error, sqlite3.Error):
+        return isinstance(error, DamagedRowError | SuspectedDamageError | UnicodeDecodeError)
+    code = _primary_code(error)
+    return is_damage(error) or code in _AGAIN or (reads and code in _READING)
+
+
 def is_about_the_file(error: sqlite3.Error) -> bool:
     """Return whether the file or its disk is the cause, and not a statement of the caller."""
     code = _primary_code(error)
     return is_damage(error) if code is None else code not in _OURS
 
 
-def store_error(error: sqlite3.Error, path: Path, *, busy_s: float) -> StoreError:
-    """Return the store error for an error of SQLite; `busy_s` is how long the step waited for others."""
+def store_error(error: Exception, path: Path, *, busy_s: float) -> StoreError:
+    """Return the store error for an error of SQLite or of a row, after the last look at the file.
+
+    `busy_s` is how long the step waited for others. A file is damaged where the system can read all of it.
+    """
+    problem = _store_error(error, path, busy_s)
+    if isinstance(problem, StoreCorruptError | ForeignFileError) and (fault := read_fault(path)):
+        return unreadable(path, fault)
+    return problem
+
+
+def unreadable(path: Path, fault: OSError) -> StoreError:
+    """Return the error of a file that the system cannot read."""
+    return system_error(fault, path, "cannot be read", allow=_ALLOW, hint=FAILING)
+
+
+def _store_error(error: Exception, path: Path, busy_s: float) -> StoreError:
+    if isinstance(error, DamagedRowError):
+        return error.at(path)
+    if isinstance(error, UnicodeDecodeError):  # of a message of SQLite that quotes the file
+        return DamagedRowError("its tables cannot be read").at(path)
+    assert isinstance(error, sqlite3.Error), "no other error is about a file"
     primary = _primary_code(error)
     if primary is None:
         return DamagedRowError(f"a row cannot be read: {_reason(error)}").at(path)
@@ -105,18 +161,17 @@ def store_error(error: sqlite3.Error, path: Path, *, busy_s: float) -> StoreErro
             path=path,
             hint="find the process that has the file open (lsof, fuser), let it end, and try again",
         )
-    if primary in _FULL or error.sqlite_errorcode in _FULL:
+    if primary == sqlite3.SQLITE_FULL:
         return StoreFullError(
             f"cannot grow: {error}",
             path=path,
-            hint="free space on its disk, or raise the quota, and try again",
+            hint=ROOM,
         )
+    if error.sqlite_errorcode in _WRITING:
+        return system_error(write_fault(path), path, "cannot be written to", allow=_ALLOW, hint=FAILING)
     if primary == sqlite3.SQLITE_READONLY:
-        return StoreReadOnlyError(
-            f"cannot be written to: {error}",
-            path=path,
-            hint="let the user of this process write to the file and to its folder",
-        )
+        hint = READ_ONLY if is_read_only(path) else _ALLOW
+        return StoreReadOnlyError(f"cannot be written to: {error}", path=path, hint=hint)
     if primary == sqlite3.SQLITE_NOTADB:
         return ForeignFileError(
             "is not a SQLite database",
@@ -126,11 +181,9 @@ def store_error(error: sqlite3.Error, path: Path, *, busy_s: float) -> StoreErro
     if primary == sqlite3.SQLITE_CORRUPT:
         return StoreCorruptError(f"is damaged: {error}", path=path, hint=_REPAIR)
     if primary == sqlite3.SQLITE_CANTOPEN:
-        return StoreError(
-            f"cannot be opened: {error}",
-            path=path,
-            hint="let the user of this process read and write the file and its folder",
-        )
+        return StoreDiskError(f"cannot be opened: {error}", path=path, hint=f"{_ALLOW}; {FAILING}")
+    if primary == sqlite3.SQLITE_IOERR:
+        return StoreDiskError(f"cannot be read or written: {error}", path=path, hint=FAILING)
     return StoreError(f"cannot be used: {error}", path=path, hint="look at the file, its folder and its disk")
 
 

@@ -11,17 +11,28 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, Final, ParamSpec, TypeVar
 
 from toolgen.contract.record import frozen_record
 
+from .disk import read_fault
 from .errors import StoreClosedError, StoreError, StoreFullError, StoreLockedError, StoreMissingError
 from .sqlite_connection import Synchronous, in_transaction, open_connection
-from .sqlite_errors import DamagedRowError, is_about_the_file, store_error
+from .sqlite_errors import (
+    DamagedRowError,
+    SuspectedDamageError,
+    is_about_the_file,
+    is_worth_a_second_look,
+    look,
+    store_error,
+    unreadable,
+)
 from .sqlite_format import SqliteFormat
 
 P = ParamSpec("P")
 T = TypeVar("T")
+_FAULTS: Final = (sqlite3.Error, DamagedRowError, SuspectedDamageError, UnicodeDecodeError)
+"""What a step raises because of its file, among other things."""
 
 
 @frozen_record(kw_only=False)
@@ -66,6 +77,9 @@ class SqliteThread:
         self._file_id = (0, 0)
         self._wait_ms = 0
         self._free_at = -math.inf
+        self.on_open: Callable[[sqlite3.Connection], None] = lambda database: None
+        """Called with each connection in the place of an earlier one, before anything is read by it."""
+        self._has_opened = False
         self._is_closed = False
 
     def require_process(self) -> None:
@@ -213,27 +227,58 @@ class SqliteThread:
         It is given the time until which it may wait for other processes. Steps that wait for this lane wait
         for them all the while, so that a locked file fails all at the same time, not one after the other.
 
+        Where the file seems damaged, or cannot be read, a new connection does it once more: SQLite says
+        "malformed" of a page that the disk has not read.
+
         Raises:
             StoreError: the file is the cause of what SQLite raised, or the store is closed.
         """
         if self._is_closed:
             raise closed_error(self._settings.path)
+        until = max(asked_at, self._free_at) + busy_s
+        look.is_first = True
         try:
-            result = work(max(asked_at, self._free_at) + busy_s)
-        except DamagedRowError as error:
-            self._drop()  # the error keeps the cursor of the row, and that the snapshot of the connection
-            raise error.at(self._settings.path) from error
-        except UnicodeDecodeError as error:  # of a message of SQLite that quotes the file
-            raise DamagedRowError("its tables cannot be read").at(self._settings.path) from error
-        except sqlite3.Error as error:
-            if not is_about_the_file(error):
-                raise
-            problem = store_error(error, self._settings.path, busy_s=busy_s)
-            if not isinstance(problem, StoreLockedError | StoreFullError):
-                self._drop()  # the next step may find the file repaired
-            raise problem from error
+            result = work(until)
+        except _FAULTS as error:
+            if not is_worth_a_second_look(error, reads=self._begin == "BEGIN"):
+                raise self._translated(error, busy_s) from error
+            result = self._look_again(work, busy_s)
+        finally:
+            look.is_first = False
         self._free_at = time.monotonic()
         return result
+
+    def _look_again(self, work: Callable[[float], T], busy_s: float) -> T:
+        """Run the work with a new connection, and once more where the file still seems damaged.
+
+        In between the system reads all of it, so that what fails a third time is no failure of the disk.
+
+        Raises:
+            StoreError: as `_guarded`.
+        """
+        self._drop()  # the error may keep the cursor of a row, and that the snapshot of the connection
+        try:
+            return work(time.monotonic() + busy_s)
+        except _FAULTS as error:
+            self._drop()
+            if not is_worth_a_second_look(error, reads=False):
+                raise self._translated(error, busy_s) from error
+            if fault := read_fault(self._settings.path):
+                raise unreadable(self._settings.path, fault) from error
+        look.is_first = False
+        try:
+            return work(time.monotonic() + busy_s)
+        except _FAULTS as error:
+            raise self._translated(error, busy_s) from error
+
+    def _translated(self, error: Exception, busy_s: float) -> Exception:
+        """Return the store error of what a step has raised; a mistake in its statements as it is."""
+        if isinstance(error, sqlite3.Error) and not is_about_the_file(error):
+            return error
+        problem = store_error(error, self._settings.path, busy_s=busy_s)
+        if not isinstance(problem, StoreLockedError | StoreFullError):
+            self._drop()  # the next step may find the file repaired
+        return problem
 
     def _connection(self, until: float) -> sqlite3.Connection:
         """Return the connection, opened again where the path leads to another file than before.
@@ -254,7 +299,17 @@ class SqliteThread:
                 raise self._missing("is empty, and was not before")
             self._database = open_connection(path, self._settings.format, until, self._settings.synchronous)
             self._file_id, self._wait_ms = file_id, 0
+            if self._has_opened:
+                self._require_same(self._database)
+            self._has_opened = True
         return self._database
+
+    def _require_same(self, database: sqlite3.Connection) -> None:
+        try:
+            self.on_open(database)
+        except BaseException:
+            self._drop()
+            raise
 
     def _missing(self, message: str) -> StoreMissingError:
         hint = f"restore the file, or {self._settings.format.if_lost}"

@@ -1,0 +1,82 @@
+"""What the disk of a file says when it is asked without SQLite, which tells no damage from a failing read.
+
+SQLite reports a page that cannot be read as damage, and every write that fails for another reason than a full
+disk as the same error.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import resource
+import tempfile
+from pathlib import Path
+from typing import Final
+
+_PIECE: Final = 2**12
+"""Bytes of a read: a disk that fails at times does so at one of many."""
+_DRAFT: Final = bytes(2**16)
+_descriptors: dict[tuple[int, int], int] = {}
+"""Descriptors of files of SQLite, by device and inode. Closing one would drop the locks that SQLite has on
+the file (POSIX), so they stay open; only a file that was suspected of damage has one."""
+
+
+def read_fault(path: Path) -> OSError | None:
+    """Return why a file of SQLite or its write-ahead log cannot be read to its end; None where both can."""
+    try:
+        status = os.stat(path)
+        key = (status.st_dev, status.st_ino)
+        if key not in _descriptors:
+            _descriptors[key] = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        _read_all(_descriptors[key], status.st_size)
+    except OSError as error:
+        return error
+    try:
+        log = os.open(f"{path}-wal", os.O_RDONLY | os.O_CLOEXEC)  # SQLite has no locks on it
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        return error
+    try:
+        _read_all(log, 0)
+    except OSError as error:
+        return error
+    finally:
+        os.close(log)
+    return None
+
+
+def _read_all(descriptor: int, size: int) -> None:
+    """Read a file to its end.
+
+    Raises:
+        OSError: it cannot be read, or ends before so many bytes.
+    """
+    offset = 0
+    while piece := os.pread(descriptor, _PIECE, offset):
+        offset += len(piece)
+    if offset < size:
+        raise OSError(errno.EIO, "its end cannot be read")
+
+
+def write_fault(path: Path) -> OSError:
+    """Return why nothing can be written beside a file; an `EIO` where something can."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
+    if soft != resource.RLIM_INFINITY:
+        return OSError(errno.EFBIG, os.strerror(errno.EFBIG))
+    try:
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f"{path.name}.") as draft:
+            draft.write(_DRAFT)
+            draft.flush()
+            os.fsync(draft.fileno())
+    except OSError as error:
+        return error
+    return OSError(errno.EIO, os.strerror(errno.EIO))
+
+
+def is_read_only(path: Path) -> bool:
+    """Return whether the disk of a file is mounted without writing."""
+    try:
+        return bool(os.statvfs(path.parent).f_flag & os.ST_RDONLY)
+    except OSError:
+        return False
