@@ -114,7 +114,7 @@ async def test_no_summary_is_made_again_in_a_turn_for_a_store_that_is_away() -> 
         (
             FULL,
             10,
-            "a store of the runtime cannot be used, and the log has the details (10 attempts in 243 s)",
+            "a store of the runtime has no room (10 attempts in 243 s)",
         ),
         (DAMAGED, 3, "it raised StoreCorruptError, and the log has the details (3 attempts in 3 s)"),
     ],
@@ -152,7 +152,7 @@ async def test_the_record_of_a_turn_waits(error: StoreError) -> None:
     ("error", "message"),
     [
         (AWAY, "a store of the runtime cannot be reached"),
-        (FULL, "a store of the runtime cannot be used, and the log has the details"),
+        (FULL, "a store of the runtime has no room"),
     ],
 )
 async def test_a_record_that_is_never_stored_fails_the_run(error: StoreError, message: str) -> None:

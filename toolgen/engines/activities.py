@@ -14,10 +14,12 @@ from toolgen.contract.logs import logger
 from toolgen.contract.record import frozen_record
 from toolgen.contract.tasks import GRACE_S, CallLater, start_task
 from toolgen.runs import OUTCOME_UNKNOWN, Activity, ActivityInfo, CallOptions, EngineError
+from toolgen.stores import StoreError
 
 from .journal import NO_ATTEMPT, AttemptRecord, EventLog, OpRecord, begun_key, decode, digest, encode
 from .live_run import Awake, Run, Wakeup
-from .operations import activity_name, attempt_failure, is_shutdown, log_cut_off, timed_out
+from .operations import Progress, activity_name, attempt_failure, is_shutdown, log_cut_off, timed_out
+from .standing import Standing
 from .store import RunStore
 
 LOOP_TIME: Final[ContextVar[float]] = ContextVar("toolgen.engines.now")
@@ -95,29 +97,6 @@ class ActivityCall:
     """The loop's time when it asked for it."""
 
 
-class Progress:
-    """Receives the reports of an attempt while it runs."""
-
-    __slots__ = ("_op", "_publish", "_run_id", "is_open")
-
-    def __init__(self, run_id: str, op: str, publish: Callable[[Mapping[str, Any]], object]) -> None:
-        """Construct an open one; `publish` gets copies of reports, in any thread."""
-        self._run_id = run_id
-        self._op = op
-        self._publish = publish
-        self.is_open = True
-
-    def emit(self, event: Mapping[str, Json]) -> None:
-        """Publish a report, in any thread; one that is no JSON, or comes late, is lost."""
-        if not self.is_open:
-            return
-        try:
-            _, copy = encode(dict(event), f"an event of the operation {self._op}")
-            self._publish(copy)
-        except Exception:
-            log.exception("run %s: an event of %s was lost", self._run_id, self._op)
-
-
 class Tasks:
     """Starts tasks with the context variables of `attach`; belongs to one event loop at a time."""
 
@@ -185,6 +164,7 @@ class Activities:
         *,
         tasks: Tasks,
         events: EventLog,
+        standing: Standing,
     ) -> None:
         self._store = store
         self._clock = clock
@@ -192,6 +172,7 @@ class Activities:
         self._max_payload_bytes = max_payload_bytes
         self._tasks = tasks
         self._events = events
+        self._standing = standing
         self.functions: Mapping[str, Activity] = {}
         self._executing: dict[Operation, ActivityCall] = {}
         """Those of which an attempt runs now."""
@@ -265,6 +246,14 @@ class Activities:
                     self._drained.set()
             if run.is_stopped:
                 return
+            if isinstance(done, StoreError):
+                await self._standing.pause(run.record.run_id, call.op, done)
+                if until is not None and until <= asyncio.get_running_loop().time():
+                    self._end(call, self._failure(call, *timed_out(options.timeout or 0.0)), None)
+                    return
+                arg = decode(call.argument)
+                continue
+            self._standing.end(run.record.run_id, call.op)
             if done is not None:
                 self._end(call, *done)
                 return
@@ -309,10 +298,8 @@ class Activities:
             run.beginning.add(op)
             attempt = AttemptRecord(attempt.failed, attempt.until, has_begun=True)
             self._store.record_attempt(run.record, op, attempt)
-        if run.record.unwritten:
+        if run.record.unwritten or once or events:
             await self._store.wait_kept()
-        elif once or events:
-            await self._store.wait_durable()
         if run.is_stopped:  # its task is canceled, and a task below it hears of that only later
             raise asyncio.CancelledError
         run.beginning.discard(op)
@@ -331,8 +318,10 @@ class Activities:
 
     async def _attempt(
         self, call: ActivityCall, arg: Json, attempt: int, until: float | None, *, is_last: bool
-    ) -> tuple[OpRecord, Json] | None:
+    ) -> tuple[OpRecord, Json] | StoreError | None:
         """Return the end of the operation; None when another attempt must follow.
+
+        Where a store of the runtime is away, return its error: nothing has begun, and no attempt was made.
 
         It is over at the latest when its time is, on the clock of the event loop.
         """
@@ -342,16 +331,7 @@ class Activities:
             call.op,
             lambda report: self._tasks.call(self._events.report, run.record, report),
         )
-        info = ActivityInfo(
-            run_id=run.record.run_id,
-            op=call.op,
-            attempt=attempt,
-            emit=progress.emit,
-            timeout=None if until is None else until - asyncio.get_running_loop().time(),
-            is_followed=run.turnstile.has_waiting,
-            begun=partial(self._keep_begun, run, call.op, call.options.once),
-            all_kept=partial(self.all_kept, run),
-        )
+        info = self._info(call, attempt, until, progress)
         limit = asyncio.timeout_at(until)
         try:
             async with limit:
@@ -362,6 +342,8 @@ class Activities:
             if run.is_stopped or is_shutdown(run):
                 run.is_stopped = True
                 return None
+            if isinstance(error, StoreError) and error.is_temporary and not run.has_begun(call.op):
+                return error
             limit_s = call.options.timeout if limit.expired() else None
             kind, message, is_last = attempt_failure(
                 info, error, limit_s=limit_s, has_begun=run.has_begun(call.op), is_last=is_last
@@ -377,6 +359,21 @@ class Activities:
             kind = OUTCOME_UNKNOWN if run.has_begun(call.op) else type(error).__name__
             return self._failure(call, kind, error.message), None
         return OpRecord(call.op, call.activity, digest(call.argument), self._clock(), value), copy
+
+    def _info(
+        self, call: ActivityCall, attempt: int, until: float | None, progress: Progress
+    ) -> ActivityInfo:
+        run = call.run
+        return ActivityInfo(
+            run_id=run.record.run_id,
+            op=call.op,
+            attempt=attempt,
+            emit=progress.emit,
+            timeout=None if until is None else until - asyncio.get_running_loop().time(),
+            is_followed=run.turnstile.has_waiting,
+            begun=partial(self._keep_begun, run, call.op, call.options.once),
+            all_kept=partial(self.all_kept, run),
+        )
 
     def _failure(self, call: ActivityCall, kind: str, message: str) -> OpRecord:
         asked = digest(call.argument)

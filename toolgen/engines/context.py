@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from functools import partial
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeVar
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.tasks import CallLater, in_pieces
@@ -34,7 +34,10 @@ from .journal import (
 )
 from .live_run import AT_ONCE, Run, Wait, Wakeup
 from .operations import EXIT, Gathering, OneByOne, cancel_gathered, duplicate_operation, result_or_failure
+from .standing import Standing
 from .store import RunStore
+
+T = TypeVar("T")
 
 DEFAULT: Final = CallOptions()
 WAIT: Final = "wait"
@@ -84,7 +87,7 @@ class Waits:
         """Record the end of an operation, with the signal that it took, and return it once it is durable."""
         self._store.end_operation(run.record, record, taken)
         with run.awake.busy():
-            await self._store.wait_durable()
+            await self._store.wait_kept()
         return record
 
     async def all_kept(self, run: Run) -> None:
@@ -172,6 +175,7 @@ class Host(Protocol):
     activities: Activities
     events: EventLog
     waits: Waits
+    standing: Standing
     max_payload_bytes: int | None
 
     def child_of(self, run: Run, op: str, loop: str, text: bytes) -> Run:
@@ -239,8 +243,9 @@ class JournaledContext:
 
     async def _child_ended(self, op: str, loop: str, text: bytes) -> OpRecord:
         await self._host.waits.all_kept(self._run)
-        self._require_running()
-        child = self._host.child_of(self._run, op, loop, text)
+        child = await self._host.standing.done(
+            self._run, op, partial(self._if_running, self._host.child_of, op, loop, text)
+        )
         record = child.record
         if (record.loop, record.input) != (loop, text):
             raise self._note_fault(NondeterminismError(f"run {record.run_id} was started with another input"))
@@ -261,8 +266,10 @@ class JournaledContext:
         recorded = self._take_recorded(op, loop, text)
         if recorded is None:
             await self._host.waits.all_kept(self._run)
-            self._require_running()
-            recorded = await self._host.waits.keep(self._run, self._host.detached(self._run, op, loop, text))
+            end = await self._host.standing.done(
+                self._run, op, partial(self._if_running, self._host.detached, op, loop, text)
+            )
+            recorded = await self._host.waits.keep(self._run, end)
         return str(result_of(recorded))
 
     async def gather(self, *awaitables: Awaitable[Json]) -> list[Json | ActivityFailed]:
@@ -347,6 +354,11 @@ class JournaledContext:
         raise self._note_fault(
             NondeterminismError(f"run {self.run_id} does {op!r} {change}, but its journal has something else")
         )
+
+    def _if_running(self, start: Callable[[Run, str, str, bytes], T], op: str, loop: str, text: bytes) -> T:
+        """Start another run of this one, unless this one has been stopped."""
+        self._require_running()
+        return start(self._run, op, loop, text)
 
     def _require_running(self) -> None:
         """Raise CancelledError where the run has been stopped."""

@@ -21,10 +21,9 @@ from .journal import CANCEL, NULL, decode, report_message
 from .pruning import PRUNE, Pruning, Tree
 from .runs import Runs
 from .sqlite_records import DUE, NEW, NUMBERED, require_sound_tree
-from .sqlite_rows import UnseenSignal, next_wake, oldest_end, read_unseen, require_sound_runs
+from .sqlite_rows import UnseenSignal, data_version, next_wake, oldest_end, read_unseen, require_sound_runs
 from .sqlite_steps import CANCEL_TREE
 from .sqlite_store import SqliteStore
-from .sqlite_tables import value_of
 from .witness import summary_of
 
 _RETRY_S: Final = 1.0
@@ -80,7 +79,7 @@ class FileWorker:
         self._stopping: set[asyncio.Task[Any]] = set()
         self._batches.on_commit = self._on_commit
         self._batches.on_damage = runs.followers.wake_all
-        self._batches.guards = lambda _: self._lease.require_file(), store.witness.require_journal
+        self._batches.guard = self._require_ours
         self._batches.on_lost = self._stop_lost
         store.on_park = self._parked
         store.on_end = self._prune_many
@@ -122,8 +121,13 @@ class FileWorker:
 
     @property
     def problem(self) -> StoreError | None:
-        """Why no run goes on: the worker has stopped by itself, or the file cannot be written to."""
+        """Why no run goes on, or will: the worker has stopped by itself, or the file is damaged."""
         return self.lost or self._batches.damage
+
+    @property
+    def fault(self) -> StoreError | None:
+        """Why nothing is written now; it is tried again."""
+        return self._batches.fault
 
     def watch(self) -> None:
         """See to it that changes by other processes are heard of."""
@@ -169,7 +173,7 @@ class FileWorker:
             self.take_changes()
             return
         try:
-            version = self._batches.read(_data_version)
+            version = self._batches.read(data_version)
         except StoreError:
             version = None  # whoever waits finds out what is wrong
         if version is None or version != self._version:
@@ -307,8 +311,7 @@ class FileWorker:
         if not self.is_working:
             return
         try:
-            self._lease.require_file()
-            self._batches.read(self._store.witness.require_journal)
+            self._batches.read(self._require_ours)
             self._release_clock()
             if self._only is None:
                 self._runs.resume(self._store.load(NEW))
@@ -324,6 +327,10 @@ class FileWorker:
                 self._batches.report_damage(error)
             log.warning("the worker will retry reading the file: %s", error)
 
+    def _require_ours(self, database: sqlite3.Connection) -> None:
+        self._lease.require_file()
+        self._store.witness.require_journal(database)
+
     def _take(self, unseen: UnseenSignal) -> None:
         signal, record = unseen.signal, self._store.loaded_record(unseen.run_id)
         if record is None and self._only is not None and unseen.run_id not in self._only:
@@ -331,6 +338,8 @@ class FileWorker:
         if record is None and unseen.is_wanted and not unseen.is_late:
             self._runs.resume(self._store.load(NUMBERED, unseen.run))
             record = self._store.loaded_record(unseen.run_id)
+        if record is not None and signal.signal_id == CANCEL:
+            self._runs.take(record, signal)  # it reads what the run has started, and that may fail
         self._store.mark_seen(signal.no)
         if signal.key:
             self._store.witness.note("answered", unseen.run_id, signal.name)
@@ -388,8 +397,3 @@ class FileWorker:
         """Return the oldest root runs beyond the limits of the retention, with the runs below them."""
         before = None if self._keep_s is None else self._clock() - self._keep_s
         return self._store.to_forget(self._keep_runs, before)
-
-
-def _data_version(database: sqlite3.Connection) -> tuple[sqlite3.Connection, int]:
-    """Return a connection and its number that changes when another one writes; each begins to count anew."""
-    return database, int(value_of(database, "PRAGMA data_version"))

@@ -28,7 +28,9 @@ from toolgen.runs.errors import already_registered, engine_closed
 
 from .journal import CANCEL, MOST_BYTES, RunRecord, SignalRecord, encode
 from .live_run import SteadyClock, call_later
-from .runs import MemoryWorker, Runs
+from .memory_worker import MemoryWorker
+from .runs import Runs
+from .statuses import OPEN, Statuses
 from .store import PAGE, RunStore
 
 if TYPE_CHECKING:
@@ -36,7 +38,6 @@ if TYPE_CHECKING:
 
     from .file_worker import FileWorker
 
-_OPEN: Final = ("running", "waiting")
 _TAKEN_S: Final = 5.0
 """How long a client waits for the worker of another process to take its answer or cancellation."""
 
@@ -76,7 +77,7 @@ class InProcessEngine:
         Raises:
             StoreError: the file cannot be opened, or it is something else; the class says why.
         """
-        self._wall = clock or SteadyClock()
+        self._wall, self._call_later = clock or SteadyClock(), call_later
         self._max_payload_bytes = max_payload_bytes
         self._may_work = worker
         self._is_registered = self._is_closed = False
@@ -93,7 +94,7 @@ class InProcessEngine:
             self._runs = Runs(store, store.clock, call_later, self._max_payload_bytes)
             self._worker = FileWorker(store, self._runs, call_later, keep_runs=keep_runs, keep_s=keep_s)
         self._store.on_change, self._store.on_log = self._runs.followers.changed, self._runs.followers.wake
-        self._call_later = call_later
+        self._statuses = Statuses(self._store, self._runs, self._worker, self._wait_for_change)
         self.name, self.id = "in-process", self._store.id
         self._caps = EngineCaps(
             is_durable=path is not None, has_many_workers=False, max_payload_bytes=max_payload_bytes
@@ -265,7 +266,7 @@ class InProcessEngine:
         text, _ = encode(reason, "the reason of a cancellation")
         self._runs.cancel_live(run_id, reason)  # at once; what follows fails where its end cannot be kept
         is_open = await self._store.add_signal(run_id, SignalRecord(CANCEL, "", text))
-        if is_open and not await self._comes_true(run_id, lambda: self._store.state(run_id) not in _OPEN):
+        if is_open and not await self._comes_true(run_id, lambda: self._store.state(run_id) not in OPEN):
             self._worker.require_sound(run_id)
 
     async def forget_session(self, session: str) -> int:
@@ -288,13 +289,13 @@ class InProcessEngine:
             await file.vacuum()
 
     async def status(self, run_id: str) -> RunStatus:
-        return self._store.status(run_id)
+        return self._statuses.of(run_id)
 
     async def settled(self, run_id: str) -> RunStatus:
-        return await self._status_when(run_id, may_wait=True)
+        return await self._statuses.when(run_id, may_wait=True)
 
     async def result(self, run_id: str) -> RunStatus:
-        return await self._status_when(run_id, may_wait=False)
+        return await self._statuses.when(run_id, may_wait=False)
 
     def events(
         self, run_id: str, *, after: int = 0, follow: bool = True
@@ -314,7 +315,7 @@ class InProcessEngine:
     async def list_runs(
         self, *, state: RunState | None = None, session: str | None = None, limit: int = 100
     ) -> tuple[RunStatus, ...]:
-        return tuple(self._store.list_runs(state, session, limit))
+        return tuple(self._statuses.list(state, session, limit))
 
     async def replay(self, run_id: str) -> Json:
         """Run the loop of a completed run again from the journal, without activities, and return its output.
@@ -330,31 +331,6 @@ class InProcessEngine:
         self._runs.tasks.require_loop()
         if self._is_closed:
             raise engine_closed()
-
-    async def _status_when(self, run_id: str, *, may_wait: bool) -> RunStatus:
-        """Return the status when the run is over, or waits, where waits count; it is kept meanwhile."""
-        # What this process has begun with moves, though a file may say for a moment that it waits. Whatever
-        # is written of a run may change its state; the rest of it is read when it has.
-        is_sound = False
-        with self._store.sparing(run_id):
-            while True:
-                state = self._store.state(run_id)
-                if state in _OPEN:
-                    self._runs.require_no_fault(run_id)
-                    is_sound = is_sound or self._worker.require_sound(run_id)
-                    was_here = self._runs.is_executing(run_id)
-                    if not may_wait or state == "running" or was_here:
-                        await self._wait_for_change(run_id)
-                        while self._runs.goes_on(run_id):  # it is not read with each of its events
-                            await self._wait_for_change(run_id)
-                        if was_here and (status := self._store.status(run_id)).state not in _OPEN:
-                            return status
-                        continue
-                status = self._store.status(run_id)
-                if any(wait.fault for wait in status.awaiting):
-                    self._store.record(run_id)  # raises, and says why
-                if status.state == state:  # another process may have written in between
-                    return status
 
     async def _tell(self) -> bool:
         """Tell the worker of a change; here, wait until it has taken it. Return whether there is one."""

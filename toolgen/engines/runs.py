@@ -1,18 +1,18 @@
-"""The runs that this process executes, from their start to their end; the worker of those in memory."""
+"""The runs that this process executes, from their start to their end."""
 
 from __future__ import annotations
 
 import asyncio
-import secrets
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
-from typing import ClassVar
 
+from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
 from toolgen.contract.tasks import CallLater
-from toolgen.runs import Activity, EngineError, LastEvents, Loop, LostJournal, NondeterminismError, OnEvent
-from toolgen.stores import StoreCorruptError
+from toolgen.runs import Activity, EngineError, LastEvents, Loop, NondeterminismError, OnEvent
+from toolgen.stores import StoreCorruptError, StoreError
 
 from .activities import LOOP_TIME, Activities, Tasks
 from .context import JournaledContext, Waits, execute_loop, replayed
@@ -31,7 +31,7 @@ from .journal import (
 )
 from .live_run import Run
 from .operations import ended_run, ending_events, failure_text
-from .pruning import Pruning
+from .standing import Standing
 from .store import RunStore
 
 log = logger("toolgen.engines")
@@ -54,8 +54,15 @@ class Runs:
         self.events = EventLog(store.add_event, partial(store.when_durable, is_urgent=False))
         self.followers = self.events.followers
         self.waits = Waits(store, clock, call_later)
+        self.standing = Standing(call_later)
         self.activities = Activities(
-            store, clock, call_later, max_payload_bytes, tasks=self.tasks, events=self.events
+            store,
+            clock,
+            call_later,
+            max_payload_bytes,
+            tasks=self.tasks,
+            events=self.events,
+            standing=self.standing,
         )
         self._loops: Mapping[str, Loop] = {}
         self._last_events: LastEvents | None = None
@@ -184,7 +191,11 @@ class Runs:
             self.waits.deliver(self.run_of(record), stored)
 
     def cancel(self, record: RunRecord, reason: str) -> None:
-        """Cancel a run and all runs that it has started, the children first."""
+        """Cancel a run and all runs that it has started, the children first.
+
+        Raises:
+            StoreError: what it has started cannot be read now; a second call does the rest.
+        """
         if record.ending is None:
             self._cancel_all(record.detached, reason)
             run = self.run_of(record)
@@ -193,21 +204,30 @@ class Runs:
                 run.task.cancel()
 
     def _cancel_all(self, run_ids: Iterable[str], reason: str) -> None:
-        """Cancel those of the runs that are not over; one that cannot be read stays."""
-        for run_id in run_ids:
-            try:
-                record = self._store.find_open(run_id)
-            except StoreCorruptError as error:
-                log.error("run %s is not canceled: %s", run_id, error)
-                continue
+        """Cancel those of the runs that are not over; one that is damaged stays."""
+        for record in self._records_of(run_ids, self._store.find_open).values():
             if record is not None:
                 self.cancel(record, reason)
 
+    def _records_of(
+        self, run_ids: Iterable[str], find: Callable[[str], RunRecord | None]
+    ) -> Mapping[str, RunRecord | None]:
+        """Return the records of runs; None of one that is damaged."""
+        records: dict[str, RunRecord | None] = {}
+        for run_id in run_ids:
+            try:
+                records[run_id] = find(run_id)
+            except StoreCorruptError as error:
+                log.error("run %s cannot be canceled, nor its log be read: %s", run_id, error)
+                records[run_id] = None
+        return records
+
     def cancel_live(self, run_id: str, reason: str) -> None:
-        """Cancel a run if it is in the memory of this process."""
+        """Cancel a run if it is in the memory of this process, and what it has started can be read now."""
         run = self._live.get(run_id)
         if run is not None:
-            self.cancel(run.record, reason)
+            with suppress(StoreError):
+                self.cancel(run.record, reason)
 
     def parked(self, run: Run) -> None:
         """Record that a run is parked; one that can be loaded again leaves the memory."""
@@ -301,21 +321,39 @@ class Runs:
         if run.is_stopped:
             return
         problem = context.fault or problem
-        if isinstance(problem, NondeterminismError | StoreCorruptError):
-            log.error("run %s is stalled: %s", record.run_id, problem, exc_info=problem)
-            run.stall(problem)
-        elif problem is None:
-            self._end(run, "completed", output)
-        else:
-            self._end(run, "failed", error=failure_text(record.run_id, problem))
+        if isinstance(problem, NondeterminismError | StoreError):
+            self._stalled(run, problem)
+            return
+        ending: Ending = "completed" if problem is None else "failed"
+        text = "" if problem is None else failure_text(record.run_id, problem)
+        try:
+            await self.standing.done(run, "", partial(self._end, run, ending, output, text))
+        except StoreError as error:
+            self._stalled(run, error)
+
+    def _stalled(self, run: Run, problem: ToolgenError) -> None:
+        log.error("run %s is stalled: %s", run.record.run_id, problem, exc_info=problem)
+        run.stall(problem)
 
     def _end(self, run: Run, ending: Ending, output: bytes = NULL, error: str = "") -> None:
+        """End a run, and those that it waits for; no effect on one that is over.
+
+        Raises:
+            StoreError: these cannot be read now; nothing has ended then.
+        """
+        if run.is_stopped:
+            return
         record = run.record
         reason = error if ending == "canceled" else f"run {record.run_id} is over"
-        self._cancel_all(record.children, reason)
+        # Before anything ends, so that a loop hears of no end of a child which another one is to follow.
+        find = self._store.find_open if ending == "completed" else self._store.find
+        children = self._records_of(record.children, find)
+        for child in children.values():
+            if child is not None:
+                self.cancel(child, reason)
         events: list[Mapping[str, Json]] = [{"type": "run_stream_end"}]
         if ending != "completed":
-            ended = partial(ended_run, record, ending, error, self.clock(), run.begun_ops(), self._readable)
+            ended = partial(ended_run, record, ending, error, self.clock(), run.begun_ops(), children.get)
             events = ending_events(record.run_id, ending, error, self._last_events, ended)
         for event in events:
             text, copy = encode(event, "an event of the engine")
@@ -329,72 +367,7 @@ class Runs:
             task.cancel()
         self._store.when_durable(partial(_over, run))
 
-    def _readable(self, run_id: str) -> RunRecord | None:
-        """Return the record of a run; None of one that is damaged, too."""
-        try:
-            return self._store.find(run_id)
-        except StoreCorruptError:
-            return None
-
 
 def _over(run: Run) -> None:
     if run.over is not None:
         run.over.notify()
-
-
-class MemoryWorker:
-    """Executes the runs of a store in memory."""
-
-    held_s: ClassVar[float] = 0.0
-    """What is in memory began under this very clock."""
-    problem: ClassVar[None] = None
-
-    def __init__(self, store: RunStore, runs: Runs, keep_runs: int) -> None:
-        self._store = store
-        self._runs = runs
-        self._keep_runs = keep_runs
-        self._secret = secrets.token_bytes(32)
-        self.pruning = Pruning(partial(store.to_forget, keep_runs), store.drop, runs.clock)
-        store.on_signal, store.on_end = runs.take, self._prune
-
-    @property
-    def is_working(self) -> bool:
-        return self._runs.is_working
-
-    async def start(self, *, worker: bool, only: Collection[str] | None) -> None:
-        self._runs.start(worker=worker, only=only)
-        self._prune()
-
-    async def close(self) -> None:
-        self.pruning.stop()
-        await self._runs.close()
-
-    async def restore(self) -> LostJournal | None:
-        raise EngineError("the runs are in memory, and end with the process", hint="keep them in a file")
-
-    def secret(self, *, create: bool) -> bytes | None:
-        return self._secret
-
-    def require_sound(self, run_id: str) -> bool:
-        """Return True: what is in memory is as it was put there."""
-        return True
-
-    def faults(self) -> tuple[()]:
-        return ()
-
-    def describe(self) -> tuple[()]:
-        return ()
-
-    def watch(self) -> None:
-        """Do nothing: nobody else has the store."""
-
-    def tell(self) -> bool:
-        """Return whether there is a worker; it has heard of every change at once."""
-        return self.is_working
-
-    async def release_clock(self, at: float) -> None:
-        """Do nothing: the clock is not held."""
-
-    def _prune(self) -> None:
-        if self.is_working and self._store.finished > self._keep_runs:
-            self.pruning.start()

@@ -375,3 +375,8 @@ def require_sound_runs(database: sqlite3.Connection) -> None:
     for table in ("run", "session", "turn", "active"):
         if (text := value_of(database, f"PRAGMA integrity_check({table})")) != "ok":
             raise DamagedRowError(f"{text} (all of it: toolgen runs check)")
+
+
+def data_version(database: sqlite3.Connection) -> tuple[sqlite3.Connection, int]:
+    """Return a connection and its number that changes when another one writes; each begins to count anew."""
+    return database, int(value_of(database, "PRAGMA data_version"))

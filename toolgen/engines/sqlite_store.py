@@ -49,21 +49,12 @@ from .journal import (
 )
 from .pruning import Tree
 from .sqlite_records import BUSY, read_record, read_trees
-from .sqlite_tables import FORMAT, MOST, SHIFT
+from .sqlite_tables import FORMAT, MOST, SHIFT, TO_END, TO_EVENT, TO_OP, TO_PARK, TO_RUN, TO_WAIT
 from .store import PAGE, RunStore
 from .witness import Fact, Witness, witness_path
 
 _CLOCK_S: Final = 1.0
 """How old the time of the journal may be."""
-_RUN: Final = (
-    "INSERT INTO run (no, run_id, loop, parent, starter, session, input, state)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, 'running')"
-)
-_OP: Final = "INSERT INTO op (id, op, what, digest, at, value, kind, message) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-_EVENT: Final = "INSERT INTO event (id, key, text) VALUES (?, ?, ?)"
-_WAIT: Final = "INSERT INTO wait (id, op, names, about) VALUES (?, ?, ?, ?)"
-_PARK: Final = "UPDATE run SET state = 'parked', wake = ? WHERE no = ?"
-_END: Final = "UPDATE run SET state = ?, ended = ?, wake = NULL, output = ?, error = ? WHERE no = ?"
 
 log = logger("toolgen.engines")
 
@@ -175,7 +166,9 @@ class SqliteStore(RunStore):
         self._add_record(record)
         above = [self._records.get(run_id or "") for run_id in (record.parent, record.starter)]
         numbers = [None if other is None else other.no for other in above]
-        self.batches.put(_RUN, record.no, record.run_id, record.loop, *numbers, record.session, record.input)
+        self.batches.put(
+            TO_RUN, record.no, record.run_id, record.loop, *numbers, record.session, record.input
+        )
         self._recall(record)
 
     def begin(self, record: RunRecord, at: float) -> None:
@@ -183,7 +176,7 @@ class SqliteStore(RunStore):
         self.batches.put("UPDATE run SET began = ?, state = 'running' WHERE no = ?", at, record.no)
 
     def end_operation(self, record: RunRecord, op: OpRecord, taken: SignalRecord | None = None) -> None:
-        self.batches.put(_OP, *self._op_row(record, op))
+        self.batches.put(TO_OP, *self._op_row(record, op))
         super().end_operation(record, op, taken)
         if taken is not None:
             self.batches.put("UPDATE signal SET is_seen = 1, is_taken = 1 WHERE no = ?", taken.no)
@@ -199,7 +192,7 @@ class SqliteStore(RunStore):
                 self.on_contested()
             then(is_kept)
 
-        self.batches.put_unless_contested(_OP, *self._op_row(record, op), about=record.no, then=decided)
+        self.batches.put_unless_contested(TO_OP, *self._op_row(record, op), about=record.no, then=decided)
 
     def record_attempt(self, record: RunRecord, op: str, attempt: AttemptRecord) -> None:
         record.attempts[op] = attempt
@@ -224,7 +217,7 @@ class SqliteStore(RunStore):
         # A frozen call is large, and need not be in the file twice. Waits about null are waits about nothing.
         is_input = wait.about == record.input and wait.about != NULL
         about = b"" if is_input else wait.about
-        self.batches.put(_WAIT, self._id(record, len(record.waits)), wait.op, names.decode(), about)
+        self.batches.put(TO_WAIT, self._id(record, len(record.waits)), wait.op, names.decode(), about)
         self.batches.write_soon()
 
     def add_event(self, record: RunRecord, key: str | None, text: bytes) -> int:
@@ -234,7 +227,7 @@ class SqliteStore(RunStore):
         if key is not None:
             record.keys.add(key)
         record.events.append(text)
-        self.batches.put(_EVENT, (record.no << SHIFT) + number, key, text)
+        self.batches.put(TO_EVENT, (record.no << SHIFT) + number, key, text)
         self.batches.mark(record.run_id, grows=True)
         return number
 
@@ -249,7 +242,7 @@ class SqliteStore(RunStore):
 
         record.is_parked = True
         self.batches.mark(record.run_id)
-        self.batches.put_unless_contested(_PARK, wake, record.no, about=record.no, then=decided)
+        self.batches.put_unless_contested(TO_PARK, wake, record.no, about=record.no, then=decided)
 
     def unpark(self, record: RunRecord) -> None:
         if record.is_parked:
@@ -262,7 +255,7 @@ class SqliteStore(RunStore):
 
     def end(self, record: RunRecord, ending: Ending, output: bytes, error: str, at: float) -> None:
         record.ending, record.output, record.error = ending, output, error
-        self.batches.put(_END, ending, at, output, error, record.no)
+        self.batches.put(TO_END, ending, at, output, error, record.no)
         self.batches.mark(record.run_id)
         if record.attempts:
             self.batches.put("DELETE FROM attempt WHERE run = ?", record.no)
@@ -273,6 +266,11 @@ class SqliteStore(RunStore):
 
     async def wait_durable(self) -> None:
         await self.batches.wait_written()
+
+    async def wait_kept(self) -> None:
+        written = asyncio.Event()
+        self.batches.when_written(written.set)
+        await written.wait()
 
     async def add_run(
         self, record: RunRecord, *, is_ours: bool, then: Callable[[RunRecord, bool], None]

@@ -26,6 +26,18 @@ MOST: Final = (1 << SHIFT) - 16
 MOST_RUNS: Final = 1 << 63 - SHIFT
 """The number of a run is less, and with it the ids of what belongs to the run."""
 
+TO_RUN: Final = (
+    "INSERT INTO run (no, run_id, loop, parent, starter, session, input, state)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, 'running')"
+)
+TO_OP: Final = (
+    "INSERT INTO op (id, op, what, digest, at, value, kind, message) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+)
+TO_EVENT: Final = "INSERT INTO event (id, key, text) VALUES (?, ?, ?)"
+TO_WAIT: Final = "INSERT INTO wait (id, op, names, about) VALUES (?, ?, ?, ?)"
+TO_PARK: Final = "UPDATE run SET state = 'parked', wake = ? WHERE no = ?"
+TO_END: Final = "UPDATE run SET state = ?, ended = ?, wake = NULL, output = ?, error = ? WHERE no = ?"
+
 ENGINE_ID: Final = (
     "INSERT OR IGNORE INTO meta (name, value) VALUES ('id', 'sqlite_' || lower(hex(randomblob(16))))"
 )

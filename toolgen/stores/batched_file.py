@@ -73,10 +73,10 @@ class BatchedFile:
         """Return where what was put is written, as far as it was tried.
 
         Raises:
-            StoreError: the newest batch was not, since the file is damaged or cannot be written to.
+            StoreError: the newest batch was not; the class says why.
         """
-        if self._batches.damage is not None:
-            raise self._batches.damage
+        if problem := self._batches.damage or self._batches.fault:
+            raise problem
 
     def close(self) -> None:
         """Do nothing: the owner of the file closes it."""

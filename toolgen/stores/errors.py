@@ -34,7 +34,7 @@ _NO_ROOM: Final = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG))
 """The disk is full, or the quota or the limit of the size of a file reached."""
 _FAILS: Final = frozenset((errno.EIO, errno.ENXIO, errno.ENODEV, errno.ESTALE, errno.ETIMEDOUT))
 READ_ONLY: Final = "mount its disk for writing, and see why it is not: a system that finds errors does that"
-FAILING: Final = "see what the system says of its disk (dmesg); the file itself is not known to be damaged"
+FAILING: Final = "see what the system says of its disk (dmesg), and restore nothing: it may be as it was"
 ROOM: Final = "free space on its disk, or raise the quota, and try again"
 
 

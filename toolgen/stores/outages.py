@@ -23,7 +23,15 @@ from typing import TypeVar
 from toolgen.contract.logs import logger
 from toolgen.contract.record import frozen_record
 
-from .errors import StoreConnectionError, StoreError, StoreLockedError
+from .errors import (
+    StoreConnectionError,
+    StoreDiskError,
+    StoreError,
+    StoreFullError,
+    StoreLockedError,
+    StoreMissingError,
+    StoreReadOnlyError,
+)
 
 T = TypeVar("T")
 
@@ -91,5 +99,13 @@ def public_text(error: StoreError) -> str:
             return "a store of the runtime cannot be reached"
         case StoreLockedError():
             return "a store of the runtime is locked by others"
+        case StoreDiskError():
+            return "the disk of a store of the runtime fails"
+        case StoreFullError():
+            return "a store of the runtime has no room"
+        case StoreReadOnlyError():
+            return "a store of the runtime cannot be written to"
+        case StoreMissingError():
+            return "a store of the runtime is not there"
         case _:
             return "a store of the runtime cannot be used, and the log has the details"

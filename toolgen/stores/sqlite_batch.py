@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -137,3 +137,10 @@ def _execute(database: sqlite3.Connection, rows: list[tuple[str, tuple[Any, ...]
         database.executemany(sql, group)
     for sql, row in others:
         database.execute(sql, row)
+
+
+def fail(futures: Iterable[asyncio.Future[Any]], error: BaseException) -> None:
+    """Set the error as the end of futures that have none."""
+    for future in list(futures):
+        if not future.done():
+            future.set_exception(error)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import time
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
@@ -25,9 +25,8 @@ from .errors import (
     StoreCorruptError,
     StoreError,
     StoreLockedError,
-    StoreReadOnlyError,
 )
-from .sqlite_batch import Batch, Request
+from .sqlite_batch import Batch, Request, fail
 from .sqlite_connection import Synchronous, create_file
 from .sqlite_file import BUSY_S
 from .sqlite_format import SqliteFormat
@@ -50,9 +49,9 @@ class SqliteBatches:
     a `StoreError`.
     """
 
-    guards: Iterable[Callable[[sqlite3.Connection], None]]
-    """Called in the transaction of each batch before its rows, in any thread; a `LeaseLostError` or a
-    `ReplacedFileError` of one drops all rows."""
+    guard: Callable[[sqlite3.Connection], None]
+    """Called in the transaction of each batch before its rows, and with each new connection that reads, in
+    any thread; a `LeaseLostError` or a `ReplacedFileError` drops all rows."""
     on_commit: Callable[[set[str], set[str]], None]
     """Called after each batch that was written, with the names of what has changed, and of what has grown."""
     on_lost: Callable[[StoreError], None]
@@ -60,7 +59,9 @@ class SqliteBatches:
     on_damage: Callable[[], None]
     """Called when a batch could not be written because of `damage`."""
     damage: StoreError | None
-    """Why the newest batch could not be written, where the file is damaged or cannot be written to."""
+    """Why the newest batch could not be written, where the file is damaged."""
+    fault: StoreError | None
+    """Why the newest batch could not be written, and is tried again."""
 
     def __init__(
         self,
@@ -99,11 +100,11 @@ class SqliteBatches:
         self._flight: tuple[Batch, Future[None]] | None = None
         self._is_due = self._is_failing = False
         self._timer: asyncio.TimerHandle | None = None
-        self.guards = ()
+        self.guard = lambda database: None
         self.on_commit = lambda changed, grown: None
         self.on_lost = lambda error: None
         self.on_damage = lambda: None
-        self.damage = None
+        self.damage = self.fault = None
         self._open()
         self.is_lost = self._settings.is_lost()
         if not self.is_lost:
@@ -162,7 +163,6 @@ class SqliteBatches:
         Raises:
             LeaseLostError, ReplacedFileError: they never will be.
             StoreCorruptError: the file is damaged.
-            StoreReadOnlyError: it cannot be written to.
             StoreClosedError: it was closed before.
         """
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -248,12 +248,14 @@ class SqliteBatches:
         for lane in (self._writes, self._reads, self._reads_apart):
             lane.close()
         self._is_closed = True
-        _fail(self._waiters(), closed_error(self.path))
+        fail(self._waiters(), closed_error(self.path))
 
     def _open(self) -> None:
         self._writes = SqliteThread(self._settings, "BEGIN IMMEDIATE")
         self._reads = SqliteThread(self._settings, "BEGIN")
         self._reads_apart = SqliteThread(self._settings, "BEGIN")
+        for lane in (self._reads, self._reads_apart):
+            lane.on_open = lambda database: self.guard(database)
         self._is_closed = False
 
     def reopen(self) -> None:
@@ -342,7 +344,7 @@ class SqliteBatches:
         if error is None:
             if self._is_failing:
                 log.warning("writing to %s works again", self.path)
-            self._is_failing, self.damage = False, None
+            self._is_failing, self.damage, self.fault = False, None, None
             self._newest_written = batch.number
             batch.call_back(self.path)
             self.on_commit(batch.changed, batch.grown)
@@ -354,19 +356,20 @@ class SqliteBatches:
     def _failed(self, batch: Batch, error: BaseException) -> None:
         newer = self._batch
         newer.put_before(batch)
-        _fail((request.done for request in batch.requests), error)
+        fail((request.done for request in batch.requests), error)
         if isinstance(error, LeaseLostError | ReplacedFileError):
             self.lose(error)
             return
-        if isinstance(error, StoreCorruptError | StoreReadOnlyError):  # until somebody repairs the file
+        if isinstance(error, StoreCorruptError):  # until somebody repairs the file
             self.report_damage(error)
         if isinstance(error, StoreClosedError):
-            _fail(newer.waiters, error)
+            fail(newer.waiters, error)
         if not (newer.rows or newer.callbacks or newer.waiters):
             return
         if not self._is_failing:
             log.error("%d rows wait until they can be written: %s", len(newer.rows), error, exc_info=error)
         self._is_failing = True
+        self.fault = error if isinstance(error, StoreError) else None
         if not isinstance(error, StoreClosedError):
             self._is_due = False
             self._schedule_lazy_flush(_RETRY_S)
@@ -375,13 +378,13 @@ class SqliteBatches:
         """Forget what is not written: another process may have gone on from what is."""
         waiters, requests = self._waiters(), self._batch.requests
         self._batch = Batch(self._batch.number + 1)
-        _fail([*waiters, *(request.done for request in requests)], error)
+        fail([*waiters, *(request.done for request in requests)], error)
         self.on_lost(error)
 
     def report_damage(self, error: StoreError) -> None:
         """Let everybody who waits for a change of the file hear that nobody can make one."""
         self.damage = error
-        _fail(self._waiters(), error)
+        fail(self._waiters(), error)
         self.on_damage()
 
     def _waiters(self) -> list[asyncio.Future[None]]:
@@ -389,12 +392,5 @@ class SqliteBatches:
         return [*flight, *self._batch.waiters]
 
     def _write(self, batch: Batch, database: sqlite3.Connection) -> None:
-        for guard in self.guards:
-            guard(database)
+        self.guard(database)
         batch.write(database, self.path, self._contested)
-
-
-def _fail(futures: Iterable[asyncio.Future[Any]], error: BaseException) -> None:
-    for future in list(futures):
-        if not future.done():
-            future.set_exception(error)

@@ -25,6 +25,7 @@ from toolgen.contract.record import frozen_record
 from toolgen.events.document import from_json
 from toolgen.events.event_reporter import CallEvents, EventReporter
 from toolgen.runs import ActivityInfo, Loop, NotRegisteredError
+from toolgen.stores import StoreError
 
 from .call_results import dropping, with_pending
 from .errors import NoEngineError
@@ -116,6 +117,8 @@ class DirectCallActivities:
         """Return the run, of this id, that is to answer a call; the result of a call that none can answer."""
         try:
             return await self._answering(delegated.agent).child_of(tool, delegated, meta, run_id)
+        except StoreError:  # no outcome of a call: the engine comes back to it
+            raise
         except Exception as error:  # such as agents that call one another for ever
             return undelegated_result(delegated, tool, error, meta, services)
 
@@ -170,6 +173,8 @@ class DirectCallActivities:
         )
         try:
             result = await self._answering(link.agent).conclude(frame, answer)
+        except StoreError:
+            raise
         except Exception as error:
             result = failed_call_result(tool, error, meta, work.services)
         left = [] if answer.output is None else answer.output["pending"]

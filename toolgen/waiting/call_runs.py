@@ -32,6 +32,7 @@ from toolgen.runs import (
     UnsettledAnswerError,
     WaitOverError,
 )
+from toolgen.stores import StoreError
 
 from .activities import DirectCallActivities, undelegated_result
 from .awaiting_results import run_result
@@ -131,6 +132,8 @@ class CallRuns:
             await self._start(waits, run_id, tool, run_input, frozen.meta)
             if waits.engine.is_worker:
                 await waits.engine.settled(run_id)
+        except StoreError:  # no outcome of a call: it waits, or may be made again
+            raise
         except Exception as error:  # such as a call that is larger than the engine keeps
             return failed_call_result(tool, error, frozen.meta, self._services)
         return replace(result, frozen=None, suspensions=(waits.suspended(record),))

@@ -20,6 +20,7 @@ from toolgen.contract.logs import log_failure, logger
 from toolgen.runs import UnknownRunError, UnsettledAnswerError
 from toolgen.runtime import FieldIssue, ResolveError, UnknownArtifactError, UnknownToolError
 from toolgen.stores import StoreError
+from toolgen.stores.outages import public_text
 from toolgen.waiting import errors as waiting
 
 log = logger("toolgen.http")
@@ -75,7 +76,6 @@ _OF_ERRORS: Final[Sequence[tuple[type[Exception], str]]] = (
     (SessionBusyError, "conflict"),
     (EndedSessionError, "conflict"),
     (ResolveError, "conflict"),
-    (StoreError, "unavailable"),
 )
 """The problem of each error; the first that fits counts."""
 
@@ -121,6 +121,9 @@ def problem_of(error: Exception, what: str) -> Problem:
     """Return the problem of an error; one that nobody expected is logged, and said by its reference."""
     if isinstance(error, Problem):
         return error
+    if isinstance(error, StoreError):  # whoever asks is told neither a file nor a server
+        log.error("%s failed: %s", what, error)
+        return Problem("unavailable", public_text(error))
     for kind, name in _OF_ERRORS:
         if isinstance(error, kind):
             message = error.message if isinstance(error, ToolgenError) else str(error)

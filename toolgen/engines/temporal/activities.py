@@ -24,10 +24,11 @@ from toolgen.runs import (
     EngineError,
     NotRegisteredError,
 )
+from toolgen.stores import StoreError
+from toolgen.stores.outages import public_text
 
-from ..activities import Progress
 from ..journal import Followers, digest, encode, tell
-from ..operations import attempt_failure, error_text, log_cut_off
+from ..operations import Progress, attempt_failure, error_text, log_cut_off
 from .documents import BEGUN_RECORD, LOG, ActivityEnd, ActivityStart, LogPiece, SentBegun, received_piece
 from .failures import ALL_LOST, LOST
 from .payloads import OffloadingCodec, StoreAwayError, is_reference
@@ -282,17 +283,20 @@ class ActivityWorker:
                     is_unknown = start["once"] and beats.has_begun
                     log_cut_off(info.run_id, info.op, activity.info().activity_type, is_unknown=is_unknown)
                 raise
-            if isinstance(error, NotRegisteredError) and not beats.has_begun:
+            if _is_elsewhere(error) and not beats.has_begun:
                 raise await self._missed(info, start, beats, error) from None
             raise self._failure(info, start, beats, error, is_late=limit.expired()) from None
         value: Json = copy
         return value
 
     async def _missed(
-        self, info: ActivityInfo, start: ActivityStart, beats: Heartbeats, error: NotRegisteredError
+        self, info: ActivityInfo, start: ActivityStart, beats: Heartbeats, error: BaseException
     ) -> ApplicationError:
         """Return the failure of an attempt at what this worker lacks, which others follow within its time."""
         message, began = error_text(error), activity.info().scheduled_time
+        if isinstance(error, StoreError):
+            log.warning("run %s: %s waits for a store: %s", info.run_id, info.op, error)
+            message = public_text(error)
         waited_s = (datetime.now(UTC) - began).total_seconds()
         if start["timeout"] is not None and waited_s >= start["timeout"]:
             message = f"{message}, nor by another worker within {start['timeout']:g} seconds"
@@ -349,6 +353,11 @@ class ActivityWorker:
         """Tell those who follow the run, and the listener of this process, of a report."""
         self._reports.publish(run_id, start["logged"], event)
         tell(self._settings.on_event, run_id, start["loop"], 0, event)
+
+
+def _is_elsewhere(error: BaseException) -> bool:
+    """Return whether a later attempt, or another worker, may have what this one lacks, such as a store."""
+    return isinstance(error, NotRegisteredError) or (isinstance(error, StoreError) and error.is_temporary)
 
 
 def _is_canceled() -> bool:
