@@ -2,9 +2,10 @@
 
 Processes of a design of its own are killed at random moments, and after each episode ten invariants are
 checked over what they left (`tests/lab/invariants.py`). In some episodes files are lost, or older ones come
-back (`tests/lab/files.py`). At last the power is lost at every commit of a conversation
-(`tests/lab/power.py`). An episode in which one does not hold leaves its folder, and `--mode MODE --seed SEED
---episodes 1` repeats it: the same is done, and killed at about the same moments.
+back (`tests/lab/files.py`), or the disk fails for a while (`tests/lab/disk.py`). At last the power is lost at
+every commit of a conversation (`tests/lab/power.py`). An episode in which one does not hold leaves its
+folder, and `--mode MODE --seed SEED --episodes 1` repeats it: the same is done, and killed at about the same
+moments.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
@@ -21,9 +23,11 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final, TypeAlias
 
+from tests.failing_disk import environment
 from toolgen.stores.sqlite_connection import Synchronous
 
 from . import power
+from .disk import failing_disk
 from .episode import Told, one_death, random_kills
 from .figures import Figures
 from .files import LOSSES, is_apart, lose_files
@@ -33,9 +37,9 @@ from .servers import Servers, missing_servers, servers
 
 Episode: TypeAlias = Callable[[int], Told]
 """Runs the episode of a seed."""
-KILLS: Final = {"together": 220, "apart": 220, "step": 80, "files": 160, "temporal": 60}
+KILLS: Final = {"together": 220, "apart": 220, "step": 80, "files": 160, "disk": 40, "temporal": 60}
 """How many there are at the least, by mode."""
-FEW_KILLS: Final = {"together": 7, "apart": 7, "step": 8, "files": 16, "temporal": 4}
+FEW_KILLS: Final = {"together": 7, "apart": 7, "step": 8, "files": 16, "disk": 2, "temporal": 4}
 POWER: Final = "power"
 """The mode that kills nothing, and cuts the write-ahead log of a file."""
 _SYNCHRONOUS: Final[tuple[Synchronous, ...]] = ("NORMAL", "FULL")
@@ -74,6 +78,13 @@ def without_files(seed: int) -> Told:
     return lose_files(_world(seed, is_apart=is_apart(loss)), loss, Random(seed))
 
 
+def with_a_failing_disk(seed: int) -> Told:
+    """Let the disk fail some times under one process, or under a worker and its client."""
+    chance = Random(seed)
+    roles = dict(chance.choice((_ALONE, _APART)))
+    return failing_disk(_world(seed, is_apart=chance.random() < 0.4), roles, chance)
+
+
 def on_temporal(given: Servers, seed: int) -> Told:
     """Kill one of two workers or the client, while Temporal and PostgreSQL are away at times."""
     world = _world(seed, temporal=given.temporal, postgres=given.new_database())
@@ -96,6 +107,8 @@ def episodes(mode: str) -> Iterator[Episode]:
             yield at_a_step
         case "files":
             yield without_files
+        case "disk":
+            yield with_a_failing_disk
         case _:
             with servers() as given:
                 yield partial(on_temporal, given)
@@ -117,9 +130,9 @@ def run(mode: str, kills: int, seed: int, most: int) -> list[str]:
             if told.violations:
                 command = f"python -m tests.lab --mode {mode} --seed {number} --episodes 1"
                 found.append(f"left: {told.folder}; again: {command}")
-            if figures.counted["kills"] >= kills:
+            if figures.counted["faults" if mode == "disk" else "kills"] >= kills:
                 break
-    if 2 * figures.counted["kills"] < figures.counted["episodes"]:
+    if 2 * (figures.counted["kills"] + figures.counted["faults"]) < figures.counted["episodes"]:
         found.append(f"{mode}: most episodes had no kill")
     print(f"{mode}: {figures}", flush=True)
     return found
@@ -133,6 +146,18 @@ def lose_power(every: int) -> list[str]:
         print(f"power, {synchronous}: {cuts} cuts, {len(wrong)} violations", flush=True)
         found += wrong
     return found
+
+
+def _in_a_process(mode: str, options: argparse.Namespace) -> list[str]:
+    """Run a mode in a process of its own, whose children have a disk that fails; return what is wrong."""
+    command = [sys.executable, "-m", "tests.lab", "--mode", mode, "--seed", str(options.seed)]
+    for name, value in (("--kills", options.kills), ("--episodes", options.episodes)):
+        command += [] if value is None else [name, str(value)]
+    with tempfile.TemporaryDirectory(prefix="lab-disk-") as folder:
+        done = subprocess.run(
+            command + ["--short"] * options.short, env=environment(Path(folder)), check=False
+        )
+    return [f"{mode}: see above"] if done.returncode else []
 
 
 def main() -> int:
@@ -149,6 +174,9 @@ def main() -> int:
     for mode in [options.mode] if options.mode else [*wanted, POWER]:
         if mode == POWER:
             found += lose_power(_FEW_COMMITS if options.short else 1)
+            continue
+        if mode == "disk" and "LAB_FAULT" not in os.environ:
+            found += _in_a_process(mode, options)
             continue
         if mode == "temporal" and (missing := missing_servers()):
             print(f"temporal: left out, for there is no {missing}")

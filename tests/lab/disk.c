@@ -1,7 +1,8 @@
 /* A disk that fails: while the file $LAB_FAULT is there, calls on files that it names do (LD_PRELOAD).
 
    It holds one line: the number of an error, what fails (r reads, w writes, s syncs, o opens for writing), the
-   begin of the names of the files, and of how many such calls one fails. */
+   begin of the names of the files, or * for all databases and what is beside them, and of how many such calls one
+   fails. */
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -37,7 +38,8 @@ static int fails(char kind, const char *path) {
     line[size] = 0;
     if (sscanf(line, "%d %7s %127s %u", &error, kinds, begin, &every) < 3 || every == 0) return 0;
     name = name == NULL ? path : name + 1;
-    if (strchr(kinds, kind) == NULL || strncmp(name, begin, strlen(begin)) != 0) return 0;
+    if (strchr(kinds, kind) == NULL) return 0;
+    if (strcmp(begin, "*") == 0 ? strstr(name, ".db") == NULL : strncmp(name, begin, strlen(begin)) != 0) return 0;
     if (atomic_fetch_add(&calls, 1) % every != 0) return 0;
     errno = error;
     return 1;

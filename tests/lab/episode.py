@@ -8,7 +8,7 @@ import os
 import shutil
 import signal
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -54,6 +54,8 @@ class Told:
     """Of processes that lived."""
     closings: int = 0
     """Of processes that were told to end."""
+    faults: int = 0
+    """Of the disk."""
     evidence: Evidence
     violations: Sequence[Violation]
 
@@ -181,15 +183,21 @@ def _is_led(world: World, processes: Processes, client: str) -> bool:
     return has_led
 
 
-def told(world: World, processes: Processes, client: str, kills: int) -> Told:
-    """Wait for the end, and check what is left.
+def told(
+    world: World,
+    processes: Processes,
+    client: str,
+    kills: int,
+    further: Callable[[Evidence], Iterable[Violation]] = lambda evidence: (),
+) -> Told:
+    """Wait for the end, and check what is left, further invariants of the episode too.
 
     All is led to its end twice: a thread that ends while the last process does leaves the outcome of its call
     to a worker of later.
     """
     has_led = _is_led(world, processes, client) and _is_led(world, processes, client)
     evidence = asyncio.run(gather(world))
-    found = violations(evidence)
+    found = [*violations(evidence), *further(evidence)]
     late = [(name, f"it did not end in {_CLOSE_S:.0f} seconds") for name in processes.stuck]
     if not has_led:
         late.append((client, f"it has not led all to its end, and did nothing for {PATIENCE_S:.0f} seconds"))

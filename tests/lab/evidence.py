@@ -45,6 +45,8 @@ class Evidence:
     """By session, the messages of its turns, by run and in their order."""
     waits: tuple[str, ...] = ()
     """What still waits."""
+    damage: tuple[str, ...] = ()
+    """What a check of the file says is damaged."""
 
     def entries(self, *kinds: str) -> Iterator[Entry]:
         """Yield the lines of the ledger of some kinds."""
@@ -70,6 +72,7 @@ async def gather(world: World) -> Evidence:
                     said = await agents_of(runtime).sessions.transcript(one.session)
                     transcripts[one.session] = {run.turn.run_id: run.messages for run in said}
             return Evidence(
+                damage=await engine.check() if isinstance(engine, InProcessEngine) else (),
                 ledger=ledger.read(),
                 runs={status.run_id: await _record(engine, status) for status in statuses},
                 conversations=transcripts,

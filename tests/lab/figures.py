@@ -24,6 +24,7 @@ class Figures:
             episodes=1,
             kills=told.kills,
             closings=told.closings,
+            faults=told.faults,
             runs=len(evidence.runs),
             calls=len(calls),
             results=statuses.total(),

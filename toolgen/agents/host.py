@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, replace
+from functools import partial
 from typing import Any, Final
 
 from toolgen.calls.call import CALL, CallMeta
@@ -21,9 +22,9 @@ from toolgen.contract.policy import RunPolicy
 from toolgen.contract.record import frozen_record
 from toolgen.observability.metrics import Metrics
 from toolgen.observability.spans import ToolSpans
-from toolgen.runs import Activity, NotRegisteredError, OnForget, RunStatus
+from toolgen.runs import Activity, NotRegisteredError, OnForget, OpenWait, RunStatus
 from toolgen.runtime.assembly import Assembly
-from toolgen.stores.outages import StoreRetry
+from toolgen.stores.outages import StoreRetry, until_back
 from toolgen.waiting.resuming import listed_now
 from toolgen.waiting.wait_registry import WaitRegistry, is_call
 
@@ -222,14 +223,18 @@ class AgentHost:
         about = self._about_to_wait.get(run_id)
         if about is None:
             self._about_to_wait.put(run_id, about := set())
-        waiting = [id_ for id_ in list(about) if await self.engine.wait_status(run_id, id_) is not None]
-        awaiting = (await self.engine.status(run_id)).awaiting
+        waiting, awaiting = await until_back(partial(self._waits_of, run_id, about), f"run {run_id}: {op}")
         about.difference_update(waiting)
         calls = {wait.op for wait in awaiting if is_call(wait.about)}
         if len(calls | about) >= self.waits.options.max_per_run:
             return False
         about.add(op)
         return True
+
+    async def _waits_of(self, run_id: str, about: Iterable[str]) -> tuple[Sequence[str], Sequence[OpenWait]]:
+        """Return which of these operations of a run wait by now, and all of its open waits."""
+        waiting = [op for op in tuple(about) if await self.engine.wait_status(run_id, op) is not None]
+        return waiting, (await self.engine.status(run_id)).awaiting
 
     # Runs that follow from runs.
 

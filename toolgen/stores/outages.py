@@ -18,7 +18,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import field
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from toolgen.contract.logs import logger
 from toolgen.contract.record import frozen_record
@@ -34,6 +34,9 @@ from .errors import (
 )
 
 T = TypeVar("T")
+
+_AGAIN_S: Final = 1.0
+"""Seconds between two attempts of what waits for as long as it takes."""
 
 log = logger("toolgen.runtime")
 
@@ -85,6 +88,27 @@ class StoreRetry:
 
     def _is_over(self, began: float, next_at: float) -> bool:
         return next_at - began >= self.total_s or (self.ends_at is not None and next_at >= self.ends_at)
+
+
+async def until_back(step: Callable[[], Awaitable[T]], what: str) -> T:
+    """Return what a step returns that may be repeated without effect, as soon as its store is back.
+
+    It waits as long as its caller does; `what` names it in the log, once.
+
+    Raises:
+        StoreError: the store is not only away.
+    """
+    is_logged = False
+    while True:
+        try:
+            return await step()
+        except StoreError as error:
+            if not error.is_temporary:
+                raise
+            if not is_logged:
+                log.warning("%s waits for its store: %s", what, error)
+            is_logged = True
+        await asyncio.sleep(_AGAIN_S)
 
 
 def is_unknown(error: StoreError) -> bool:

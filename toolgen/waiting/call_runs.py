@@ -10,6 +10,7 @@ import sys
 import uuid
 from contextlib import suppress
 from dataclasses import fields, replace
+from functools import partial
 from typing import Any, Final
 
 from toolgen.calls.call import CALL, CallMeta, CallNameError
@@ -33,6 +34,7 @@ from toolgen.runs import (
     WaitOverError,
 )
 from toolgen.stores import StoreError
+from toolgen.stores.outages import until_back
 
 from .activities import DirectCallActivities, undelegated_result
 from .awaiting_results import run_result
@@ -129,10 +131,14 @@ class CallRuns:
         try:
             record = waits.seal(run_id, FIRST, frozen)
             run_input: Json = {"frozen": record.document, "version": VERSION}
-            await self._start(waits, run_id, tool, run_input, frozen.meta)
+            begin = partial(self._start, waits, run_id, tool, run_input, frozen.meta)
+            if frozen.kind != "confirmation" or frozen.is_asked_by_tool or frozen.answers:  # it has begun
+                await until_back(begin, f"{tool.spec.id}, which waits from now on,")
+            else:
+                await begin()
             if waits.engine.is_worker:
                 await waits.engine.settled(run_id)
-        except StoreError:  # no outcome of a call: it waits, or may be made again
+        except StoreError:  # no outcome of a call: it has not begun, or goes on
             raise
         except Exception as error:  # such as a call that is larger than the engine keeps
             return failed_call_result(tool, error, frozen.meta, self._services)

@@ -7,6 +7,7 @@ import inspect
 import json
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 from weakref import ref
 
@@ -19,6 +20,7 @@ from toolgen.contract.logs import logger
 from toolgen.contract.record import frozen_record
 from toolgen.contract.secrets import hiding
 from toolgen.contract.tasks import start_task
+from toolgen.stores.outages import until_back
 
 if TYPE_CHECKING:
     from toolgen.calls.steps.frame import Frame
@@ -213,7 +215,7 @@ class LateEnds:
 async def _settled(tool: str, resolution: Resolution, settle: Settle, secrets: Secrets | None) -> None:
     with hiding(secrets):
         try:
-            await settle(resolution)
+            await until_back(partial(settle, resolution), f"the late end of {tool}")
         except ResolveError as error:  # somebody was faster
             log.info("the late end of %s settles nothing: %s", tool, error)
         except ToolgenError as error:  # such as an engine that is closed

@@ -33,6 +33,7 @@ from toolgen.runs import (
     UnknownRunError,
     WaitStatus,
 )
+from toolgen.stores.outages import until_back
 
 from .cut_calls import last_events
 from .errors import (
@@ -226,8 +227,11 @@ class WaitRegistry:
 
     async def is_full(self, session_id: str) -> bool:
         """Return whether no further call of the session may wait."""
+        if not session_id:
+            return False
         most = self.options.max_per_session
-        return bool(session_id) and len(await self.engine.open_waits(session=session_id, limit=most)) >= most
+        read = functools.partial(self.engine.open_waits, session=session_id, limit=most)
+        return len(await until_back(read, f"a call of session {session_id} that asks")) >= most
 
     def too_large(self, frozen: FrozenCall, further_bytes: int) -> str:
         """Return why a call is too large for the engine; "" where it is not.
