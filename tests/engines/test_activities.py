@@ -307,3 +307,26 @@ async def test_a_run_begins_when_a_worker_starts(start_engine: StartEngine, toys
 
 def test_attempts_have_a_default() -> None:
     assert CallOptions() == CallOptions(attempts=3, backoff=0.2, timeout=None)
+
+
+async def test_a_store_that_is_away_is_no_outcome_of_what_has_not_begun(engine: Engine, toys: Toys) -> None:
+    """Its error was told to the model, with the path of the file."""
+    calls = [
+        call("once", away=2, once=True, attempts=1),
+        call("repeated", away=2, attempts=1),
+        call("begun", away=1, tells=[], before="open", once=True, attempts=1),
+        call("late", away=99, timeout=2.5, attempts=1),
+    ]
+    toys.open("open")
+    await play(engine, [{"calls": calls}], run_id="r")
+    status = await engine.result("r")
+    assert status.output == [
+        [
+            {"id": "once", "ok": True},
+            {"id": "repeated", "ok": True},
+            {"failed": "outcome_unknown"},
+            {"failed": "timeout"},
+        ]
+    ]
+    assert toys.counts("start")["once"] == 3
+    assert status.error == ""

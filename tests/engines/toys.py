@@ -6,6 +6,7 @@ import asyncio
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from toolgen.runs import (
@@ -20,6 +21,7 @@ from toolgen.runs import (
     RunStatus,
     Signal,
 )
+from toolgen.stores import StoreDiskError
 
 
 def call(id_: str, **how: Any) -> dict[str, Any]:
@@ -29,7 +31,8 @@ def call(id_: str, **how: Any) -> dict[str, Any]:
         id_: Its name within the run.
         how: A gate to wait at `before` it `tells` events and that it begins, `gate` to wait at, `sleep` in
             seconds, `emit` a number of events, `fail_until` an attempt, `is_fatal`, `exits`,
-            `ignores_cancel`, `result`; `attempts`, `timeout` and `once` for the engine.
+            `ignores_cancel`, `result`, how many times a store is `away`; `attempts`, `timeout` and `once` for
+            the engine.
     """
     return {"id": id_, **how}
 
@@ -113,6 +116,8 @@ class Toys:
             if not arg.get("ignores_cancel"):
                 raise
             info.emit({"type": "tool_update", "id": "late"})
+        if self.counts("start")[id_] <= arg.get("away", 0):
+            raise StoreDiskError("cannot be read", path=Path("/host/notes.db"), hint="wait")
         if info.attempt < arg.get("fail_until", 1):
             raise ConnectionError("no line")
         if arg.get("is_fatal"):
