@@ -13,6 +13,8 @@ import pytest
 
 from tests.runtime.tools import META, SITE, Listing, nothing, runtime, waiting
 from toolgen.agents import Agents, Erased, MemorySessionStore, SqliteSessionStore
+from toolgen.calls.capability import ONCE, CallScope
+from toolgen.calls.toolsets.functions import func_tool
 from toolgen.capabilities import (
     Credential,
     CredentialPlace,
@@ -26,7 +28,8 @@ from toolgen.contract.errors import ToolgenError
 from toolgen.contract.transport import Requirement, SecurityScheme
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import CallMeta, CredentialNeededError, Runtime
-from toolgen.stores import ForeignSecretError, StoreCorruptError
+from toolgen.stores import ForeignSecretError, StoreCorruptError, StoreDiskError
+from toolgen.stores.outages import StoreRetry
 from toolgen.waiting import (
     BadAnswerError,
     ConflictingAnswerError,
@@ -273,3 +276,34 @@ def test_what_is_kept_shows_no_secret() -> None:
     shown = repr(Credential(secret="secret-12345", refresh_token="refresh-12345", username="ann"))
     assert ("12345" in shown, "ann" in shown) == (False, True)
     assert json.loads(json.dumps(dataclasses.asdict(Credential(secret="a"))))["secret"] == "a"
+
+
+class Away(MemoryCredentialStore):
+    """A store whose disk cannot be read the first times."""
+
+    left = 2
+
+    async def load(self, place: CredentialPlace) -> Any:
+        if self.left:
+            self.left -= 1
+            raise StoreDiskError("cannot be read", path=Path("credentials.db"), hint="wait")
+        return await super().load(place)
+
+
+async def test_a_call_of_a_run_waits_for_a_store_that_is_away() -> None:
+    async def read(name: str) -> str:
+        """Read."""
+        return name
+
+    reading = func_tool(read, toolset="desk.files")
+    capability = CredentialsCapability(Away(), environment=NONE)
+    await capability.put("books", "key", Credential(secret="k-1"))
+    calls = [
+        capability.open(CallScope(meta=ANN, tool=TOOL, spec=reading.spec, store_retry=retry))
+        for retry in (ONCE, StoreRetry(total_s=60.0))
+    ]
+    with pytest.raises(StoreDiskError):
+        await calls[0].get("books", KEY)
+    credential = await calls[1].get("books", KEY)
+    assert credential is not None
+    assert credential.secret == "k-1"

@@ -53,7 +53,7 @@ class CallScope:
     report: ProgressCallback | None = field(default=None, repr=False)
     """Receives progress for subscribers; None without any."""
     store_retry: StoreRetry = ONCE
-    """Repeats the steps of `close` on a store: in a run they wait for one that is away."""
+    """Repeats steps on a store: in a run they wait for one that is away."""
 
 
 @frozen_record

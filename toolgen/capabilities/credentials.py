@@ -7,9 +7,10 @@ journal, event or log: what a call gets is noted, so that it is redacted while t
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict
-from typing import Final
+from functools import partial
+from typing import Final, TypeVar
 
 from toolgen.calls.call import CallMeta
 from toolgen.calls.capability import CallScope, Conflict
@@ -25,24 +26,33 @@ from toolgen.stores.environment import EnvironmentCredentials
 from .credential_places import SCOPES, CredentialPlace, CredentialScope, CredentialStore, place_of
 from .renewals import Authorization, Renewals, TokenSource, authorization_of, widened
 
+T = TypeVar("T")
+
 CREDENTIALS: Final[Key[Credentials]] = Key(CREDENTIALS_CAPABILITY)
 
 
 class CallCredentials(Credentials):
-    """The credentials that one call may use."""
+    """The credentials that one call may use; it waits for their store as for any other."""
 
-    def __init__(self, capability: CredentialsCapability, meta: CallMeta) -> None:
+    def __init__(self, capability: CredentialsCapability, call: CallScope) -> None:
         self._capability = capability
-        self._meta = meta
+        self._call = call
 
     async def get(self, service: str, requirement: Requirement) -> Credential | None:
-        return await self._capability.find(self._meta, service, requirement)
+        return await self._read(
+            service, partial(self._capability.find, self._call.meta, service, requirement)
+        )
 
     async def replace(self, service: str, requirement: Requirement, refused: Credential) -> Credential | None:
-        return await self._capability.find(self._meta, service, requirement, refused=refused)
+        find = partial(self._capability.find, self._call.meta, service, requirement, refused=refused)
+        return await self._read(service, find)
 
     async def address(self, service: str, requirement: Requirement) -> str:
-        return await self._capability.authorize(self._meta, service, requirement)
+        begin = partial(self._capability.authorize, self._call.meta, service, requirement)
+        return await self._read(service, begin)
+
+    async def _read(self, service: str, step: Callable[[], Awaitable[T]]) -> T:
+        return await self._call.store_retry.run(step, f"credentials of {service}", is_idempotent=True)
 
 
 class ThreadCredentials:
@@ -93,7 +103,7 @@ class CredentialsCapability:
         self._authorization_s = authorization_s
 
     def open(self, call: CallScope) -> CallCredentials:
-        return CallCredentials(self, call.meta)
+        return CallCredentials(self, call)
 
     def for_thread(self, opened: CallCredentials, wait: Wait) -> ThreadCredentials:
         return ThreadCredentials(opened, wait)

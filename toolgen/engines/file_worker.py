@@ -320,12 +320,13 @@ class FileWorker:
                     self._take(unseen)
             self._prune_many()
             self._prune_old()
+            self._runs.standing.end("what is new in the file", "")
         except (LeaseLostError, ReplacedFileError) as error:
             self._batches.lose(error)
         except StoreError as error:
             if isinstance(error, StoreCorruptError):
                 self._batches.report_damage(error)
-            log.warning("the worker will retry reading the file: %s", error)
+            self._runs.standing.begin("what is new in the file", "", error)
 
     def _require_ours(self, database: sqlite3.Connection) -> None:
         self._lease.require_file()

@@ -36,11 +36,15 @@ class Standing:
         """Return why a run stands still; None where it does not."""
         return next(iter(self._faults.get(run_id, {}).values()), None)
 
-    async def pause(self, run_id: str, what: str, error: StoreError) -> None:
-        """Record that a part of a run stands still, and return when it is time to try again."""
+    def begin(self, run_id: str, what: str, error: StoreError) -> None:
+        """Record that a part of a run stands still; the first of all is logged."""
         if not self._faults:
             log.error("runs stand still, and go on by themselves; the first is %s: %s", run_id, error)
         self._faults.setdefault(run_id, {})[what] = error
+
+    async def pause(self, run_id: str, what: str, error: StoreError) -> None:
+        """Record that a part of a run stands still, and return when it is time to try again."""
+        self.begin(run_id, what, error)
         again = asyncio.Event()
         timer = self._call_later(AGAIN_S, again.set)
         try:

@@ -26,6 +26,7 @@ from toolgen.events.document import from_json
 from toolgen.events.event_reporter import CallEvents, EventReporter
 from toolgen.runs import ActivityInfo, Loop, NotRegisteredError
 from toolgen.stores import StoreError
+from toolgen.stores.outages import StoreRetry
 
 from .call_results import dropping, with_pending
 from .errors import NoEngineError
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
 
 log = logger("toolgen.runtime")
 
+_RETRY: Final = StoreRetry(pause=lambda attempt: 1.0, total_s=300.0)
+"""Retries of the steps of a call on stores that are away, as in the run of an agent."""
 _MOST_MISSED: Final = 20
 """Workers that may lack a tool, within about five minutes, before its call goes on without it."""
 
@@ -221,7 +224,7 @@ class DirectCallActivities:
         waits = self.waits
         events = CallEvents(info, waits.options.clock, tells_start=tells_start)
         reports = EventReporter(events, self._services.limits.result_bytes)
-        services = replace(self._services, reports=reports, run_id=info.run_id)
+        services = replace(self._services, reports=reports, run_id=info.run_id, store_retry=_RETRY)
         settle = partial(settle_call, services, waits, self._tools, info.run_id)
         return CallWork(
             run_id=info.run_id,
