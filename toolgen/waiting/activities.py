@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 
 log = logger("toolgen.runtime")
 
-_RETRY: Final = StoreRetry(pause=lambda attempt: 1.0, total_s=300.0)
-"""Retries of the steps of a call on stores that are away, as in the run of an agent."""
 _MOST_MISSED: Final = 20
 """Workers that may lack a tool, within about five minutes, before its call goes on without it."""
 
@@ -89,6 +87,8 @@ class DirectCallActivities:
         self.agents: AgentCalls | None = None
         """Answers the calls of agents' tools; None without agents."""
         self._hub = hub
+        self._retry = StoreRetry(pause=lambda attempt: 1.0, total_s=300.0)
+        """Retries of the steps of a call on stores that are away, as in the run of an agent."""
         self._waits: WaitRegistry | None = None
 
     @property
@@ -224,7 +224,7 @@ class DirectCallActivities:
         waits = self.waits
         events = CallEvents(info, waits.options.clock, tells_start=tells_start)
         reports = EventReporter(events, self._services.limits.result_bytes)
-        services = replace(self._services, reports=reports, run_id=info.run_id, store_retry=_RETRY)
+        services = replace(self._services, reports=reports, run_id=info.run_id, store_retry=self._retry)
         settle = partial(settle_call, services, waits, self._tools, info.run_id)
         return CallWork(
             run_id=info.run_id,
