@@ -16,7 +16,7 @@ from tests.failing_disk import break_disk, printed, repair_disk
 from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
 from toolgen.runs import Activity, ActivityInfo
-from toolgen.stores import StoreError
+from toolgen.stores import StoreDiskError, StoreError
 
 from .toys import Toys, call, play
 
@@ -73,6 +73,9 @@ async def main(folder: Path, run_id: str, error: int, calls: str) -> None:
             if listed and listed[0]:
                 break
     print("LISTED", *listed, sep="|")
+    if calls == "r":
+        with pytest.raises(StoreDiskError):
+            await engine.check()
     waiting = asyncio.ensure_future(engine.result(run_id))
     await asyncio.sleep(0)
     assert not waiting.done()

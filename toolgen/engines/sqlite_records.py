@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from toolgen.contract.record import frozen_record
-from toolgen.stores.sqlite_errors import DamagedRowError, is_damage, reading
+from toolgen.stores.sqlite_errors import DamagedRowError, is_damage, reading, require_second_look
 
 from .journal import (
     CANCEL,
@@ -89,6 +89,7 @@ def read_trees(database: sqlite3.Connection, where: str, *values: object) -> Tre
                 raise _circle(database, root)
             trees.records.extend([read_numbered_record(database, no) for no in tree])
         except DamagedRowError as error:
+            require_second_look(error)
             trees.damaged.update((run_name(database, no), str(error)) for no in tree)
     return trees
 

@@ -18,7 +18,7 @@ from toolgen.runs import (
     WaitStatus,
     answer_name,
 )
-from toolgen.stores.sqlite_errors import DamagedRowError, reading
+from toolgen.stores.sqlite_errors import DamagedRowError, reading, require_second_look
 
 from .journal import CANCEL, NULL, Events, SignalRecord, decode
 from .pruning import PRUNE, Tree
@@ -126,7 +126,8 @@ def read_unseen(database: sqlite3.Connection) -> list[UnseenSignal]:
         signal = SignalRecord(_text(signal_id), _text(name), payload, key=_text(key), no=no)
         try:
             is_wanted = signal.signal_id == CANCEL or is_awaited(database, run, signal.name)
-        except DamagedRowError:
+        except DamagedRowError as error:
+            require_second_look(error)
             is_wanted = True  # so that the run is read, and found to be damaged
         unseen.append(UnseenSignal(run, _text(run_id), bool(is_late), is_wanted, signal))
     return unseen
@@ -301,6 +302,7 @@ def _listed(database: sqlite3.Connection, no: int) -> RunStatus:
     try:
         return _status(database, no)
     except DamagedRowError as error:
+        require_second_look(error)
         return RunStatus(run_id=run_name(database, no), state="running", input=None, error=str(error))
 
 
@@ -363,6 +365,8 @@ def find_damage(database: sqlite3.Connection) -> list[str]:
                     decode(text)
         except DamagedRowError as error:
             problems.append(str(error))
+    if problems:
+        require_second_look()
     return problems
 
 

@@ -96,6 +96,16 @@ def reading(what: Callable[[], str]) -> Iterator[None]:
         raise DamagedRowError(f"{what()} cannot be read: {_reason(error)}") from error
 
 
+def require_second_look(error: DamagedRowError | None = None) -> None:
+    """Raise at the first look: what seems damaged is to be read again before it is passed over or named.
+
+    Raises:
+        SuspectedDamageError: as said.
+    """
+    if look.is_first:
+        raise SuspectedDamageError from error
+
+
 def is_damage(error: sqlite3.Error) -> bool:
     """Return whether the file is damaged, or a text of it not UTF-8, which is a part of the message."""
     code = _primary_code(error)
