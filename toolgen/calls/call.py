@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -85,8 +85,8 @@ class CallName:
     """The place in the conversation, the same whenever the peer makes the call again; "" where it knows none,
     and `CallMeta.turn_id` counts. At another place the same id names another call."""
 
-    is_detached: bool = False
-    """It goes on where its caller is cancelled, since the peer asks for its result later."""
+    is_detached: bool | Callable[[], bool] = False
+    """It goes on if its caller is cancelled, since the peer asks for its result later; or what says so."""
     is_idempotency_key: bool = False
     """Every call under it is kept, also one that may run twice, and other arguments are refused even while
     the first one waits for its approval; as peers mean it that send an `Idempotency-Key`."""

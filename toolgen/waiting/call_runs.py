@@ -26,19 +26,25 @@ from toolgen.contract.limits import UNLIMITED
 from toolgen.contract.logs import logger
 from toolgen.runs import (
     DrainingEngine,
-    Engine,
     EngineClosedError,
+    PayloadTooLargeError,
     RunStatus,
     UnknownRunError,
-    UnsettledAnswerError,
-    WaitOverError,
 )
-from toolgen.stores import StoreError
 from toolgen.stores.outages import until_back
 
 from .activities import DirectCallActivities, undelegated_result
 from .awaiting_results import run_result
 from .call_results import CallReader
+from .callers import (
+    Detached,
+    cancel_answered,
+    has_waited,
+    is_joined_by_others,
+    is_now,
+    note_caller,
+    until_cancelled,
+)
 from .errors import SuspensionError
 from .frozen import FIRST, FrozenCall
 from .loop import (
@@ -56,8 +62,14 @@ log = logger("toolgen.runtime")
 _AT_ONCE: Final = (
     "another call of this name began at once, of another tool or with other arguments; this one did not"
 )
-_JOINED: Final = "joined"
-"""The operation that a process answers which joins the run of another one; no wait takes the answer."""
+_OUTCOMES: Final = (
+    EngineClosedError,
+    PayloadTooLargeError,
+    RuntimeClosedError,
+    SuspensionError,
+    UnknownRunError,
+)
+"""What the caller of a named call gets a result of; of anything else nobody knows what becomes of it."""
 CLOSING_S: Final = 10.0
 """Seconds for direct calls to end that are executed when their runtime is closed."""
 
@@ -71,8 +83,6 @@ class CallRuns:
         self._services = services
         self._tools = tools
         self._activities = activities
-        self._process = uuid.uuid4().hex
-        """Names this process in the named calls that begin here."""
         self._ends_with_callers: set[str] = set()
         """Runs that are cancelled with the last of their callers here."""
 
@@ -84,7 +94,7 @@ class CallRuns:
         meta: CallMeta,
         named: str = "",
         *,
-        is_detached: bool = False,
+        is_detached: Detached = False,
     ) -> ToolResult:
         """Return the result of a call that was executed, and that an agent answers or that is suspended.
 
@@ -111,7 +121,14 @@ class CallRuns:
         return await self._over(tool, meta, run_input, run_id, is_named=bool(named), is_detached=is_detached)
 
     async def execute(
-        self, tool: RegisteredTool, payload: bytes, meta: CallMeta, run_id: str, *, is_detached: bool = False
+        self,
+        tool: RegisteredTool,
+        payload: bytes,
+        meta: CallMeta,
+        run_id: str,
+        *,
+        is_detached: Detached = False,
+        is_made_again: bool = False,
     ) -> ToolResult:
         """Execute a call that has a name in the run of this id; a run that has the id is joined.
 
@@ -121,11 +138,22 @@ class CallRuns:
         call, spans = _call(tool, payload, meta), self._services.spans
         if spans is not None and (trace := spans.here()):
             call["trace"] = trace
-        run_input = {"call": call}
-        return await self._over(tool, meta, run_input, run_id, is_named=True, is_detached=is_detached)
+        return await self._over(
+            tool,
+            meta,
+            {"call": call},
+            run_id,
+            is_named=True,
+            is_detached=is_detached,
+            is_made_again=is_made_again,
+        )
 
     async def _suspended(self, run_id: str, tool: RegisteredTool, result: ToolResult) -> ToolResult:
-        """Begin the run of a suspended call and return the result for its client."""
+        """Begin the run of a suspended call and return the result for its client.
+
+        Raises:
+            Exception: the engine, or its store, cannot be used; nobody is asked.
+        """
         waits, frozen = self._activities.waits, result.frozen
         assert isinstance(frozen, FrozenCall), "only a call that waits begins to"
         try:
@@ -138,9 +166,7 @@ class CallRuns:
                 await begin()
             if waits.engine.is_worker:
                 await waits.engine.settled(run_id)
-        except StoreError:  # no outcome of a call: it has not begun, or goes on
-            raise
-        except Exception as error:  # such as a call that is larger than the engine keeps
+        except _OUTCOMES as error:
             return failed_call_result(tool, error, frozen.meta, self._services)
         return replace(result, frozen=None, suspensions=(waits.suspended(record),))
 
@@ -152,66 +178,82 @@ class CallRuns:
         run_id: str,
         *,
         is_named: bool,
-        is_detached: bool,
+        is_detached: Detached,
+        is_made_again: bool = False,
     ) -> ToolResult:
         """Start a run and return the result of its call, when it is over or only waits for people.
 
         The last of its callers here that is cancelled cancels the run, unless all that began it are detached
-        or a caller in another process has joined it.
+        or a caller in another process has joined it. One that `is_made_again` leaves a question open. It
+        raises as `_lost_result`.
         """
-        waits, call = self._activities.waits, run_input["call"]
+        waits, call, has_begun = self._activities.waits, run_input["call"], False
         typed = waits.expect_result(run_id)
+        reader = CallReader(waits=waits, tools=self._tools, services=self._services)
         self._tools.hold(run_id, tool)
-        if not is_detached:
+        if is_detached is not True:
             self._ends_with_callers.add(run_id)
-        has_begun = False
-        try:
-            run_input = {**run_input, "version": VERSION}
-            if is_named:
-                run_input["process"] = self._process
-            await self._start(waits, run_id, tool, run_input, meta)
+
+        async def work() -> ToolResult:
+            nonlocal has_begun
+            arg = {**run_input, "version": VERSION, **({"process": waits.process} if is_named else {})}
+            await self._start(waits, run_id, tool, arg, meta)
             has_begun = True
-            if is_named and await _join(waits.engine, run_id, call, self._process):
+            if is_named and await _join(waits, run_id, call, is_made_again=is_made_again):
                 self._ends_with_callers.discard(run_id)
-            reader = CallReader(waits=waits, tools=self._tools, services=self._services)
             return await run_result(reader, run_id, call, typed)
+
+        async def leave() -> None:
+            if self._is_last(run_id) and not is_now(is_detached):
+                await self._cancel(run_id, tool, call, meta, is_made_again=is_made_again)
+
+        try:
+            return await (until_cancelled(work(), leave) if is_made_again else work())
         except asyncio.CancelledError:
-            if self._tools.callers(run_id) == 1 and run_id in self._ends_with_callers:
-                await self._cancel(run_id, tool, call, meta)
+            if not is_made_again:
+                await leave()
             raise
-        except CallNameError as error:
-            return failed_call_result(tool, error, meta, self._services)
         except Exception as error:
-            return self._lost_result(tool, meta, error, has_begun=has_begun)
+            return self._lost_result(tool, meta, error, has_begun=has_begun, is_named=is_named)
         finally:
-            self._tools.let_go(run_id, tool)
-            if not self._tools.callers(run_id):
+            if self._tools.let_go(run_id, tool):
                 self._ends_with_callers.discard(run_id)
             waits.forget(run_id, typed)
 
+    def _is_last(self, run_id: str) -> bool:
+        """Return whether a call ends with its callers, and only one of them is left."""
+        return self._tools.callers(run_id) == 1 and run_id in self._ends_with_callers
+
     def _lost_result(
-        self, tool: RegisteredTool, meta: CallMeta, error: Exception, *, has_begun: bool
+        self, tool: RegisteredTool, meta: CallMeta, error: Exception, *, has_begun: bool, is_named: bool
     ) -> ToolResult:
         """Return the result of a call whose run could not be started, or says nothing any more.
 
         One that has begun goes on, or has ended: nobody knows.
+
+        Raises:
+            Exception: the error, if it is one of the engine or of its store and the call can be made again.
         """
+        if (is_named or not has_begun) and not isinstance(error, (CallNameError, *_OUTCOMES)):
+            raise error
         is_closed = isinstance(error, EngineClosedError)
         if has_begun and is_closed:
             log.warning("nobody hears of the end of %s: the runtime was closed before", tool.spec.id)
             error = ToolError("the runtime was closed before the call ended")
         if isinstance(error, SuspensionError):
             error = unverified_error(error)
-        elif has_begun and not tool.may_be_retried:
+        elif has_begun and not tool.may_be_retried and not isinstance(error, CallNameError):
             if not is_closed:
                 log.error("the result of %s cannot be read", tool.spec.id, exc_info=error)
             error = OutcomeUnknownError(f"its result cannot be read; {tool.spec.name} may have run")
         return failed_call_result(tool, error, meta, self._services)
 
-    async def _cancel(self, run_id: str, tool: RegisteredTool, call: CallDocument, meta: CallMeta) -> None:
+    async def _cancel(
+        self, run_id: str, tool: RegisteredTool, call: CallDocument, meta: CallMeta, *, is_made_again: bool
+    ) -> None:
         """Cancel the run of a caller that is cancelled; the log of the run, or nobody else, tells the end."""
         try:
-            await _leave(self._activities.waits.engine, run_id, call, self._process)
+            await _leave(self._activities.waits, run_id, call, is_made_again=is_made_again)
         except UnknownRunError:  # it has not begun
             failed_call_result(tool, ToolError(CANCELLED), meta, self._services)
         except Exception:  # it must not take the place of the cancellation
@@ -237,34 +279,41 @@ def _call(tool: RegisteredTool, arguments: Arguments, meta: CallMeta) -> CallDoc
     }
 
 
-async def _join(engine: Engine, run_id: str, call: CallDocument, process: str) -> bool:
+async def _join(waits: WaitRegistry, run_id: str, call: CallDocument, *, is_made_again: bool) -> bool:
     """Join the run of a named call; return whether another process has begun it, which lets it go on then.
 
     Raises:
         CallNameError: it is the run of another call, which has begun under the name at once.
         UnknownRunError: no run has the id.
     """
+    engine, process = waits.engine, waits.process
     status = await engine.status(run_id)
     run_input: Any = status.input
     if not _is_of(run_input, call):
         raise CallNameError(_AT_ONCE)
-    if run_input.get("process") == process:
-        return False
-    if status.state == "running":
-        with suppress(WaitOverError, UnsettledAnswerError):  # it is over, or the answer is on its way
-            await engine.answer(run_id, _JOINED, process, key=_JOINED)
-    return True
+    is_own = run_input.get("process") == process
+    # Another process that answers it does not know whether the one that began it waits for it again.
+    if status.state == "running" and (not is_own or (is_made_again and engine.caps.is_durable)):
+        await note_caller(engine, run_id, process)
+    return not is_own and not is_made_again
 
 
-async def _leave(engine: Engine, run_id: str, call: CallDocument, process: str) -> None:
-    """Cancel the run of a call whose callers here are cancelled, unless another process began or joined it.
+async def _leave(waits: WaitRegistry, run_id: str, call: CallDocument, *, is_made_again: bool) -> None:
+    """Cancel the run of a call whose callers here are cancelled, unless another process joined it.
+
+    Nor is one cancelled that another process began, and whose callers there it has not left to wait.
 
     Raises:
         UnknownRunError: no run has the id.
     """
-    run_input: Any = (await engine.status(run_id)).input
+    engine, process = waits.engine, waits.process
+    status = await engine.status(run_id)
+    run_input: Any = status.input
     is_own = _is_of(run_input, call) and run_input.get("process", process) == process
-    if is_own and await engine.kept_answer(run_id, _JOINED) is None:
+    if is_made_again:
+        if is_own or await has_waited(engine, status):
+            await cancel_answered(engine, run_id, process)
+    elif is_own and not await is_joined_by_others(engine, run_id, process):
         await engine.cancel(run_id, reason=CANCELLED)
 
 

@@ -23,7 +23,7 @@ from toolgen.calls.steps.registered_tool import RegisteredTool
 from toolgen.contract.limits import Limits
 from toolgen.contract.names import CANCELED
 from toolgen.contract.record import record
-from toolgen.runs import RunStatus, UnknownRunError
+from toolgen.runs import EngineClosedError, RunStatus, UnknownRunError
 
 from .asking import open_questions
 from .call_results import is_of_not_begun
@@ -63,6 +63,9 @@ class Ledger:
 
         One that waits is suspended, with its open question. One that may run twice has a run once it asks
         somebody, any other one from its beginning.
+
+        Raises:
+            Exception: the engine, or its store, cannot be used; the call can be made again under its name.
         """
         tool, meta = frame.tool, frame.meta
         payload = canonical_arguments(tool, frame.arguments, self._limits)
@@ -78,11 +81,17 @@ class Ledger:
             return frame.error_result(error)
         except SuspensionError as error:
             return frame.error_result(unverified_error(error))
-        except Exception as error:  # such as an engine whose file cannot be used
+        except (EngineClosedError, RuntimeClosedError) as error:
             return failed_call_result(tool, error, meta, frame.services)
         if place.is_taken or tool.runs_once or name.is_idempotency_key:
-            is_detached = place.is_taken or name.is_detached
-            return await self._runs.execute(tool, payload, meta, place.run_id, is_detached=is_detached)
+            return await self._runs.execute(
+                tool,
+                payload,
+                meta,
+                place.run_id,
+                is_detached=name.is_detached,
+                is_made_again=place.is_taken,
+            )
         set_idempotency_key(frame.context, name.idempotency_key(meta, tool.spec.id, payload))
         result = await dispatch(frame)
         if result.delegated is None and result.frozen is None:
@@ -94,7 +103,11 @@ class Ledger:
     ) -> Suspended | None:
         """Return the open question of a named call with these arguments; None where it asks nothing now.
 
-        Nor does one whose record is damaged, or not sealed as it stands: its `result` says so.
+        Nor does one whose record is damaged, or not sealed as it stands, or another one that has its name:
+        its `result` says so.
+
+        Raises:
+            Exception: the engine, or its store, cannot be used, so that nobody knows.
         """
         payload = canonical_arguments(tool, arguments, self._limits)
         if payload is None:
@@ -105,7 +118,7 @@ class Ledger:
                 return None
             status = await self._waits.engine.status(place.run_id)
             questions = await open_questions(self._waits, status, call_of(status.input))  # type: ignore[arg-type]
-        except Exception:
+        except (CallNameError, EngineClosedError, SuspensionError, UnknownRunError):
             return None
         return next((question for question in questions if question.kind != "pending"), None)
 

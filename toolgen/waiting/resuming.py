@@ -326,7 +326,7 @@ class WaitingTools:
         """Tools by id of a frozen call, of the snapshot with which it is being answered."""
         self._made: dict[str, dict[str, RegisteredTool]] = {}
         """Tools of toolsets that cannot be listed here, by run of a call that waits here, and by id."""
-        self._held: dict[str, list[RegisteredTool]] = {}
+        self._held: dict[str, list[RegisteredTool | None]] = {}
         """Tools of the callers that wait here, by run of the call; another call may have its name."""
 
     @property
@@ -355,16 +355,17 @@ class WaitingTools:
         """Drop the remembered tool of a call that no longer waits."""
         self._made.pop(run_id, None)
 
-    def hold(self, run_id: str, tool: RegisteredTool) -> None:
-        """Add the tool of a caller for as long as it waits for a call."""
+    def hold(self, run_id: str, tool: RegisteredTool | None) -> None:
+        """Add a caller, and its tool where it has one, for as long as it waits for a call."""
         self._held.setdefault(run_id, []).append(tool)
 
-    def let_go(self, run_id: str, tool: RegisteredTool) -> None:
-        """Drop a tool that was added by `hold`."""
+    def let_go(self, run_id: str, tool: RegisteredTool | None) -> bool:
+        """Drop a caller that was added by `hold`, and return whether it was the last one."""
         held = self._held[run_id]
         held.remove(tool)
         if not held:
             del self._held[run_id]
+        return not held
 
     def callers(self, run_id: str) -> int:
         """Return how many callers wait for a call here."""
@@ -378,7 +379,7 @@ class WaitingTools:
         self, tool: str, meta: CallMeta, run_id: str, within: Snapshot | None = None
     ) -> RegisteredTool | None:
         """Return a tool of the snapshot, of the caller that waits, of the run's agent or of the runtime."""
-        held = (caller_tool for caller_tool in self._held.get(run_id, ()) if caller_tool.spec.id == tool)
+        held = (mine for mine in self._held.get(run_id, ()) if mine is not None and mine.spec.id == tool)
         registered = next(held, None) if within is None else within.directory.by_id.get(tool)
         if registered is None and self.of_run is not None:
             registered = await self.of_run(tool, meta, run_id)

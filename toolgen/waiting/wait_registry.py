@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import inspect
+import uuid
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, TypeAlias, TypeGuard
@@ -109,6 +110,8 @@ class WaitRegistry:
         self._last_events: LastEvents | None = None
         self._on_forget: OnForget | None = None
         self._is_registered = False
+        self.process: Final = uuid.uuid4().hex
+        """Names this process in the runs of calls that begin or are joined here."""
         self.late_ends = LateEnds()
         self.is_closed = False
         """The runtime is closed, or is being closed: nobody starts the engine again."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any, final
 
 from toolgen.calls.call import CallMeta
@@ -28,6 +29,7 @@ from .answers import (
 from .asking import answer_question, suspended_at, suspended_calls
 from .awaiting_results import answered_result, expected_results
 from .call_results import CallReader
+from .callers import Detached, may_execute, result_for_caller
 from .checking import CheckedCall, adopt_calls, checked_calls
 from .credentials import keeper_for
 from .errors import (
@@ -112,6 +114,32 @@ class Waits:
                 await self._answer_planner(waits, opened, answer, by, claims.session_id)
                 return await answered_result(self._reader(waits), opened, expected, wait_s, is_answered=False)
         return await self._answer_call(waits, opened, opened.record, answer, by, wait_s)
+
+    async def answer_as_caller(
+        self,
+        token: str,
+        answer: Json,
+        *,
+        session_id: str | None = None,
+        by: str = "",
+        is_detached: Detached = False,
+    ) -> ToolResult:
+        """Answer a suspended call as the one who made it and return its result, however long it takes.
+
+        If the last caller that waits for a call is cancelled, so is the call, unless it `is_detached`. It
+        goes on if another process waits for it, and if all tasks are cancelled since their event loop ends.
+
+        Raises:
+            SuspensionError, UnsettledAnswerError, RegistrationError: as `answer`.
+        """
+        waits = self._require()
+        claims = waits.sealer.open(token)
+        await waits.start(top_run(claims.run_id))
+        opened = await waits.open(claims, session_id)
+        give = partial(self.answer, token, answer, session_id=session_id, by=by)
+        if not may_execute(opened, answer):
+            return await give(wait_s=None)
+        return await result_for_caller(self._reader(waits), opened, partial(give, wait_s=0), is_detached)
 
     async def give(
         self,

@@ -1,0 +1,149 @@
+"""The callers of a call that runs: the last one that is cancelled cancels the call.
+
+A call goes on while somebody else waits for its result: in this process, or in another one, which notes that
+in the run of the call. It also goes on when all tasks are cancelled because their event loop ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
+from typing import Any, Final, TypeAlias, TypeVar
+
+from toolgen.calls.call import CALL
+from toolgen.calls.results import ToolResult
+from toolgen.calls.steps.dispatch import CANCELLED
+from toolgen.contract.json_value import Json
+from toolgen.contract.logs import logger
+from toolgen.runs import Engine, RunStatus, UnknownRunError, UnsettledAnswerError, WaitOverError
+
+from .answers import cancel_reason
+from .awaiting_results import answered_result, expected_results
+from .call_results import CallReader
+from .wait_registry import OpenedToken, top_run
+
+T = TypeVar("T")
+
+Detached: TypeAlias = bool | Callable[[], bool]
+"""Whether a call goes on if its caller is cancelled, or what says so then."""
+
+log = logger("toolgen.runtime")
+
+JOINED: Final = ("joined", "joined:2")
+"""The operations that the first two processes answer which join the run of a call; no wait takes them."""
+_LEAVE_S: Final = 5.0
+"""Seconds that a cancelled caller waits until its call is cancelled."""
+
+
+async def until_cancelled(work: Coroutine[Any, Any, T], leave: Callable[[], Awaitable[None]]) -> T:
+    """Return the result of the work; if the caller is cancelled before, `leave` is awaited.
+
+    It is not where the event loop ends: then all tasks are cancelled, also the one of the work, which nobody
+    else knows.
+    """
+    task = asyncio.ensure_future(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        if not task.cancelling() and not task.done():
+            await _finished(leave())
+        raise
+    finally:
+        task.cancel()
+
+
+def may_execute(opened: OpenedToken, answer: Json) -> bool:
+    """Return whether an answer may execute a direct call: not a denial, nor the result of work elsewhere."""
+    frozen = opened.frozen
+    if frozen is None or frozen.kind == "pending" or not opened.run_id.startswith(CALL):
+        return False
+    is_denial = isinstance(answer, dict) and answer.get("approved") is False
+    return opened.is_below or not (is_denial or cancel_reason(answer) is not None)
+
+
+async def result_for_caller(
+    reader: CallReader, opened: OpenedToken, give: Callable[[], Awaitable[ToolResult]], is_detached: Detached
+) -> ToolResult:
+    """Give the answer to a direct call, or to what it asks below, and return its result for its caller.
+
+    Raises:
+        SuspensionError: the answer is not taken.
+    """
+    waits, run_id, is_stored = reader.waits, top_run(opened.run_id), asyncio.Event()
+
+    async def work() -> ToolResult:
+        async with expected_results(waits, opened) as expected:
+            try:
+                await give()
+            finally:
+                is_stored.set()
+            if waits.engine.caps.is_durable:
+                await note_caller(waits.engine, run_id, waits.process)
+            return await answered_result(reader, opened, expected, None, is_answered=True)
+
+    async def leave() -> None:
+        await is_stored.wait()
+        if reader.tools.callers(run_id) == 1 and not is_now(is_detached):
+            await cancel_answered(waits.engine, run_id, waits.process)
+
+    reader.tools.hold(run_id, None)
+    try:
+        return await until_cancelled(work(), leave)
+    finally:
+        reader.tools.let_go(run_id, None)
+
+
+def is_now(detached: Detached) -> bool:
+    """Return whether a call goes on whose caller is cancelled now."""
+    return detached() if callable(detached) else detached
+
+
+async def _finished(work: Awaitable[None]) -> None:
+    """Await work of a task that is being cancelled, however often that happens; a failure is logged."""
+    task = asyncio.ensure_future(work)
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + _LEAVE_S
+    while not task.done() and (left := deadline - loop.time()) > 0:
+        with suppress(asyncio.CancelledError):  # anyio cancels again and again
+            await asyncio.wait((task,), timeout=left)
+    if task.done() and not task.cancelled() and (error := task.exception()) is not None:
+        log.error("a call was not cancelled with its caller", exc_info=error)
+
+
+async def note_caller(engine: Engine, run_id: str, process: str) -> None:
+    """Note in the run of a call that this process waits for it, so that no other one cancels it."""
+    with suppress(WaitOverError, UnsettledAnswerError, UnknownRunError):  # over, or on its way
+        for op in JOINED:
+            if await engine.answer(run_id, op, process, key=process) != "conflict":
+                return
+
+
+async def is_joined_by_others(engine: Engine, run_id: str, process: str) -> bool:
+    """Return whether another process has noted that it waits for the call of a run."""
+    noted = [await engine.kept_answer(run_id, op) for op in JOINED]
+    return any(joined not in (None, process) for joined in noted)
+
+
+async def cancel_answered(engine: Engine, run_id: str, process: str) -> None:
+    """Cancel a call that goes on after an answer, since its last caller here was cancelled.
+
+    One that waits for a person keeps its question.
+    """
+    with suppress(UnknownRunError):
+        status = await engine.status(run_id)
+        if status.state == "running" and not await is_joined_by_others(engine, run_id, process):
+            await engine.cancel(run_id, reason=CANCELLED)
+
+
+async def has_waited(engine: Engine, run: RunStatus) -> bool:
+    """Return whether the call of a run, or one of the runs below it, has waited for a person."""
+    if isinstance(run.input, dict) and "frozen" in run.input:
+        return True
+    async for _, event in engine.events(run.run_id, follow=False):
+        if event.get("type") == "tool_end" and event.get("status") == "suspended":
+            return True
+    for child in run.children:
+        if await has_waited(engine, await engine.status(child)):
+            return True
+    return False
