@@ -72,18 +72,19 @@ class SnapshotTool(BaseTool):
         call = self._calls.named(
             tool_context, self.name, args, tool_context.function_call_id or "", _checkpoint(tool_context)
         )
-        confirmation = tool_context.tool_confirmation
-        asked = None if confirmation is None else await call.question()
-        result = await (
-            call.result()
-            if confirmation is None or asked is None
-            else _confirmed(call, asked, confirmation, tool_context)
-        )
-        if (again := result_view(result).approval) is not None and confirmation is None:
-            return _ask(tool_context, again)
-        while again is not None and (asked is None or not asks_again(asked, again)):
-            result = await call.cancel(again, _ASKED_ONCE)
-            again = result_view(result).approval
+        with call.among_siblings():
+            confirmation = tool_context.tool_confirmation
+            asked = None if confirmation is None else await call.question()
+            result = await (
+                call.result()
+                if confirmation is None or asked is None
+                else _confirmed(call, asked, confirmation, tool_context)
+            )
+            if (again := result_view(result).approval) is not None and confirmation is None:
+                return _ask(tool_context, again)
+            while again is not None and (asked is None or not asks_again(asked, again)):
+                result = await call.cancel(again, _ASKED_ONCE)
+                again = result_view(result).approval
         view = model_view(result_view(result))
         if view.work is not None and view.status == "suspended":
             return None

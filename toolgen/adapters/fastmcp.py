@@ -16,9 +16,12 @@ from pydantic import PrivateAttr
 
 from toolgen.calls.call import NO_META
 from toolgen.contract.extras import extra
+from toolgen.contract.logs import log_failure, logger
 from toolgen.contract.names import UNAVAILABLE
+from toolgen.runs import EngineError
 from toolgen.runtime import Snapshot, Suspended
 from toolgen.runtime import ToolResult as Result
+from toolgen.stores import StoreError
 from toolgen.waiting.errors import SuspensionError
 from toolgen.waiting.unfit import MOST_MISFITS, asks_again, waiting_message
 
@@ -27,6 +30,7 @@ from .result_view import result_view
 
 with extra("fastmcp"):
     import anyio
+    from fastmcp.exceptions import ToolError
     from fastmcp.server.context import Context
     from fastmcp.server.dependencies import get_context
     from fastmcp.server.providers import Provider
@@ -42,6 +46,8 @@ with extra("fastmcp"):
     from .mcp.serving.waits import known_approvals, shows_forms
 
 __all__ = ["fastmcp_provider"]
+
+log = logger("toolgen.adapters")
 
 _NO_FORMS: Final = "this client cannot show a question (MCP elicitation)"
 _CLEANUP_S: Final = 5.0
@@ -121,6 +127,11 @@ class SnapshotTool(Tool):
             return await self._ended(context, result, call)
         except SuspensionError as error:
             return _failed(error.message)
+        except (EngineError, StoreError) as error:  # FastMCP would show the text of it
+            reference = log_failure(log, error, "a call of %s", self._spec.id)
+            raise ToolError(
+                f"nothing can be read or stored now (reference {reference}); try it again"
+            ) from None
 
     async def _ended(self, context: Context, result: Result, call: FrameworkCall) -> ToolResult:
         """Return a result; of a call that waits, after a person was asked, or what is to be asked.

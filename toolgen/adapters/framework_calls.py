@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import field, replace
-from typing import Any, Generic, NotRequired, TypeAlias, TypedDict, TypeVar
+from typing import Any, Generic, NotRequired, TypeAlias, TypedDict, TypeVar, cast
 
 from toolgen.calls.call import CallName
 from toolgen.catalog.entry import tool_entry
 from toolgen.catalog.providers import Projection, declarations
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
-from toolgen.contract.record import frozen_record
+from toolgen.contract.record import frozen_record, mutable_record
 from toolgen.runtime import CallMeta, Snapshot, Suspended, ToolResult, ToolSpec
 from toolgen.waiting.answers import cancel_answer
 from toolgen.waiting.errors import (
@@ -27,6 +28,7 @@ from toolgen.waiting.errors import (
     OtherQuestionError,
     SuspensionError,
 )
+from toolgen.waiting.waits import Waits
 
 C = TypeVar("C")
 
@@ -72,6 +74,24 @@ def _to(asked: Suspended, document: object) -> NamedAnswer:
     return answer
 
 
+@mutable_record(eq=False)
+class _Caller:
+    """Who waits for one call of a framework."""
+
+    is_detached: bool = False
+    """The call goes on if the caller is cancelled."""
+
+
+def _needs_place(spec: Spec) -> bool:
+    """Return whether the result of one call of a tool must not be taken for that of another call."""
+    return spec.confirm is not None or not spec.may_repeat
+
+
+def waits_of(snapshot: Snapshot) -> Waits:
+    """Return the calls of a snapshot that wait: a snapshot of a runtime has no others."""
+    return cast(Waits, snapshot.waits)
+
+
 def decoded(projection: Projection, arguments: Mapping[str, object] | str) -> str:
     """Return the arguments that a model sent as a document of the tool's own schema; nothing is checked."""
     text = arguments if isinstance(arguments, str) else json.dumps(arguments)
@@ -92,6 +112,8 @@ class FrameworkCalls(Generic[C]):
     meta: MetaOf[C]
     reading: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
     """Held while an answer is read whose question is not known before."""
+    _callers: dict[str, list[_Caller]] = field(default_factory=dict, init=False, repr=False)
+    """Those who wait for calls now, by the place of the calls."""
 
     def __post_init__(self) -> None:
         snapshot: object = self.snapshot
@@ -138,21 +160,67 @@ class FrameworkCalls(Generic[C]):
         arguments: Mapping[str, object] | str,
         call_id: str,
         checkpoint: str = "",
+        *,
+        may_ask: bool = False,
     ) -> FrameworkCall:
-        """Return a call that the framework may make again; one without an id is another call each time."""
-        name = CallName(door=self.door, call_id=call_id, checkpoint=checkpoint) if call_id else None
-        meta = self.meta_of(context, call_id)
-        return self._call(tool, arguments, meta, name)
+        """Return a call that the framework may make again; one without an id is another call each time.
+
+        `checkpoint` is its place in the conversation: the same whenever the framework makes the call again,
+        and another one where a model gives the id again. If the framework knows none, it is the turn. Without
+        a turn a call is another one each time, unless it needs a place.
+
+        Raises:
+            ToolgenError: a call of this tool has neither a place nor a turn.
+        """
+        meta, caller = self.meta_of(context, call_id), _Caller()
+        if call_id and not checkpoint and not meta.turn_id:
+            registered = self.snapshot.directory.by_name.get(tool)
+            if registered is not None and (may_ask or _needs_place(registered.spec)):
+                raise self._without_place(registered.spec)
+            call_id = ""
+        name = CallName(
+            door=self.door,
+            call_id=call_id,
+            checkpoint=checkpoint,
+            is_detached=lambda: caller.is_detached,
+        )
+        return self._call(tool, arguments, meta, name if call_id else None, caller)
+
+    def require_turn(self, may_ask: Collection[str] = ()) -> None:
+        """Raise for a framework that knows no place of a call, if the facts of all calls have no turn.
+
+        Args:
+            may_ask: Ids of further tools whose calls need a place.
+
+        Raises:
+            ToolgenError: as said; a function that returns the facts is asked at each call.
+        """
+        if isinstance(self.meta, CallMeta) and not self.meta.turn_id:
+            for spec in self.snapshot.specs:
+                if spec.id in may_ask or _needs_place(spec):
+                    raise self._without_place(spec)
+
+    def _without_place(self, spec: Spec) -> ToolgenError:
+        return ToolgenError(
+            f"the facts of a call of {spec.id!r} have no turn_id, and {self.door} does not say where in the "
+            "conversation a call stands: an id that the model gives again would name the earlier call",
+            hint="give CallMeta(turn_id=…), another one for each turn, and the same when a turn is resumed",
+        )
 
     def unnamed(
         self, context: C, tool: str, arguments: Mapping[str, object] | str, tool_call_id: str
     ) -> FrameworkCall:
         """Return a call whose id the framework does not know, so that it cannot make it again."""
         meta = self.meta_of(context, tool_call_id)
-        return self._call(tool, arguments, meta, None)
+        return self._call(tool, arguments, meta, None, _Caller())
 
     def _call(
-        self, tool: str, arguments: Mapping[str, object] | str, meta: CallMeta, name: CallName | None
+        self,
+        tool: str,
+        arguments: Mapping[str, object] | str,
+        meta: CallMeta,
+        name: CallName | None,
+        caller: _Caller,
     ) -> FrameworkCall:
         return FrameworkCall(
             snapshot=self.snapshot,
@@ -161,6 +229,8 @@ class FrameworkCalls(Generic[C]):
             meta=meta,
             name=name,
             reading=self.reading,
+            caller=caller,
+            callers=self._callers,
         )
 
 
@@ -176,6 +246,30 @@ class FrameworkCall:
     name: CallName | None
     reading: asyncio.Lock = field(repr=False)
     """Lock of `FrameworkCalls.reading`."""
+    caller: _Caller = field(repr=False)
+    callers: dict[str, list[_Caller]] = field(repr=False)
+    """Those of `FrameworkCalls`."""
+
+    @contextmanager
+    def among_siblings(self) -> Iterator[None]:
+        """Let the calls of the same place go on if this one fails and the framework cancels them for it.
+
+        A framework does not say why it cancels a call. Where another call of the same place has raised an
+        error before, that is the reason, and not that somebody has stopped the run.
+        """
+        place = "" if self.name is None else self.name.checkpoint or self.meta.turn_id
+        others = self.callers.setdefault(place, []) if place else []
+        others.append(self.caller)
+        try:
+            yield
+        except Exception:
+            for other in others:
+                other.is_detached = True
+            raise
+        finally:
+            others.remove(self.caller)
+            if not others:
+                self.callers.pop(place, None)
 
     async def result(self) -> ToolResult:
         """Return the result: of the call that is made now, or of the same one that was made before."""
@@ -189,10 +283,16 @@ class FrameworkCall:
             return None
         return await self.snapshot.question(self.name, self.tool, self.arguments, self.meta)
 
-    async def answer(self, asked: Suspended, document: object, wait_s: float | None = 30.0) -> ToolResult:
+    async def answer(self, asked: Suspended, document: object, wait_s: float | None = None) -> ToolResult:
         """Return the result after a `NamedAnswer`; suspended as before, with a reason, if it is refused.
 
-        Where nobody's answer is taken any more, it is what became of the call.
+        Where nobody's answer is taken any more, it is what became of the call. It takes as long as the call
+        takes, and who is cancelled meanwhile cancels the call; with `wait_s` it is pending after so many
+        seconds, and the call goes on.
+
+        Raises:
+            Exception: the engine, or its store, cannot be used; the call can be made again, and the same
+                answer given.
         """
         try:
             answer = _to(asked, document)
@@ -226,9 +326,16 @@ class FrameworkCall:
 
     async def cancel(self, asked: Suspended, reason: str) -> ToolResult:
         """Return the denial of a call that nobody is going to answer."""
-        return await self._deliver(asked, cancel_answer(reason), "", 30.0)
+        return await self._deliver(asked, cancel_answer(reason), "", None)
 
     async def _deliver(self, asked: Suspended, answer: Json, by: str, wait_s: float | None) -> ToolResult:
-        return await self.snapshot.waits.answer(
-            asked.token, answer, session_id=self.meta.session_id, by=by, wait_s=wait_s
+        waits, session_id = waits_of(self.snapshot), self.meta.session_id
+        if wait_s is not None:
+            return await waits.answer(asked.token, answer, session_id=session_id, by=by, wait_s=wait_s)
+        return await waits.answer_as_caller(
+            asked.token,
+            answer,
+            session_id=session_id,
+            by=by,
+            is_detached=lambda: self.caller.is_detached,
         )

@@ -128,10 +128,11 @@ class SnapshotTool(BaseTool):
             ToolException: it failed, and no model called it.
         """
         call = self._calls.named(config, self.name, arguments, tool_call_id or "", _checkpoint(config))
-        result = await call.result()
-        if (asked := result_view(result).approval) is not None:
-            answered = None if self._asks is None else self._asks.answered(call, result)
-            result = await (call.cancel(asked, NOBODY) if answered is None else answered)
+        with call.among_siblings():
+            result = await call.result()
+            if (asked := result_view(result).approval) is not None:
+                answered = None if self._asks is None else self._asks.answered(call, result)
+                result = await (call.cancel(asked, NOBODY) if answered is None else answered)
         view = model_view(result_view(result))
         if tool_call_id is None:
             if view.is_error:

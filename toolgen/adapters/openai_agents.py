@@ -54,14 +54,21 @@ def openai_agents_tools(
 
     Args:
         snapshot: What is offered.
-        meta: The facts of each call, or what returns them of the run's context; never of the model.
+        meta: The facts of each call, or what returns them of the run's context; never of the model. Their
+            `turn_id` is another one for each run, and the same one when a run is resumed.
         may_ask: Ids of the tools whose calls may wait for a person; by default those with a confirmation,
             and those that an agent answers. Another tool that asks is denied.
         answer: What a person adds to an approval, or answers to a question of a tool; by default a yes to the
             first question of a call.
+
+    Raises:
+        ToolgenError: `meta` has no `turn_id`, and a tool may ask or must not run twice: the SDK does not say
+            in which run a call is made, and a model may give the same id in each. A function that returns
+            facts without one raises when such a tool is called.
     """
     calls = FrameworkCalls(door=_DOOR, snapshot=snapshot, meta=meta)
     asking = {spec.id for spec in snapshot.specs if _may_ask(snapshot, spec)} if may_ask is None else may_ask
+    calls.require_turn(asking)
     return [
         _SnapshotTool(calls, spec, projection, answer, spec.id in asking).function_tool()
         for spec, projection in _projected(calls)
@@ -168,11 +175,12 @@ class _SnapshotTool:
         if self.early.has(context, call_id):
             return False
         call = self._call(context, arguments, call_id)
-        if await call.question() is not None:
-            return True
-        if self.early.is_full(context):
-            return False
-        result = await call.result()
+        with call.among_siblings():
+            if await call.question() is not None:
+                return True
+            if self.early.is_full(context):
+                return False
+            result = await call.result()
         if result_view(result).approval is not None:
             return True
         self.early.keep(context, call_id, result)
@@ -185,21 +193,23 @@ class _SnapshotTool:
         call = self._call(context, arguments, context.tool_call_id)
         asked: Suspended | None = None
         result = self.early.take(context, context.tool_call_id)
-        if result is None and self.may_ask:
-            asked = await call.question()
-        if result is None:
-            result = await (call.result() if asked is None else self._answered(context, call, asked))
-        again = result_view(result).approval
-        while again is not None and (asked is None or not asks_again(asked, again)):
-            result = await call.cancel(again, _NOT_ASKED)  # the SDK cannot ask any more
+        with call.among_siblings():
+            if result is None and self.may_ask:
+                asked = await call.question()
+            if result is None:
+                result = await (call.result() if asked is None else self._answered(context, call, asked))
             again = result_view(result).approval
+            while again is not None and (asked is None or not asks_again(asked, again)):
+                result = await call.cancel(again, _NOT_ASKED)  # the SDK cannot ask any more
+                again = result_view(result).approval
         self.views[context] = view = model_view(result_view(result))
         return _output(view)
 
     def _call(
         self, context: RunContextWrapper[Any], arguments: Mapping[str, Any] | str, call_id: str
     ) -> FrameworkCall:
-        return self.calls.named(context, self.spec.name, decoded(self.projection, arguments), call_id)
+        arguments = decoded(self.projection, arguments)
+        return self.calls.named(context, self.spec.name, arguments, call_id, may_ask=self.may_ask)
 
     async def _answered(self, context: ToolContext[Any], call: FrameworkCall, asked: Suspended) -> ToolResult:
         """Return the result of a call that waited, after what the person has said."""

@@ -18,7 +18,7 @@ from toolgen.contract.json_value import Json
 from toolgen.contract.names import SESSION
 from toolgen.runtime import CallMeta, Snapshot, Suspended, ToolResult
 
-from .framework_calls import FrameworkCall, FrameworkCalls, MetaOf, Spec, decoded
+from .framework_calls import FrameworkCall, FrameworkCalls, MetaOf, Spec, decoded, waits_of
 from .result_view import ResultView, approval_json, result_view
 
 with extra("pydantic-ai"):
@@ -110,8 +110,11 @@ class SnapshotToolset(AbstractToolset[AgentDepsT]):
         id_ = ctx.tool_call_id or ""
         called, arguments = self._called(ctx.model, name, tool_args)
         call = self._calls.named(ctx, called, arguments, id_, _checkpoint(ctx, id_))
-        asked = await call.question() if ctx.tool_call_approved else None
-        result = await (call.result() if asked is None else _approved(call, asked, ctx.tool_call_metadata))
+        with call.among_siblings():
+            asked = await call.question() if ctx.tool_call_approved else None
+            result = await (
+                call.result() if asked is None else _approved(call, asked, ctx.tool_call_metadata)
+            )
         return _returned(result_view(result), ctx.model if isinstance(ctx.model, Model) else None)
 
     async def deliver(self, token: str, answer: Json, meta: CallMeta) -> ToolReturn | ToolFailed:
@@ -124,7 +127,8 @@ class SnapshotToolset(AbstractToolset[AgentDepsT]):
             CallDeferred: the tool has another question.
         """
         snapshot = self._calls.snapshot
-        view = result_view(await snapshot.waits.answer(token, answer, session_id=meta.session_id))
+        answered = waits_of(snapshot).answer_as_caller(token, answer, session_id=meta.session_id)
+        view = result_view(await answered)
         try:
             return _returned(view, None)
         except ModelRetry as error:

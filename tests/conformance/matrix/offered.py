@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from typing import Final
 
 from tests.matrix.doors.door import Seen
 from tests.matrix.world import FACTS
 from toolgen.runtime import ReadonlyContext, Runtime, Snapshot
+
+TURN: Final = replace(FACTS, turn_id="t")
+"""Of calls for which a framework knows no place in the conversation."""
 
 
 async def snapshot_of(runtime: Runtime) -> Snapshot:

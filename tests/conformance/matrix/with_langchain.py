@@ -10,13 +10,13 @@ from langchain_core.messages import ToolCall, ToolMessage
 from tests.matrix.doors.door import Door, Seen
 from tests.matrix.doors.person import Person
 from tests.matrix.ledger import ARGUMENTS
-from tests.matrix.world import CALL, FACTS, World
+from tests.matrix.world import CALL, World
 from toolgen.adapters.framework_calls import NamedAnswer
 from toolgen.adapters.langchain import langchain_tools
 from toolgen.contract.json_value import Json
 from toolgen.runtime import Runtime, Suspended
 
-from .offered import snapshot_of
+from .offered import TURN, snapshot_of
 
 
 @asynccontextmanager
@@ -46,7 +46,7 @@ class LangChain:
         async def ask(asked: Suspended) -> NamedAnswer:
             return {"id": asked.id, "answer": await self._person.ask(asked.question)}
 
-        tools = langchain_tools(await snapshot_of(self._runtime), lambda _: FACTS, ask=ask)
+        tools = langchain_tools(await snapshot_of(self._runtime), lambda _: TURN, ask=ask)
         (tool,) = [one for one in tools if one.name == self._world.tool]
         message = await tool.ainvoke(ToolCall(name=tool.name, args=ARGUMENTS, id=CALL, type="tool_call"))
         assert isinstance(message, ToolMessage)

@@ -11,12 +11,12 @@ from agents.testing import ScriptedModel, assistant_message, function_call
 
 from tests.matrix.doors.door import Door, Seen
 from tests.matrix.ledger import ARGUMENTS
-from tests.matrix.world import CALL, FACTS, World
+from tests.matrix.world import CALL, World
 from toolgen.adapters.openai_agents import openai_agents_question, openai_agents_tools
 from toolgen.contract.json_value import Json
 from toolgen.runtime import Runtime, Snapshot
 
-from .offered import snapshot_of
+from .offered import TURN, snapshot_of
 
 set_tracing_disabled(True)
 CONFIG = RunConfig(tracing_disabled=True)
@@ -40,7 +40,7 @@ class OpenAIAgents:
         self._answer: Json = None
         tools = openai_agents_tools(
             snapshot,
-            lambda _: FACTS,
+            lambda _: TURN,
             may_ask=[spec.id for spec in snapshot.specs],
             answer=lambda context, asked: {"id": asked.id, "answer": self._answer},
         )
@@ -61,7 +61,7 @@ class OpenAIAgents:
 
     async def _seen(self, run: RunResult) -> Seen:
         if run.interruptions:
-            question = await openai_agents_question(self._snapshot, run.interruptions[0], FACTS)
+            question = await openai_agents_question(self._snapshot, run.interruptions[0], TURN)
             assert question is not None
             return Seen(status="suspended", question=question.question)
         (item,) = [one for one in run.new_items if isinstance(one, ToolCallOutputItem)]

@@ -26,7 +26,7 @@ from toolgen.runtime import (
     Unfinished,
 )
 
-MIRA = CallMeta(session_id="s-mira")
+MIRA = CallMeta(session_id="s-mira", turn_id="t-mira")
 
 
 class Taken(ToolModel):

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from tests.agents.tools import agent, answers, calling, exported
+from toolgen.adapters.framework_calls import FrameworkCalls
 from toolgen.agents import Await, FinalResult, PlanInput, PlanResult, agents_of
 from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.contract.json_value import Json
@@ -95,3 +96,35 @@ async def test_two_questions_at_once_are_asked_one_after_the_other(driver: Drive
     assert "a is ash" in seen.text
     assert ("b is ash" in seen.text) == (str(driver) not in ASKED_ONCE)
     assert await runtime.waits.list() == ()
+
+
+async def test_a_call_that_is_cancelled_cancels_what_was_approved_below(runtime: Runtime) -> None:
+    began, cancelled = asyncio.Event(), asyncio.Event()
+
+    async def smoulder(id: str) -> str:
+        """Burn a parcel slowly."""
+        began.set()
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            cancelled.set()
+            raise
+        return "never"
+
+    fires = function_toolset("x.fires", [func_tool(smoulder, toolset="x.fires", confirm=ConfirmSpec())])
+    agents_of(runtime).register(agent("x.low", Clerk(calling(("smoulder", {"id": "a"}))), fires))
+    runtime.tools.register(exported("x.lows", "x.low"))
+    await runtime.runs.start()
+    calls: FrameworkCalls[None] = FrameworkCalls(
+        door="test", snapshot=await runtime.tools.snapshot(), meta=MIRA
+    )
+    call = calls.named(None, "look", {}, "call-1", "answer-1")
+    result = await call.result()
+    asked = result.suspension
+    assert asked is not None, result
+    run = asyncio.ensure_future(call.answer(asked, {"id": asked.id, "answer": YES}))
+    await began.wait()
+    run.cancel()
+    await asyncio.wait([run])
+    await cancelled.wait()
+    assert run.cancelled()

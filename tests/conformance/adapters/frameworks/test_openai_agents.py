@@ -8,7 +8,9 @@ from collections.abc import Mapping
 from typing import Any
 from weakref import WeakSet
 
+import pytest
 from agents import Agent, RunConfig, RunContextWrapper, Runner, RunState, ToolCallOutputItem, Usage
+from agents.exceptions import UserError
 from agents.testing import ScriptedModel, assistant_message, function_call
 from agents.tool_context import ToolContext
 
@@ -16,9 +18,10 @@ from toolgen.adapters.openai_agents import openai_agents_question, openai_agents
 from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.catalog.entry import tool_entry
 from toolgen.catalog.providers import declarations
+from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
-from toolgen.runtime import ConfirmSpec, Runtime, ToolModel
+from toolgen.runtime import CallMeta, ConfirmSpec, Runtime, ToolModel
 
 from .home import MIRA, Home
 
@@ -204,3 +207,13 @@ async def test_calls_of_one_run_beyond_what_is_kept_run_once() -> None:
             " ", ""
         )
     assert counter.given == list(range(1_010))
+
+
+async def test_tools_whose_calls_need_a_turn_are_not_built_without_one(home: Home) -> None:
+    with pytest.raises(ToolgenError, match="have no turn_id"):
+        openai_agents_tools(home.snapshot, CallMeta(session_id="s-mira"))
+    tools = openai_agents_tools(home.snapshot, lambda _: CallMeta(session_id="s-mira"))
+    call = function_call("factory_reset", dict(RESET), call_id="c1")
+    agent = Agent[None]("fake", model=ScriptedModel([[call]]), tools=list(tools))
+    with pytest.raises(UserError, match="have no turn_id"):
+        await Runner.run(agent, "go", run_config=CONFIG)

@@ -29,7 +29,7 @@ from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
 from toolgen.events.hub import Events
 from toolgen.events.records import ToolEnd
-from toolgen.runtime import ConfirmSpec, Runtime, Suspended
+from toolgen.runtime import CallMeta, ConfirmSpec, Runtime, Suspended
 
 from .home import MIRA, Call, Home
 from .test_contract import WEEK
@@ -64,6 +64,15 @@ async def test_langchain_asks_the_same_again_after_an_interruption(home: Home) -
     message = await tools["factory_reset"].ainvoke(call)
     assert message.status == "success"
     assert asked[0] == asked[1]
+
+
+async def test_langchain_makes_no_call_that_needs_a_turn_outside_of_a_graph_without_one(home: Home) -> None:
+    tools = {tool.name: tool for tool in langchain_tools(home.snapshot, CallMeta(session_id="s-mira"))}
+    with pytest.raises(ToolgenError, match="have no turn_id"):
+        await tools["factory_reset"].ainvoke(
+            ToolCall(name="factory_reset", args=RESET, id="c1", type="tool_call")
+        )
+    assert await home.runtime.waits.list() == ()
 
 
 async def test_langchain_without_a_model_raises_what_failed(home: Home) -> None:

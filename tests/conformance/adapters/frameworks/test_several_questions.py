@@ -28,11 +28,12 @@ from toolgen.adapters.langchain import langchain_tools
 from toolgen.adapters.openai_agents import openai_agents_question, openai_agents_tools
 from toolgen.adapters.pydantic_ai import SnapshotToolset, pydantic_ai_toolset
 from toolgen.engines import InProcessEngine
-from toolgen.runtime import Runtime, Snapshot, Suspended
+from toolgen.runtime import CallMeta, Runtime, Snapshot, Suspended
 
-from .bank import META, WANTED, Bank
+from .bank import WANTED, Bank
 from .with_adk import ScriptedLlm, asked_by
 
+META: Final = CallMeta(session_id="s", turn_id="t")
 Order = Sequence[int]
 """Places in `WANTED`, in the order of the answers."""
 CALLS: Final = {f"c{n}": {"to": to, "amount": amount} for n, (to, amount) in enumerate(WANTED)}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +35,7 @@ from toolgen.runtime import (
 )
 from toolgen.waiting.options import WaitOptions, requester_may_not_approve
 
-META = CallMeta(session_id="s", requested_by="mira")
+META = CallMeta(session_id="s", turn_id="t", requested_by="mira")
 YES: Json = {"approved": True}
 
 
@@ -176,7 +178,7 @@ async def test_other_sessions_and_other_calls_are_left_alone() -> None:
     account = Account()
     calls = await calls_of(account)
     for session_id, id_ in (("t", "call-1"), ("s", "call-2")):
-        other = calls_for(calls.snapshot, CallMeta(session_id=session_id, requested_by="mira"))
+        other = calls_for(calls.snapshot, replace(META, session_id=session_id))
         waits(await pay(other, 5, id_).result())
     waits(await pay(calls, 5).result())
     assert len(await calls.snapshot.waits.list()) == 3
@@ -261,7 +263,9 @@ async def test_another_process_goes_on_with_what_was_approved(tmp_path: Path) ->
 @pytest.mark.parametrize("has_id", [True, False])
 async def test_without_an_engine_nobody_is_asked(has_id: bool) -> None:
     account = Account()
-    call = pay(calls_for(await offered(account, Runtime()), CallMeta()), 5, "call-1" if has_id else "")
+    call = pay(
+        calls_for(await offered(account, Runtime()), CallMeta(turn_id="t")), 5, "call-1" if has_id else ""
+    )
     assert await call.question() is None
     view = result_view(await resumed(call))
     assert (view.status, view.is_error, account.paid) == ("denied", True, [])
@@ -286,3 +290,60 @@ async def test_facts_that_are_neither_a_meta_nor_a_function_are_told_at_once() -
     session: Any = "s-mira"
     with pytest.raises(ToolgenError, match="'str' is no CallMeta"):
         calls_for(await Runtime().tools.snapshot(), session)
+
+
+class Slow(Account):
+    """Pays when the test lets it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.began, self.hold = asyncio.Event(), asyncio.Event()
+
+    async def pay(self, amount: int) -> str:
+        """Pay."""
+        self.began.set()
+        await self.hold.wait()
+        return await super().pay(amount)
+
+
+async def failed(call: FrameworkCall) -> None:
+    with call.among_siblings():
+        raise LookupError("such as an interruption, or a store that cannot be read")
+
+
+@pytest.mark.parametrize(("place", "is_cancelled"), [("answer-1", False), ("answer-2", True)])
+async def test_an_approved_call_goes_on_if_another_one_of_its_place_has_failed(
+    place: str, is_cancelled: bool
+) -> None:
+    """A framework cancels the calls beside one that fails."""
+    account = Slow()
+    calls = await calls_of(account)
+    call = calls.named(None, "pay", {"amount": 5}, "call-1", "answer-1")
+    asked = waits(await call.result())
+
+    async def approved() -> ToolResult:
+        with call.among_siblings():
+            return await call.answer_by_call(asked, YES)
+
+    run = asyncio.ensure_future(approved())
+    await account.began.wait()
+    with pytest.raises(LookupError):
+        await failed(calls.named(None, "pay", {"amount": 6}, "call-2", place))
+    run.cancel()
+    await asyncio.wait([run])
+    account.hold.set()
+    result = await calls.named(None, "pay", {"amount": 5}, "call-1", "answer-1").result()
+    assert (result.status, account.paid) == (("unknown", []) if is_cancelled else ("ok", [5]))
+
+
+async def test_a_call_without_place_and_turn_is_refused_where_it_would_be_taken_for_another_one() -> None:
+    account = Account()
+    snapshot = await offered(account, Runtime(engine=InProcessEngine()))
+    calls = calls_for(snapshot, CallMeta(session_id="s"))
+    with pytest.raises(ToolgenError, match="have no turn_id"):
+        pay(calls, 5)
+    with pytest.raises(ToolgenError, match="have no turn_id"):
+        calls.require_turn()
+    calls_for(snapshot).require_turn()
+    assert calls.named(None, "pay", {"amount": 5}, "call-1", "answer-1").name is not None
+    assert calls.named(None, "pay", {"amount": 5}, "").name is None
