@@ -7,7 +7,6 @@ argument of a tool answers a question.
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -110,8 +109,6 @@ class FrameworkCalls(Generic[C]):
     """Name of the framework."""
     snapshot: Snapshot
     meta: MetaOf[C]
-    reading: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
-    """Held while an answer is read whose question is not known before."""
     _callers: dict[str, list[_Caller]] = field(default_factory=dict, init=False, repr=False)
     """Those who wait for calls now, by the place of the calls."""
 
@@ -228,7 +225,6 @@ class FrameworkCalls(Generic[C]):
             arguments=arguments,
             meta=meta,
             name=name,
-            reading=self.reading,
             caller=caller,
             callers=self._callers,
         )
@@ -244,8 +240,6 @@ class FrameworkCall:
     arguments: Mapping[str, object] | str
     meta: CallMeta
     name: CallName | None
-    reading: asyncio.Lock = field(repr=False)
-    """Lock of `FrameworkCalls.reading`."""
     caller: _Caller = field(repr=False)
     callers: dict[str, list[_Caller]] = field(repr=False)
     """Those of `FrameworkCalls`."""
@@ -283,6 +277,12 @@ class FrameworkCall:
             return None
         return await self.snapshot.question(self.name, self.tool, self.arguments, self.meta)
 
+    async def question_ids(self) -> frozenset[str] | None:
+        """Return the ids of all that the call has asked; None if its record is gone, or it was not made."""
+        if self.name is None:
+            return frozenset()
+        return await self.snapshot.question_ids(self.name, self.tool, self.arguments, self.meta)
+
     async def answer(self, asked: Suspended, document: object, wait_s: float | None = None) -> ToolResult:
         """Return the result after a `NamedAnswer`; suspended as before, with a reason, if it is refused.
 
@@ -311,18 +311,6 @@ class FrameworkCall:
         """
         is_first = asked.number == 1 and not asked.reason and asked.outer is None
         return await self.answer(asked, {"id": asked.id, "answer": answer, "by": by} if is_first else None)
-
-    async def answer_elsewhere(self, answer: NamedAnswer) -> None:
-        """Deliver an answer to another question of the session, if that one is still open and takes it.
-
-        It returns once the answer is kept, before the other call has its result.
-        """
-        for asked in await self.snapshot.waits.list(self.meta.session_id):
-            if asked.id == answer["id"]:
-                try:
-                    await self._deliver(asked, answer["answer"], answer.get("by", ""), 0)
-                except SuspensionError:  # its own call asks again
-                    return
 
     async def cancel(self, asked: Suspended, reason: str) -> ToolResult:
         """Return the denial of a call that nobody is going to answer."""

@@ -46,12 +46,14 @@ What it raises leaves the call waiting, and the next call of the same name asks 
 class Asks(Protocol):
     """Asks a person about a call otherwise than by a function that returns the answer."""
 
-    async def answered(self, call: FrameworkCall, result: Result) -> Result:
-        """Return the result of a suspended call after the answers of a person; suspended without them."""
+    async def call_result(self, call: FrameworkCall) -> Result:
+        """Make a call and return its result, after the answers of a person; suspended without them."""
         ...
 
 
 NOBODY = "nobody could be asked"
+SENT_BY = "toolgen_sent_by"
+"""Key of the options of a config: the namespace of a task, and that of the node that sends it its call."""
 
 
 def langchain_tools(
@@ -75,8 +77,9 @@ class _HostAsks:
 
     ask: AskPerson
 
-    async def answered(self, call: FrameworkCall, result: Result) -> Result:
+    async def call_result(self, call: FrameworkCall) -> Result:
         """Return the result of a call after the answers of a person, three for one question at most."""
+        result = await call.result()
         misfits = 0
         while (asked := result_view(result).approval) is not None and misfits < MOST_MISFITS:
             answer = await self.ask(asked)
@@ -129,10 +132,9 @@ class SnapshotTool(BaseTool):
         """
         call = self._calls.named(config, self.name, arguments, tool_call_id or "", _checkpoint(config))
         with call.among_siblings():
-            result = await call.result()
-            if (asked := result_view(result).approval) is not None:
-                answered = None if self._asks is None else self._asks.answered(call, result)
-                result = await (call.cancel(asked, NOBODY) if answered is None else answered)
+            result = await (call.result() if self._asks is None else self._asks.call_result(call))
+            if self._asks is None and (asked := result_view(result).approval) is not None:
+                result = await call.cancel(asked, NOBODY)
         view = model_view(result_view(result))
         if tool_call_id is None:
             if view.is_error:
@@ -150,11 +152,14 @@ class SnapshotTool(BaseTool):
 def _checkpoint(config: RunnableConfig) -> str:
     """Return the place of a call in a graph, the same when LangGraph runs its node again; "" outside of one.
 
-    A task has the same namespace then, and another one in each step of a thread.
+    A task has the same namespace then, and another one in each step of a thread. What a node sends to tasks
+    of its own is in the place of that node, which LangGraph may send anew.
     """
     options = config.get("configurable", {})
-    place = [str(options[key]) for key in ("thread_id", "checkpoint_ns") if options.get(key)]
-    return "/".join(place) if options.get("checkpoint_ns") else ""
+    namespace = str(options.get("checkpoint_ns") or "")
+    sent, node = options.get(SENT_BY, ("", ""))
+    place = [str(options.get("thread_id") or ""), node if sent == namespace else namespace]
+    return "/".join(filter(None, place)) if namespace else ""
 
 
 def _content(view: ResultView) -> str | list[str | dict[Any, Any]]:

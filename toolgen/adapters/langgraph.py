@@ -1,64 +1,181 @@
 """Asks people by the interruptions of LangGraph: `toolgen[langgraph]`.
 
-LangGraph hands out the answers of a task in the order of its interruptions, and runs the task again for each,
-in which calls that go on side by side may come in another order. So an answer names its question.
+LangGraph numbers the interruptions of a task, and hands out the values that resume it by number, also to
+questions of the application's own. So a call takes the values that name its questions and no other one, and
+an ended call takes them again whenever its node runs again.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Final
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
+from toolgen.contract.errors import ToolgenError
 from toolgen.contract.extras import extra
 from toolgen.runtime import Suspended, ToolResult
 from toolgen.waiting.unfit import MOST_MISFITS, asks_again
 
-from .framework_calls import FrameworkCall, named_answer
+from .framework_calls import FrameworkCall, NamedAnswer, named_answer
+from .langgraph_task import GraphTask, current_task
+from .langgraph_tool_node import toolgen_tool_node
 from .result_view import approval_json, result_view
 
 with extra("langgraph"):
+    from langgraph.errors import GraphBubbleUp, GraphInterrupt
     from langgraph.types import interrupt
 
-__all__ = ["langgraph_ask"]
+__all__ = ["ResumeError", "langgraph_ask", "toolgen_tool_node"]
 
 _WITHOUT_ID: Final = "LangGraph asks people about calls that have an id, such as those of a model"
+_BY_ID: Final = "resume a graph by the ids of its interruptions: Command(resume={interrupt.id: answer})"
+
+
+class ResumeError(ToolgenError, GraphBubbleUp):
+    """A call does not go on, since a value that resumes its graph would reach another question than its own.
+
+    Nothing of the call was executed and no value was taken, so that the graph can be resumed by the right
+    one. No `ToolNode` makes a message for the model of it.
+    """
+
+
+@dataclass(slots=True)
+class _Running:
+    """A call that is executed in a task."""
+
+    task: GraphTask
+    is_shared: bool
+    """Another call has run in the same task meanwhile."""
 
 
 class LangGraphAsk:
     """`ask` of `langchain_tools`: interrupts the graph with the question, whose answer resumes it.
 
     The value of an interruption is `approval_json` of the question. What resumes the graph is `{"id": …,
-    "answer": …}`, with the `id` of that value, and may have `by`. An answer to another question of the
-    session is delivered there, one whose question is not open any more is skipped.
+    "answer": …}`, with the `id` of that value, and may have `by`.
     """
 
-    async def answered(self, call: FrameworkCall, result: ToolResult) -> ToolResult:
-        """Return the result of a suspended call after the answers that LangGraph has.
+    def __init__(self) -> None:
+        self._running: list[_Running] = []
+
+    async def call_result(self, call: FrameworkCall) -> ToolResult:
+        """Return the result of a call that is made now, after the answers that LangGraph has.
 
         Raises:
             GraphInterrupt: LangGraph has no further answer, and asks.
+            ResumeError: the values of LangGraph are for something else, or the record of the call is gone.
         """
         if call.name is None:
+            result = await call.result()
             asked = result_view(result).approval
             return result if asked is None else await call.cancel(asked, _WITHOUT_ID)
+        task = current_task()
+        if task is None:
+            result = await call.result()
+            if result_view(result).approval is not None:
+                raise ToolgenError(
+                    f"{call.tool} asks a person, and langgraph_ask does so in a node of a graph alone",
+                    hint="give langchain_tools another `ask`, or call the tool in a graph",
+                )
+            return result
+        with self._executed(task) as running:
+            if task.has_value and await call.question_ids() is None and task.has_value_left():
+                raise ResumeError(
+                    f"the call {call.name.call_id!r} of {call.tool} has no record, and its node runs again "
+                    "after an answer: it may have run before",
+                    hint="find out what it did, and fork the thread: another step asks anew",
+                )
+            result = await self._after_answers(call, running)
+            await self._take_own(call)
+            return result
+
+    @contextmanager
+    def _executed(self, task: GraphTask) -> Iterator[_Running]:
+        """Note that a call is executed in a task, with the others there.
+
+        Raises:
+            ResumeError: LangGraph has a value of an earlier resume, and would hand it to the next question.
+        """
+        if task.is_mixed:
+            raise ResumeError(
+                "a question of this step was answered by a value alone, and a later one by its id: LangGraph "
+                "gives the first answer to the next question too",
+                hint=f"resume this step by a value again; {_BY_ID}, from the first question on",
+            )
+        siblings = [call for call in self._running if call.task.is_same(task)]
+        for sibling in siblings:
+            sibling.is_shared = True
+        running = _Running(task, is_shared=bool(siblings))
+        self._running.append(running)
+        try:
+            yield running
+        finally:
+            self._running.remove(running)
+
+    async def _after_answers(self, call: FrameworkCall, running: _Running) -> ToolResult:
+        """Return the result of a call; suspended after three answers that do not fit."""
+        result = await call.result()
         misfits, reason = 0, ""
-        while result_view(result).approval is not None and misfits < MOST_MISFITS:
-            async with call.reading:  # else one reads the answer of another, which asks again meanwhile
-                if (asked := await call.question()) is not None:
-                    is_misfit, reason = await self._read(call, replace(asked, reason=reason or asked.reason))
-                    misfits += is_misfit
+        while (asked := result_view(result).approval) is not None and misfits < MOST_MISFITS:
+            if running.is_shared:
+                raise ResumeError(
+                    f"{call.tool} asks a person while another call runs in the same task of the node "
+                    f"{running.task.node!r}: LangGraph hands out answers in a task by their order",
+                    hint="use toolgen_tool_node(tools) instead of ToolNode(tools), or call one by one",
+                )
+            answer = await self._answer(call, replace(asked, reason=reason or asked.reason))
+            if answer["id"] == asked.id:  # else it was to an earlier question of the call, and is known
+                again = (await call.answer(asked, answer, wait_s=0)).suspension
+                is_misfit = asks_again(asked, again)
+                misfits += is_misfit
+                reason = again.reason if again is not None and is_misfit else ""
             result = await call.result()
         return result
 
-    async def _read(self, call: FrameworkCall, asked: Suspended) -> tuple[bool, str]:
-        """Take one answer; return whether it does not fit this call, and why the call is asked again then."""
-        answer = interrupt(approval_json(asked))
-        if (named := named_answer(answer)) is not None and named["id"] != asked.id:
-            await call.answer_elsewhere(named)
-            return False, asked.reason
-        again = (await call.answer(asked, answer, wait_s=0)).suspension
-        is_misfit = asks_again(asked, again)
-        return is_misfit, again.reason if again is not None and is_misfit else ""
+    async def _answer(self, call: FrameworkCall, asked: Suspended) -> NamedAnswer:
+        """Return the value at the place of a question, which answers one of its call.
+
+        Raises:
+            GraphInterrupt: LangGraph has none.
+            ResumeError: it has another one, which was not taken.
+        """
+        own = {asked.id, *(await call.question_ids() or ())}
+        task = current_task()
+        assert task is not None, "a call ends in the task in which it was made"
+        if task.has_value and not _is_own(task.value, own) and task.has_value_left():
+            raise _unfit(asked)
+        answer = named_answer(interrupt(approval_json(asked)))
+        if answer is None or answer["id"] not in own:
+            raise _unfit(asked)
+        return answer
+
+    async def _take_own(self, call: FrameworkCall) -> None:
+        """Take the answers of a call that asks no more, so that the next question has its own number."""
+        task = current_task()
+        if task is None or not task.has_value:
+            return
+        own = await call.question_ids() or frozenset()
+        while (task := current_task()) is not None and task.has_value and _is_own(task.value, own):
+            try:
+                interrupt(None)
+            except GraphInterrupt:
+                raise ResumeError(
+                    f"the answer to {call.tool} was taken by another question of the graph", hint=_BY_ID
+                ) from None
+
+
+def _is_own(value: Any, ids: set[str] | frozenset[str]) -> bool:
+    answer = named_answer(value)
+    return answer is not None and answer["id"] in ids
+
+
+def _unfit(asked: Suspended) -> ResumeError:
+    return ResumeError(
+        f"the value that resumes the graph does not answer the question {asked.id!r} ({asked.question!r}); "
+        "it was not taken",
+        hint=f'resume with {{"id": {asked.id!r}, "answer": …}}; {_BY_ID}',
+    )
 
 
 langgraph_ask: Final = LangGraphAsk()

@@ -214,6 +214,27 @@ class Runtime(SingleCalls):
             return None
         return await self._ledger.question(name, registered, call_arguments(registered.spec, arguments), meta)
 
+    async def question_ids(
+        self,
+        name: CallName,
+        tool: str | ToolSpec[Any, Any],
+        arguments: HostArguments,
+        meta: CallMeta = NO_META,
+        *,
+        within: Snapshot | None = None,
+    ) -> frozenset[str] | None:
+        """Return the `Suspended.id` of each question that a call of `call_once` has asked; it makes none.
+
+        None for a call of which nothing is known, although `call_once` keeps such calls from their beginning:
+        it was never made, or its record is gone.
+        """
+        registered = (self._directory if within is None else within.directory).by_name.get(tool_name(tool))
+        suspender = self._services.suspender
+        if registered is None or self._ledger is None or suspender is None or suspender.obstacle(registered):
+            return frozenset()
+        sent = call_arguments(registered.spec, arguments)
+        return await self._ledger.question_ids(name, registered, sent, meta)
+
     async def call_all(
         self, calls: Iterable[ToolCall], *, values: Values | None = None, within: Snapshot | None = None
     ) -> tuple[ToolResult, ...]:

@@ -79,6 +79,28 @@ async def open_questions(waits: WaitRegistry, status: RunStatus, call: CallDocum
     return tuple(sorted(questions, key=question_order))
 
 
+async def asked_ids(waits: WaitRegistry, status: RunStatus) -> set[str]:
+    """Return the ids of all questions that the run of a direct call and those below it have asked.
+
+    Those of runs that the engine has forgotten are missing.
+    """
+    run_input: Any = status.input
+    frozen = run_input.get("frozen") if isinstance(run_input, dict) else None
+    ids, runs = ({str(frozen["id"])} if frozen else set()), [status.run_id]
+    while runs:
+        run_id = runs.pop()
+        try:
+            events = [event async for _, event in waits.engine.events(run_id, follow=False)]
+        except UnknownRunError:
+            continue
+        for event in events:
+            if event["type"] == "agent_run_started":
+                runs.append(str(event["child_run_id"]))
+            if id_ := str(event.get("suspension_id", "")):
+                ids.add(f"{run_id}:{id_}" if event["type"] == "await_clarification" else id_)
+    return ids
+
+
 async def suspended_calls(waits: WaitRegistry, session_id: str | None) -> tuple[Suspended, ...]:
     """Return all that waits under a token, oldest first; of one session where it is given."""
     now, calls = waits.options.clock(), []

@@ -25,7 +25,7 @@ from toolgen.contract.names import CANCELED
 from toolgen.contract.record import record
 from toolgen.runs import EngineClosedError, RunStatus, UnknownRunError
 
-from .asking import open_questions
+from .asking import asked_ids, open_questions
 from .call_results import is_of_not_begun
 from .call_runs import CallRuns
 from .errors import SuspensionError
@@ -121,6 +121,27 @@ class Ledger:
         except (CallNameError, EngineClosedError, SuspensionError, UnknownRunError):
             return None
         return next((question for question in questions if question.kind != "pending"), None)
+
+    async def question_ids(
+        self, name: CallName, tool: RegisteredTool, arguments: Arguments, meta: CallMeta
+    ) -> frozenset[str] | None:
+        """Return the ids of all questions that a named call has asked, also before its arguments were edited.
+
+        None for a call that has no record, although one is kept of it from its beginning.
+        """
+        ids: set[str] = set()
+        for edits in count():
+            run_id = name.run_id(meta, edits)
+            await self._waits.start(run_id)
+            try:
+                status = await self._waits.engine.status(run_id)
+            except UnknownRunError:
+                is_kept = bool(edits) or not (tool.runs_once or name.is_idempotency_key)
+                if is_kept or canonical_arguments(tool, arguments, self._limits) is None:
+                    return frozenset(ids)
+                return None
+            ids |= await asked_ids(self._waits, status)
+        raise AssertionError("counting ends never")
 
     async def _place(self, name: CallName, tool: RegisteredTool, payload: bytes, meta: CallMeta) -> _Place:
         """Return where the call stands, or is to begin: the newest edition of its arguments counts.

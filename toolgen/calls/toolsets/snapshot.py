@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from ..specs import NativeTool, ToolSpec
     from ..steps.frame import HostArguments
 
+    AnyTool: TypeAlias = str | ToolSpec[Any, Any]
+
 _LONG_RUNNING: Final = (
     "{} may answer before its work is done; do not call it again for the same work, "
     "the result comes by itself."
@@ -52,7 +54,7 @@ class CallService(Protocol):
 
     async def call(
         self,
-        tool: str | ToolSpec[Any, Any],
+        tool: AnyTool,
         arguments: HostArguments,
         meta: CallMeta = NO_META,
         *,
@@ -62,7 +64,7 @@ class CallService(Protocol):
     async def call_once(
         self,
         name: CallName,
-        tool: str | ToolSpec[Any, Any],
+        tool: AnyTool,
         arguments: HostArguments,
         meta: CallMeta = NO_META,
         *,
@@ -72,12 +74,22 @@ class CallService(Protocol):
     async def question(
         self,
         name: CallName,
-        tool: str | ToolSpec[Any, Any],
+        tool: AnyTool,
         arguments: HostArguments,
         meta: CallMeta = NO_META,
         *,
         within: Snapshot | None = None,
     ) -> Suspended | None: ...
+
+    async def question_ids(
+        self,
+        name: CallName,
+        tool: AnyTool,
+        arguments: HostArguments,
+        meta: CallMeta = NO_META,
+        *,
+        within: Snapshot | None = None,
+    ) -> frozenset[str] | None: ...
 
     async def call_all(
         self, calls: Iterable[ToolCall], *, within: Snapshot | None = None
@@ -154,31 +166,27 @@ class Snapshot:
             for spec in self.specs
         ]
 
-    async def call(
-        self, tool: str | ToolSpec[Any, Any], arguments: HostArguments, meta: CallMeta = NO_META
-    ) -> ToolResult:
+    async def call(self, tool: AnyTool, arguments: HostArguments, meta: CallMeta = NO_META) -> ToolResult:
         """Return the one result of a call, as `Runtime.call`."""
         return await self._caller.call(tool, arguments, meta, within=self)
 
     async def call_once(
-        self,
-        name: CallName,
-        tool: str | ToolSpec[Any, Any],
-        arguments: HostArguments,
-        meta: CallMeta = NO_META,
+        self, name: CallName, tool: AnyTool, arguments: HostArguments, meta: CallMeta = NO_META
     ) -> ToolResult:
         """Return the result of a call that is executed once under its name, as `Runtime.call_once`."""
         return await self._caller.call_once(name, tool, arguments, meta, within=self)
 
     async def question(
-        self,
-        name: CallName,
-        tool: str | ToolSpec[Any, Any],
-        arguments: HostArguments,
-        meta: CallMeta = NO_META,
+        self, name: CallName, tool: AnyTool, arguments: HostArguments, meta: CallMeta = NO_META
     ) -> Suspended | None:
         """Return what a call of `call_once` waits for, as `Runtime.question`."""
         return await self._caller.question(name, tool, arguments, meta, within=self)
+
+    async def question_ids(
+        self, name: CallName, tool: AnyTool, arguments: HostArguments, meta: CallMeta = NO_META
+    ) -> frozenset[str] | None:
+        """Return the ids of what a call of `call_once` has asked, as `Runtime.question_ids`."""
+        return await self._caller.question_ids(name, tool, arguments, meta, within=self)
 
     async def call_all(self, calls: Iterable[ToolCall]) -> tuple[ToolResult, ...]:
         """Return the results of calls made at once, as `Runtime.call_all`."""

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
+from langchain_core.messages import ToolCall
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.types import Command, interrupt
 
 from tests.agents.tools import agent, answers, calling, exported
 from toolgen.adapters.framework_calls import FrameworkCalls
+from toolgen.adapters.langchain import langchain_tools
+from toolgen.adapters.langgraph import langgraph_ask
 from toolgen.agents import Await, FinalResult, PlanInput, PlanResult, agents_of
 from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.contract.json_value import Json
@@ -128,3 +136,38 @@ async def test_a_call_that_is_cancelled_cancels_what_was_approved_below(runtime:
     await asyncio.wait([run])
     await cancelled.wait()
     assert run.cancelled()
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("tool", ["lows_look", "tops_look"])
+async def test_what_an_agent_was_answered_in_a_graph_reaches_no_question_after_it(
+    runtime: Runtime, case: str, tool: str
+) -> None:
+    """Also in a node that runs again, when the run of the agent has ended."""
+    first, answer, question, told = CASES[case]
+    home = await desk(runtime, first)
+    wiped: list[str] = []
+    asked: list[str] = []
+    messages: list[str] = []
+    [look] = [one for one in langchain_tools(home.snapshot, MIRA, ask=langgraph_ask) if one.name == tool]
+
+    async def node(state: MessagesState, config: RunnableConfig) -> None:
+        call = ToolCall(name=tool, args={}, id="c0", type="tool_call")
+        messages.append((await look.ainvoke(call, config)).content)
+        if interrupt({"question": "Wipe?"}):
+            wiped.append("sda")
+        interrupt({"question": "Sure?"})
+
+    graph = StateGraph(MessagesState)
+    graph.add_node("n", node)
+    graph.add_edge(START, "n")
+    app: Any = graph.compile(checkpointer=InMemorySaver())
+    config = {"configurable": {"thread_id": "t"}}
+    state = await app.ainvoke({"messages": []}, config)
+    while shown := state.get("__interrupt__"):
+        asked.append(shown[0].value["question"])
+        value = {"id": shown[0].value["id"], "answer": answer} if asked[-1] == question else False
+        state = await app.ainvoke(Command(resume={shown[0].id: value}), config)
+    assert (asked, wiped) == ([question, "Wipe?", "Sure?"], [])
+    assert len(set(messages)) == 1
+    assert told in messages[0]

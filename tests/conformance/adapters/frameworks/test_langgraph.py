@@ -15,6 +15,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.types import Command
 
+from toolgen.adapters.langgraph import ResumeError
 from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import Runtime, ToolContext
@@ -26,6 +27,7 @@ from .with_langgraph import (
     GRAPHS,
     answered,
     begin,
+    by_tool_node,
     interruptions,
     one_task,
     payments,
@@ -75,31 +77,35 @@ async def test_what_a_person_agrees_to_is_what_is_paid_once(kind: str, agreed: t
 
 @in_each_graph
 @pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
-async def test_answers_find_their_questions_in_every_order(kind: str, order: tuple[int, ...]) -> None:
-    """The person sees all open questions, and answers them in an order that is not that of the graph.
-
-    A task of its own that has its result does not read the answer to another question that it was given:
-    that one is asked again.
-    """
-    bank, rounds = Bank(), 0
+async def test_a_person_answers_in_every_order(kind: str, order: tuple[int, ...]) -> None:
+    """All open questions are shown, and each resume answers one of them."""
+    bank = Bank()
     async with Runtime(engine=InProcessEngine()) as runtime:
         graph = GRAPHS[kind](await bank.offered(runtime), InMemorySaver(), payments(*WANTED))
         state = await begin(graph)
-        while open_now := interruptions(state):
-            rounds += 1
-            assert rounds <= 6
-            waiting = {one.question: one.id for one in await runtime.waits.list("s")}
-            wanted = [f"Pay {WANTED[n][1]} to {WANTED[n][0]}?" for n in order]
-            asked = [question for question in wanted if question in waiting]
-            values: dict[str, Json] = {
-                one.id: {"id": waiting[question], "answer": {"approved": "mallory" not in question}}
-                for one, question in zip(open_now, asked, strict=False)
-            }
-            state = await resumed(graph, values)
+        for left, n in zip((3, 2, 1), order, strict=True):
+            shown = interruptions(state)
+            assert len(shown) == left
+            [one] = [each for each in shown if WANTED[n][0] in each.value["question"]]
+            state = await resumed(graph, {one.id: answered(one.value, {"approved": n > 0})})
     assert sorted(bank.paid) == [("baker", 3), ("smith", 7)]
     told = results(state["messages"])
     assert [told[f"c{n}"] for n in (1, 2)] == ['"3 paid to baker"', '"7 paid to smith"']
     assert "did not approve" in told["c0"]
+
+
+@in_each_graph
+async def test_an_answer_that_names_another_question_is_refused(kind: str) -> None:
+    bank = Bank()
+    async with Runtime(engine=InProcessEngine()) as runtime:
+        graph = GRAPHS[kind](await bank.offered(runtime), InMemorySaver(), payments(*WANTED[1:]))
+        one, other = interruptions(await begin(graph))
+        with pytest.raises(ResumeError, match=one.value["id"]):
+            await resumed(graph, {one.id: answered(other.value, YES)})
+        assert (bank.paid, len(await runtime.waits.list())) == ([], 2)
+        state = await resumed(graph, {each.id: answered(each.value, YES) for each in (one, other)})
+    assert sorted(bank.paid) == sorted(WANTED[1:])
+    assert not interruptions(state)
 
 
 @in_each_graph
@@ -130,7 +136,7 @@ async def test_a_call_beside_a_question_runs_once_though_its_node_runs_again() -
     message = payments(*WANTED)
     message.tool_calls.insert(0, ToolCall(name="greet", args={"name": "ann"}, id="g", type="tool_call"))
     async with Runtime(engine=InProcessEngine()) as runtime:
-        graph = one_task(await bank.offered(runtime), InMemorySaver(), message)
+        graph = by_tool_node(await bank.offered(runtime), InMemorySaver(), message)
         state, _ = await decided(graph, await begin(graph), agreeing_to(["smith"]))
     assert (bank.greeted, bank.paid) == (["ann"], [("smith", 7)])
     assert results(state["messages"])["g"] == '"greeted ann"'
@@ -145,27 +151,34 @@ async def test_an_id_that_a_model_gives_again_is_another_call_in_another_step() 
     assert bank.paid == [("baker", 3), ("baker", 3)]
 
 
-@pytest.mark.parametrize(
-    ("wrong", "reason"),
-    [
-        (lambda question: {"approved": True}, "names no question"),
-        (lambda question: answered(question, {"approved": "yes"}), "true or false"),
-    ],
-)
-async def test_three_answers_that_do_not_fit_leave_the_call_waiting(wrong: Any, reason: str) -> None:
+async def test_three_answers_that_do_not_fit_leave_the_call_waiting() -> None:
     bank = Bank()
     async with Runtime(engine=InProcessEngine()) as runtime:
         graph = one_task(await bank.offered(runtime), InMemorySaver(), payments(WANTED[0]))
         state, times = await begin(graph), 0
         while open_now := interruptions(state):
-            assert times == 0 or reason in open_now[0].value["reason"]
-            state = await resumed(graph, {one.id: wrong(one.value) for one in open_now})
+            assert times == 0 or "true or false" in open_now[0].value["reason"]
+            wrong = {one.id: answered(one.value, {"approved": "yes"}) for one in open_now}
+            state = await resumed(graph, wrong)
             times += 1
         [waiting] = await runtime.waits.list()
         told = results(state["messages"])["c0"]
         assert waiting.id in told
         assert (times, bank.paid) == (3, [])
         assert (await runtime.waits.answer(waiting.token, YES)).status == "ok"
+
+
+async def test_a_value_that_names_no_question_is_refused_and_the_right_one_goes_on() -> None:
+    bank = Bank()
+    async with Runtime(engine=InProcessEngine()) as runtime:
+        graph = one_task(await bank.offered(runtime), InMemorySaver(), payments(WANTED[1]))
+        [one] = interruptions(await begin(graph))
+        for _ in range(5):
+            with pytest.raises(ResumeError, match="was not taken"):
+                await resumed(graph, {one.id: YES})
+        assert bank.paid == []
+        await resumed(graph, {one.id: answered(one.value, YES)})
+    assert bank.paid == [WANTED[1]]
 
 
 async def test_an_answer_to_a_question_of_another_session_changes_nothing() -> None:
@@ -175,10 +188,9 @@ async def test_an_answer_to_a_question_of_another_session_changes_nothing() -> N
         other = (await snapshot.call("pay", {"to": "eve", "amount": 1})).suspension
         assert other is not None
         graph = one_task(snapshot, InMemorySaver(), payments(WANTED[0]))
-        state = await begin(graph)
-        [one] = interruptions(state)
-        state = await resumed(graph, {one.id: {"id": other.id, "answer": YES}})
-        assert [again.value["id"] for again in interruptions(state)] == [one.value["id"]]
+        [one] = interruptions(await begin(graph))
+        with pytest.raises(ResumeError):
+            await resumed(graph, {one.id: {"id": other.id, "answer": YES}})
         assert len(await runtime.waits.list()) == 2
     assert bank.paid == []
 
@@ -198,11 +210,12 @@ class Slow(Bank):
     def __init__(self) -> None:
         super().__init__()
         self.keys: list[str] = []
-        self.gate = asyncio.Event()
+        self.gate, self.began = asyncio.Event(), asyncio.Event()
 
     async def pay(self, to: str, amount: int, ctx: ToolContext) -> str:  # type: ignore[override]  # it looks at its call
         """Pay."""
         self.keys.append(ctx.idempotency_key)
+        self.began.set()
         if to == "baker":
             await self.gate.wait()
         return await super().pay(to, amount)
@@ -222,7 +235,7 @@ async def process(bank: Bank, path: Path) -> AsyncIterator[tuple[InProcessEngine
         Runtime(engine=engine) as runtime,
         AsyncSqliteSaver.from_conn_string(str(path / "graph.db")) as saver,
     ):
-        yield engine, runtime, one_task(await bank.offered(runtime), saver, payments(*WANTED[1:]))
+        yield engine, runtime, by_tool_node(await bank.offered(runtime), saver, payments(*WANTED[1:]))
 
 
 async def both_asked(bank: Bank, path: Path) -> dict[str, Any]:
@@ -231,27 +244,25 @@ async def both_asked(bank: Bank, path: Path) -> dict[str, Any]:
         return await begin(graph)
 
 
-async def approved(runtime: Runtime, graph: Any, state: dict[str, Any], to: str) -> dict[str, Any]:
-    """Return the state after the approval of one payment, whichever the graph has asked about."""
-    [id_] = [one.id for one in await runtime.waits.list() if to in one.question]
-    [asked] = interruptions(state)
-    return await resumed(graph, {asked.id: {"id": id_, "answer": YES}})
+async def approved(graph: Any, state: dict[str, Any], to: str) -> dict[str, Any]:
+    """Return the state after the approval of one payment."""
+    [asked] = [one for one in interruptions(state) if to in one.value["question"]]
+    return await resumed(graph, {asked.id: answered(asked.value, YES)})
 
 
-async def test_what_is_executed_when_the_graph_asks_again_ends_before_its_process(tmp_path: Path) -> None:
-    """LangGraph returns with the question about the second payment, while the first one goes on."""
+async def test_a_graph_asks_again_when_what_was_approved_has_ended(tmp_path: Path) -> None:
     bank = Slow()
     state = await both_asked(bank, tmp_path)
-    async with process(bank, tmp_path) as (_, runtime, graph):
-        state = await approved(runtime, graph, state, "baker")
-        assert (len(interruptions(state)), bank.paid) == (1, [])
+    async with process(bank, tmp_path) as (_, _, graph):
         ends = asyncio.create_task(bank.let_go())
+        state = await approved(graph, state, "baker")
+        assert (len(interruptions(state)), bank.paid) == (1, [("baker", 3)])
     await ends
-    async with process(bank, tmp_path) as (_, runtime, graph):
-        state = await approved(runtime, graph, state, "smith")
+    async with process(bank, tmp_path) as (_, _, graph):
+        state = await approved(graph, state, "smith")
     told = results(state["messages"])
     assert [told["c0"], told["c1"]] == ['"3 paid to baker"', '"7 paid to smith"']
-    assert sorted(bank.paid) == sorted(WANTED[1:])
+    assert bank.paid == list(WANTED[1:])
 
 
 async def test_payments_of_several_conversations_have_a_key_each() -> None:
@@ -270,8 +281,10 @@ async def test_payments_of_several_conversations_have_a_key_each() -> None:
 async def test_what_became_of_an_unknown_payment_reaches_the_graph(tmp_path: Path) -> None:
     bank = Slow()
     state = await both_asked(bank, tmp_path)
-    async with process(bank, tmp_path) as (engine, runtime, graph):
-        state = await approved(runtime, graph, state, "baker")
+    async with process(bank, tmp_path) as (engine, runtime, _):
+        [baker] = [one for one in await runtime.waits.list() if "baker" in one.question]
+        await runtime.waits.answer(baker.token, YES, wait_s=0)  # such as by `toolgen approve`
+        await bank.began.wait()
         await engine.close()  # while the payment goes on
     async with process(bank, tmp_path) as (engine, runtime, graph):
         known = [await engine.settled(one.run_id) for one in await engine.list_runs()]
@@ -279,6 +292,6 @@ async def test_what_became_of_an_unknown_payment_reaches_the_graph(tmp_path: Pat
         await runtime.runs.resolve(
             lost.run_id, "", Resolution(outcome="result", result="paid, says jo"), by="jo"
         )
-        state = await approved(runtime, graph, state, "smith")
+        state = await approved(graph, state, "smith")
     assert results(state["messages"])["c0"] == '"paid, says jo"'
     assert bank.paid == [("smith", 7)]

@@ -1,4 +1,4 @@
-"""The real LangGraph: graphs whose calls of one message are one task, a task each, or those of an agent."""
+"""The real LangGraph: graphs whose calls of one message are a task each or one task, and those of agents."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from langgraph.prebuilt import ToolNode
 from langgraph.types import Command, Interrupt, Send
 
 from toolgen.adapters.langchain import langchain_tools
-from toolgen.adapters.langgraph import langgraph_ask
+from toolgen.adapters.langgraph import langgraph_ask, toolgen_tool_node
 from toolgen.contract.json_value import Json
 from toolgen.runtime import Snapshot
 
@@ -57,15 +57,26 @@ def payments(*wanted: tuple[str, int]) -> AIMessage:
     return AIMessage("", tool_calls=calls)
 
 
-def one_task(snapshot: Snapshot, saver: BaseCheckpointSaver[Any], message: AIMessage) -> Any:
-    """Return a graph whose `ToolNode` executes all calls of a message."""
+def of_node(node: Any, saver: BaseCheckpointSaver[Any], message: AIMessage) -> Any:
+    """Return a graph whose model says a message, and whose node executes its calls."""
     graph = StateGraph(MessagesState)
     graph.add_node("model", lambda state: {"messages": [message]})
-    graph.add_node("tools", ToolNode(langchain_tools(snapshot, META, ask=langgraph_ask)))
+    graph.add_node("tools", node)
     graph.add_edge(START, "model")
     graph.add_edge("model", "tools")
     graph.add_edge("tools", END)
     return graph.compile(checkpointer=saver)
+
+
+def by_tool_node(snapshot: Snapshot, saver: BaseCheckpointSaver[Any], message: AIMessage) -> Any:
+    """Return a graph whose `toolgen_tool_node` executes all calls of a message."""
+    node = toolgen_tool_node(langchain_tools(snapshot, META, ask=langgraph_ask))
+    return of_node(node, saver, message)
+
+
+def one_task(snapshot: Snapshot, saver: BaseCheckpointSaver[Any], message: AIMessage) -> Any:
+    """Return a graph whose `ToolNode` executes all calls of a message in one task."""
+    return of_node(ToolNode(langchain_tools(snapshot, META, ask=langgraph_ask)), saver, message)
 
 
 def a_task_each(snapshot: Snapshot, saver: BaseCheckpointSaver[Any], message: AIMessage) -> Any:
@@ -91,7 +102,7 @@ def an_agent(snapshot: Snapshot, saver: BaseCheckpointSaver[Any], message: AIMes
 
 
 GRAPHS: Final[Mapping[str, Callable[..., Any]]] = {
-    "ToolNode": one_task,
+    "toolgen_tool_node": by_tool_node,
     "Send": a_task_each,
     "create_agent": an_agent,
 }

@@ -1,0 +1,113 @@
+"""What LangGraph hands out to the next `interrupt()` of a task; the only reader of its private parts.
+
+They are the same from LangGraph 1.2.20 on, where each question of a task has an id of its own and a node that
+is retried counts from 0 again. Where one is missing, nothing is read otherwise: the import fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any, Final
+
+from toolgen.contract.errors import ToolgenError
+from toolgen.contract.extras import extra
+from toolgen.contract.record import frozen_record
+
+with extra("langgraph"):
+    from langgraph.config import get_config
+
+_PAD: Final = "__pregel_scratchpad"
+_RESUMED_BY_ID: Final = "__pregel_resume_map"
+_COUNT: Final = "count("
+
+
+@frozen_record
+class GraphTask:
+    """The place of the next `interrupt()` of a task."""
+
+    node: str
+    pad: object
+    """Is another one for each execution of a task."""
+    value: Any
+    """What the next `interrupt()` returns; None for nothing."""
+    is_recorded: bool
+    """LangGraph keeps the value for this task; else it goes to whoever asks first."""
+    is_mixed: bool
+    """The run was resumed by ids, and a value of an earlier resume is still there."""
+    take: Callable[[bool], Any]
+
+    @property
+    def has_value(self) -> bool:
+        """Whether the next `interrupt()` returns a value, unless somebody else has taken that."""
+        return self.value is not None
+
+    def has_value_left(self) -> bool:
+        """Whether nobody else has taken the value. One that goes to who asks first is taken by that."""
+        return self.is_recorded or self.take(True) is not None
+
+    def is_same(self, other: GraphTask) -> bool:
+        """Whether the other is of the same execution of the same task."""
+        return self.pad is other.pad
+
+
+def current_task() -> GraphTask | None:
+    """Return the task that runs here; None outside of a graph."""
+    try:
+        config = get_config()
+    except RuntimeError:  # nothing of LangChain runs here
+        return None
+    facts: dict[str, Any] = config.get("configurable", {})
+    if (pad := facts.get(_PAD)) is None:
+        return None
+    place, newest = _number(pad.interrupt_counter), pad.get_null_resume(False)
+    recorded = pad.resume[place:]
+    is_taken = any(newest is value for value in pad.resume)
+    return GraphTask(
+        node=str(config.get("metadata", {}).get("langgraph_node", "")),
+        pad=pad,
+        value=recorded[0] if recorded else None if is_taken else newest,
+        is_recorded=bool(recorded),
+        is_mixed=newest is not None and bool(facts.get(_RESUMED_BY_ID)),
+        take=pad.get_null_resume,
+    )
+
+
+def _number(counter: Any) -> int:
+    """Return the number of the next interruption, which a counter says when it is counted alone."""
+    count = counter._counter  # None before the first one, else `itertools.count(0).__next__`
+    return 0 if count is None else int(repr(count.__self__)[len(_COUNT) : -1])
+
+
+def _require_parts() -> None:
+    """Raise where LangGraph has not the parts that `current_task` reads, or another meaning of them.
+
+    Raises:
+        ToolgenError: as said.
+    """
+    cause: Exception | None = None
+    try:
+        from langgraph._internal import _constants
+        from langgraph._internal._scratchpad import PregelScratchpad
+        from langgraph.pregel._algo import LazyAtomicCounter
+        from langgraph.types import _interrupt_id
+
+        names = {field.name for field in fields(PregelScratchpad)}
+        counter = LazyAtomicCounter()
+        numbers = [_number(counter), counter(), _number(counter), counter(), _number(counter)]
+        is_known = (
+            (_constants.CONFIG_KEY_SCRATCHPAD, _constants.CONFIG_KEY_RESUME_MAP) == (_PAD, _RESUMED_BY_ID)
+            and names >= {"interrupt_counter", "get_null_resume", "resume"}
+            and numbers == [0, 0, 1, 1, 2]
+            and _interrupt_id("", 0) != _interrupt_id("", 1)
+        )
+    except (ImportError, AttributeError, TypeError, ValueError) as error:
+        is_known, cause = False, error
+    if not is_known:
+        raise ToolgenError(
+            "toolgen does not know how this version of LangGraph hands out answers, and asks nobody by it",
+            hint="pip install 'toolgen[langgraph]' brings a version that it knows",
+        ) from cause
+
+
+_require_parts()
