@@ -90,7 +90,8 @@ class SnapshotTool(BaseTool):
             return None
         await _save_artifacts(tool_context, result)
         tool_context.state[f"{FACTS}{tool_context.function_call_id}"] = view.as_json()
-        tool_context.actions.skip_summarization = view.is_final or None
+        if view.is_final:  # else as a callback has set it
+            tool_context.actions.skip_summarization = True
         return _response(view)
 
 
@@ -100,16 +101,14 @@ async def _confirmed(
     """Return the result of a call after what a person said in ADK's confirmation.
 
     The answer is to the question that ADK was given, whose id the session has kept, or to the one that the
-    payload names.
+    payload names. A confirmation without either is one that a callback or plugin asked for.
     """
     payload = confirmation.payload if isinstance(confirmation.payload, Mapping) else {}
     id_ = payload.get("id", tool_context.state.get(_asked_key(tool_context)))
     answer = _answer(asked, confirmation.confirmed, payload)
     if answer is None:
         return await call.cancel(asked, "the question was not answered")
-    if not isinstance(id_, str):
-        return await call.answer_by_call(asked, answer)
-    return await call.answer(asked, {"id": id_, "answer": answer})
+    return await call.answer(asked, {"id": id_, "answer": answer} if isinstance(id_, str) else None)
 
 
 def _answer(asked: Suspended, is_confirmed: bool, payload: Mapping[str, Any]) -> Json:

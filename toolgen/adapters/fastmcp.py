@@ -23,6 +23,7 @@ from toolgen.runtime import Snapshot, Suspended
 from toolgen.runtime import ToolResult as Result
 from toolgen.stores import StoreError
 from toolgen.waiting.errors import SuspensionError
+from toolgen.waiting.frozen import TOKEN_PREFIX
 from toolgen.waiting.unfit import MOST_MISFITS, asks_again, waiting_message
 
 from .framework_calls import FrameworkCall, FrameworkCalls, MetaOf, Spec
@@ -120,7 +121,7 @@ class SnapshotTool(Tool):
         call = self._calls.unnamed(context, self._spec.name, arguments, uuid.uuid4().hex)
         state = context.request_state
         try:
-            if state is None:
+            if state is None or not state.startswith(TOKEN_PREFIX):  # of a question asked around it
                 result = await call.result()
             else:
                 result = await self._resumed(context, state, call)

@@ -13,6 +13,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 from pydantic import PrivateAttr
 
 from toolgen.calls.call import NO_META
+from toolgen.contract.errors import ToolgenError
 from toolgen.contract.extras import extra
 from toolgen.contract.record import frozen_record
 from toolgen.runtime import AudioContent, Content, ImageContent, Snapshot, Suspended, TextContent
@@ -82,12 +83,29 @@ class _HostAsks:
         result = await call.result()
         misfits = 0
         while (asked := result_view(result).approval) is not None and misfits < MOST_MISFITS:
-            answer = await self.ask(asked)
+            answer = await self._answer(asked)
             if answer is None:
                 return await call.cancel(asked, NOBODY)
             result = await call.answer(asked, answer)
             misfits = misfits + 1 if asks_again(asked, result.suspension) else 0
         return result
+
+    async def _answer(self, asked: Suspended) -> NamedAnswer | None:
+        """Return what a person answers.
+
+        Raises:
+            ToolgenError: the function interrupts a graph.
+        """
+        try:
+            return await self.ask(asked)
+        except Exception as error:
+            if type(error).__module__.partition(".")[0] != "langgraph":
+                raise
+            raise ToolgenError(
+                "`ask` interrupts a graph by itself: when its node runs again, the next question of the "
+                "graph would get the answer",
+                hint="give langchain_tools ask=toolgen.adapters.langgraph.langgraph_ask",
+            ) from error
 
 
 class SnapshotTool(BaseTool):

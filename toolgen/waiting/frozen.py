@@ -29,7 +29,7 @@ Verdict = Literal["sealed", "tampered", "unsealed"]
 seal, or that of another secret, so that nobody here knows."""
 
 _FORM: Final = 1
-_PREFIX: Final = "s_"
+TOKEN_PREFIX: Final = "s_"
 """First characters of every token, so that no shell takes one for an option."""
 _SHORTEST_SECRET: Final = 16
 """Bytes."""
@@ -190,7 +190,7 @@ class Sealer:
     def issue(self, claims: TokenClaims) -> str:
         """Return the token; the same for the same claims."""
         text = _base64(json.dumps([_FORM, self._newest, *astuple(claims)]).encode())
-        return f"{_PREFIX}{text}.{self._mac(self._newest, 'token', text)}"
+        return f"{TOKEN_PREFIX}{text}.{self._mac(self._newest, 'token', text)}"
 
     def open(self, token: str) -> TokenClaims:
         """Return the contents of a token.
@@ -198,8 +198,8 @@ class Sealer:
         Raises:
             UnknownSuspensionError: no host with one of the secrets issued it.
         """
-        text, _, mac = token.removeprefix(_PREFIX).partition(".")
-        macs = [self._mac(key, "token", text) for key in self._secrets if token.startswith(_PREFIX)]
+        text, _, mac = token.removeprefix(TOKEN_PREFIX).partition(".")
+        macs = [self._mac(key, "token", text) for key in self._secrets if token.startswith(TOKEN_PREFIX)]
         if token.isascii() and any(hmac.compare_digest(ours, mac) for ours in macs):  # else nothing is read
             form, _, *facts = json.loads(urlsafe_b64decode(text + "=" * (-len(text) % 4)))
             if form == _FORM:
