@@ -119,6 +119,7 @@ lab-pythons: .venv/ready ## run the tests with Python 3.12 and 3.13, and say whi
 # The page of `toolgen serve`, by the node of the wheel; its built files are in the repository.
 .PHONY: ui
 ui: ui/node_modules/ready ## check and build the page of `toolgen serve` from ui/
+	$(BIN)/python -m tests.escape_table
 	cd ui && PATH="$(NODE)/bin:$$PATH" $(NPM) run check
 	cd ui && PATH="$(NODE)/bin:$$PATH" $(NPM) run build
 

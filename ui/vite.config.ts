@@ -1,5 +1,3 @@
-import { fileURLToPath } from "node:url";
-
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
 
@@ -7,8 +5,6 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   plugins: [react()],
   base: "./",
-  // What @rjsf/core has for its own tests imports a validator that compiles schemas; nothing of it reaches the page.
-  resolve: { alias: { "@rjsf/validator-ajv8": fileURLToPath(new URL("src/forms/validator.ts", import.meta.url)) } },
   build: {
     outDir: "../toolgen/adapters/http/page",
     emptyOutDir: true,
@@ -22,5 +18,5 @@ export default defineConfig({
       },
     },
   },
-  test: { environment: "jsdom", include: ["src/**/*.test.ts"], server: { deps: { inline: ["@rjsf/core"] } } },
+  test: { environment: "jsdom", include: ["src/**/*.test.{ts,tsx}"] },
 });

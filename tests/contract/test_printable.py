@@ -7,6 +7,7 @@ import logging
 
 import pytest
 
+from tests.escape_table import PATH, table
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.logs import logger
 from toolgen.contract.printable import hides, printable, printable_lines
@@ -50,6 +51,10 @@ def test_what_people_read_stays_as_it_is(text: str) -> None:
 
 def test_lines_stay_lines() -> None:
     assert printable_lines("a\x1b\n b\r\n") == "a\\u001b\n b\\r\n"
+
+
+def test_the_explorer_has_the_same_table() -> None:
+    assert PATH.read_text("utf-8") == table(), "make ui"
 
 
 def test_a_log_has_no_lines_but_its_own(caplog: pytest.LogCaptureFixture) -> None:

@@ -10,11 +10,26 @@ import re
 import unicodedata
 from typing import Final
 
-_HIDDEN: Final = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+UNSEEN: Final = (
+    (0x034F, 0x034F),
+    (0x115F, 0x1160),
+    (0x17B4, 0x17B5),
+    (0x180B, 0x180D),
+    (0x180F, 0x180F),
+    (0x2800, 0x2800),
+    (0x3164, 0x3164),
+    (0xFE00, 0xFE0F),
+    (0xFFA0, 0xFFA0),
+    (0xE0100, 0xE01EF),
 )
-"""What Python calls printable and no font shows: the rest of Unicode's Default_Ignorable_Code_Point, and the
-empty Braille pattern. Python itself tells of controls, formats, separators and surrogates."""
+"""Ranges that Python calls printable and no font shows: the rest of Unicode's Default_Ignorable_Code_Point,
+and the empty Braille pattern. `str.isprintable` covers controls, formats, separators, surrogates and code
+points that are not assigned. `tests/escape_table.py` generates the table of the explorer from this one."""
+
+SHORT_ESCAPES: Final = {"\b": r"\b", "\f": r"\f", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
+"""Escapes of JSON that are shorter than those by code point."""
+
+_HIDDEN: Final = re.compile("[" + "".join(f"{chr(first)}-{chr(last)}" for first, last in UNSEEN) + "]")
 
 _HIDDEN_CATEGORIES: Final = frozenset(["Cc", "Cf", "Cs", "Zl", "Zp"])
 """Categories of Unicode: controls, formats, surrogates, separators of lines and paragraphs."""
@@ -37,8 +52,6 @@ _UNJOINED: Final = (
 """Beginnings of the names of letters that no joiner changes."""
 _VIRAMA: Final = 9
 """Combining class of the sign that a joiner may follow at the end of a word."""
-
-_SHORT: Final = {"\b": r"\b", "\f": r"\f", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
 
 
 def printable(text: str) -> str:
@@ -94,8 +107,8 @@ def _is_joined(char: str) -> bool:
 def _shown(char: str) -> str:
     if char.isprintable() and not _HIDDEN.match(char):
         return char
-    if char in _SHORT:
-        return _SHORT[char]
+    if char in SHORT_ESCAPES:
+        return SHORT_ESCAPES[char]
     code = ord(char)
     if code <= 0xFFFF:
         return f"\\u{code:04x}"

@@ -153,7 +153,8 @@ function isDay(text: string): boolean {
   return year > 0 && day <= new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate();
 }
 
-const EXAMPLES: ReadonlyMap<string, string> = new Map([
+/** What a text of a format looks like, for an empty field. */
+export const EXAMPLES: ReadonlyMap<string, string> = new Map([
   ["date-time", "2026-01-28T09:30:00+01:00"],
   ["date", "2026-01-28"],
   ["time", "09:30:00Z"],

@@ -3,6 +3,7 @@
 import { addressOf, type Address } from "../address";
 import { Problem, surface, type Agent, type Catalogue, type Session } from "../api/client";
 import { usePages } from "../api/use";
+import { shown } from "../kit/escape";
 import { Dot } from "../kit/small";
 import { texts } from "../texts";
 import { Conversation } from "./Conversation";
@@ -18,7 +19,7 @@ export default function AgentsPlace({ agents, catalogue, address }: { agents: re
       <aside className="side" aria-label={texts.places.agents}>
         {agents.length === 0 && <p className="pad muted">{texts.noAgents}</p>}
         {agents.map((one) => (
-          <a key={one.id} className="list-item" href={addressOf("agents", [one.id])} aria-current={one.id === agent ? "page" : undefined}><span>{one.id}</span></a>
+          <a key={one.id} className="list-item" href={addressOf("agents", [one.id])} aria-current={one.id === agent ? "page" : undefined}><span>{shown(one.id)}</span></a>
         ))}
         {agents.length > 0 && <div className="list-heading">{texts.talk.sessions}</div>}
         {sessions.error instanceof Problem && <p className="pad muted">{sessions.error.message}</p>}
@@ -26,7 +27,7 @@ export default function AgentsPlace({ agents, catalogue, address }: { agents: re
           {agent !== "" && <a className="list-item" href={addressOf("agents", [agent])} aria-current={session === "" ? "page" : undefined}><span>{texts.newSession}</span></a>}
           {own.map((one) => (
             <a key={one.id} className="list-item" href={addressOf("agents", [agent, one.id])} aria-current={one.id === session ? "page" : undefined}>
-              <span title={one.id}>{one.message ?? one.id}</span><Dot tone={one.ended_at === undefined ? "good" : ""} says={one.ended_at === undefined ? texts.talk.open : texts.talk.ended} />
+              <span title={one.id}>{shown(one.message ?? one.id)}</span><Dot tone={one.ended_at === undefined ? "good" : ""} says={one.ended_at === undefined ? texts.talk.open : texts.talk.ended} />
             </a>
           ))}
           {agents.length > 0 && sessions.value !== undefined && own.length === 0 && <p className="pad muted">{texts.talk.none}</p>}

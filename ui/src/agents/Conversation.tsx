@@ -4,7 +4,9 @@ import { Fragment, useEffect, useRef, useState } from "react";
 import { addressOf, go } from "../address";
 import { Problem, surface, type Catalogue, type Run, type ToolAnswer, type Turn, type Wait } from "../api/client";
 import { useLoaded, wordsOf, wordsOfThrown } from "../api/use";
-import { useKept } from "../kit/kept";
+import { TextEntry, useKeptText, Wrong } from "../forms/form";
+import { faultsOf } from "../forms/draft";
+import { shown, shownLines } from "../kit/escape";
 import { Banner, Tag } from "../kit/small";
 import { pretty, ValueTable, type Json } from "../kit/values";
 import { TimelineView } from "../runs/TimelineView";
@@ -18,8 +20,9 @@ import { WaitPanel } from "../waits/WaitPanel";
 export function Conversation({ agent, session, catalogue, again }: { agent: string; session: string; catalogue: Catalogue; again: () => void }) {
   const [started, setStarted] = useState("");
   const [said, setSaid] = useState("");
-  const [text, setText] = useKept(`message ${agent} ${session}`, "");
-  const [named, setNamed] = useKept(`session ${agent}`, "");
+  const text = useKeptText(`message ${agent} ${session}`, "message");
+  const named = useKeptText(`session ${agent}`, "session");
+  const isSending = useRef(false); // before the form is drawn again
   const [failed, setFailed] = useState("");
   const messages = useLoaded(`messages ${session}`, () => saidIn(session));
   const turns = messages.value ?? [];
@@ -28,22 +31,28 @@ export function Conversation({ agent, session, catalogue, again }: { agent: stri
   const { timeline, isLive, broken } = useRun(run, () => { messages.again(); waits.again(); });
   const end = useRef<HTMLDivElement>(null);
   useEffect(() => { end.current?.scrollIntoView({ block: "nearest" }); }, [turns.length, timeline.lines.length, timeline.saying]);
+  const faults = session === "" ? faultsOf(text.entered, named.entered) : text.entered.faults;
+  const isBlank = text.entered.ok && text.entered.value.trim() === "";
   const send = async () => {
-    const message = text.trim();
-    if (message === "") return;
+    if (faults.size > 0 || !text.entered.ok || isBlank || isSending.current) return;
+    const message = text.entered.value;
+    const own = named.entered.ok && named.entered.value !== "" ? { session: named.entered.value } : {};
+    const typed = text.slot;
+    isSending.current = true;
     setFailed("");
-    setText("");
+    text.set(null);
     setSaid(message);
     try {
-      const begun: Run = session === "" ? await surface.runs.start({ agent, message, ...(named !== "" && { session: named }) }) : await surface.sessions.send(session, message, turns.length === 0 ? { agent } : {});
+      const begun: Run = session === "" ? await surface.runs.start({ agent, message, ...own }) : await surface.sessions.send(session, message, turns.length === 0 ? { agent } : {});
       setStarted(begun.id);
       again();
       if (session === "" && begun.session_id !== undefined) go(addressOf("agents", [agent, begun.session_id]), true);
     } catch (error) {
       setFailed(wordsOfThrown(error));
-      setText(message); // nothing that was typed is lost
+      text.set(typed); // nothing that was typed is lost
       setSaid("");
     }
+    isSending.current = false;
   };
   const ended = isLive ? "" : endOf(timeline);
   const isTold = turns.some((turn) => turn.run_id === run);
@@ -51,26 +60,23 @@ export function Conversation({ agent, session, catalogue, again }: { agent: stri
   return (
     <div className="split">
       <section aria-label={texts.talk.title}>
-        <div className="row"><h1>{agent}</h1><code className="muted">{session || texts.talk.fresh}</code></div>
+        <div className="row"><h1>{shown(agent)}</h1><code className="muted">{shown(session) || texts.talk.fresh}</code></div>
         <div className="talk" role="log" aria-label={texts.talk.said}>
           {turns.map((turn, index) => <Said key={index} turn={turn} />)}
-          {!isTold && said !== "" && <div className="said user">{said}</div>}
-          {timeline.saying !== "" && <div className="said" aria-live="polite">{timeline.saying}</div>}
-          {isLive && timeline.saying === "" && <p className="muted small" role="status">{timeline.lines.at(-1)?.what ?? texts.talk.starting}…</p>}
+          {!isTold && said !== "" && <div className="said user">{shownLines(said)}</div>}
+          {timeline.saying !== "" && <div className="said" aria-live="polite">{shownLines(timeline.saying)}</div>}
+          {isLive && timeline.saying === "" && <p className="muted small" role="status">{shown(timeline.lines.at(-1)?.what ?? texts.talk.starting)}…</p>}
         </div>
         {open.map((wait) => <WaitPanel key={wait.id} wait={wait} catalogue={catalogue} isOpen again={waits.again} />)}
-        {ended !== "" && <Banner tone="bad">{ended}</Banner>}
+        {ended !== "" && <Banner tone="bad">{shownLines(ended)}</Banner>}
         {(failed || broken || messages.error !== undefined) && <Banner tone="bad">{failed || broken || (messages.error !== undefined && wordsOf(messages.error))}</Banner>}
-        {session === "" && (
-          <div className="field">
-            <label className="label" htmlFor="session">{texts.call.as} <span className="muted small">{texts.optional}</span></label>
-            <p className="help">{texts.newSessionHelp}</p>
-            <input id="session" value={named} onChange={(event) => { setNamed(event.target.value); }} />
+        <form onSubmit={(event) => { event.preventDefault(); void send(); }}>
+          {session === "" && <TextEntry state={named} label={texts.call.as} name={texts.call.as} isOptional><p className="help">{texts.newSessionHelp}</p></TextEntry>}
+          <div className="row">
+            <div className="grow"><TextEntry state={text} name={texts.talk.message(agent)} placeholder={texts.talk.message(agent)} /></div>
+            <button className="primary" disabled={isBlank || faults.size > 0}>{texts.talk.send}</button>
           </div>
-        )}
-        <form className="row" onSubmit={(event) => { event.preventDefault(); void send(); }}>
-          <input className="grow" aria-label={texts.talk.message(agent)} placeholder={texts.talk.message(agent)} value={text} onChange={(event) => { setText(event.target.value); }} />
-          <button className="primary" disabled={text.trim() === ""}>{texts.talk.send}</button>
+          <Wrong faults={faults} />
         </form>
         <div ref={end} />
       </section>
@@ -103,11 +109,11 @@ function Said({ turn }: { turn: Turn }) {
   return (
     <>
       {turn.messages.map((message, index) => {
-        if (message.type === "user") return <div key={index} className="said user">{message.text}</div>;
+        if (message.type === "user") return <div key={index} className="said user">{shownLines(message.text)}</div>;
         if (message.type === "tools") return null;
         return (
           <Fragment key={index}>
-            {message.text !== undefined && message.text !== "" && <div className="said">{message.text}</div>}
+            {message.text !== undefined && message.text !== "" && <div className="said">{shownLines(message.text)}</div>}
             {(message.calls ?? []).map((call) => <CallLine key={call.id} name={call.name} given={call.arguments} answer={answers.get(call.id)} />)}
           </Fragment>
         );
@@ -120,7 +126,7 @@ function Said({ turn }: { turn: Turn }) {
 function CallLine({ name, given, answer }: { name: string; given: Json; answer: ToolAnswer | undefined }) {
   return (
     <details className="panel">
-      <summary><strong>{name}</strong> {answer === undefined ? <Tag tone="planning">{texts.talk.noResult}</Tag> : <OutcomeTag outcome={answer.status} />}</summary>
+      <summary><strong>{shown(name)}</strong> {answer === undefined ? <Tag tone="planning">{texts.talk.noResult}</Tag> : <OutcomeTag outcome={answer.status} />}</summary>
       <h3>{texts.call.arguments}</h3><pre>{pretty(given)}</pre>
       {answer?.result !== undefined && <><h3>{texts.talk.read}</h3><ValueTable value={answer.result} /></>}
       {(answer?.artifacts ?? []).map((artifact) => <ArtifactView key={`${artifact.kind} ${artifact.digest}`} artifact={artifact} />)}

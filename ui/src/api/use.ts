@@ -1,6 +1,7 @@
 /** Answers of the server in components: kept by key while they are fetched again. */
 
 import { useCallback, useEffect, useState } from "react";
+import { shownLines } from "../kit/escape";
 import { texts } from "../texts";
 import { Problem } from "./client";
 
@@ -13,8 +14,8 @@ export interface Loaded<Value> {
 
 /** Why something failed, for a person: the words of the server, or that there is none. */
 export function wordsOf(error: Error): string {
-  if (error instanceof Problem) return error.status === 401 ? texts.refusedToken : error.message;
-  return error instanceof TypeError ? texts.gone : error.message; // as `fetch` has it
+  if (error instanceof Problem) return error.status === 401 ? texts.refusedToken : shownLines(error.message);
+  return error instanceof TypeError ? texts.gone : shownLines(error.message); // as `fetch` has it
 }
 
 /** The same of whatever was thrown. */

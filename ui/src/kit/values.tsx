@@ -2,6 +2,7 @@
 
 import { useState } from "react";
 import { texts } from "../texts";
+import { shown, shownLines, visible, visibleLines } from "./escape";
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 export type JsonObject = { readonly [key: string]: Json };
@@ -10,19 +11,25 @@ export function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** A value as JSON on several lines, in which nothing hides; it is JSON of the same value. */
 export function pretty(value: Json): string {
-  return JSON.stringify(value, null, 2);
+  return visibleLines(JSON.stringify(value, null, 2));
+}
+
+/** The same on one line. */
+export function compact(value: Json): string {
+  return visible(JSON.stringify(value));
 }
 
 function short(value: Json): string {
-  return typeof value === "string" ? value : JSON.stringify(value);
+  return typeof value === "string" ? shownLines(value) : compact(value);
 }
 
 /** A value in a cell: nested ones are opened in place. */
 function Cell({ value }: { value: Json | undefined }) {
   if (value === undefined) return <span className="muted">–</span>;
-  if (typeof value !== "object" || value === null) return <>{short(value)}</>;
-  const text = JSON.stringify(value);
+  if (typeof value !== "object" || value === null) return <span className="shown">{short(value)}</span>;
+  const text = compact(value);
   if (text.length <= 60) return <code>{text}</code>;
   const count = Array.isArray(value) ? `${value.length} items` : `${Object.keys(value).length} fields`;
   return <details><summary className="muted">{count}</summary><ValueTable value={value} /></details>;
@@ -43,10 +50,10 @@ function Fields({ fields }: { fields: JsonObject }) {
   const plain = Object.entries(fields).filter(([key]) => !rowed.some(([name]) => name === key));
   return (
     <>
-      {rowed.map(([name, value]) => <section key={name}><h3>{name}</h3><ValueTable value={value} /></section>)}
+      {rowed.map(([name, value]) => <section key={name}><h3>{shown(name)}</h3><ValueTable value={value} /></section>)}
       {plain.length > 0 && (
         <table><tbody>
-          {plain.map(([name, value]) => <tr key={name}><th scope="row">{name}</th><td><Cell value={value} /></td></tr>)}
+          {plain.map(([name, value]) => <tr key={name}><th scope="row">{shown(name)}</th><td><Cell value={value} /></td></tr>)}
         </tbody></table>
       )}
       {rowed.length + plain.length === 0 && <p className="muted">{texts.values.emptyObject}</p>}
@@ -72,7 +79,7 @@ function Rows({ rows }: { rows: readonly JsonObject[] }) {
         <thead><tr>{columns.map((column) => (
           <th key={column} scope="col" aria-sort={sort?.column === column ? (sort.descending ? "descending" : "ascending") : "none"}>
             <button type="button" className="plain" onClick={() => { setSort({ column, descending: sort?.column === column && !sort.descending }); }}>
-              {column}{sort?.column === column ? (sort.descending ? " ↓" : " ↑") : ""}
+              {shown(column)}{sort?.column === column ? (sort.descending ? " ↓" : " ↑") : ""}
             </button>
           </th>
         ))}</tr></thead>
@@ -89,18 +96,19 @@ function Rows({ rows }: { rows: readonly JsonObject[] }) {
 export function order(left: Json | undefined, right: Json | undefined): number {
   if (left === undefined || right === undefined) return Number(left === undefined) - Number(right === undefined);
   if (typeof left === "number" && typeof right === "number") return left - right;
-  return short(left).localeCompare(short(right), "en", { numeric: true });
+  const text = (value: Json) => (typeof value === "string" ? value : JSON.stringify(value));
+  return text(left).localeCompare(text(right), "en", { numeric: true });
 }
 
 const OPEN_DEPTH = 2;
 
 export function Tree({ value, depth = 0 }: { value: Json; depth?: number }) {
-  if (typeof value !== "object" || value === null) return <>{JSON.stringify(value)}</>;
+  if (typeof value !== "object" || value === null) return <>{compact(value)}</>;
   const entries: [string, Json][] = Array.isArray(value) ? value.map((item, index) => [String(index), item as Json]) : Object.entries(value as JsonObject);
   return (
     <ul className="tree">
       {entries.map(([name, child]) => (
-        <li key={name}>{typeof child === "object" && child !== null ? <Branch name={name} value={child} depth={depth} /> : <>{name}: {JSON.stringify(child)}</>}</li>
+        <li key={name}>{typeof child === "object" && child !== null ? <Branch name={name} value={child} depth={depth} /> : <>{shown(name)}: {compact(child)}</>}</li>
       ))}
       {entries.length === 0 && <li className="muted">{Array.isArray(value) ? "[]" : "{}"}</li>}
     </ul>
@@ -113,7 +121,7 @@ function Branch({ name, value, depth }: { name: string; value: Json; depth: numb
   const count = Array.isArray(value) ? `[${value.length}]` : `{${Object.keys(value as JsonObject).length}}`;
   return (
     <details open={open} onToggle={(event) => { setOpen(event.currentTarget.open); }}>
-      <summary>{name} <span className="muted">{count}</span></summary>
+      <summary>{shown(name)} <span className="muted">{count}</span></summary>
       {open && <Tree value={value} depth={depth + 1} />}
     </details>
   );

@@ -3,6 +3,7 @@
 import { useRef, useState } from "react";
 import { addressOf } from "../address";
 import type { Agent, Catalogue, Tool } from "../api/client";
+import { shown } from "../kit/escape";
 import { Dot } from "../kit/small";
 import { texts } from "../texts";
 import { behaviour } from "../tools/search";
@@ -32,7 +33,7 @@ export default function MapPlace({ agents, catalogue }: { agents: readonly Agent
           {agents.length === 0 && <p className="muted">{texts.noAgents}</p>}
           {agents.map((agent) => (
             <div key={agent.id} className="panel" {...node(`agent ${agent.id}`)}>
-              <a href={addressOf("agents", [agent.id])}><strong>{agent.id}</strong></a>
+              <a href={addressOf("agents", [agent.id])}><strong>{shown(agent.id)}</strong></a>
               <ul className="small">
                 {used(agent.tools.map((name) => ids.get(name) ?? name)).map(([toolset, count]) => <li key={toolset}>uses {count} of <code>{toolset}</code></li>)}
                 {catalogue.tools.filter((tool) => tool.agent === agent.id).map((tool) => <li key={tool.id}>answers <a href={addressOf("tools", [tool.id])}>{tool.name}</a></li>)}
@@ -46,7 +47,7 @@ export default function MapPlace({ agents, catalogue }: { agents: readonly Agent
               <strong>{id}</strong>
               {tools.map((tool) => {
                 const [word, tone] = behaviour(tool)[0] ?? ["", ""];
-                return <a key={tool.id} className="list-item" href={addressOf("tools", [tool.id])}><span>{tool.title ?? tool.name}</span><Dot tone={tone === "good" ? "" : tone} says={word} /></a>;
+                return <a key={tool.id} className="list-item" href={addressOf("tools", [tool.id])}><span>{shown(tool.title ?? tool.name)}</span><Dot tone={tone === "good" ? "" : tone} says={word} /></a>;
               })}
             </div>
           ))}

@@ -3,6 +3,7 @@
 import { useState } from "react";
 import type { AnyCall, Outcome } from "../api/client";
 import { Bars } from "../kit/bars";
+import { shown, shownLines } from "../kit/escape";
 import { Banner, Copy, Tag, type Tone } from "../kit/small";
 import { Tabs } from "../kit/tabs";
 import { pretty, Tree, ValueTable, type Json } from "../kit/values";
@@ -34,11 +35,11 @@ export function ResultPanel({ call, tookMs, next }: { call: AnyCall; tookMs: num
         <span className="grow" />
         {result !== undefined && <Copy what={texts.call.result} text={pretty(result)} />}
       </div>
-      {call.display !== undefined && <p>{call.display}</p>}
-      {bounds?.refinement_hint !== undefined && <p className="muted small">{bounds.refinement_hint}</p>}
+      {call.display !== undefined && <p className="shown">{shownLines(call.display)}</p>}
+      {bounds?.refinement_hint !== undefined && <p className="muted small">{shownLines(bounds.refinement_hint)}</p>}
       <Failed call={call} />
       {(call.waits ?? []).map((wait) => (
-        <Banner key={wait.id} tone="waiting">{wait.question ?? wait.kind} <a href={addressOf("waits", [wait.id])}>{texts.call.wait}</a></Banner>
+        <Banner key={wait.id} tone="waiting">{shownLines(wait.question ?? wait.kind)} <a href={addressOf("waits", [wait.id])}>{texts.call.wait}</a></Banner>
       ))}
       {(ok?.artifacts ?? []).map((artifact) => <ArtifactView key={`${artifact.kind} ${artifact.digest}`} artifact={artifact} />)}
       <Tabs<Shown> label={texts.call.result} shown={shown} show={show}
@@ -61,8 +62,8 @@ function Failed({ call }: { call: AnyCall }) {
   const details = "details" in error ? error.details : undefined;
   return (
     <Banner tone="bad">
-      <strong>{error.code ?? call.outcome}</strong> {error.message}
-      {(error.issues ?? []).length > 0 && <ul>{error.issues?.map((issue) => <li key={`${issue.path} ${issue.constraint}`}><code>{issue.path}</code> {issue.message}</li>)}</ul>}
+      <strong>{shown(error.code ?? call.outcome)}</strong> {shownLines(error.message)}
+      {(error.issues ?? []).length > 0 && <ul>{error.issues?.map((issue) => <li key={`${issue.path} ${issue.constraint}`}><code>{shown(issue.path)}</code> {shown(issue.message)}</li>)}</ul>}
       {details !== undefined && <ValueTable value={details} />}
       {error.correlation_id !== undefined && <p className="small">{texts.results.correlation} <code>{error.correlation_id}</code></p>}
     </Banner>

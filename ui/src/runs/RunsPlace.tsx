@@ -5,6 +5,7 @@ import { addressOf, go, type Address } from "../address";
 import { Problem, surface, type Catalogue, type Run } from "../api/client";
 import { useLoaded, usePages, wordsOf, wordsOfThrown } from "../api/use";
 import { ArtifactView } from "../views/ArtifactView";
+import { shown, shownLines } from "../kit/escape";
 import { Banner, Dot, Skeleton, Tag, type Tone } from "../kit/small";
 import { ValueTable } from "../kit/values";
 import { texts } from "../texts";
@@ -37,7 +38,7 @@ export default function RunsPlace({ catalogue, address }: { catalogue: Catalogue
         <nav className="list" aria-label={texts.places.runs}>
           {(runs.value ?? []).map((run) => (
             <a key={run.id} className="list-item" href={addressOf("runs", [run.id], address.query)} aria-current={run.id === id ? "page" : undefined}>
-              <span title={run.id}>{run.parent_run_id === undefined ? (run.message ?? run.tool ?? run.agent ?? run.id) : `↳ ${run.agent ?? run.id}`}</span><Dot tone={STATES[run.state]} says={run.state} />
+              <span title={run.id}>{shown(run.parent_run_id === undefined ? (run.message ?? run.tool ?? run.agent ?? run.id) : `↳ ${run.agent ?? run.id}`)}</span><Dot tone={STATES[run.state]} says={run.state} />
             </a>
           ))}
           {runs.older !== undefined && <button type="button" className="plain" onClick={runs.older}>{texts.older}</button>}
@@ -58,18 +59,18 @@ function RunPage({ id, catalogue }: { id: string; catalogue: Catalogue }) {
   const value = run.value;
   return (
     <>
-      <div className="row"><h1>{value?.agent ?? value?.tool ?? texts.run.title}</h1><code className="muted">{id}</code>{value !== undefined && <Tag tone={STATES[value.state]}>{value.state}</Tag>}{isLive && <Tag tone="planning">{texts.run.live}</Tag>}</div>
-      <p className="muted">{texts.run.counts(timeline.calls, timeline.tokens)}{value?.session_id !== undefined && <> · {texts.run.session} <code>{value.session_id}</code></>}</p>
+      <div className="row"><h1>{shown(value?.agent ?? value?.tool ?? texts.run.title)}</h1><code className="muted">{id}</code>{value !== undefined && <Tag tone={STATES[value.state]}>{value.state}</Tag>}{isLive && <Tag tone="planning">{texts.run.live}</Tag>}</div>
+      <p className="muted">{texts.run.counts(timeline.calls, timeline.tokens)}{value?.session_id !== undefined && <> · {texts.run.session} <code>{shown(value.session_id)}</code></>}</p>
       {(broken || failed || run.error !== undefined) && <Banner tone="bad">{broken || failed || (run.error !== undefined && wordsOf(run.error))}</Banner>}
       {(value?.unknown ?? []).map((call) => <Unknown key={call} run={id} call={call} session={value?.session_id ?? ""} timeline={timeline} catalogue={catalogue} again={run.again} />)}
-      {(value?.waits ?? []).map((wait) => <Banner key={wait.id} tone="waiting">{wait.question ?? wait.kind} <a href={addressOf("waits", [wait.id])}>{texts.run.answer}</a></Banner>)}
+      {(value?.waits ?? []).map((wait) => <Banner key={wait.id} tone="waiting">{shownLines(wait.question ?? wait.kind)} <a href={addressOf("waits", [wait.id])}>{texts.run.answer}</a></Banner>)}
       <div className="split">
         <section className="panel" aria-label={texts.run.timeline}><h2>{texts.run.timeline}</h2><TimelineView timeline={timeline} /></section>
         <section className="panel" aria-label={texts.call.result}>
           <h2>{texts.call.result}</h2>
-          {value?.text !== undefined && <p>{value.text}</p>}
+          {value?.text !== undefined && <p className="shown">{shownLines(value.text)}</p>}
           {value?.result !== undefined && <ValueTable value={value.result} />}
-          {value?.error !== undefined && <Banner tone="bad">{value.error}</Banner>}
+          {value?.error !== undefined && <Banner tone="bad">{shownLines(value.error)}</Banner>}
           {value !== undefined && value.text === undefined && value.result === undefined && value.error === undefined && <p className="muted">{texts.run.noResult}</p>}
           {(value?.artifacts ?? []).map((artifact) => <ArtifactView key={`${artifact.kind} ${artifact.digest}`} artifact={artifact} />)}
           {value !== undefined && (value.state === "running" || value.state === "waiting") && <button type="button" className="danger" onClick={() => { act(() => surface.runs.cancel(id)); }}>{texts.run.cancel}</button>}

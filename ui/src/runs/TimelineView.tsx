@@ -2,6 +2,7 @@
 
 import { useState } from "react";
 import { addressOf } from "../address";
+import { shown } from "../kit/escape";
 import { duration } from "../kit/time";
 import { Dot } from "../kit/small";
 import { pretty } from "../kit/values";
@@ -16,7 +17,7 @@ export function TimelineView({ timeline }: { timeline: Timeline }) {
     <>
       <div role="list" aria-label={texts.run.timeline}>{timeline.lines.map((one) => <One key={one.key} line={one} lengthS={lengthS} isPinned={one.key === pinned} pin={() => { pin(one.key === pinned ? "" : one.key); }} />)}</div>
       {timeline.lines.length === 0 && <p className="muted">{texts.run.noEvent}</p>}
-      {line !== undefined && <><h3>{texts.run.eventsOf(line.what)}</h3>{line.events.map((event, index) => <pre key={index}>{pretty(event)}</pre>)}</>}
+      {line !== undefined && <><h3>{texts.run.eventsOf(shown(line.what))}</h3>{line.events.map((event, index) => <pre key={index}>{pretty(event)}</pre>)}</>}
     </>
   );
 }
@@ -25,8 +26,8 @@ function One({ line, lengthS, isPinned, pin }: { line: Line; lengthS: number; is
   return (
     <div role="listitem" className={`line ${line.isChild ? "child" : ""}`}>
       <span className="muted small">{line.at.toFixed(2)} s</span>
-      <Dot tone={line.tone} says={line.tone === "" ? line.what : line.tone} />
-      <button type="button" className="plain" aria-pressed={isPinned} title={`${line.what} ${line.detail}`} onClick={pin}><strong>{line.what}</strong> <span className="muted">{line.detail}</span></button>
+      <Dot tone={line.tone} says={line.tone === "" ? shown(line.what) : line.tone} />
+      <button type="button" className="plain" aria-pressed={isPinned} title={`${shown(line.what)} ${shown(line.detail)}`} onClick={pin}><strong>{shown(line.what)}</strong> <span className="muted">{shown(line.detail)}</span></button>
       <span className="small">
         {line.durationS !== null && duration(line.durationS)}
         {line.wait !== "" && <a href={addressOf("waits", [line.wait])}>{texts.run.toAnswer}</a>}

@@ -1,19 +1,22 @@
-/** Call a tool: arguments left, result right. Form and JSON are two views of one document. */
+/** Call a tool: arguments left, result right. Form and JSON are two views of one document, and what they show is what is sent. */
 
 import { useEffect, useMemo, useRef, useState } from "react";
 import { Problem, surface, type AnyCall, type Catalogue, type Issue, type Tool, type TypedSchema } from "../api/client";
+import { draftFor, TextEntry, useShapes, Wrong } from "../forms/form";
+import { DocumentForm } from "../forms/DocumentForm";
+import type { Entered, Slot } from "../forms/draft";
 import { useKeys } from "../keys";
+import { shown, visible, visibleSource } from "../kit/escape";
 import { later } from "../kit/later";
 import { Banner, Skeleton } from "../kit/small";
 import { Segmented } from "../kit/segmented";
-import { isObject, pretty, type Json, type JsonObject } from "../kit/values";
+import { compact, isObject, pretty, type Json, type JsonObject } from "../kit/values";
 import { wordsOf } from "../api/use";
 import { ResultPanel } from "../results/ResultPanel";
 import { texts } from "../texts";
-import { draftOf, historyOf, keepDraft, remember } from "./history";
+import { ARGUMENTS, asked, historyOf, keepRequest, remember, requestFor, requestOf, SESSION, type Asked, type Request } from "./history";
 import { SameCall } from "./CodeTab";
 
-const DocumentForm = later(texts.call.form, () => import("../forms/DocumentForm"));
 const JSONEditor = later(texts.call.json, () => import("../forms/JSONEditor"));
 
 interface State {
@@ -26,27 +29,30 @@ interface State {
 
 /** `chosen` is the id of the call whose result is shown, of those that this tab of the browser has made. */
 export function CallTab({ tool, payload, catalogue, chosen, choose }: { tool: Tool; payload: TypedSchema; catalogue: Catalogue; chosen: string; choose: (call: string) => void }) {
-  const kept = draftOf(tool.id);
-  const [document, setDocument] = useState<JsonObject>(kept?.document ?? {});
-  const [text, setText] = useState<string | null>(kept?.text ?? null);
-  const [session, setSession] = useState(kept?.session ?? "");
-  const [round, setRound] = useState(0); // a new form for a document that came from elsewhere
+  const shapes = useShapes(payload.schema, catalogue.types);
+  const [request, setRequest] = useState(() => requestOf(tool.id));
+  const entered = useMemo(() => asked(shapes, request), [shapes, request]);
   const made = useMemo(() => (chosen === "" ? undefined : historyOf(tool.id).find((one) => one.call.id === chosen)), [tool.id, chosen]);
   const [state, setState] = useState<State>({ call: made?.call, tookMs: made?.tookMs, issues: [], busy: false });
-  const running = useRef(0);
-  useEffect(() => { keepDraft(tool.id, { document, text, session }); }, [tool.id, document, text, session]);
+  const busy = useRef(false); // before the button is drawn again
+  useEffect(() => { keepRequest(tool.id, request); }, [tool.id, request]);
 
-  const wrong = text === null ? "" : whyNot(text);
-  const replace = (next: JsonObject) => {
-    setDocument(next);
-    setText(text === null ? null : pretty(next));
-    setRound(round + 1);
+  const { text } = request;
+  const change = (part: Partial<Request>) => { setRequest({ ...request, ...part }); };
+  const replaced = (document: JsonObject) => requestFor(shapes, document, request, text === null ? null : pretty(document));
+  const replace = (next: Request) => {
+    setRequest(next);
     setState({ ...state, issues: [] });
   };
-  const call = async (given: JsonObject) => {
-    if (wrong !== "") return;
-    const own = ++running.current;
+  const view = (isForm: boolean) => {
+    if (!entered.ok || isForm === (text === null)) return;
+    setRequest(requestFor(shapes, entered.value.arguments, request, isForm ? null : pretty(entered.value.arguments)));
+  };
+  const call = async (sent: Entered<Asked>) => {
+    if (!sent.ok || busy.current) return;
+    busy.current = true;
     const began = performance.now();
+    const { arguments: given, session } = sent.value;
     setState({ issues: [], busy: true });
     let next: State;
     try {
@@ -58,37 +64,41 @@ export function CallTab({ tool, payload, catalogue, chosen, choose }: { tool: To
     } catch (error) {
       next = { issues: error instanceof Problem ? error.issues : [], failed: error instanceof Problem ? wordsOf(error) : texts.notSent, busy: false };
     }
-    if (own === running.current) setState(next);
+    busy.current = false;
+    setState(next);
   };
-  useKeys({ "Ctrl Enter": () => { void call(document); } });
+  const page = (following: JsonObject) => {
+    const next = replaced(following);
+    replace(next);
+    void call(asked(shapes, next));
+  };
+  useKeys({ "Ctrl Enter": () => { void call(entered); } });
   const isForm = text === null;
   const following = state.call?.outcome === "ok" ? state.call.next_arguments : undefined;
   const verb = tool.annotations?.destructiveHint === true && tool.annotations.readOnlyHint !== true ? (tool.title ?? tool.name) : texts.tabs.call;
-  const unplaced = state.issues.filter((issue) => issue.pointer === "" || !isForm);
   return (
     <div className="split">
       <section className="panel" aria-label={texts.call.arguments}>
         <div className="row">
           <h2 className="grow">{texts.call.arguments}</h2>
           <Segmented label={texts.call.view} choices={[texts.call.form, texts.call.json]} chosen={isForm ? 0 : 1}
-            choose={(index) => { if (index === 1) setText(text ?? pretty(document)); else if (wrong === "") { setText(null); setRound(round + 1); } }} />
+            choose={(index) => { view(index === 0); }} disabled={!entered.ok} />
         </div>
         {isForm
-          ? <DocumentForm key={round} name={tool.title ?? tool.name} source={payload} types={catalogue.types} document={document} issues={state.issues} change={setDocument} />
-          : <JSONEditor label={texts.call.arguments} text={text} issues={state.issues} change={(next) => { setText(next); if (whyNot(next) === "") setDocument(JSON.parse(next) as JsonObject); }} run={() => { void call(document); }} />}
-        {wrong !== "" && <p className="issue" role="alert">{wrong}</p>}
-        {unplaced.map((issue) => <p key={`${issue.path} ${issue.constraint}`} className="issue"><code>{issue.path}</code> {issue.message}</p>)}
-        <div className="field">
-          <label className="label" htmlFor="session">{texts.call.as} <span className="muted small">{texts.optional}</span></label>
+          ? <DocumentForm id={ARGUMENTS} name={tool.title ?? tool.name} shapes={shapes} sensitive={payload.sensitive} draft={draftFor(shapes, request.form)} entered={entered} issues={state.issues} change={(slot: Slot) => { change({ form: { slot } }); }} />
+          : <JSONEditor label={texts.call.arguments} text={text} issues={state.issues} change={(next) => { change({ text: visibleSource(next) }); }} run={() => { void call(entered); }} />}
+        {!isForm && entered.faults.has(ARGUMENTS) && <p className="issue fault">{entered.faults.get(ARGUMENTS)}</p>}
+        {!isForm && state.issues.map((issue) => <p key={`${issue.path} ${issue.constraint}`} className="issue"><code>{visible(issue.path)}</code> {visible(issue.message)}</p>)}
+        <TextEntry state={{ id: SESSION, slot: request.session, set: (session) => { change({ session }); }, entered: sessionOf(entered) }} label={texts.call.as} name={texts.call.as} isOptional>
           <p className="help">{texts.call.asHelp}{(tool.inject ?? []).length > 0 && ` ${texts.call.injected} ${tool.inject?.join(", ")}.`}</p>
-          <input id="session" value={session} onChange={(event) => { setSession(event.target.value); }} />
-        </div>
+        </TextEntry>
+        <Wrong faults={entered.faults} />
         <div className="row">
-          <button type="button" className={tool.annotations?.destructiveHint === true && tool.annotations.readOnlyHint !== true ? "danger" : "primary"} disabled={state.busy || wrong !== ""} onClick={() => { void call(document); }}>{verb}</button>
+          <button type="button" className={tool.annotations?.destructiveHint === true && tool.annotations.readOnlyHint !== true ? "danger" : "primary"} disabled={state.busy || !entered.ok} onClick={() => { void call(entered); }}>{shown(verb)}</button>
           {(payload.examples ?? []).slice(0, 3).map((example, index) => (
-            <button key={index} type="button" onClick={() => { if (isObject(example)) replace(example); }}>{texts.call.example}{index > 0 && ` ${index + 1}`}</button>
+            <button key={index} type="button" onClick={() => { if (isObject(example)) replace(replaced(example)); }}>{texts.call.example}{index > 0 && ` ${index + 1}`}</button>
           ))}
-          {Object.keys(document).length > 0 && <button type="button" onClick={() => { replace({}); }}>{texts.call.clear}</button>}
+          {(request.form !== null || text !== null) && <button type="button" onClick={() => { replace({ ...request, form: null, text: text === null ? null : "{}" }); }}>{texts.call.clear}</button>}
           <span className="grow" /><kbd>Ctrl ↵</kbd>
         </div>
       </section>
@@ -99,24 +109,26 @@ export function CallTab({ tool, payload, catalogue, chosen, choose }: { tool: To
         {!state.busy && state.call === undefined && state.failed === undefined && <p className="muted">{texts.call.nothingYet}</p>}
         {!state.busy && state.call !== undefined && (
           <>
-            {made !== undefined && state.call.id === made.call.id && JSON.stringify(made.arguments) !== JSON.stringify(document) && (
-              <p className="muted small">{texts.call.madeWith(new Date(made.at).toLocaleTimeString())} <code>{JSON.stringify(made.arguments)}</code> <button type="button" onClick={() => { replace(made.arguments); }}>{texts.call.takeThem}</button></p>
+            {made !== undefined && state.call.id === made.call.id && !(entered.ok && sameJson(made.arguments, entered.value.arguments)) && (
+              <p className="muted small">{texts.call.madeWith(new Date(made.at).toLocaleTimeString())} <code>{compact(made.arguments)}</code> <button type="button" onClick={() => { replace(replaced(made.arguments)); }}>{texts.call.takeThem}</button></p>
             )}
-            <ResultPanel call={state.call} tookMs={state.tookMs ?? 0} next={following === undefined ? undefined : () => { replace(following); void call(following); }} />
+            <ResultPanel call={state.call} tookMs={state.tookMs ?? 0} next={following === undefined ? undefined : () => { page(following); }} />
           </>
         )}
-        <SameCall tool={tool} document={document} session={session} />
+        <SameCall tool={tool} asked={entered} />
       </section>
     </div>
   );
 }
 
-/** Why a text is no document of arguments; "" where it is one. */
-function whyNot(text: string): string {
-  try {
-    const value = JSON.parse(text) as Json;
-    return isObject(value) ? "" : texts.call.notObject;
-  } catch (error) {
-    return `${texts.call.notJSON}: ${error instanceof Error ? error.message : String(error)}`;
-  }
+/** What was read from the field of the session alone. */
+function sessionOf(entered: Entered<Asked>): Entered<string> {
+  return entered.ok ? { ...entered, value: entered.value.session } : entered;
+}
+
+/** Whether two documents are the same, whatever the order of their keys. */
+function sameJson(left: Json | undefined, right: Json | undefined): boolean {
+  if (isObject(left) && isObject(right)) return Object.keys(left).length === Object.keys(right).length && Object.keys(left).every((key) => Object.hasOwn(right, key) && sameJson(left[key], right[key]));
+  if (Array.isArray(left) && Array.isArray(right)) return left.length === right.length && left.every((item, at) => sameJson(item as Json, right[at] as Json));
+  return left === right;
 }

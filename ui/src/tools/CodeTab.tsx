@@ -1,45 +1,50 @@
 /** The same call in other words: the shell, Python, TypeScript and curl. */
 
 import { useState } from "react";
-import { address, type Tool } from "../api/client";
+import { address, type Catalogue, type Tool, type TypedSchema } from "../api/client";
+import type { Entered } from "../forms/draft";
+import { useShapes, Wrong } from "../forms/form";
+import { visibleLines } from "../kit/escape";
 import { Copy } from "../kit/small";
 import { Segmented } from "../kit/segmented";
-import { pretty, type JsonObject } from "../kit/values";
+import { compact, pretty, type JsonObject } from "../kit/values";
 import { texts } from "../texts";
-import { draftOf } from "./history";
+import { asked, requestOf, type Asked } from "./history";
 
 const LANGUAGES = ["shell", "Python", "TypeScript", "curl"] as const;
 type Language = (typeof LANGUAGES)[number];
 
-export function CodeTab({ tool }: { tool: Tool }) {
-  const draft = draftOf(tool.id);
-  return <div className="panel"><SameCall tool={tool} document={draft?.document ?? {}} session={draft?.session ?? ""} /></div>;
+export function CodeTab({ tool, payload, catalogue }: { tool: Tool; payload: TypedSchema; catalogue: Catalogue }) {
+  const shapes = useShapes(payload.schema, catalogue.types);
+  return <div className="panel"><SameCall tool={tool} asked={asked(shapes, requestOf(tool.id))} /></div>;
 }
 
-export function SameCall({ tool, document, session }: { tool: Tool; document: JsonObject; session: string }) {
+/** The call that would be sent; none while a field is wrong. */
+export function SameCall({ tool, asked }: { tool: Tool; asked: Entered<Asked> }) {
   const [index, setIndex] = useState(0);
-  const shown = sameCall(LANGUAGES[index] ?? "shell", tool, document, session, address);
+  if (!asked.ok) return <><h3>{texts.same}</h3><Wrong faults={asked.faults} /></>;
+  const text = sameCall(LANGUAGES[index] ?? "shell", tool, asked.value.arguments, asked.value.session, address);
   return (
     <>
       <h3>{texts.same}</h3>
-      <div className="row"><Segmented label={texts.same} choices={LANGUAGES} chosen={index} choose={setIndex} /><span className="grow" /><Copy what={texts.same} text={shown} /></div>
-      <pre className="same">{shown}</pre>
+      <div className="row"><Segmented label={texts.same} choices={LANGUAGES} chosen={index} choose={setIndex} /><span className="grow" /><Copy what={texts.same} text={text} /></div>
+      <pre className="same">{visibleLines(text)}</pre>
     </>
   );
 }
 
 /** The source text of a call. Arguments are data in each language, quoted by its own rules. */
 export function sameCall(language: Language, tool: Tool, document: JsonObject, session: string, base: string): string {
-  const json = JSON.stringify(document);
+  const json = compact(document);
   switch (language) {
     case "shell":
       return `toolgen call ${tool.id} ${shellQuoted(json)}${session && ` --session ${shellQuoted(session)}`}`;
     case "Python":
-      return `import json\n\nresult = await runtime.call(\n    ${JSON.stringify(tool.id)},\n    json.loads(${JSON.stringify(json)}),\n${session && `    meta=CallMeta(session_id=${JSON.stringify(session)}),\n`})`;
+      return `import json\n\nresult = await runtime.call(\n    ${JSON.stringify(tool.id)},\n    json.loads(${compact(json)}),\n${session && `    meta=CallMeta(session_id=${compact(session)}),\n`})`;
     case "TypeScript":
-      return `const call = await fetch(${JSON.stringify(`${base}tools/${encodeURIComponent(tool.id)}/calls`)}, {\n  method: "POST",\n  headers: { "Content-Type": "application/json" },\n  body: JSON.stringify({ arguments: ${pretty(document).replaceAll("\n", "\n  ")}${session && `, session: ${JSON.stringify(session)}`} }),\n});`;
+      return `const call = await fetch(${JSON.stringify(`${base}tools/${encodeURIComponent(tool.id)}/calls`)}, {\n  method: "POST",\n  headers: { "Content-Type": "application/json" },\n  body: JSON.stringify({ arguments: ${pretty(document).replaceAll("\n", "\n  ")}${session && `, session: ${compact(session)}`} }),\n});`;
     case "curl":
-      return `curl -H 'Content-Type: application/json' -H "Authorization: Bearer $TOKEN" \\\n  --data ${shellQuoted(JSON.stringify({ arguments: document, ...(session && { session }) }))} \\\n  ${shellQuoted(`${base}tools/${encodeURIComponent(tool.id)}/calls`)}`;
+      return `curl -H 'Content-Type: application/json' -H "Authorization: Bearer $TOKEN" \\\n  --data ${shellQuoted(compact({ arguments: document, ...(session && { session }) }))} \\\n  ${shellQuoted(`${base}tools/${encodeURIComponent(tool.id)}/calls`)}`;
   }
 }
 

@@ -2,6 +2,7 @@ import { addressOf } from "../address";
 import type { Tool } from "../api/client";
 import { OutcomeTag } from "../results/ResultPanel";
 import { historyOf } from "./history";
+import { compact } from "../kit/values";
 import { texts } from "../texts";
 
 /** Calls of this tool from this tab of the browser, newest first. */
@@ -14,7 +15,7 @@ export function HistoryTab({ tool }: { tool: Tool }) {
       <tbody>{made.map((one) => (
         <tr key={`${one.at} ${one.call.id}`}>
           <td><a href={addressOf("tools", [tool.id], { tab: "call", call: one.call.id })}>{new Date(one.at).toLocaleTimeString()}</a></td><td><OutcomeTag outcome={one.call.outcome} /></td>
-          <td className="number">{Math.round(one.tookMs)}</td><td><code>{JSON.stringify(one.arguments)}</code></td>
+          <td className="number">{Math.round(one.tookMs)}</td><td><code>{compact(one.arguments)}</code></td>
         </tr>
       ))}</tbody>
     </table>

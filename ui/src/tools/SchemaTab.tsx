@@ -4,8 +4,9 @@ import { useState } from "react";
 import { alone, branchesOf, resolved } from "../../../toolgen/templates/typescript/forms";
 import type { Catalogue, Schema, Tool, TypedSchema } from "../api/client";
 import { branchTitle, limitWords, text, typeWords } from "../forms/schema";
+import { shown, shownLines } from "../kit/escape";
 import { Tag } from "../kit/small";
-import { isObject, pretty, type Json, type JsonObject } from "../kit/values";
+import { compact, isObject, pretty, type Json, type JsonObject } from "../kit/values";
 import { texts } from "../texts";
 
 export function SchemaTab({ tool, catalogue }: { tool: Tool; catalogue: Catalogue }) {
@@ -18,7 +19,7 @@ export function SchemaTab({ tool, catalogue }: { tool: Tool; catalogue: Catalogu
     <>
       {parts.map(([title, part]) => part !== undefined && <Part key={title} title={title} part={part} catalogue={catalogue} />)}
       {(tool.inject ?? []).length > 0 && <section className="panel"><h2>{texts.schema.injected}</h2><p><code>{tool.inject?.join(", ")}</code> <span className="muted">{texts.schema.modelNever}</span></p></section>}
-      {(tool.errors ?? []).length > 0 && <section className="panel"><h2>{texts.schema.errors}</h2><table><tbody>{tool.errors?.map((error) => <tr key={error.name}><th scope="row">{error.name}</th><td>{error.description}</td><td>{error.retryable === true && <Tag>{texts.schema.later}</Tag>}</td></tr>)}</tbody></table></section>}
+      {(tool.errors ?? []).length > 0 && <section className="panel"><h2>{texts.schema.errors}</h2><table><tbody>{tool.errors?.map((error) => <tr key={error.name}><th scope="row">{shown(error.name)}</th><td>{shownLines(error.description ?? "")}</td><td>{error.retryable === true && <Tag>{texts.schema.later}</Tag>}</td></tr>)}</tbody></table></section>}
     </>
   );
 }
@@ -28,7 +29,7 @@ function Part({ title, part, catalogue }: { title: string; part: TypedSchema; ca
   const root = alone(part.schema, catalogue.types ?? {});
   return (
     <section className="panel" aria-label={title}>
-      <div className="row"><h2 className="grow">{title} <code className="muted">{part.name}</code></h2><button type="button" onClick={() => { setRaw(!raw); }}>{raw ? "Table" : "JSON Schema"}</button></div>
+      <div className="row"><h2 className="grow">{title} <code className="muted">{shown(part.name)}</code></h2><button type="button" onClick={() => { setRaw(!raw); }}>{raw ? "Table" : "JSON Schema"}</button></div>
       {raw ? <pre>{pretty(part.schema)}</pre> : <Properties schema={root} root={root} />}
     </section>
   );
@@ -37,7 +38,7 @@ function Part({ title, part, catalogue }: { title: string; part: TypedSchema; ca
 function Properties({ schema, root }: { schema: Schema; root: JsonObject }) {
   const own = resolved(schema, root);
   const union = branchesOf(own, root);
-  if (union.length > 0) return <>{union.map((branch, index) => <section key={index}><h3>{branchTitle(branch, index)}</h3><Properties schema={branch} root={root} /></section>)}</>;
+  if (union.length > 0) return <>{union.map((branch, index) => <section key={index}><h3>{shown(branchTitle(branch, index))}</h3><Properties schema={branch} root={root} /></section>)}</>;
   const properties = own["properties"];
   const required = Array.isArray(own["required"]) ? own["required"] : [];
   const others = own["additionalProperties"];
@@ -57,11 +58,11 @@ function Property({ name, schema, root, isRequired }: { name: string; schema: Sc
   const meanings = own["x-meanings"];
   return (
     <tr>
-      <th scope="row"><code>{name}</code>{isRequired && <div className="small muted">{texts.schema.required}</div>}</th>
+      <th scope="row"><code>{shown(name)}</code>{isRequired && <div className="small muted">{texts.schema.required}</div>}</th>
       <td>
-        <div>{typeWords(schema, root)} {limitWords(own).map((limit) => <Tag key={limit}>{limit}</Tag>)} {own["default"] !== undefined && <Tag>{texts.schema.without(JSON.stringify(own["default"]))}</Tag>} {own["deprecated"] === true && <Tag tone="bad">{texts.behaviour.deprecated}</Tag>}</div>
-        {typeof own["description"] === "string" && <div className="muted">{own["description"]}</div>}
-        {values.length > 0 && <div className="row small">{values.map((value, index) => <span key={index}><code>{JSON.stringify(value)}</code>{meaning(meanings, value, index)}</span>)}</div>}
+        <div>{shown(typeWords(schema, root))} {limitWords(own).map((limit) => <Tag key={limit}>{shown(limit)}</Tag>)} {own["default"] !== undefined && <Tag>{texts.schema.without(compact(own["default"]))}</Tag>} {own["deprecated"] === true && <Tag tone="bad">{texts.behaviour.deprecated}</Tag>}</div>
+        {typeof own["description"] === "string" && <div className="muted">{shownLines(own["description"])}</div>}
+        {values.length > 0 && <div className="row small">{values.map((value, index) => <span key={index}><code>{compact(value)}</code>{meaning(meanings, value, index)}</span>)}</div>}
         {inner !== null && <button type="button" className="plain small" aria-expanded={open} onClick={() => { setOpen(!open); }}>{open ? texts.schema.close : texts.schema.open}</button>}
         {inner !== null && open && <Properties schema={inner} root={root} />}
       </td>
@@ -71,7 +72,7 @@ function Property({ name, schema, root, isRequired }: { name: string; schema: Sc
 
 function meaning(meanings: Json | undefined, value: Json, index: number): string {
   const found = Array.isArray(meanings) ? (meanings[index] as Json | undefined) : isObject(meanings) ? meanings[text(value)] : undefined;
-  return typeof found === "string" && found !== "" ? ` ${found}` : "";
+  return typeof found === "string" && found !== "" ? ` ${shown(found)}` : "";
 }
 
 /** What may be opened: an object with properties, a union of objects, or the items of a list of those. */

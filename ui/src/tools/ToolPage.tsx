@@ -2,6 +2,7 @@
 
 import { addressOf, go, parseAddress, type Address } from "../address";
 import type { Catalogue, Tool } from "../api/client";
+import { shown, shownLines } from "../kit/escape";
 import { Banner, Tag } from "../kit/small";
 import { Tabs } from "../kit/tabs";
 import { pretty, type Json } from "../kit/values";
@@ -16,28 +17,28 @@ const TABS = ["call", "schema", "examples", "history", "code"] as const;
 type Tab = (typeof TABS)[number];
 
 export function ToolPage({ tool, catalogue, address }: { tool: Tool; catalogue: Catalogue; address: Address }) {
-  const shown = TABS.find((name) => name === address.query["tab"]) ?? (tool.payload === undefined ? "schema" : "call");
+  const tab = TABS.find((name) => name === address.query["tab"]) ?? (tool.payload === undefined ? "schema" : "call");
   const show = (tab: Tab) => { go(addressOf("tools", [tool.id], { ...address.query, tab })); };
   const examples = [...(tool.payload?.examples ?? []), ...(tool.result?.examples ?? [])].length;
   const titles: Record<Tab, string> = { ...texts.tabs, examples: `${texts.tabs.examples} ${examples}` };
   return (
     <>
-      <div className="row"><h1>{tool.title ?? tool.name}</h1><code className="muted">{tool.id}</code></div>
-      <p className="description">{tool.description}</p>
+      <div className="row"><h1>{shown(tool.title ?? tool.name)}</h1><code className="muted">{shown(tool.id)}</code></div>
+      <p className="description">{shownLines(tool.description ?? "")}</p>
       <div className="row">
         {behaviour(tool).map(([word, tone]) => <Tag key={word} tone={tone}>{word}</Tag>)}
-        {(tool.tags ?? []).map((tag) => <Tag key={tag}>{tag}</Tag>)}
+        {(tool.tags ?? []).map((tag) => <Tag key={tag}>{shown(tag)}</Tag>)}
         {tool.payload !== undefined && <Tag>≈ {Math.ceil((JSON.stringify(tool.payload.schema).length + (tool.description ?? "").length) / 4)} tokens</Tag>}
       </div>
       {tool.deprecated !== undefined && (
-        <Banner tone="waiting">{tool.deprecated.reason} {tool.deprecated.replacement !== undefined && <a href={addressOf("tools", [tool.deprecated.replacement])}>{tool.deprecated.replacement}</a>}</Banner>
+        <Banner tone="waiting">{shown(tool.deprecated.reason)} {tool.deprecated.replacement !== undefined && <a href={addressOf("tools", [tool.deprecated.replacement])}>{shown(tool.deprecated.replacement)}</a>}</Banner>
       )}
-      <Tabs<Tab> label={tool.title ?? tool.name} shown={shown} show={show} tabs={TABS.map((name) => [name, titles[name]])}>
-        {shown === "call" && (tool.payload === undefined ? <p className="muted">{texts.call.byProvider}</p> : <CallTab tool={tool} payload={tool.payload} catalogue={catalogue} chosen={address.query["call"] ?? ""} choose={(call) => { go(addressOf("tools", [tool.id], { ...parseAddress(location.hash).query, call }), true); }} />)}
-        {shown === "schema" && <SchemaTab tool={tool} catalogue={catalogue} />}
-        {shown === "examples" && <Examples tool={tool} />}
-        {shown === "history" && <HistoryTab tool={tool} />}
-        {shown === "code" && <CodeTab tool={tool} />}
+      <Tabs<Tab> label={tool.title ?? tool.name} shown={tab} show={show} tabs={TABS.map((name) => [name, titles[name]])}>
+        {tab === "call" && (tool.payload === undefined ? <p className="muted">{texts.call.byProvider}</p> : <CallTab tool={tool} payload={tool.payload} catalogue={catalogue} chosen={address.query["call"] ?? ""} choose={(call) => { go(addressOf("tools", [tool.id], { ...parseAddress(location.hash).query, call }), true); }} />)}
+        {tab === "schema" && <SchemaTab tool={tool} catalogue={catalogue} />}
+        {tab === "examples" && <Examples tool={tool} />}
+        {tab === "history" && <HistoryTab tool={tool} />}
+        {tab === "code" && (tool.payload === undefined ? <p className="muted">{texts.call.byProvider}</p> : <CodeTab tool={tool} payload={tool.payload} catalogue={catalogue} />)}
       </Tabs>
     </>
   );

@@ -4,6 +4,7 @@ import { useMemo, useRef } from "react";
 import { addressOf, go, type Address } from "../address";
 import type { Catalogue } from "../api/client";
 import { useKeys } from "../keys";
+import { shown } from "../kit/escape";
 import { List } from "../kit/list";
 import { Dot } from "../kit/small";
 import { texts } from "../texts";
@@ -38,14 +39,14 @@ export function ToolsPlace({ catalogue, address }: { catalogue: Catalogue; addre
           {tags.length > 0 && (
             <select aria-label={texts.tag} value={tag} onChange={(event) => { filter({ tag: event.target.value }); }}>
               <option value="">{texts.allTags}</option>
-              {tags.map((name) => <option key={name}>{name}</option>)}
+              {tags.map((name) => <option key={name} value={name}>{shown(name)}</option>)}
             </select>
           )}
         </div>
         {catalogue.tools.length === 0 && <p className="muted pad">{texts.noTools}</p>}
         {catalogue.tools.length > 0 && rows.length === 0 && <p className="muted pad">{texts.nothingFound(q)}</p>}
         <List<Row> label={texts.places.tools} rows={rows} selected={rows.findIndex((row) => "tool" in row && row.tool.id === id)}
-          draw={(row) => "heading" in row ? <div className="list-heading">{row.heading}</div> : <Item row={row} selected={row.tool.id === id} query={address.query} />} />
+          draw={(row) => "heading" in row ? <div className="list-heading">{shown(row.heading)}</div> : <Item row={row} selected={row.tool.id === id} query={address.query} />} />
       </aside>
       <main id="main" className="main" tabIndex={-1}>
         {tool !== undefined ? <ToolPage key={tool.id} tool={tool} catalogue={catalogue} address={address} /> : (
@@ -63,7 +64,7 @@ function Item({ row, selected, query }: { row: Row & { readonly tool: Catalogue[
   const [word, tone] = behaviour(row.tool)[0] ?? ["", ""];
   return (
     <a className="list-item" href={addressOf("tools", [row.tool.id], { ...query, tab: undefined, call: undefined })} aria-current={selected ? "page" : undefined}>
-      <span title={row.tool.id}>{row.tool.title ?? row.tool.name}</span>
+      <span title={row.tool.id}>{shown(row.tool.title ?? row.tool.name)}</span>
       <Dot tone={tone === "good" ? "" : tone} says={word} />
     </a>
   );

@@ -1,6 +1,9 @@
 /** Calls made from this page, newest first, and what was typed: kept for the tab of the browser. */
 
 import type { AnyCall } from "../api/client";
+import { asObject, draftOf, read, readJSON, type Entered, type Slot } from "../forms/draft";
+import { draftFor, readText, type Typed } from "../forms/form";
+import type { Shapes } from "../forms/shape";
 import { keep, kept } from "../kit/kept";
 import type { JsonObject } from "../kit/values";
 
@@ -18,12 +21,32 @@ export function remember(tool: string, made: Made): void {
   while (calls.length > 0 && !keep(`calls ${tool}`, calls)) calls.pop();
 }
 
-export interface Draft { readonly document: JsonObject; readonly text: string | null; readonly session: string }
+/** What a person typed to call a tool: into the form, or as JSON where `text` is one; and its session. */
+export interface Request { readonly form: Typed; readonly text: string | null; readonly session: Slot }
+/** The same, read. */
+export interface Asked { readonly arguments: JsonObject; readonly session: string }
 
-export function draftOf(tool: string): Draft | null {
-  return kept(`draft ${tool}`) as Draft | null;
+export const ARGUMENTS = "arguments"; // ids of the two
+export const SESSION = "session";
+const NOTHING: Request = { form: null, text: null, session: null };
+
+export function requestOf(tool: string): Request {
+  return (kept(`request ${tool}`) as Request | null) ?? NOTHING;
 }
 
-export function keepDraft(tool: string, draft: Draft): void {
-  keep(`draft ${tool}`, draft);
+export function keepRequest(tool: string, request: Request): void {
+  keep(`request ${tool}`, request);
+}
+
+/** A request for a document that came from elsewhere, in the view of another. */
+export function requestFor(shapes: Shapes, document: JsonObject, before: Request, text: string | null): Request {
+  return { ...before, form: { slot: draftOf(shapes, shapes.root, document) }, text };
+}
+
+/** Read what stands in the fields of a call: all that is sent. */
+export function asked(shapes: Shapes, { form, text, session }: Request): Entered<Asked> {
+  const given = asObject(text === null ? read(shapes, draftFor(shapes, form), ARGUMENTS) : readJSON(text, ARGUMENTS), ARGUMENTS);
+  const named = readText(session, SESSION);
+  const faults = new Map([...given.faults, ...named.faults]);
+  return given.ok && named.ok ? { ok: true, value: { arguments: given.value, session: named.value }, faults } : { ok: false, faults };
 }

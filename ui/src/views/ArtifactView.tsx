@@ -3,6 +3,7 @@
 import { useEffect, useState } from "react";
 import { surface, type Artifact } from "../api/client";
 import { wordsOfThrown } from "../api/use";
+import { shown, shownLines } from "../kit/escape";
 import { later } from "../kit/later";
 import { Banner, Skeleton } from "../kit/small";
 import { isObject, Tree, ValueTable, type Json } from "../kit/values";
@@ -16,13 +17,13 @@ const MOST_BYTES = 5_000_000; // of JSON that is fetched to be drawn
 
 export function ArtifactView({ artifact }: { artifact: Artifact }) {
   return (
-    <section className="artifact" aria-label={texts.views.artifact(artifact.kind)}>
+    <section className="artifact" aria-label={texts.views.artifact(shown(artifact.kind))}>
       <div className="row">
-        <h2 className="grow">{artifact.kind} <code className="muted">{artifact.media_type}</code></h2>
+        <h2 className="grow">{shown(artifact.kind)} <code className="muted">{shown(artifact.media_type)}</code></h2>
         <span className="muted small">{texts.results.bytes(artifact.size)}</span>
         {artifact.uri !== undefined && <a href={surface.artifacts.url(artifact.uri)} download={artifact.kind}>{texts.views.download}</a>}
       </div>
-      {artifact.not_kept !== undefined ? <Banner tone="waiting">{artifact.not_kept}</Banner> : <Content artifact={artifact} />}
+      {artifact.not_kept !== undefined ? <Banner tone="waiting">{shownLines(artifact.not_kept)}</Banner> : <Content artifact={artifact} />}
     </section>
   );
 }
@@ -56,7 +57,7 @@ function Drawn({ view, document, artifact }: { view: string; document: Json; art
     if (text !== null) return <MarkdownView text={text} />;
   }
   if (view === "image") return <ImageView artifact={artifact} document={document} />;
-  return typeof document === "string" ? <pre>{document}</pre> : <Tree value={document} />;
+  return typeof document === "string" ? <pre>{shownLines(document)}</pre> : <Tree value={document} />;
 }
 
 /** The Markdown of a document: itself, or its longest text. */

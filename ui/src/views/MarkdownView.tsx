@@ -3,6 +3,7 @@
 import DOMPurify from "dompurify";
 import { Marked } from "marked";
 import { useMemo } from "react";
+import { visibleSource } from "../kit/escape";
 
 const marked = new Marked({ gfm: true, renderer: { html: ({ text }) => escaped(text), image: ({ text }) => escaped(text) } });
 const purify = DOMPurify(window);
@@ -30,6 +31,6 @@ function escaped(text: string): string {
 }
 
 export default function MarkdownView({ text }: { text: string }) {
-  const html = useMemo(() => harmless(text), [text]);
+  const html = useMemo(() => harmless(visibleSource(text)), [text]);
   return <div className="markdown" dangerouslySetInnerHTML={{ __html: html }} />;
 }

@@ -1,11 +1,14 @@
 /** One wait, and its answer: the most careful thing on the page. */
 
-import { useMemo, useState } from "react";
+import { useRef, useState } from "react";
 import { Problem, surface, type Answered, type Catalogue, type Issue, type Wait } from "../api/client";
 import { addressOf } from "../address";
 import { wordsOfThrown } from "../api/use";
+import { DocumentForm } from "../forms/DocumentForm";
+import { asSomething, faultsOf, read, type Entered } from "../forms/draft";
+import { draftFor, TextEntry, useKeptText, useShapes, Wrong, type Typed } from "../forms/form";
+import { shown, shownLines } from "../kit/escape";
 import { useKept } from "../kit/kept";
-import { later } from "../kit/later";
 import { duration, until, useNow } from "../kit/time";
 import { Banner, Tag } from "../kit/small";
 import { isObject, pretty, type JsonObject } from "../kit/values";
@@ -13,12 +16,10 @@ import { ResultPanel } from "../results/ResultPanel";
 import { behaviour } from "../tools/search";
 import { texts } from "../texts";
 
-const DocumentForm = later(texts.call.form, () => import("../forms/DocumentForm"));
-
 export function WaitPanel({ wait, catalogue, isOpen, again }: { wait: Wait; catalogue: Catalogue; isOpen: boolean; again: () => void }) {
   const tool = catalogue.tools.find((one) => one.id === wait.tool || one.name === wait.tool);
-  const [document, setDocument] = useKept<JsonObject>(`answer ${wait.id}`, {});
-  const [reason, setReason] = useKept(`reason ${wait.id}`, "");
+  const [typed, setTyped] = useKept<Typed>(`answer ${wait.id}`, null);
+  const reason = useKeptText(`reason ${wait.id}`, `${wait.id}-reason`);
   const [issues, setIssues] = useState<readonly Issue[]>([]);
   const [failed, setFailed] = useState("");
   const [answered, setAnswered] = useState<{ what: string; at: Date; answer: Answered }>();
@@ -27,59 +28,72 @@ export function WaitPanel({ wait, catalogue, isOpen, again }: { wait: Wait; cata
   const isApproval = wait.kind === "confirmation";
   const mayAnswer = isOpen && answered === undefined && wait.state === "sealed";
   const schema = isApproval ? payloadOf(wait.answer_schema) : wait.answer_schema;
-  const source = useMemo(() => ({ schema: schema ?? {} }), [schema]);
+  const shapes = useShapes(schema ?? NOTHING, undefined);
+  const draft = draftFor(shapes, typed);
+  const form = `${wait.id}-answer`;
+  const given: Entered = schema === undefined ? { ok: true, value: undefined, faults: new Map() } : read(shapes, draft, form);
+  const document = isApproval ? given : asSomething(given);
+  const faults = isApproval ? faultsOf(document, reason.entered) : document.faults;
+  const isSending = useRef(false); // before the buttons are drawn again
 
   const send = async (what: string, ask: () => Promise<Answered>) => {
+    if (faults.size > 0 || isSending.current) return;
+    isSending.current = true;
     setBusy(true);
     setFailed("");
     try {
       setAnswered({ what, at: new Date(), answer: await ask() });
       setIssues([]);
-      setDocument({});
-      setReason("");
+      setTyped(null);
+      reason.set(null);
       again();
     } catch (error) {
       if (error instanceof Problem) setIssues(error.issues);
       setFailed(wordsOfThrown(error));
     }
+    isSending.current = false;
     setBusy(false);
   };
-  const answer = (what: string, document: JsonObject) => { void send(what, () => surface.waits.answer(wait.id, document)); };
   const decide = (approved: boolean) => {
-    const payload = approved && schema !== undefined ? { payload: document } : {};
-    answer(approved ? texts.wait.approved : texts.wait.denied, { approved, ...payload, ...(reason === "" ? {} : { message: reason }) });
+    if (!document.ok || !reason.entered.ok) return;
+    const payload = approved && document.value !== undefined ? { payload: document.value } : {};
+    const message = reason.entered.value === "" ? {} : { message: reason.entered.value };
+    void send(approved ? texts.wait.approved : texts.wait.denied, () => surface.waits.answer(wait.id, { approved, ...payload, ...message }));
   };
+  const answer = () => {
+    if (document.ok) {
+      const sent = document.value;
+      void send(texts.wait.answered, () => surface.waits.answer(wait.id, sent));
+    }
+  };
+  const isOff = busy || faults.size > 0;
   return (
     <div className="split">
-      <section className={`panel ${mayAnswer ? "asks" : ""}`} aria-label={wait.question ?? wait.kind}>
-        <div className="row"><h2 className="grow">{tool?.title ?? wait.tool ?? wait.kind}</h2>{tool !== undefined && behaviour(tool).map(([word, tone]) => <Tag key={word} tone={tone}>{word}</Tag>)}</div>
-        {wait.question !== undefined && <p>{wait.question}</p>}
+      <section className={`panel ${mayAnswer ? "asks" : ""}`} aria-label={shown(wait.question ?? wait.kind)}>
+        <div className="row"><h2 className="grow">{shown(tool?.title ?? wait.tool ?? wait.kind)}</h2>{tool !== undefined && behaviour(tool).map(([word, tone]) => <Tag key={word} tone={tone}>{word}</Tag>)}</div>
+        {wait.question !== undefined && <p className="shown">{shownLines(wait.question)}</p>}
         {wait.is_shortened === true && <p className="muted small">{texts.wait.shortened}</p>}
         {wait.state !== "sealed" && <Banner tone="bad">{texts.wait.notSealed(wait.state)}</Banner>}
         {wait.arguments !== undefined && <><h3>{isApproval ? texts.wait.exactly : texts.call.arguments}</h3><pre>{pretty(wait.arguments)}</pre></>}
-        {wait.preview !== undefined && <><h3>{texts.wait.preview}</h3><p>{wait.preview}</p></>}
+        {wait.preview !== undefined && <><h3>{texts.wait.preview}</h3><p className="shown">{shownLines(wait.preview)}</p></>}
         {mayAnswer && schema !== undefined && (
-          <DocumentForm name={texts.wait.answer} source={source} document={document} issues={isApproval ? below("/payload", issues) : issues} change={setDocument} />
+          <DocumentForm id={form} name={texts.wait.answer} shapes={shapes} draft={draft} entered={document} issues={isApproval ? below("/payload", issues) : issues} change={(slot) => { setTyped({ slot }); }} />
         )}
-        {mayAnswer && isApproval && (
-          <div className="field">
-            <label className="label" htmlFor="reason">{texts.wait.reason} <span className="muted small">{texts.wait.reasonHelp}</span></label>
-            <input id="reason" value={reason} onChange={(event) => { setReason(event.target.value); }} />
-          </div>
-        )}
+        {mayAnswer && isApproval && <TextEntry state={reason} name={texts.wait.reason} label={<>{texts.wait.reason} <span className="muted small">{texts.wait.reasonHelp}</span></>} />}
+        {mayAnswer && <Wrong faults={faults} />}
         {failed !== "" && <Banner tone="bad">{failed}</Banner>}
         {mayAnswer && (isApproval ? (
           <div className="row">
-            <button type="button" className="primary" disabled={busy} onClick={() => { decide(true); }}>{texts.wait.approve}</button>
-            <button type="button" className="danger" disabled={busy} onClick={() => { decide(false); }}>{texts.wait.deny}</button>
+            <button type="button" className="primary" disabled={isOff} onClick={() => { decide(true); }}>{texts.wait.approve}</button>
+            <button type="button" className="danger" disabled={isOff} onClick={() => { decide(false); }}>{texts.wait.deny}</button>
           </div>
-        ) : schema !== undefined && <div className="row"><button type="button" className="primary" disabled={busy} onClick={() => { answer(texts.wait.answered, document); }}>{texts.wait.answer}</button><button type="button" className="danger" disabled={busy} onClick={() => void send(texts.wait.canceled, () => surface.waits.cancel(wait.id, reason))}>{texts.wait.cancel}</button></div>)}
+        ) : schema !== undefined && <div className="row"><button type="button" className="primary" disabled={isOff || !document.ok} onClick={answer}>{texts.wait.answer}</button><button type="button" className="danger" disabled={isOff} onClick={() => void send(texts.wait.canceled, () => surface.waits.cancel(wait.id))}>{texts.wait.cancel}</button></div>)}
         {answered === undefined && !isOpen && <Banner>{texts.wait.over}</Banner>}
         {answered !== undefined && <Banner tone="">{texts.wait.done(answered.what, answered.at.toLocaleTimeString(), answered.answer.answered_by)} <a href={addressOf("runs", [wait.run_id])}>{texts.wait.itsTimeline}</a>.</Banner>}
         <dl className="facts small">
-          <dt>{texts.wait.askedBy}</dt><dd>{[wait.requested_by, wait.agent].filter(Boolean).join(", by ") || texts.wait.nobody}</dd>
-          <dt>{texts.run.session}</dt><dd><code>{wait.session_id ?? "–"}</code></dd>
-          <dt>{texts.wait.run}</dt><dd><a href={addressOf("runs", [wait.run_id])}><code>{wait.run_id}</code></a></dd>
+          <dt>{texts.wait.askedBy}</dt><dd>{shown([wait.requested_by, wait.agent].filter(Boolean).join(", by ")) || texts.wait.nobody}</dd>
+          <dt>{texts.run.session}</dt><dd><code>{shown(wait.session_id ?? "–")}</code></dd>
+          <dt>{texts.wait.run}</dt><dd><a href={addressOf("runs", [wait.run_id])}><code>{shown(wait.run_id)}</code></a></dd>
           {wait.created_at !== undefined && <><dt>{texts.wait.since}</dt><dd>{texts.wait.ago(new Date(wait.created_at * 1000).toLocaleString(), duration(Math.max(0, now - wait.created_at)))}</dd></>}
           <dt>{texts.wait.until}</dt><dd>{wait.expires_at === undefined ? texts.wait.noEnd : `${new Date(wait.expires_at * 1000).toLocaleString()}, ${until(wait.expires_at, now)}`}</dd>
         </dl>
@@ -88,6 +102,8 @@ export function WaitPanel({ wait, catalogue, isOpen, again }: { wait: Wait; cata
     </div>
   );
 }
+
+const NOTHING: JsonObject = {};
 
 /** What an approval asks for beside yes or no; undefined where that is nothing. */
 export function payloadOf(schema: JsonObject | undefined): JsonObject | undefined {

@@ -3,6 +3,7 @@
 import { addressOf, type Address } from "../address";
 import { surface, type Catalogue, type Run, type Wait } from "../api/client";
 import { useLoaded, usePages, wordsOf, type Loaded } from "../api/use";
+import { shown } from "../kit/escape";
 import { until, useNow } from "../kit/time";
 import { Banner, Skeleton } from "../kit/small";
 import { texts } from "../texts";
@@ -66,8 +67,8 @@ function Lost({ runs }: { runs: ReturnType<typeof usePages<Run>> }) {
         <thead><tr>{texts.unknown.columns.map((name) => <th key={name} scope="col">{name}</th>)}</tr></thead>
         <tbody>{runs.value?.map((run) => (
           <tr key={run.id}>
-            <td><a href={addressOf("runs", [run.id])}>{run.message ?? run.tool ?? run.agent ?? run.id}</a></td>
-            <td>{run.unknown?.length}</td><td><code>{run.session_id ?? "–"}</code></td><td>{run.state}</td>
+            <td><a href={addressOf("runs", [run.id])}>{shown(run.message ?? run.tool ?? run.agent ?? run.id)}</a></td>
+            <td>{run.unknown?.length}</td><td><code>{shown(run.session_id ?? "–")}</code></td><td>{run.state}</td>
           </tr>
         ))}</tbody>
       </table>}
@@ -83,9 +84,9 @@ function WaitTable({ waits, chosen }: { waits: readonly Wait[]; chosen: string |
       <thead><tr>{texts.wait.columns.map((name) => <th key={name} scope="col">{name}</th>)}</tr></thead>
       <tbody>{waits.map((wait) => (
         <tr key={wait.id} aria-current={wait.id === chosen ? "true" : undefined}>
-          <td><a href={addressOf("waits", [wait.id])}>{wait.question ?? wait.tool ?? wait.kind}</a></td>
-          <td>{[wait.requested_by, wait.agent].filter(Boolean).join(", by ") || "–"}</td>
-          <td><code>{wait.session_id ?? "–"}</code></td>
+          <td><a href={addressOf("waits", [wait.id])}>{shown(wait.question ?? wait.tool ?? wait.kind)}</a></td>
+          <td>{shown([wait.requested_by, wait.agent].filter(Boolean).join(", by ")) || "–"}</td>
+          <td><code>{shown(wait.session_id ?? "–")}</code></td>
           <td>{wait.created_at === undefined ? "–" : new Date(wait.created_at * 1000).toLocaleString()}</td>
           <td>{wait.expires_at === undefined ? texts.wait.noEnd : until(wait.expires_at, now)}</td>
         </tr>
