@@ -114,6 +114,12 @@ export async function saidOf(call: Promise<AnyCall>): Promise<{ readonly said: s
   }
 }
 
+/** Whether no input of a form is marked as wrong (`setCustomValidity`); the first one that is says why. */
+export function isReady(form: Element): boolean {
+  const inputs = [...form.querySelectorAll<HTMLInputElement>("input, select, textarea")];
+  return inputs.every((input) => !input.validity.customError || input.reportValidity());
+}
+
 /** What an issue of the server is in `extraErrors` of react-jsonschema-form. */
 export interface FormErrors {
   __errors?: string[];

@@ -1,6 +1,7 @@
 /** The generated client, which is the only way to the server; and the catalogue as this page reads it. */
 
 import { Surface, type Catalog, type Json } from "../../../toolgen/templates/typescript/surface";
+import { received } from "../kit/exact";
 import type { JsonObject } from "../kit/values";
 
 export { Problem } from "../../../toolgen/templates/typescript/surface";
@@ -8,7 +9,13 @@ export type { Answered, AnyCall, Artifact, Issue, Outcome, Run, RuntimeEvent, Se
 
 /** The page stands at the mount of its surface. */
 export const address = location.href.replace(/[?#].*$/, "").replace(/[^/]*$/, "");
-export const surface = new Surface({ baseUrl: address });
+export const surface = new Surface({ baseUrl: address, fetch: exactly });
+
+async function exactly(...request: Parameters<typeof fetch>): Promise<Response> {
+  const response = await fetch(...request);
+  response.json = async () => received(await response.text());
+  return response;
+}
 
 export type Schema = JsonObject;
 export interface TypedSchema { readonly name: string; readonly schema: Schema; readonly examples?: readonly Json[]; readonly sensitive?: readonly string[]; readonly noted_formats?: readonly string[] }

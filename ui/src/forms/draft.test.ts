@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { isPlain, shown, shownLines, visible, visibleSource } from "../kit/escape";
-import { isExact, parsed } from "../kit/exact";
+import { isExact, parsed, received } from "../kit/exact";
 import { compact, pretty, type JsonObject } from "../kit/values";
 import { draftOf, read, startOf, type Slot } from "./draft";
 import { Shapes } from "./shape";
@@ -38,6 +38,15 @@ describe("JSON that is typed", () => {
   it("has numbers that JavaScript writes the same", () => {
     expect(["0", "1.50", "1e3", "1E-7", "0.1", "9007199254740992", "123456789012345680000", "5e-324"].filter((text) => !isExact(text))).toEqual([]);
     expect(["9007199254740993", "0.10000000000000000555", "1e999", "-0.0", "1e-400", "x"].filter(isExact)).toEqual([]);
+  });
+});
+
+describe("JSON of the server", () => {
+  it("has the numbers that run, also those that JavaScript would round", () => {
+    const arguments_ = received('{"amount": 12345678901234567890, "share": 0.10000000000000000555, "count": 1.50}') as JsonObject;
+    expect(compact(arguments_)).toBe('{"amount":12345678901234567890,"share":0.10000000000000000555,"count":1.5}');
+    const shapes = shapesOf({ amount: { type: "integer" } });
+    expect(valueOf(shapes, draftOf(shapes, shapes.root, { amount: arguments_["amount"] ?? null }))).toEqual([["f/amount", expect.stringContaining("12345678901234567890 cannot be sent")]]);
   });
 });
 

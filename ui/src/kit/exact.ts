@@ -30,6 +30,20 @@ export function parsed(text: string): Json {
   return value;
 }
 
+interface RawJSON { rawJSON?: (text: string) => Json; isRawJSON?: (value: unknown) => boolean }
+const raw = JSON as RawJSON; // of ECMAScript 2026, in browsers since 2023
+
+/** Read JSON of the server; a number that JavaScript would round stays its text, so that a person sees the one that runs. */
+export function received(text: string): unknown {
+  const keep = (_key: string, value: Json, { source = "" }: { source?: string } = {}): Json => (typeof value === "number" && source !== "" && !isExact(source) ? (raw.rawJSON?.(source) ?? value) : value);
+  return JSON.parse(text, keep);
+}
+
+/** Whether a value is a number that `received` has kept as its text. */
+export function isRaw(value: unknown): boolean {
+  return raw.isRawJSON?.(value) === true;
+}
+
 /** Whether JavaScript writes a number of JSON as the same number. */
 export function isExact(text: string): boolean {
   const own = normal(text);

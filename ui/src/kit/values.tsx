@@ -2,13 +2,14 @@
 
 import { useState } from "react";
 import { texts } from "../texts";
+import { isRaw } from "./exact";
 import { shown, shownLines, visible, visibleLines } from "./escape";
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 export type JsonObject = { readonly [key: string]: Json };
 
 export function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !isRaw(value);
 }
 
 /** A value as JSON on several lines, in which nothing hides; it is JSON of the same value. */
@@ -28,7 +29,7 @@ function short(value: Json): string {
 /** A value in a cell: nested ones are opened in place. */
 function Cell({ value }: { value: Json | undefined }) {
   if (value === undefined) return <span className="muted">–</span>;
-  if (typeof value !== "object" || value === null) return <span className="shown">{short(value)}</span>;
+  if (typeof value !== "object" || value === null || isRaw(value)) return <span className="shown">{short(value)}</span>;
   const text = compact(value);
   if (text.length <= 60) return <code>{text}</code>;
   const count = Array.isArray(value) ? `${value.length} items` : `${Object.keys(value).length} fields`;
@@ -103,12 +104,12 @@ export function order(left: Json | undefined, right: Json | undefined): number {
 const OPEN_DEPTH = 2;
 
 export function Tree({ value, depth = 0 }: { value: Json; depth?: number }) {
-  if (typeof value !== "object" || value === null) return <>{compact(value)}</>;
+  if (typeof value !== "object" || value === null || isRaw(value)) return <>{compact(value)}</>;
   const entries: [string, Json][] = Array.isArray(value) ? value.map((item, index) => [String(index), item as Json]) : Object.entries(value as JsonObject);
   return (
     <ul className="tree">
       {entries.map(([name, child]) => (
-        <li key={name}>{typeof child === "object" && child !== null ? <Branch name={name} value={child} depth={depth} /> : <>{shown(name)}: {compact(child)}</>}</li>
+        <li key={name}>{typeof child === "object" && child !== null && !isRaw(child) ? <Branch name={name} value={child} depth={depth} /> : <>{shown(name)}: {compact(child)}</>}</li>
       ))}
       {entries.length === 0 && <li className="muted">{Array.isArray(value) ? "[]" : "{}"}</li>}
     </ul>
