@@ -27,7 +27,7 @@ export default function AgentsPlace({ agents, catalogue, address }: { agents: re
           {agent !== "" && <a className="list-item" href={addressOf("agents", [agent])} aria-current={session === "" ? "page" : undefined}><span>{texts.newSession}</span></a>}
           {own.map((one) => (
             <a key={one.id} className="list-item" href={addressOf("agents", [agent, one.id])} aria-current={one.id === session ? "page" : undefined}>
-              <span title={one.id}>{shown(one.message ?? one.id)}</span><Dot tone={one.ended_at === undefined ? "good" : ""} says={one.ended_at === undefined ? texts.talk.open : texts.talk.ended} />
+              <span title={shown(one.id)}>{shown(one.message ?? one.id)}</span><Dot tone={one.ended_at === undefined ? "good" : ""} says={one.ended_at === undefined ? texts.talk.open : texts.talk.ended} />
             </a>
           ))}
           {agents.length > 0 && sessions.value !== undefined && own.length === 0 && <p className="pad muted">{texts.talk.none}</p>}

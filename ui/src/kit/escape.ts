@@ -4,7 +4,7 @@ import { SHORT_ESCAPES, UNSEEN } from "./hidden";
 
 const RANGES = UNSEEN.map((range) => range.map((code) => `\\u{${code.toString(16)}}`).join("-")).join("");
 /** What Python does not print either: all categories of Unicode but those of what is drawn, without the space. */
-const HIDDEN = new RegExp(`(?! )[\\p{C}\\p{Z}${RANGES}]`, "u");
+export const HIDDEN = new RegExp(`(?! )[\\p{C}\\p{Z}${RANGES}]`, "u");
 const EACH = new RegExp(HIDDEN, "gu");
 
 /** A text on one line in which what hides is escaped. The escapes are those of JSON: JSON without line breaks stays the same JSON. */

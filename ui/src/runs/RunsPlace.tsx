@@ -38,7 +38,7 @@ export default function RunsPlace({ catalogue, address }: { catalogue: Catalogue
         <nav className="list" aria-label={texts.places.runs}>
           {(runs.value ?? []).map((run) => (
             <a key={run.id} className="list-item" href={addressOf("runs", [run.id], address.query)} aria-current={run.id === id ? "page" : undefined}>
-              <span title={run.id}>{shown(run.parent_run_id === undefined ? (run.message ?? run.tool ?? run.agent ?? run.id) : `↳ ${run.agent ?? run.id}`)}</span><Dot tone={STATES[run.state]} says={run.state} />
+              <span title={shown(run.id)}>{shown(run.parent_run_id === undefined ? (run.message ?? run.tool ?? run.agent ?? run.id) : `↳ ${run.agent ?? run.id}`)}</span><Dot tone={STATES[run.state]} says={run.state} />
             </a>
           ))}
           {runs.older !== undefined && <button type="button" className="plain" onClick={runs.older}>{texts.older}</button>}

@@ -5,7 +5,7 @@ import { FORMS, played } from "./play";
 import { randomOf } from "./displayed";
 
 const SCHEMAS = 200; // of each form
-const STEPS = 8;
+const STEPS = 6;
 
 describe.each(FORMS)("the form of a %s", (form) => {
   it("sends what it shows", { timeout: 600_000 }, async () => {
@@ -16,7 +16,7 @@ describe.each(FORMS)("the form of a %s", (form) => {
       count += result.sent;
       held += result.held;
     }
-    expect(count).toBeGreaterThan(SCHEMAS / 10);
-    expect(held).toBeGreaterThan(SCHEMAS / 10);
+    expect(count).toBeGreaterThan(SCHEMAS / 20);
+    expect(held).toBeGreaterThan(SCHEMAS / 20);
   });
 });

@@ -85,7 +85,7 @@ export function CallTab({ tool, payload, catalogue, chosen, choose }: { tool: To
             choose={(index) => { view(index === 0); }} disabled={!entered.ok} />
         </div>
         {isForm
-          ? <DocumentForm id={ARGUMENTS} name={tool.title ?? tool.name} shapes={shapes} sensitive={payload.sensitive} draft={draftFor(shapes, request.form)} entered={entered} issues={state.issues} change={(slot: Slot) => { change({ form: { slot } }); }} />
+          ? <DocumentForm id={ARGUMENTS} name={shown(tool.title ?? tool.name)} shapes={shapes} sensitive={payload.sensitive} draft={draftFor(shapes, request.form)} entered={entered} issues={state.issues} change={(slot: Slot) => { change({ form: { slot } }); }} />
           : <JSONEditor label={texts.call.arguments} text={text} issues={state.issues} change={(next) => { change({ text: visibleSource(next) }); }} run={() => { void call(entered); }} />}
         {!isForm && entered.faults.has(ARGUMENTS) && <p className="issue fault">{entered.faults.get(ARGUMENTS)}</p>}
         {!isForm && state.issues.map((issue) => <p key={`${issue.path} ${issue.constraint}`} className="issue"><code>{visible(issue.path)}</code> {visible(issue.message)}</p>)}
@@ -105,7 +105,7 @@ export function CallTab({ tool, payload, catalogue, chosen, choose }: { tool: To
       <section className="panel" aria-label={texts.call.result} aria-busy={state.busy} aria-live="polite">
         <h2>{texts.call.result}</h2>
         {state.failed !== undefined && <Banner tone="bad">{state.failed}</Banner>}
-        {state.busy && <Skeleton what={texts.call.running(tool.title ?? tool.name)} />}
+        {state.busy && <Skeleton what={texts.call.running(shown(tool.title ?? tool.name))} />}
         {!state.busy && state.call === undefined && state.failed === undefined && <p className="muted">{texts.call.nothingYet}</p>}
         {!state.busy && state.call !== undefined && (
           <>

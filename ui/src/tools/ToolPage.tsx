@@ -33,7 +33,7 @@ export function ToolPage({ tool, catalogue, address }: { tool: Tool; catalogue: 
       {tool.deprecated !== undefined && (
         <Banner tone="waiting">{shown(tool.deprecated.reason)} {tool.deprecated.replacement !== undefined && <a href={addressOf("tools", [tool.deprecated.replacement])}>{shown(tool.deprecated.replacement)}</a>}</Banner>
       )}
-      <Tabs<Tab> label={tool.title ?? tool.name} shown={tab} show={show} tabs={TABS.map((name) => [name, titles[name]])}>
+      <Tabs<Tab> label={shown(tool.title ?? tool.name)} shown={tab} show={show} tabs={TABS.map((name) => [name, titles[name]])}>
         {tab === "call" && (tool.payload === undefined ? <p className="muted">{texts.call.byProvider}</p> : <CallTab tool={tool} payload={tool.payload} catalogue={catalogue} chosen={address.query["call"] ?? ""} choose={(call) => { go(addressOf("tools", [tool.id], { ...parseAddress(location.hash).query, call }), true); }} />)}
         {tab === "schema" && <SchemaTab tool={tool} catalogue={catalogue} />}
         {tab === "examples" && <Examples tool={tool} />}

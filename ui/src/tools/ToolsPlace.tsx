@@ -64,7 +64,7 @@ function Item({ row, selected, query }: { row: Row & { readonly tool: Catalogue[
   const [word, tone] = behaviour(row.tool)[0] ?? ["", ""];
   return (
     <a className="list-item" href={addressOf("tools", [row.tool.id], { ...query, tab: undefined, call: undefined })} aria-current={selected ? "page" : undefined}>
-      <span title={row.tool.id}>{shown(row.tool.title ?? row.tool.name)}</span>
+      <span title={shown(row.tool.id)}>{shown(row.tool.title ?? row.tool.name)}</span>
       <Dot tone={tone === "good" ? "" : tone} says={word} />
     </a>
   );
