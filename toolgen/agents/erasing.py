@@ -185,7 +185,7 @@ class Retention:
                 for session in await self._host.sessions.unused(keep=self._keep, keep_s=self._keep_s):
                     await self._drop(session)
                     await asyncio.sleep(0)  # a store in memory lets nobody else run
-            except Exception:
+            except Exception:  # noqa: BLE001 - logged; the next round tries again
                 log.exception("unused sessions were not dropped; the next attempt follows")
             await asyncio.sleep(_PERIOD_S)
 

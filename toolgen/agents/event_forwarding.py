@@ -85,7 +85,7 @@ class EventForwarder:
             status = await self._engine.status(run_id)
         except UnknownRunError:
             return above
-        except Exception:
+        except Exception:  # noqa: BLE001 - an engine of others; logged, and the session above is the same
             log.warning("the input of run %s was not read, for its last events", run_id, exc_info=True)
             return above
         document: Any = status.input

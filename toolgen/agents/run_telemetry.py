@@ -121,7 +121,7 @@ class RunSpans:
                         end_span(span)
                 case _:
                     pass
-        except Exception:
+        except Exception:  # noqa: BLE001 - a tracer of the host's; a span fails no run
             log.exception("the span of run %s was not written", run_id)
 
     def wrap_activity(self, name: str, work: Work) -> Work:
@@ -228,7 +228,7 @@ class RunMetrics:
         """Count an event of a run, of an agent that may not be known; never raises."""
         try:
             self._count(run_id, event, agent, is_known_tool)
-        except Exception:
+        except Exception:  # noqa: BLE001 - a meter of the host's; a counter fails no run
             log.exception("an event of run %s was not counted", run_id)
 
     def _count(self, run_id: str, event: Mapping[str, Json], agent: str, is_known_tool: bool) -> None:

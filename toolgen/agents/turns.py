@@ -133,7 +133,7 @@ class Turns:
         if not self._engine.caps.is_durable:
             try:
                 await self._sessions.leave(self._engine.id)
-            except Exception:  # such as a store that was closed before
+            except Exception:  # noqa: BLE001 - logged; such as a store that was closed before, and the lease expires
                 log.warning(
                     "the turns of engine %s are released when its lease expires",
                     self._engine.id,
@@ -183,11 +183,11 @@ class Turns:
     async def _release(self, session_id: str, run_id: str) -> None:
         try:
             await self._sessions.release(session_id, run_id)
-        except Exception:  # its engine says that the run is over
+        except Exception:  # noqa: BLE001 - logged; its engine says that the run is over
             log.warning("the turn of run %s was not released", run_id, exc_info=True)
         try:
             await self._signal_next(session_id, run_id)
-        except Exception:  # it looks again by itself
+        except Exception:  # noqa: BLE001 - logged; the next run looks again by itself
             log.warning("session %s is free, and who waits was not told", session_id, exc_info=True)
 
     async def _signal_next(self, session_id: str, ended: str) -> None:
@@ -222,5 +222,5 @@ class Turns:
                 return
             try:
                 await self._sessions.beat(self._lease())
-            except Exception:
+            except Exception:  # noqa: BLE001 - logged; the next beat tries again
                 log.exception("the lease of engine %s was not renewed", self._engine.id)

@@ -78,6 +78,6 @@ def _note_value(codec: MarkedCodec, value: object, dump_python: Callable[..., An
         return
     try:
         dumped = dump_python(value, by_alias=True, warnings=False)
-    except Exception:  # author code may have put anything into it
+    except Exception:  # noqa: BLE001 - author code may have put anything into it; its document is noted all the same
         return
     secrets.add(values_at(dumped, codec.sensitive), codec.keys)

@@ -116,7 +116,7 @@ class DisabledTools:
     async def _update(self) -> None:
         try:
             loaded = await self._load()
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - a store of the author's; without any knowledge every tool is denied
             log.warning("disabled tools cannot be read, and what was known before holds: %s", error)
             return
         before = self._loaded or {}

@@ -77,7 +77,7 @@ def _run(args: Sequence[str], *, is_process: bool = False) -> int:
                 f"  hint: {_HINTS.get(error.name, _HINT)}",
                 file=sys.stderr,
             )
-    except Exception:
+    except Exception:  # noqa: BLE001 - the outermost handler; printed as a bug
         _print_bug()
     return 2
 

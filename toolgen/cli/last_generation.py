@@ -33,6 +33,8 @@ _BUFFER: Final = 1 << 18
 """Bytes of the texts that are written at once; there is one text a tool."""
 _STAGING: Final = ".toolgen-staging-"
 _TOOLGEN: Final = os.path.dirname(os.path.dirname(__file__))
+_DAMAGED: Final = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError)
+"""What is raised where a record is damaged, or a folder is gone."""
 _COMMANDS: Final = (["gen"], ["gen", "--check"])
 
 
@@ -47,7 +49,7 @@ def nothing_to_do(arguments: Sequence[str]) -> str:
         if record["version"] != VERSION or not _is_current(directory, record):
             return ""
         folders = [os.path.relpath(os.path.join(directory, tree), here) for tree in record["trees"]]
-    except Exception:  # of a damaged record; the run that looks says what is wrong with the project
+    except _DAMAGED:  # the run that looks says what is wrong with the project
         return ""
     return "; ".join(f"{folder}: up to date" for folder in folders)
 
@@ -90,7 +92,7 @@ def last_run(directory: str, settings: str) -> LastRun:
         ):
             edited = _edited_stubs(directory, record)
             return LastRun(toolsets=dict(record["toolsets"]), edited_stubs=edited, texts=record["texts"])
-    except Exception:  # of a damaged record
+    except _DAMAGED:
         pass
     return LastRun(toolsets={}, edited_stubs=(), texts="")
 

@@ -138,7 +138,7 @@ def _message(error: BaseException) -> str:
 def _text(error: BaseException) -> str:
     try:
         return str(error)
-    except Exception:  # a class of the author's
+    except Exception:  # noqa: BLE001 - a class of the author's
         return "<exception str() failed>"  # as Python prints it
 
 

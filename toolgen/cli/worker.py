@@ -228,6 +228,6 @@ class StoreWatch:
             return f"no answer within {_CHECK_S:g} seconds", None
         except ToolgenError as error:
             return error.message, None
-        except Exception as error:  # of a store that others wrote
+        except Exception as error:  # noqa: BLE001 - a store that others wrote; it is the problem that is returned
             return type(error).__name__, error
         return "", None

@@ -287,7 +287,7 @@ def _own_types(
         if _bare(type_) not in (Any, object, fields[name].annotation):
             try:
                 yield name, TypeAdapter(readable(type_))
-            except Exception:  # of a type that pydantic does not know, whose author takes what comes
+            except Exception:  # noqa: BLE001 - pydantic does not know the type, whose author takes what comes
                 continue
 
 

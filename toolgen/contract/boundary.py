@@ -138,7 +138,7 @@ def outcome_of(function: Callable[[], T]) -> Outcome[T]:
     """Call a function of author code in a thread and return its value or its exception as an outcome."""
     try:
         return Returned(value=function())
-    except BaseException as error:
+    except BaseException as error:  # noqa: BLE001 - the outcome holds it, and its reader raises it
         return Raised(error=error)
 
 
@@ -156,7 +156,7 @@ async def _keep_outcome(
     outcome: Outcome[T]
     try:
         outcome = Returned(value=await work)
-    except BaseException as error:
+    except BaseException as error:  # noqa: BLE001 - the outcome holds it, and its reader raises it
         outcome = Raised(error=error)
     outcomes.append(outcome)
     for ended in waiting:
@@ -387,7 +387,7 @@ def _continue(work: Coroutine[Any, Any, T], awaited: Any) -> Generator[Any, Any,
     except GeneratorExit:
         work.close()
         raise
-    except BaseException as error:
+    except BaseException as error:  # noqa: BLE001 - thrown into the coroutine, which decides
         try:
             awaited = work.throw(error)
         except StopIteration as end:

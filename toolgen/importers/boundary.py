@@ -39,7 +39,7 @@ def apart(findings: list[Finding], pointer: str, tool: str) -> Iterator[None]:
         yield
     except ToolgenError:
         raise
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - a finding asks for a report, and the other tools are read
         message = f"ended with {_shown(error)}"
         findings.append(finding_at(OWN_FAULT, pointer, message, hint=_HINT, tool=tool))
 

@@ -149,7 +149,7 @@ class CallActivities:
             result: ToolResult
             try:
                 result = await run_or_abandon(dispatch(frame))
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001 - the tool ended the call's own task; it is the error of the call
                 result = stray_error_result(frame, error)
             result = await batch.result(frame.context, result)
         op, is_asked = f"wait:{call['id']}:1", result.status == "suspended" and result.frozen is not None

@@ -132,7 +132,7 @@ class Conversations:
         try:
             async with asyncio.timeout_at(ends_at):
                 await self._sessions.answer(run_id, answer)
-        except Exception:
+        except Exception:  # noqa: BLE001 - logged; its run has the result all the same
             log.exception("the result of the call %s of run %s was not stored yet", answer.id, run_id)
             return
         if (conversation := self._conversations.get(run_id)) is not None:
@@ -275,7 +275,7 @@ async def _before(
             return seen.messages, runs
         with Contained():
             text = await summarize(pair_results(seen.to_condense), plan_input, history)
-    except Exception as error:  # the turn can do without; the next one tries again
+    except Exception as error:  # noqa: BLE001 - author code; logged, and the next turn tries again
         is_shown = isinstance(error, NonRetryableError) or getattr(error, "is_told", False)
         why, trace = (str(error), None) if is_shown else (name_of(error), error)
         log.error("the turns before run %s were not summarized: %s", plan_input.run_id, why, exc_info=trace)

@@ -194,7 +194,7 @@ class Planning:
             plan = planner.plan_start if left.step == 0 else planner.plan_resume
             with Contained():
                 result = checked_plan(await plan(left))
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - author code; the hooks decide, and raise it otherwise
             return await hooks.run_on_error(left, error)
         return await hooks.after(left, result)
 

@@ -55,7 +55,7 @@ class Chat:
             for name, value in attributes.items():
                 if value is not None and value != "" and value != []:
                     self._span.set_attribute(name, value)
-        except Exception:
+        except Exception:  # noqa: BLE001 - a tracer of the host's; a span fails no call
             log.exception("the attributes of a span were not set")
 
 

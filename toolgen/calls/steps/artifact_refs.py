@@ -53,7 +53,7 @@ async def truncate_result(frame: Frame, result: ToolResult) -> ToolResult:
             with Contained():
                 save = partial(frame.context.artifacts.save_overflow, document)
                 uri = await frame.services.store_retry.run(save, f"result of {spec.id}", is_idempotent=False)
-        except Exception:
+        except Exception:  # noqa: BLE001 - a store of the author's; logged, and the result names no address
             log.exception("the untruncated result of %s was not stored", spec.id)
     marker = truncate_document(document, limit, uri)
     if not uri:
@@ -98,6 +98,6 @@ async def _store(frame: Frame, artifact: Artifact, digest: str) -> tuple[str, st
     except ToolError as error:  # the host allows no more
         log.warning("artifact %s of %s was not stored: %s", artifact.kind, frame.spec.id, error)
         return "", str(error)
-    except Exception:
+    except Exception:  # noqa: BLE001 - a store of the author's; logged, and the result says that it was not kept
         log.exception("artifact %s of %s was not kept", artifact.kind, frame.spec.id)
         return "", _FAILED

@@ -174,7 +174,7 @@ async def _run_steps(frame: Frame, is_watched: bool) -> ToolResult:
         if is_long or result.artifacts or result.display or services.policy is not None:
             return await finished(frame, result)
         return result
-    except BaseException as error:
+    except BaseException as error:  # noqa: BLE001 - author code; `failure_of` tells a cancellation from an error
         failure = failure_of(frame, error)
     if tool.on_error and frame.call is not None:
         return await _hooks.run_error_hooks(frame, frame.call, failure)  # type: ignore[no-any-return]  # it is Any

@@ -312,7 +312,7 @@ def readable(spec: ToolSpec[Any, Any], error: ToolError) -> ToolError:
     try:
         for failure in (error, *causes_of(error)):
             _facts_of(failure)
-    except BaseException as broken:
+    except BaseException as broken:  # noqa: BLE001 - an error of the author's may raise when it is read; the bug is the result
         return internal_error(spec, as_exception(broken))
     return error
 

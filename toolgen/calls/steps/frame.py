@@ -207,7 +207,7 @@ class Batch:
                     with Contained():
                         conflicts = await capability.close(opened) if opened else ()
                     reports.emit_state_conflicts(conflicts, self.touched[0].meta)
-                except Exception:
+                except Exception:  # noqa: BLE001 - a capability of the author's; logged
                     log.exception("%r did not commit the changes of %d calls", name, len(opened))
         self.touched = []
         return tuple(settled)

@@ -33,7 +33,7 @@ async def run_error_hooks(frame: Frame, call: ToolCall, failure: ToolError) -> T
 
     try:
         left = await _ON_ERROR.run(frame.tool.on_error, ask, frame, failure)
-    except BaseException as error:
+    except BaseException as error:  # noqa: BLE001 - author code; its failure is the error of the call
         left = internal_error(frame.spec, as_task_exception(error))
     return left.result if isinstance(left, Stop) else frame.error_result(left)
 
@@ -54,7 +54,7 @@ async def run_after_hooks(frame: Frame, returned: ToolResult | Awaitable[ToolRes
             if verdict.__class__ is not Continue or verdict.payload is not None:
                 left = await apply(_AFTER, frame, hook, verdict, result)
                 result = left.result if isinstance(left, Stop) else left
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001 - author code; its failure is what the next hook sees
             exception = as_task_exception(error)
             if result.status in _FINAL:
                 internal_error(frame.spec, exception)

@@ -153,7 +153,7 @@ class SingleCalls:
                 result = await delegate_or_suspend(frame, returned)
             else:
                 result = await finished(frame, result or encode_result(spec, returned, meta))
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001 - author code; `failure_of` tells a cancellation from an error
             frame = _frame(context, registered, received, services)
             result = frame.error_result(failure_of(frame, error))
         return await self._ended(frame, result)

@@ -162,7 +162,7 @@ def func_error(
         codec: TypeCodec[Any] | None = None
         if details is not None:
             codec = TypeCodec(details, class_name(name), is_result=True)
-    except Exception as problem:  # a type of the author's may raise anything when pydantic asks it
+    except Exception as problem:  # noqa: BLE001 - pydantic asks a type of the author's, which may raise anything
         raise RegistrationError(f"the details of {name} have no exact JSON form: {problem}") from None
     return ErrorSpec(name=name, codec=codec, description=description, is_retryable=is_retryable)
 
@@ -235,12 +235,12 @@ def _codec(name: str, title: str, parameters: tuple[Parameter, ...], problems: l
     try:
         is_known = not problems and all(_is_known(parameter, at) for at, parameter in fields.items())
         return _Payload(codec=deferred(made) if is_known else made(), attributes=attributes)
-    except Exception as error:  # a type of the author's may raise anything when pydantic asks it
+    except Exception as error:  # noqa: BLE001 - as in `func_error`; it is a problem of the registration
         before = len(problems)
         for parameter in parameters:
             try:
                 TypeCodec(parameter.annotation, parameter.name)
-            except Exception as failure:
+            except Exception as failure:  # noqa: BLE001 - as in `func_error`; it is a problem of the registration
                 problems.append(
                     f"the type of the parameter {parameter.name!r} has no exact JSON form: {failure}"
                 )
@@ -270,7 +270,7 @@ def _holds(check: Callable[..., bool], *of: object) -> bool:
     """Return what a check returns; False where it raises, which is told by who makes the codec itself."""
     try:
         return check(*of)
-    except Exception:  # as above, and what has no hash
+    except Exception:  # noqa: BLE001 - as in `func_error`, or without a hash; making the codec says why
         return False
 
 
@@ -300,7 +300,7 @@ def _result(name: str, read: Function, problems: list[str]) -> TypeCodec[Any] | 
         made: Callable[[], TypeCodec[Any]]
         made = partial(TypeCodec, type_, type_name, is_result=True, description=texts)
         return deferred(made) if _holds(_is_plain_result, type_) else made()
-    except Exception as error:  # as above
+    except Exception as error:  # noqa: BLE001 - as in `func_error`; it is a problem of the registration
         problems.append(f"the type of its result has no exact JSON form: {error}")
         return None
 

@@ -214,7 +214,7 @@ class Toolsets:
         """
         try:
             context = await self._with_state(context)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - a store of the author's; the policy of each toolset decides
             return [self._list_after_failure(added, context, error) for added in self._added.values()]
         lists: list[ToolList] = []
         listing = (self._listed(added, context) for added in self._added.values())
@@ -249,7 +249,7 @@ class Toolsets:
             work = self._opened_and_listed(added, context)
             name, deadline = f"toolset {added.toolset.name}", _deadline_in(added.timeout)
             listed = await run_in_task(work, name=name, deadline=deadline)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - a toolset of the author's; its policy decides, and raises it with `fail`
             return self._list_after_failure(added, context, error)
         if added.on_error == "stale" and context.meta.session_id:
             _store_list(added.last, context.meta.session_id, listed)

@@ -103,7 +103,7 @@ def source_text(value: object) -> str:
     """Return the value as the author may have written it, shortened."""
     try:
         text = repr(value)
-    except Exception:  # any class may stand in a design, and its repr may fail
+    except Exception:  # noqa: BLE001 - any class may stand in a design, and its repr may fail
         return f"a number of more than {MOST_DIGITS} digits" if type(value) is int else kind_of(value)
     return text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 1]}…"
 

@@ -109,7 +109,7 @@ def read_function(function: Callable[..., object], context_types: tuple[type, ..
         return _function(DocstringTexts(), (), "", {}, (unread,), ())
     try:
         hints = _hints(function)
-    except Exception as error:  # an annotation may be any code
+    except Exception as error:  # noqa: BLE001 - an annotation may be any code; it is the problem that is returned
         message = f"its annotations cannot be evaluated: {type(error).__name__}: {error}"
         unread = FunctionProblem(parameter="", message=message, hint="import what they name at run time")
         return _function(texts, (), "", {}, (unread,), ())
@@ -166,7 +166,7 @@ def type_hints(function: Callable[..., object]) -> dict[str, Any]:
     """Return the annotations of a function; none where they cannot be evaluated."""
     try:
         return _hints(function)
-    except Exception:  # an annotation may be any code
+    except Exception:  # noqa: BLE001 - an annotation may be any code; without one a parameter takes what comes
         return {}
 
 
