@@ -21,6 +21,7 @@ KNOWN: Final = {
     "clients": 1,
     "contract": 4,
     "dsl": 1,
+    "engines": 8,
     "importers": 1,
     "schema_reader": 1,
     "shapes": 2,

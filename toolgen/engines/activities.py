@@ -338,7 +338,7 @@ class Activities:
                 result = await call.function(info, arg)
         except (KeyboardInterrupt, GeneratorExit):
             raise
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001 - author code; its failure is recorded as the outcome of the attempt
             if run.is_stopped or is_shutdown(run):
                 run.is_stopped = True
                 return None

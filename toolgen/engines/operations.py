@@ -94,7 +94,7 @@ def error_text(error: BaseException) -> str:
     """Return the text of an exception, also when its `__str__` fails."""
     try:
         return str(error)
-    except Exception:
+    except Exception:  # noqa: BLE001 - a class of the author's
         return "it cannot say why"
 
 

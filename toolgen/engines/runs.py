@@ -312,7 +312,7 @@ class Runs:
             output, _ = encode(value, f"the output of run {record.run_id}", self.max_payload_bytes)
         except (KeyboardInterrupt, GeneratorExit):
             raise
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001 - author code; its failure is recorded as the end of the run
             task = asyncio.current_task()
             if run.is_stopped or (task is not None and task.cancelling()):
                 run.is_stopped = True

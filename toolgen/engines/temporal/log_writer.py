@@ -108,7 +108,7 @@ class LogWriter:
         """Send what is appended, until it is canceled or fails, which only a mistake of ours makes it do."""
         try:
             await self._send()
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - `failure` holds it, and ends whoever waits for it
             self.failure = error
 
     async def _send(self) -> None:

@@ -117,7 +117,7 @@ class Reports:
                 try:
                     await channel.send([(topic, await self._sealed(message)) for topic, message in batch])
                     self._is_failing = False
-                except Exception as error:
+                except Exception as error:  # noqa: BLE001 - a channel of the host's; logged once, and the next batch tries again
                     if not self._is_failing:
                         log.warning("reports do not reach other processes: %s", error)
                     self._is_failing = True
@@ -137,7 +137,7 @@ class Reports:
                 has_begun.set()
                 while True:
                     await self._take(await heard.get())
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - a channel of the host's; logged, and reports are no part of a result
             log.warning("run %s: reports of other processes are missed: %s", run_id, error)
         finally:
             has_begun.set()
@@ -145,7 +145,7 @@ class Reports:
     async def _take(self, sealed: bytes) -> None:
         try:
             message = await self._opened(sealed)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - a codec of the host's; logged, and reports are no part of a result
             log.warning("a report of another process cannot be read: %s", error)
             return
         if not message.startswith(self._mine):

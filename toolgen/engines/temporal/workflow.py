@@ -114,7 +114,7 @@ class RunWorkflow:
         output, problem = None, None
         try:
             output = await asyncio.shield(loop)
-        except (Exception, asyncio.CancelledError) as error:
+        except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - author code; its failure is the end of the run
             _require_living()
             problem = error
         _require_log(context)
