@@ -25,6 +25,7 @@ KNOWN: Final = {
     "importers": 1,
     "schema_reader": 1,
     "shapes": 2,
+    "stores": 3,
 }
 """How many there are by package; a change that makes them fewer lowers it."""
 

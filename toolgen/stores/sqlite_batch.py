@@ -87,7 +87,7 @@ class Batch:
                 raise
             except DamagedRowError as error:
                 request.error = error.at(path)
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001 - the request holds it, and whoever waits for it raises it
                 request.error = error
 
     def _write_rows(

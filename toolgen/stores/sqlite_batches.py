@@ -309,7 +309,7 @@ class SqliteBatches:
                 self._writes.run_here(partial(self._write, batch), busy_s=0.0)
             except StoreLockedError:
                 pass  # the thread waits for it
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001 - `_finish` hands it to whoever waits for the batch
                 self._finish(batch, error)
                 return
             else:

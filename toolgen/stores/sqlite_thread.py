@@ -131,7 +131,7 @@ class SqliteThread:
         def work() -> None:
             try:
                 done.set_result(run())
-            except BaseException as error:
+            except BaseException as error:  # noqa: BLE001 - the future holds it, and whoever awaits it raises it
                 done.set_exception(error)
 
         asyncio.get_running_loop().run_in_executor(self._thread, work)
