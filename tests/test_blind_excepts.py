@@ -13,6 +13,7 @@ from typing import Final
 
 TOOLGEN: Final = Path(__file__).parents[1] / "toolgen"
 KNOWN: Final = {
+    "adapters": 12,
     "agents": 14,
     "calls": 16,
     "capabilities": 1,

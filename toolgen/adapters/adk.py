@@ -151,7 +151,7 @@ async def _save_artifacts(tool_context: ToolContext, result: Result) -> None:
             await tool_context.save_artifact(name, part)
         except ValueError:  # the runner has no artifact service
             return
-        except Exception as error:  # the tool has run, and its result counts
+        except Exception as error:  # noqa: BLE001 - the tool has run, and its result counts
             log.warning("an artifact of %s is not saved: %s", result.tool, type(error).__name__)
 
 

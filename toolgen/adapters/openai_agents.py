@@ -90,7 +90,7 @@ def _is_kept(projection: Projection) -> bool:
     text = json.dumps(projection.schema)
     try:
         return bool(ensure_strict_json_schema(json.loads(text)) == json.loads(text))
-    except Exception:  # the SDK's own errors of what it cannot rewrite
+    except Exception:  # noqa: BLE001 - the SDK's own errors for what it cannot rewrite
         return False
 
 

@@ -141,7 +141,7 @@ async def caller_of(request: Request, ask: CallerOf) -> Caller:
             caller = await answer if inspect.isawaitable(answer) else answer
         if caller is not None and not isinstance(caller, Caller):
             raise TypeError(f"it returned {type(caller).__name__}, which is no Caller")
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - author code; logged, and the caller stays unknown
         reference = log_failure(log, error, "the function that says who calls failed")
         raise Problem("unavailable", f"it is not known who calls (reference {reference})") from None
     if caller is None:

@@ -234,7 +234,7 @@ def _answered(endpoint: Callable[[Request], Awaitable[Response]]) -> Callable[[R
             return await endpoint(request)
         except ClientDisconnect:  # nobody is there who could be answered
             raise
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - the outermost handler; `problem_of` logs what is a bug
             return problem_of(error, f"{request.method} {request.url.path}").response()
 
     return answered

@@ -49,7 +49,7 @@ class BearerAuth:
                     verified = self._verify(token)
                     meta = await verified if inspect.isawaitable(verified) else verified
             owner = "" if meta is None else owner_of(require_meta(meta))
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - author code; logged, and nobody is let in
             reference = log_failure(log, error, "the verifier of tokens failed")
             text = f"the token cannot be verified now (reference {reference})"
             await _refusal(503, text, "")(scope, receive, send)

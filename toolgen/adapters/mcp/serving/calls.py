@@ -378,7 +378,7 @@ async def _cleaned_up(work: Awaitable[None]) -> None:
     try:
         with anyio.move_on_after(_CLEANUP_S, shield=True):
             await work
-    except Exception as error:  # it must not take the place of the cancellation
+    except Exception as error:  # noqa: BLE001 - logged; it must not take the place of the cancellation
         log_failure(log, error, "the run of a call cannot be cancelled")
 
 

@@ -193,7 +193,7 @@ def _only_logged() -> Iterator[None]:
         yield
     except MCPError:
         pass  # it is in the log; `tools/list` says it to the client
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - logged; the client asks again by itself
         log_failure(log, error, "a client cannot be told of changed tools")
 
 

@@ -115,7 +115,7 @@ class Identities:
                     returned = self._hook(ctx)
                     meta = await returned if inspect.isawaitable(returned) else returned
                 return require_meta(meta)
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001 - author code; logged, and the request is refused
                 reference = log_failure(log, error, "the meta hook failed for %s", ctx.method)
                 message = f"the server does not know for whom this request is (reference {reference})"
                 raise MCPError(INTERNAL_ERROR, message) from None

@@ -158,7 +158,7 @@ async def _errors_by_reference(ctx: Context, call_next: CallNext) -> HandlerResu
         return await call_next(ctx)
     except (MCPError, ValidationError):
         raise
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - the outermost handler; logged, and raised as an error of the protocol
         reference = log_failure(log, error, "%s failed", ctx.method)
         message = f"{ctx.method} failed with an internal error (reference {reference})"
         raise MCPError(INTERNAL_ERROR, message) from None
@@ -220,7 +220,7 @@ class ArtifactResources:
             stored = await self._runtime.artifacts.load(params.uri, session_id=meta.session_id)
         except UnknownArtifactError as error:
             raise MCPError(INVALID_PARAMS, f"{error.message}: {error.hint}", {"uri": params.uri}) from None
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - a store of the author's; logged, and raised as an error of the protocol
             reference = log_failure(log, error, "artifact %s cannot be read", params.uri)
             raise MCPError(INTERNAL_ERROR, f"it cannot be read now (reference {reference})") from None
         return types.ReadResourceResult(contents=[_contents(params.uri, stored)])

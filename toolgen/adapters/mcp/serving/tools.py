@@ -63,7 +63,7 @@ class ToolSelection:
                 snapshot = await agents_of(self._runtime).tools(self._agent, meta)
             else:
                 snapshot = await self._runtime.tools.snapshot(ReadonlyContext(meta=meta))
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - `_fail` logs it and raises an error of the protocol
             _fail(error)
         if not self._toolset:
             return snapshot
