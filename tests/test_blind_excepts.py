@@ -27,6 +27,7 @@ KNOWN: Final = {
     "schema_reader": 1,
     "shapes": 2,
     "stores": 3,
+    "waiting": 9,
 }
 """How many there are by package; a change that makes them fewer lowers it."""
 

@@ -122,7 +122,7 @@ class DirectCallActivities:
             return await self._answering(delegated.agent).child_of(tool, delegated, meta, run_id)
         except StoreError:  # no outcome of a call: the engine comes back to it
             raise
-        except Exception as error:  # such as agents that call one another for ever
+        except Exception as error:  # noqa: BLE001 - such as agents that call one another for ever; it is the result of the call
             return undelegated_result(delegated, tool, error, meta, services)
 
     async def _execute(self, info: ActivityInfo, argument: Any) -> Outcome:
@@ -139,7 +139,7 @@ class DirectCallActivities:
         try:
             with made_in:
                 result = await run_or_abandon(dispatch(frame))
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - the tool ended the call's own task; it is the error of the call
             result = stray_error_result(frame, error)
         (result,) = await work.batch.settle((result,), services.reports)
         return await self._done(work, frame.tool, result, frame.meta, 0)
@@ -178,7 +178,7 @@ class DirectCallActivities:
             result = await self._answering(link.agent).conclude(frame, answer)
         except StoreError:
             raise
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - what an agent concludes is author code; it is the result of the call
             result = failed_call_result(tool, error, meta, work.services)
         left = [] if answer.output is None else answer.output["pending"]
         done = await self._done(work, tool, await with_pending(work.waits, result, left), meta, 0)

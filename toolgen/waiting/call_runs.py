@@ -213,7 +213,7 @@ class CallRuns:
             if not is_made_again:
                 await leave()
             raise
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - an engine of others; the result says whether the call may have run
             return self._lost_result(tool, meta, error, has_begun=has_begun, is_named=is_named)
         finally:
             if self._tools.let_go(run_id, tool):

@@ -162,7 +162,7 @@ def _resolution(frame: Frame, outcome: Outcome[Any]) -> Resolution | None:
         return None
     try:
         document = encode_result(frame.spec, value, frame.meta).json
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - a result of the author's that cannot be encoded; it is recorded as the failure
         return _failure(frame, error)
     return Resolution(outcome="result", result=json.loads(document))
 

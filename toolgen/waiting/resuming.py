@@ -138,7 +138,7 @@ async def _resumed(
         try:
             result = await run_or_abandon(_resume(work, tool, record, sealed_answer))
             return (await work.batch.settle((result,), services.reports))[0]
-        except Exception as error:  # whoever answered waits for a result
+        except Exception as error:  # noqa: BLE001 - whoever answered waits for a result, and it is this error
             failure = ToolError(str(error)) if tool is None else internal_error(tool.spec, error)
             limit = services.limits.result_bytes if tool is None else tool.result_bytes
             result = error_result(frozen.tool, failure, frozen.meta, limit)
@@ -236,7 +236,7 @@ async def _refused_by_rule(waits: WaitRegistry, record: SealedCall, answer: Json
     """Return why the rule of this process rejects the answer; "" where it does not."""
     try:
         why = await waits.refusal(record, answer, person)
-    except Exception:
+    except Exception:  # noqa: BLE001 - author code; logged, and the answer is rejected
         log.exception("the rule for answers to %s failed", record.call.tool)
         return "it is not known whether this person may answer: the rule failed"
     return f"the answer was rejected: {why}" if why else ""
@@ -294,7 +294,7 @@ def _result_of_pending(
         if (failure := failure_of(spec, answer, services.limits)) is not None:
             return failure
         return encode_result(spec, spec.result.decode_lenient(to_json(answer), services.limits), meta)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - a result of the author's may raise anything; it is why the work failed
         return tool_error_of(spec, error)
 
 
