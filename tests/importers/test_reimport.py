@@ -94,7 +94,11 @@ def test_an_author_edits_while_the_document_changes(library: Library) -> None:
         for edit in ("Search the shelves.", "# for librarians alone", "# ask first", "# a hook", OWN):
             assert edit in written
         again = library.state()
-        assert (library.run("--check").code, library.run().code, library.state()) == (0, 0, again)
+        code = 1 if version == 5 else 0  # what is gone is reported until it is resolved
+        assert (library.run("--check").code, library.run().code, library.state()) == (code, code, again)
+        if code:
+            places = ["Loan", "books/lend_book", "library_service/lend_book"]
+            assert library.command(*(part for each in places for part in ("--resolve", each))).code == 0
     design = library.built()
     assert [tool.name for tool in design.services[0].toolsets[0].tools] == [
         "store",

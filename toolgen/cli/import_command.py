@@ -71,6 +71,10 @@ AcceptServer = Annotated[
     bool,
     typer.Option("--accept-server", help="openapi: trust the servers of the document, private ones too."),
 ]
+Resolve = Annotated[
+    list[str] | None,
+    typer.Option(help="Accept the new target of an open conflict, such as tool:pay.", metavar="PLACE"),
+]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite existing files.")]
 
 
@@ -83,6 +87,7 @@ def import_source(
     header: Header = None,
     insecure: AllowInsecure = False,
     check: Check = False,
+    resolve: Resolve = None,
     name: Name = "",
     service: Service = "",
     strict: Strict = False,
@@ -109,21 +114,26 @@ def import_source(
     tags, ids, others, names = (tuple(written or ()) for written in (tag, only, exclude, rename))
     chosen = Chosen(tags, ids, others, names, read_only, server, accept_server)
     is_live = bool(stdio or url or header or insecure) or (kind == "mcp" and check and not source)
-    is_named = bool(name or service or force)
-    _require_source(kind, source, is_live=is_live, is_openapi=chosen != Chosen(), is_named=is_named)
+    is_named, is_openapi = bool(name or service or force), chosen != Chosen()
+    _require_source(kind, source, is_live=is_live, is_openapi=is_openapi, is_named=is_named)
     lock = LockRequest(stdio=stdio, url=url, headers=tuple(header or ()), out=out, is_check=check)
     lock = replace(lock, is_insecure=insecure, is_forced=force)
     request = ImportRequest(
         kind=kind or "openapi", source=source, out=out or Path(), name=name, service=service, openapi=chosen
     )
-    request = replace(
-        request, is_strict=strict, may_lose=allow_losses, is_forced=force, is_check=check, format=format
-    )
+    request = replace(request, is_strict=strict, may_lose=allow_losses, is_forced=force, is_check=check)
+    request = replace(request, resolved=_resolved(resolve, check or force or is_live), format=format)
     with print_error_records(format):
         if is_live:
             raise typer.Exit(print_outcome(lock_server(lock)))
         outcomes = [import_tools(request)] if kind else follow_imports(request)
         raise typer.Exit(max(map(print_outcome, outcomes)))
+
+
+def _resolved(places: list[str] | None, is_elsewhere: bool) -> tuple[str, ...]:
+    if places and is_elsewhere:
+        raise typer.BadParameter("--resolve goes with neither --check nor --force, nor with a live server")
+    return tuple(places or ())
 
 
 def _require_source(

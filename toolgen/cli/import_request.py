@@ -31,6 +31,8 @@ class Chosen:
     is_read_only: bool = False
     server: str = ""
     is_accepted: bool = False
+    accepted: tuple[str, ...] = ()
+    """Addresses that an earlier import has accepted."""
 
     def options(self) -> OpenAPIOptions:
         """Return the options of the importer.
@@ -53,11 +55,11 @@ class Chosen:
             renamed=renamed,
             is_read_only=self.is_read_only,
         )
-        servers = ServerOptions(url=self.server, is_accepted=self.is_accepted)
+        servers = ServerOptions(url=self.server, is_accepted=self.is_accepted or bool(self.accepted))
         return OpenAPIOptions(selection=selection, servers=servers)
 
     def stored(self) -> dict[str, Any]:
-        """Return the options that were given, by their names on the command line."""
+        """Return the options that were given, by their names; those that were accepted are of the design."""
         chosen = {
             "tag": list(self.tags),
             "only": list(self.only),
@@ -65,7 +67,6 @@ class Chosen:
             "rename": list(self.renamed),
             "read-only": self.is_read_only,
             "server": self.server,
-            "accept-server": self.is_accepted,
         }
         return {name: value for name, value in chosen.items() if value}
 
@@ -82,7 +83,8 @@ class Chosen:
             renamed=self.renamed or held("rename"),
             is_read_only=self.is_read_only or bool(options.get("read-only")),
             server=self.server or str(options.get("server", "")),
-            is_accepted=self.is_accepted or bool(options.get("accept-server")),
+            is_accepted=self.is_accepted,
+            accepted=held("accept-server"),
         )
 
 
@@ -104,6 +106,8 @@ class ImportRequest:
     """Write over what stands there."""
     is_check: bool = False
     """Write nothing, and say what would change in what was imported before."""
+    resolved: tuple[str, ...] = ()
+    """Places of open conflicts whose new targets the author accepts."""
     format: Format = "text"
     openapi: Chosen = field(default_factory=Chosen)
 

@@ -7,7 +7,7 @@ import inspect
 import keyword
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Final, assert_never
@@ -23,7 +23,18 @@ from toolgen.importers.json_schema import read_schemas
 from toolgen.importers.mcp import read_mcp
 from toolgen.importers.openapi import openapi_files
 from toolgen.importers.python_functions import read_functions
-from toolgen.importers.reimport import LOCK_SUFFIX, ImportLock, design_path, digest, lock_path, lock_text
+from toolgen.importers.reimport import (
+    LOCK_SUFFIX,
+    ImportLock,
+    SourceText,
+    accepted_addresses,
+    design_path,
+    digest,
+    lock_path,
+    lock_text,
+    refuse_addresses,
+    targets_in,
+)
 from toolgen.importers.text import read_document, read_relative
 from toolgen.importers.tool import Kind, Source
 from toolgen.shapes.naming import LONGEST_NAME, snake
@@ -32,7 +43,7 @@ from .atomic_write import formatted, replace_files, write_files_atomically
 from .functions import find_functions
 from .garbage import rare_collections
 from .import_changes import contract_changes
-from .import_request import ImportRequest, is_name, located_source, name_of
+from .import_request import Chosen, ImportRequest, is_name, located_source, name_of
 from .outcome import Outcome, reported
 from .reimporting import counted, last_import, planned_update, stored_lock
 from .terminal import show_progress
@@ -68,6 +79,9 @@ def import_tools(request: ImportRequest) -> Outcome:
         reason = "--strict" if design.imported else "no tool could be imported"
         summary = f"{reason}: {faults or 'the source has none'}; nothing was written"
         return reported(findings, request.format, code=1, summary=summary)
+    conflicts = source.last.open if source.last else {}
+    if unknown := set(request.resolved).difference(conflicts):
+        raise _not_open(unknown, conflicts)
     if source.last is not None:
         unread = {name for finding in errors for name in (finding.tool, identifier(finding.tool, "tool"))}
         return _follow(source, source.last, request, findings, unread)
@@ -107,10 +121,24 @@ def follow_imports(request: ImportRequest) -> Iterator[Outcome]:
     if not any(map(Path.exists, locks)):
         hint = "name the folder of the design by --out, or KIND and SOURCE to import something"
         raise ToolgenError(f"there is no import of before in {out}", hint=hint)
-    for file in locks:
-        lock = stored_lock(file)
+    stored = {file: stored_lock(file) for file in locks}
+    places = [place for lock in stored.values() for place in lock.open]
+    if unknown := set(request.resolved).difference(places):
+        raise _not_open(unknown, places)
+    for file, lock in stored.items():
         source = located_source(lock.kind, lock.source, file.parent)
-        yield import_tools(replace(request, kind=lock.kind, source=source, out=Path(design_path(file))))
+        resolved = tuple(place for place in request.resolved if place in lock.open)
+        again = replace(
+            request, kind=lock.kind, source=source, out=Path(design_path(file)), resolved=resolved
+        )
+        yield import_tools(again)
+
+
+def _not_open(places: Iterable[str], conflicts: Iterable[str]) -> ToolgenError:
+    names = ", ".join(map(repr, sorted(places)))
+    held = ", ".join(map(repr, conflicts))
+    hint = f"open conflicts: {held}" if held else "run toolgen import, which reports them and writes the lock"
+    return ToolgenError(f"--resolve {names}: the lock has no such open conflict", hint=hint)
 
 
 def _follow(
@@ -123,42 +151,55 @@ def _follow(
     """
     lock, schemas = source.lock()
     gc.collect()  # the syntax trees of a merge take the room of what read the source
-    update = planned_update(source.file, last, lock, schemas, unread, is_check=request.is_check)
+    unresolved = {place: each for place, each in last.open.items() if place not in request.resolved}
+    chosen = source.chosen(lock.module)
+    last = replace(last, open=unresolved)
+    update = planned_update(
+        source.file, last, lock, schemas, unread, chosen=chosen, is_check=request.is_check
+    )
     effects = update.effects
     stuck = [effect for effect in effects if effect.kind in ("conflict", "gone")]
+    is_open = any(effect.place for effect in effects)
     changes = [
         effect.finding(request.format) for effect in effects if request.format != "text" or effect in stuck
     ]
     notes = [effect.note for effect in effects if request.format == "text" and effect not in stuck]
     if effects:
-        schemas_before = {
-            path: text for path in last.files if (text := _text_of(source.file.parent / path)) is not None
-        }
-        before, after = ({source.file.name: each.module} for each in (last, lock))
-        notes += contract_changes(before | schemas_before, after | schemas)
+        notes += _breaking(source, last, lock, schemas)
     file = _shown(source.file)
     counts = ", ".join(counted(effects))
+    if request.is_check and not effects:
+        return Outcome(code=0, summary=f"{file} has what {request.source} says", is_current=True)
     if request.is_check:
-        if not effects:
-            return Outcome(code=0, summary=f"{file} has what {request.source} says", is_current=True)
         summary = f"{request.source} has changed: {counts}; run the command without --check to follow it"
+        if all(effect.is_old for effect in effects):
+            summary = f"{file} has what {request.source} says, but {_number(len(effects), 'open conflict')}"
         return reported(changes, request.format, code=1, notes=notes, summary=summary)
     if stuck and request.is_strict:
         summary = f"--strict: {counts}; nothing was written"
         return reported([*findings, *changes], request.format, code=1, notes=notes, summary=summary)
     replace_files(update.texts, update.read)
-    is_failed = (bool(stuck) or any(map(is_loss, findings))) and not request.may_lose
+    is_lacking = (len(stuck) > 0 or any(map(is_loss, findings))) and not request.may_lose
     parts = [f"imported {_number(source.design.imported, 'tool')}", counts or f"{file} is current"]
     counted_findings = _counted([each for each in findings if not each.is_warning], findings)
-    parts += [counted_findings] if counted_findings else []
-    parts += [_LACKING] if is_failed else []
+    advice = "resolve what is in conflict with --resolve" if is_open else _LACKING if is_lacking else ""
     return reported(
         [*findings, *changes],
         request.format,
-        code=1 if is_failed else 0,
+        code=1 if advice else 0,
         notes=notes,
-        summary="; ".join(parts),
+        summary="; ".join(filter(None, [*parts, counted_findings, advice])),
     )
+
+
+def _breaking(
+    source: _Imported, last: ImportLock, lock: ImportLock, schemas: Mapping[str, str]
+) -> Iterable[str]:
+    """Return the lines on what an import breaks for users of its tools."""
+    texts = {path: _text_of(source.file.parent / path) for path in last.files}
+    schemas_before = {path: text for path, text in texts.items() if text is not None}
+    before, after = ({source.file.name: each.module} for each in (last, lock))
+    return contract_changes(before | schemas_before, {**after, **schemas})
 
 
 def _text_of(file: Path) -> str | None:
@@ -182,16 +223,31 @@ class _Imported:
     file: Path
     """The design module."""
     last: ImportLock | None
+    typed: Chosen
+    """The options of this command alone."""
+
+    def chosen(self, module: str) -> list[str]:
+        """Return the addresses of a module that the command names with --server."""
+        return accepted_addresses(SourceText(module).tree) if self.typed.server else []
 
     def lock(self) -> tuple[ImportLock, dict[str, str]]:
         """Return the lock of this import, with its module formatted, and the schemas beside the module."""
         module, *paths = self.design.files
         schemas = {path: self.design.files[path] for path in paths}
+        text = self.design.files[module]
+        options = self.request.stored()
+        accepted = self.request.openapi.accepted
+        if accepted and not self.typed.is_accepted:
+            text = refuse_addresses(SourceText(text), accepted)
+        if accepted or self.typed.is_accepted:
+            options["accept-server"] = accepted_addresses(SourceText(text).tree)
+        text = formatted([text])[0]
         lock = ImportLock(
             kind=self.request.kind,
             source=self.request.stored_source(self.file.parent),
-            options=self.request.stored(),
-            module=formatted([self.design.files[module]])[0],
+            options=options,
+            module=text,
+            targets=targets_in(SourceText(text).tree),
             files={path: digest(text) for path, text in schemas.items()},
         )
         return lock, schemas
@@ -199,6 +255,7 @@ class _Imported:
 
 def _designed(request: ImportRequest) -> _Imported:
     """Return the design of a source, by the options of its last import where the request has none."""
+    typed = request.openapi
     if request.kind == "openapi":
         path = Path(request.source)
         document = read_document(path, yaml=True)
@@ -215,7 +272,7 @@ def _designed(request: ImportRequest) -> _Imported:
         request, file, last = _remembered(request, source.name)
         design = design_files(source, name=request.name, service=request.service or request.name)
         design = replace(design, findings=(*source.findings, *design.findings))
-    return _Imported(request=request, design=design, file=file, last=last)
+    return _Imported(request=request, design=design, file=file, last=last, typed=typed)
 
 
 def _remembered(request: ImportRequest, source_name: str) -> tuple[ImportRequest, Path, ImportLock | None]:

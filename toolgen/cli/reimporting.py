@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from tokenize import detect_encoding
-from typing import Final, get_args
+from typing import Any, Final, get_args
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.record import frozen_record
@@ -20,6 +21,8 @@ from toolgen.importers.reimport import (
     ImportLock,
     ImportLockError,
     Merged,
+    OpenConflict,
+    Recorded,
     UnreadableDesignError,
     described,
     digest,
@@ -54,9 +57,21 @@ class Effect:
     tool: str = ""
     now: str = ""
     """What the source says now; empty but for a conflict."""
+    place: str = ""
+    """The name of a conflict that stays open until the author resolves it; empty for all else."""
+    was: str = ""
+    """The target that the author decided on."""
+    guards: tuple[str, ...] = ()
+    """Guards of the author that stand there until then."""
+    design: Path = Path()
+    """The design of an open conflict."""
+    is_old: bool = False
+    """Whether an earlier import has reported it."""
 
     @property
     def text(self) -> str:
+        if self.place and self.kind == "conflict":
+            return f"{self.place}: {self._target_text}"
         match self.kind:
             case "added" | "changed" | "removed":
                 return f"{self.kind}: {self.subject}"
@@ -66,6 +81,26 @@ class Effect:
                 return f"the source has no {self.subject} any more, which is edited or in use here"
             case "declined":
                 return f"not changed: {self.subject}, which is removed here and changed in the source"
+
+    @property
+    def _target_text(self) -> str:
+        """What has become of a target, and what that means."""
+        was, now = self.was, self.now
+        match self.place.partition(":")[0]:
+            case "server" if not was:
+                return f"the source has a new server, {now!r}, which is not accepted"
+            case "server":
+                return f"the address was {was!r} and is now {now!r}, which is not accepted"
+            case "credential":
+                return f"the credential was {was!r} and is now {now!r}"
+            case "tool":
+                text = f"the tool called {was!r} and now calls {now!r}"
+            case _ if not now:
+                return f"the source no longer has {was!r}, on which a guard of yours stands"
+            case _:
+                text = f"this was {was!r} and is now {now!r}"
+        guards = ", ".join(self.guards)
+        return f"{text}; until you resolve it, it keeps {guards}" if guards else text
 
     @property
     def note(self) -> str:
@@ -81,6 +116,12 @@ class Effect:
             "conflict": "write what you want; the next import keeps it",
             "gone": "remove it, if nothing needs it",
         }
+        if self.place:
+            command = f"toolgen import --resolve {shlex.quote(self.place)}"
+            if self.file.parent != Path():
+                command += f" --out {shlex.quote(str(self.design))}"
+            then = "remove it, if nothing needs it" if self.kind == "gone" else "check it and edit the design"
+            hint = {self.kind: f"{then}, then run: {command}"}
         return _CODES[self.kind].finding(
             self.text, place=place, tool=self.tool if format != "text" else "", hint=hint.get(self.kind, "")
         )
@@ -122,7 +163,10 @@ def stored_lock(file: Path) -> ImportLock:
     try:
         return read_lock(file.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, ImportLockError) as error:
-        hint = "take it from your version control, or overwrite design and lock with --force"
+        hint = (
+            "take it from your version control; or write design and lock anew with --force, and decide again "
+            "what you accept and guard"
+        )
         raise ToolgenError(f"{file} {error}", hint=hint) from error
 
 
@@ -133,12 +177,14 @@ def planned_update(
     files: Mapping[str, str],
     unread: Collection[str],
     *,
+    chosen: Collection[str],
     is_check: bool,
 ) -> Update:
     """Return what becomes of a design that was imported before, and of the files beside it.
 
     `lock` is of the new import and `files` are its schemas, by relative path; `unread` are tools that the
-    source has and that could not be read. With `is_check`, lines are those of the design as it is.
+    source has and that could not be read; `chosen` are addresses that the command names. `last` has the
+    conflicts that are not resolved. With `is_check`, lines are those of the design as it is.
 
     Raises:
         ToolgenError: a file cannot be read, or the design cannot be changed in places.
@@ -155,18 +201,67 @@ def planned_update(
             texts[path] = now.encode() if now is not None else None
         if kind is not None:
             new_text = "what the new file would hold" if now is not None else ""
-            effects.append(Effect(kind=kind, subject="this schema", file=path, now=new_text))
+            if kind != "gone":
+                effects.append(Effect(kind=kind, subject="this schema", file=path, now=new_text))
     data = _bytes_of(design) or b""
-    merged = _merged(design, data, last, lock, unread)
-    effects = [*(_effect(change, design, is_check=is_check) for change in merged.changes), *effects]
+    merged = _merged(design, data, last, lock, unread, chosen)
+    lasting = {**_gone_files(folder, read, last, files), **merged.open}
+    effects = [
+        *_conflicts(design, lasting, merged.lines_before if is_check else merged.lines, last),
+        *(_effect(change, design, is_check=is_check) for change in merged.changes if change.kind != "gone"),
+        *effects,
+    ]
     if (new := _encoded(merged.text, data)) != data:
         texts[design] = new
     lock = replace(lock, module=last.module) if merged.is_same else lock
+    lock = replace(lock, open=lasting, options=_without_open(lock.options, lasting))
     file = Path(lock_path(design))
     if (text := lock_text(lock).encode()) != _bytes_of(file):
         texts[file] = text
     read |= {design: data, file: _bytes_of(file)}
     return Update(texts=texts, read=read, effects=tuple(effects))
+
+
+def _gone_files(
+    folder: Path, read: Mapping[Path, bytes | None], last: ImportLock, files: Mapping[str, str]
+) -> dict[str, OpenConflict]:
+    """Return the conflicts about schemas that are edited here and that the source has no more."""
+    paths = {path.relative_to(folder).as_posix(): data for path, data in read.items()}
+    return {
+        name: OpenConflict(was=name, now="")
+        for name, data in paths.items()
+        if _file_change(data, last.files.get(name), files.get(name)) == "gone"
+    }
+
+
+def _conflicts(
+    design: Path, conflicts: Mapping[str, OpenConflict], lines: Mapping[str, int], last: ImportLock
+) -> Iterator[Effect]:
+    """Yield what the author has to resolve."""
+    for place, conflict in sorted(conflicts.items(), key=lambda each: lines.get(each[0], 0)):
+        is_file = not conflict.path and ":" not in place
+        name = place.partition(":")[2].partition(".")[0]
+        yield Effect(
+            kind="gone" if is_file or conflict.path else "conflict",
+            subject="this schema" if is_file else described(conflict.path),
+            file=design.parent / place if is_file else design,
+            line=lines.get(place, 0),
+            tool=tool_of(conflict.path) or ("" if is_file or place.startswith("server:") else name),
+            now=conflict.now,
+            place=place,
+            was=conflict.was,
+            guards=conflict.guards,
+            design=design,
+            is_old=last.open.get(place) == conflict,
+        )
+
+
+def _without_open(options: Mapping[str, Any], conflicts: Mapping[str, OpenConflict]) -> dict[str, Any]:
+    """Return the options of a lock without accepted addresses that are in conflict."""
+    now = {each.now for each in conflicts.values()}
+    accepted = [each for each in options.get("accept-server", ()) if each not in now]
+    rest = {name: value for name, value in options.items() if name != "accept-server"}
+    return rest | ({"accept-server": accepted} if accepted else {})
 
 
 def _file_change(here: bytes | None, last: str | None, now: str | None) -> ChangeKind | None:
@@ -182,13 +277,27 @@ def _file_change(here: bytes | None, last: str | None, now: str | None) -> Chang
     return "gone" if new is None else "conflict"
 
 
-def _merged(design: Path, data: bytes, last: ImportLock, lock: ImportLock, unread: Collection[str]) -> Merged:
+def _merged(
+    design: Path,
+    data: bytes,
+    last: ImportLock,
+    lock: ImportLock,
+    unread: Collection[str],
+    chosen: Collection[str],
+) -> Merged:
     """Return the merge of a design, whose text has no byte order mark and line feeds alone."""
     try:
         if not detect_encoding(BytesIO(data).readline)[0].startswith("utf-8"):
             raise _refused(design, 1, "is not in UTF-8")
         ours = data.decode().removeprefix(_BOM).replace(_line_end(data), "\n")
-        return merge(last.module, ours, lock.module, unread=unread, formatted=formatted)
+        return merge(
+            last.module,
+            ours,
+            lock.module,
+            unread=unread,
+            recorded=Recorded(targets=last.targets, open=last.open, chosen=chosen),
+            formatted=formatted,
+        )
     except (UnicodeDecodeError, SyntaxError) as error:
         raise _refused(design, 1, "is not in UTF-8") from error
     except RecursionError as error:

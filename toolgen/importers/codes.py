@@ -188,12 +188,15 @@ DECLINED: Final = Code(
 CONFLICT: Final = Code(
     "import-conflict",
     "The source has changed what somebody has edited in the design since it was imported. The edit stays, "
-    "and the message says what the source has now. Write what you want; the next import keeps it.",
+    "and the message says what the source has now. Write what you want; the next import keeps it. Or the "
+    "source has another target in one place: an address, a request, the place of a credential, an argument. "
+    "Then addresses are not accepted, guards stand on all that could be meant, and the conflict stays open "
+    "until you accept the new target with --resolve.",
 )
 GONE: Final = Code(
     "import-gone",
     "The source no longer has what stands in the design, where it is edited, commented or in use, so that "
-    "it stays. Remove it, if nothing needs it.",
+    "it stays. Remove it, if nothing needs it. The conflict stays open until you run --resolve.",
 )
 MORE_PAGES: Final = Code(
     "import-more-pages",

@@ -1,6 +1,7 @@
 """A new version of a source, merged into a design that its author has edited."""
 
 from .clause_merge import Change, ChangeKind
+from .decisions import OpenConflict, Recorded, accepted_addresses, refuse_addresses
 from .lock import (
     LOCK_SUFFIX,
     ImportLock,
@@ -12,8 +13,9 @@ from .lock import (
     read_lock,
 )
 from .merge import Merged, merge
-from .places import described, tool_of
-from .source_text import UnreadableDesignError
+from .places import described, place_of, tool_of
+from .source_text import SourceText, UnreadableDesignError
+from .targets import targets_in
 
 __all__ = [
     "LOCK_SUFFIX",
@@ -22,13 +24,20 @@ __all__ = [
     "ImportLock",
     "ImportLockError",
     "Merged",
+    "OpenConflict",
+    "Recorded",
+    "SourceText",
     "UnreadableDesignError",
+    "accepted_addresses",
     "described",
     "design_path",
     "digest",
     "lock_path",
     "lock_text",
     "merge",
+    "place_of",
     "read_lock",
+    "refuse_addresses",
+    "targets_in",
     "tool_of",
 ]

@@ -13,15 +13,13 @@ from toolgen.contract.record import frozen_record
 from .matching import (
     Key,
     Labelled,
-    Requests,
-    clause_of,
     labelled,
-    name_in,
     own_matches,
     slot_index,
     source_matches,
 )
 from .source_text import Arguments, Chunk, Statement, is_same
+from .targets import Methods, clause_of, meta_name, name_in
 
 Path: TypeAlias = tuple[Key, ...]
 """The keys from a statement of the module to what stands in it."""
@@ -93,9 +91,10 @@ class ClauseMerge:
     """Names of tools that the source has and that could not be read."""
     keep: Collection[Path] = ()
     """What stays although the source has it no more: something that stays refers to it."""
-    requests: Requests = field(default_factory=dict)
-    """What methods of the last import request, and those of the new one."""
-    requests_there: Requests = field(default_factory=dict)
+    before: Methods = field(default_factory=Methods)
+    """What methods of the last import call, those of the author, and those of the new import."""
+    here: Methods = field(default_factory=Methods)
+    there: Methods = field(default_factory=Methods)
     changes: list[Change] = field(default_factory=list)
     deleted: list[Path] = field(default_factory=list)
     retained: int = 0
@@ -148,8 +147,9 @@ class ClauseMerge:
         arguments, new = ours.chunks(), theirs.chunks()
         before = labelled(clause, base.chunks().chunks)
         here, there = labelled(clause, arguments.chunks), labelled(clause, new.chunks)
-        own = own_matches(before, here, self.requests)
-        source = source_matches(before, there, self.requests, self.requests_there)
+        nodes = [{key: chunk.node for key, chunk in each.items()} for each in (before, here, there)]
+        own = own_matches(nodes[0], nodes[1], self.before, self.here)
+        source = source_matches(nodes[0], nodes[2], self.before, self.there)
         origin = {mine: key for key, mine in own.items()}
         left: Labelled = {}
         for key, chunk in here.items():
@@ -174,10 +174,15 @@ class ClauseMerge:
         is_changed = len(left) < len(here)
         paired = {their: own.get(key) for key, their in source.items()}
         for key, chunk in there.items():
-            if key not in paired and key not in here:
-                self.change("added", (*path, key))
-                _insert(left, key, _moved(chunk, theirs, ours, arguments), there, paired, clause)
-                is_changed = True
+            if key in paired or (key in here and key not in origin):
+                continue
+            if key in here and origin[key] not in source:
+                self.change("conflict", (*path, key), chunk.value)
+                continue
+            self.change("added", (*path, key))
+            moved = _moved(chunk, theirs, ours, arguments)
+            _insert(left, (*key, "new") if key in left else key, key, moved, there, paired, clause)
+            is_changed = True
         return _composed(ours.node, clause, arguments, left, is_changed=is_changed)
 
     def _removes(self, base: Chunk, ours: Chunk, path: Path) -> bool:
@@ -250,14 +255,8 @@ def _by_value(piece: Piece) -> dict[str, Piece]:
 
 
 def _called(node: ast.AST) -> Iterable[str]:
-    """Yield what a tool is called here and in its source."""
-    yield name_in(node)
-    if isinstance(node, ast.Call):
-        for child in node.args:
-            if clause_of(child) == "Meta" and isinstance(child, ast.Call):
-                for keyword in child.keywords:
-                    if keyword.arg == "name" and isinstance(keyword.value, ast.Constant):
-                        yield str(keyword.value.value)
+    """Return what a tool is called here and in its source."""
+    return name_in(node), *filter(None, [meta_name(node)])
 
 
 def _moved(chunk: Chunk, theirs: Piece, ours: Piece, arguments: Arguments) -> Chunk:
@@ -271,7 +270,13 @@ def _moved(chunk: Chunk, theirs: Piece, ours: Piece, arguments: Arguments) -> Ch
 
 
 def _insert(
-    left: Labelled, key: Key, chunk: Chunk, there: Labelled, paired: dict[Key, Key | None], clause: str
+    left: Labelled,
+    new_key: Key,
+    key: Key,
+    chunk: Chunk,
+    there: Labelled,
+    paired: dict[Key, Key | None],
+    clause: str,
 ) -> None:
     """Insert an argument behind the one that it follows in the source; keywords stand behind all others."""
     keys = list(left)
@@ -285,7 +290,7 @@ def _insert(
     positional = sum(each.keyword is None for each in left.values())
     at = max(at, positional) if chunk.keyword is not None else min(at, positional)
     items = list(left.items())
-    items.insert(at, (key, chunk))
+    items.insert(at, (new_key, chunk))
     left.clear()
     left.update(items)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 from dataclasses import field
@@ -11,8 +12,10 @@ from typing import Any, Final, TypeGuard, get_args
 from toolgen.contract.record import frozen_record
 
 from ..tool import Kind
+from .decisions import OpenConflict, OpenConflicts
+from .targets import Targets
 
-_FORMAT: Final = "toolgen-import-1"
+_FORMAT: Final = "toolgen-import-2"
 LOCK_SUFFIX: Final = ".import.json"
 
 
@@ -38,6 +41,10 @@ class ImportLock:
     """The design as it was imported, formatted."""
     files: dict[str, str] = field(default_factory=dict)
     """SHA-256 of each file beside the design, in hexadecimal digits, by relative path."""
+    targets: Targets
+    """What each part of the module stands for in the source, by place."""
+    open: OpenConflicts = field(default_factory=dict[str, OpenConflict])
+    """Changes of targets that the author has not resolved, by place."""
 
 
 def lock_path(design: PurePath) -> PurePath:
@@ -63,6 +70,8 @@ def lock_text(lock: ImportLock) -> str:
         "source": lock.source,
         "options": lock.options,
         "files": lock.files,
+        "targets": dict(sorted(lock.targets.items())),
+        "open": {place: dataclasses.asdict(each) for place, each in sorted(lock.open.items())},
         "module": lock.module.split("\n"),
     }
     return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
@@ -72,7 +81,7 @@ def read_lock(text: str) -> ImportLock:
     """Return the lock that a text holds.
 
     Raises:
-        ImportLockError: it is none, or one of a newer version.
+        ImportLockError: it is none, or one of another version.
     """
     try:
         document = json.loads(text)
@@ -80,15 +89,39 @@ def read_lock(text: str) -> ImportLock:
         raise ImportLockError(f"is no JSON: {error}") from error
     match document:
         case {
-            "format": "toolgen-import-1",
+            "format": "toolgen-import-2",
             "kind": str(kind),
             "source": str(source),
             "options": dict(options),
             "files": dict(files),
+            "targets": dict(targets),
+            "open": dict(conflicts),
             "module": list(lines),
-        } if is_kind(kind) and all(isinstance(each, str) for each in [*lines, *files.values()]):
-            module = "\n".join(lines)
-            return ImportLock(kind=kind, source=source, options=options, files=files, module=module)
+        } if is_kind(kind) and _are_texts([*lines, *files.values(), *targets.values()]):
+            return ImportLock(
+                kind=kind,
+                source=source,
+                options=options,
+                module="\n".join(lines),
+                files=files,
+                targets=targets,
+                open={place: _conflict(each) for place, each in conflicts.items()},
+            )
         case {"format": str(other)} if other != _FORMAT:
             raise ImportLockError(f"has the format {other!r}, and this version reads {_FORMAT!r}")
     raise ImportLockError("is no lock of an import")
+
+
+def _conflict(value: object) -> OpenConflict:
+    match value:
+        case {"was": str(was), "now": str(now), "guards": list(guards), "path": list(keys)} if _are_texts(
+            guards
+        ) and all(isinstance(key, list) and key and _are_texts(key) for key in keys):
+            return OpenConflict(
+                was=was, now=now, guards=tuple(guards), path=tuple(tuple(key) for key in keys)
+            )
+    raise ImportLockError("is no lock of an import")
+
+
+def _are_texts(values: list[Any]) -> bool:
+    return all(isinstance(each, str) for each in values)

@@ -5,34 +5,29 @@ from __future__ import annotations
 import ast
 import inspect
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, Final, TypeAlias
 
 from toolgen import dsl
 
 from .source_text import Chunk
+from .targets import Methods, address_of, clause_of, meta_name, method_of, name_in, own_name, request_of
 
 Key: TypeAlias = tuple[str, ...]
 """`("=", slot)` of a fixed argument; the clause and name of a child, numbered where it is there twice."""
 Labelled: TypeAlias = dict[Key, Chunk]
 """The arguments of a call by key, in order."""
-Requests: TypeAlias = dict[str, str]
-"""What methods request, by their names."""
+Nodes: TypeAlias = Mapping[Key, ast.expr]
+"""Arguments, or clauses of a whole module, by key."""
+Label: TypeAlias = Callable[[Key, ast.expr, Methods], str]
+"""What two versions of a clause have in common; empty if it is not known."""
 
 _NAMING: Final = frozenset(["name", "attribute", "status", "src", "kind", "value"])
 """First parameters that tell a clause from its siblings."""
 _RENAMEABLE: Final = frozenset(["Tool", "Method", "Toolset", "Service", "Type"])
 _TELLING: Final = 60
 """Characters of a dumped argument that two clauses hardly share by chance."""
-
-
-def clause_of(node: ast.AST) -> str:
-    """Return the name of the clause that an expression calls; empty for anything else."""
-    match node:
-        case ast.Call(func=ast.Name(id=name)) if name in dsl.__all__:
-            return name
-    return ""
 
 
 def labelled(clause: str, chunks: Iterable[Chunk]) -> Labelled:
@@ -57,105 +52,96 @@ def slot_index(clause: str, key: Key) -> int | None:
     return slots.index(key[1]) if key[0] == "=" and key[1] in slots else None
 
 
-def name_in(node: ast.AST) -> str:
-    """Return the text that a clause has as its first argument; empty where it has none."""
-    match node:
-        case ast.Call(args=[ast.Constant(value=str(name)), *_]):
-            return name
-    return ""
+def own_matches(base: Nodes, ours: Nodes, methods: Methods, methods_here: Methods) -> dict[Key, Key]:
+    """Return the author's clause for each of the last import, renamed ones included.
 
-
-def method_of(node: ast.AST) -> str:
-    """Return the method to which a tool is bound; empty where it is not."""
-    for child in _children(node):
-        match child:
-            case ast.Call(func=ast.Name(id="BindTo"), args=[*_, ast.Constant(value=str(method))]):
-                return method
-    return ""
-
-
-def own_matches(base: Labelled, ours: Labelled, requests: Requests) -> dict[Key, Key]:
-    """Return the author's clause for each of the last import, renamed ones included."""
-    pairs = _matches(
-        base, ours, lambda node: _identity(node, requests), lambda node: _identity(node, requests)
-    )
+    What it calls tells who it is, then its name, then what it is bound to or most of its parts.
+    """
+    first = [_target, _request]
+    pairs = _matches(base, ours, methods, methods_here, [*first, _by_key, _bound])
     for clause in _RENAMEABLE:
         left = [key for key in base if key[0] == clause and key not in pairs]
         right = [key for key in ours if key[0] == clause and key not in pairs.values()]
         for key in left:
-            alike = [other for other in right if _is_alike(base[key].node, ours[other].node)]
+            alike = [other for other in right if _is_alike(base[key], ours[other])]
             if len(alike) == 1:
                 pairs[key] = alike[0]
                 right.remove(alike[0])
     return pairs
 
 
-def source_matches(
-    base: Labelled, theirs: Labelled, requests: Requests, requests_there: Requests
-) -> dict[Key, Key]:
-    """Return the clause of the new import for each of the last one; an operation with another id is one."""
-    return _matches(
-        base,
-        theirs,
-        lambda node: _requested(node, requests),
-        lambda node: _requested(node, requests_there),
-    )
+def source_matches(base: Nodes, theirs: Nodes, methods: Methods, methods_there: Methods) -> dict[Key, Key]:
+    """Return the clause of the new import for each of the last one.
 
-
-def requests_in(tree: ast.Module) -> Requests:
-    """Return what each method of an API requests, or which function it calls."""
-    values = [each.value for each in tree.body if isinstance(each, ast.Assign)]
-    requests: Requests = {}
-    for node in values:
-        if isinstance(node, ast.Call) and clause_of(node) in ("Design", "Service"):
-            values += node.args
-        elif clause_of(node) == "Method":
-            requests[name_in(node)] = _request(node)
-    return requests
+    What it calls tells who it is, then its name in the source, then the name that was derived from that.
+    """
+    return _matches(base, theirs, methods, methods_there, [_target, _request, _source_name, _by_key])
 
 
 def _matches(
-    base: Labelled,
-    other: Labelled,
-    identity: Callable[[ast.expr], str],
-    identity_there: Callable[[ast.expr], str],
+    base: Nodes, other: Nodes, methods: Methods, methods_there: Methods, labels: list[Label]
 ) -> dict[Key, Key]:
-    pairs = {key: key for key in base if key in other}
-    left = [(key, label) for key in base if key not in pairs and (label := identity(base[key].node))]
-    right = {
-        (key[0], label): key
-        for key in (other if left else ())
-        if key not in pairs and (label := identity_there(other[key].node))
-    }
-    pairs.update({key: right.pop((key[0], label)) for key, label in left if (key[0], label) in right})
+    """Return pairs that one label after the other finds; of several, those with one key come first."""
+    pairs: dict[Key, Key] = {}
+    taken: set[Key] = set()
+    for label in labels:
+        right: dict[tuple[str, str], list[Key]] = {}
+        for key, node in other.items():
+            if key not in taken and (text := label(key, node, methods_there)):
+                right.setdefault((key[0], text), []).append(key)
+        left: dict[Key, list[Key]] = {}
+        for key, node in base.items():
+            if key not in pairs and (text := label(key, node, methods)) and (key[0], text) in right:
+                left[key] = right[key[0], text]
+        same = [(key, [key]) for key, candidates in left.items() if key in candidates]
+        for key, candidates in [*same, *left.items()]:
+            free = next((each for each in candidates if each not in taken), None)
+            if key not in pairs and free is not None:
+                pairs[key] = free
+                taken.add(free)
     return pairs
 
 
-def _identity(node: ast.expr, requests: Requests) -> str:
-    """Return what a method requests, or what a tool is bound to or is called in its source."""
-    named = (ast.dump(child) for child in _children(node) if clause_of(child) in ("BindTo", "Meta"))
-    return _requested(node, requests) or next(named, "")
-
-
-def _requested(node: ast.expr, requests: Requests) -> str:
-    """Return what a method requests, or that of a tool; empty where it is not known."""
-    method = method_of(node)
-    return requests.get(method, "") if method else _request(node)
-
-
-def _request(node: ast.AST) -> str:
-    for child in _children(node):
-        match child:
-            case ast.Call(func=ast.Name(id="HTTP"), args=[request, *_]):
-                return ast.dump(request)
-            case ast.Call(func=ast.Name(id="Function")):
-                return ast.dump(child)
+def _target(key: Key, node: ast.expr, methods: Methods) -> str:
+    """Return what a tool or a method calls, and where, or the addresses of a server."""
+    match clause_of(node), node:
+        case "Server", ast.Call():
+            return address_of(node)
+        case "Tool", _:
+            return methods.targets.get(method_of(node), "")
+        case "Method", _:
+            return methods.targets.get(name_in(node), "")
     return ""
 
 
-def _children(node: ast.AST) -> Iterator[ast.expr]:
-    if clause_of(node) in _RENAMEABLE and isinstance(node, ast.Call):
-        yield from node.args
+def _request(key: Key, node: ast.expr, methods: Methods) -> str:
+    """Return what a tool or a method calls, wherever the server is."""
+    match clause_of(node):
+        case "Tool":
+            return methods.requests.get(method_of(node), "")
+        case "Method":
+            return request_of(node) or methods.requests.get(name_in(node), "")
+    return ""
+
+
+def _source_name(key: Key, node: ast.expr, methods: Methods) -> str:
+    match clause_of(node):
+        case "Tool":
+            return own_name(node)
+        case "Method":
+            return methods.names.get(name_in(node), "")
+    return ""
+
+
+def _by_key(key: Key, node: ast.expr, methods: Methods) -> str:
+    return repr(key)
+
+
+def _bound(key: Key, node: ast.expr, methods: Methods) -> str:
+    """Return what a tool is bound to, or is called in its source."""
+    if clause_of(node) != "Tool":
+        return ""
+    return method_of(node) or meta_name(node)
 
 
 def _is_alike(base: ast.expr, ours: ast.expr) -> bool:

@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Callable, Collection, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import field, replace
 
 from toolgen.contract.record import frozen_record
 
 from .clause_merge import Change, ChangeKind, ClauseMerge, Path, Piece
-from .matching import Key, clause_of, method_of, name_in, requests_in
+from .decisions import Decisions, OpenConflict, OpenConflicts, Recorded, gone_conflicts
+from .matching import Key
 from .module_parts import Item, bound_by, imports_in, loaded_by, place_of, rewritten, with_imports
-from .places import line_of, variable_of
+from .places import line_of, line_of_target, node_at, variable_of
 from .source_text import SourceText, Statement, UnreadableDesignError, is_same
+from .targets import clause_of, method_of, methods_in, name_in, targets_in
 
 Formatter = Callable[[list[str]], list[str]]
 """Formats modules, as imports are formatted."""
@@ -31,18 +33,73 @@ class Merged:
     """What changed, and what could not, in the order of the design."""
     is_same: bool = False
     """The two imports are alike."""
+    open: OpenConflicts = field(default_factory=dict[str, OpenConflict])
+    """What the author has to resolve, by place."""
+    lines: Mapping[str, int] = field(default_factory=dict[str, int])
+    """The lines of open conflicts in the merged design."""
+    lines_before: Mapping[str, int] = field(default_factory=dict[str, int])
+    """Their lines in the design before the merge."""
 
 
-def merge(base: str, ours: str, theirs: str, *, unread: Collection[str] = (), formatted: Formatter) -> Merged:
+def merge(
+    base: str,
+    ours: str,
+    theirs: str,
+    *,
+    unread: Collection[str] = (),
+    recorded: Recorded | None = None,
+    formatted: Formatter,
+) -> Merged:
     """Return the author's design `ours` with what changed between the imports `base` and `theirs`.
 
-    `unread` are the tools that the source has and that were left out of `theirs`; they stay.
+    `unread` are the tools that the source has and that were left out of `theirs`; they stay. Without
+    `recorded` the targets are those of `base`.
 
     Raises:
         UnreadableDesignError: the design cannot be changed in places.
     """
-    if base == theirs:
+    before, mine, new = _parsed(base, ours, theirs)
+    recorded = recorded or Recorded(targets=targets_in(before.tree))
+    is_alike = _are_same(before.statements, new.statements)
+    if is_alike and not recorded.open and recorded.targets == targets_in(new.tree):
         return Merged(text=ours, changes=(), is_same=True)
+    still_open = {
+        place: each
+        for place, each in recorded.open.items()
+        if not _is_there_again(each.path, mine.tree, new.tree)
+    }
+    decisions = Decisions(before, mine, new, replace(recorded, open=still_open), unread)
+    done, items = _items_merged(before, mine, new, decisions, unread)
+    is_whole = ours == base and not done.clauses.retained and not done.is_settled
+    text = new.text if is_whole else rewritten(mine, items, _formatted(items, formatted))
+    merged = new if is_whole else SourceText(text)
+    if not is_whole and not is_same(merged.tree.body, [item.node for item in items]):
+        raise UnreadableDesignError("cannot be merged: what would be written is not what is meant")
+    _check_order(items)
+    conflicts = gone_conflicts(done.clauses.changes) | decisions.open
+    changes = done.clauses.changes
+    if not changes and not conflicts and text != ours:
+        changes = [Change(kind="changed", path=())]
+    placed = Merged(text=text, changes=tuple(changes), is_same=is_alike, open=conflicts)
+    return _with_lines(placed, mine.tree, merged.tree)
+
+
+def _with_lines(merged: Merged, before: ast.Module, after: ast.Module) -> Merged:
+    """Return a merged design whose changes say their lines, before and after it, in the order of these."""
+    changes = [
+        replace(each, line=line_of(after, each.path), line_before=line_of(before, each.path))
+        for each in merged.changes
+    ]
+    return replace(
+        merged,
+        changes=tuple(sorted(changes, key=lambda change: change.line)),
+        lines={place: _line(after, place, each) for place, each in merged.open.items()},
+        lines_before={place: _line(before, place, each) for place, each in merged.open.items()},
+    )
+
+
+def _parsed(base: str, ours: str, theirs: str) -> tuple[SourceText, SourceText, SourceText]:
+    """Return the three versions of a design, all with the author's names of variables."""
     mine = SourceText(ours)
     try:
         before = mine if base == ours else SourceText(base)
@@ -50,30 +107,30 @@ def merge(base: str, ours: str, theirs: str, *, unread: Collection[str] = (), fo
         raise UnreadableDesignError("is beside a lock whose design does not parse") from error
     if renamed := _renamed(before, mine):
         before = SourceText(_with_names(base, renamed))
-    new = SourceText(_with_names(theirs, renamed))
-    if _are_same(before.statements, new.statements):
-        return Merged(text=ours, changes=(), is_same=True)
+    return before, mine, SourceText(_with_names(theirs, renamed))
+
+
+def _items_merged(
+    base: SourceText, ours: SourceText, theirs: SourceText, decisions: Decisions, unread: Collection[str]
+) -> tuple[_ModuleMerge, list[Item]]:
+    """Return the merge of a module in which nothing is missing that is needed, and its statements."""
     keep: set[Path] = set()
     while True:
-        done = _ModuleMerge(before, mine, new, unread, frozenset(keep))
-        items = done.items()
+        done = _ModuleMerge(base, ours, theirs, unread, frozenset(keep))
+        items = done.items(decisions)
         if not (missing := set(_missing(items, done.clauses.deleted)) - keep):
-            break
+            return done, items
         keep |= missing
-    is_whole = ours == base and not done.clauses.retained
-    text = new.text if is_whole else rewritten(mine, items, _formatted(items, formatted))
-    merged = new if is_whole else SourceText(text)
-    expected = [item.node for item in items]
-    if not is_whole and not is_same(merged.tree.body, expected):
-        raise UnreadableDesignError("cannot be merged: what would be written is not what is meant")
-    _check_order(items)
-    changes = [
-        replace(change, line=line_of(merged.tree, change.path), line_before=line_of(mine.tree, change.path))
-        for change in done.clauses.changes
-    ]
-    if not changes and text != ours:
-        changes = [Change(kind="changed", path=())]
-    return Merged(text=text, changes=tuple(sorted(changes, key=lambda change: change.line)))
+
+
+def _is_there_again(path: Path, ours: ast.Module, theirs: ast.Module) -> bool:
+    """Return whether a source has again, as it stands in the design, what it had no more."""
+    here, there = node_at(ours, path), node_at(theirs, path)
+    return here is not None and there is not None and is_same(here, there)
+
+
+def _line(tree: ast.Module, place: str, conflict: OpenConflict) -> int:
+    return line_of(tree, conflict.path) if conflict.path else line_of_target(tree, place)
 
 
 def _are_same(left: tuple[Statement, ...], right: tuple[Statement, ...]) -> bool:
@@ -107,16 +164,19 @@ class _ModuleMerge:
         keep: Collection[Path],
     ) -> None:
         self._ours = ours
+        self.is_settled = False
+        """Whether something was changed that a merge alone leaves."""
         self._base, self._theirs = _assigned(base), _assigned(theirs)
         self._imports = imports_in(base), imports_in(theirs)
         self.clauses = ClauseMerge(
             unread=unread,
             keep=keep,
-            requests=requests_in(base.tree),
-            requests_there=requests_in(theirs.tree),
+            before=methods_in(base.tree),
+            here=methods_in(ours.tree),
+            there=methods_in(theirs.tree),
         )
 
-    def items(self) -> list[Item]:
+    def items(self, decisions: Decisions) -> list[Item]:
         """Return the statements of the merged module, in order."""
         here = _assigned(self._ours)
         items = [item for each in self._ours.statements if (item := self._item(each)) is not None]
@@ -130,7 +190,9 @@ class _ModuleMerge:
                 items.insert(place_of(items, name, previous), Item(node=statement.node, text=statement.text))
                 self._change("added", name)
             previous.append(name)
-        return with_imports(items, *self._imports)
+        settled = decisions.settled(items)
+        self.is_settled = any(each is not item for each, item in zip(settled, items, strict=True))
+        return with_imports(settled, *self._imports)
 
     def _item(self, statement: Statement) -> Item | None:
         """Return what a statement of the author becomes; None where it goes."""

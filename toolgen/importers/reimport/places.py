@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 import ast
+from typing import Final
 
 from .clause_merge import Path
-from .matching import Key, clause_of, keys_of
+from .matching import Key, keys_of
 from .source_text import arguments_in
+from .targets import attributes_of, clause_of, clauses_in, method_of, name_in
+
+_CLAUSES: Final = {
+    "server": ("Service",),
+    "credential": ("APIKeySecurity", "BasicSecurity", "BearerSecurity", "OAuth2Security"),
+    "tool": ("Tool",),
+    "argument": ("Tool", "Method"),
+    "result": ("Tool", "Method"),
+    "attribute": ("Type",),
+}
+"""The clauses that have targets, by the kind of a place."""
 
 
 def variable_of(statement: ast.stmt) -> str:
@@ -21,19 +33,45 @@ def variable_of(statement: ast.stmt) -> str:
 
 def line_of(tree: ast.Module, path: Path) -> int:
     """Return the line of what a path means, or of the nearest clause around it; 0 where nothing is there."""
+    nodes = _nodes_on(tree, path)
+    return nodes[-1].lineno if nodes else 0
+
+
+def node_at(tree: ast.Module, path: Path) -> ast.AST | None:
+    """Return what a path means; None if it is not there."""
+    nodes = _nodes_on(tree, path)
+    return nodes[-1] if path and len(nodes) == len(path) else None
+
+
+def _nodes_on(tree: ast.Module, path: Path) -> list[ast.stmt | ast.expr]:
+    """Return the statement and the clauses on the way to what a path means, as far as they are there."""
     statements = [each for each in tree.body if path and variable_of(each) == path[0][1]]
-    if not statements:
-        return 0
-    statement = statements[-1]
-    line = statement.lineno
-    node = statement.value if isinstance(statement, ast.Assign | ast.AnnAssign) else None
+    nodes: list[ast.stmt | ast.expr] = [*statements[-1:]]
+    node = (
+        statements[-1].value
+        if statements and isinstance(statements[-1], ast.Assign | ast.AnnAssign)
+        else None
+    )
     for key in path[1:]:
         inside = _arguments(node)
         if key not in inside:
             break
         node = inside[key]
-        line = node.lineno
-    return line
+        nodes.append(node)
+    return nodes
+
+
+def line_of_target(tree: ast.Module, place: str) -> int:
+    """Return the line of the clause that has a target; 0 if none is there."""
+    kind, _, rest = place.partition(":")
+    name = rest.partition(".")[0]
+    for node in clauses_in([tree], *_CLAUSES.get(kind, ())):
+        if name in (name_in(node), method_of(node) if kind == "tool" else name_in(node)):
+            if kind in ("server", "tool", "credential"):
+                servers = [each for each in node.args if clause_of(each) == "Server"]
+                return servers[0].lineno if servers else node.lineno
+            return attributes_of(node).get(place, node).lineno
+    return 0
 
 
 def described(path: Path) -> str:
@@ -41,6 +79,16 @@ def described(path: Path) -> str:
     last = len(path) - 1
     parts = [text for at, key in reversed([*enumerate(path)]) if (text := _key_text(key, is_last=at == last))]
     return " of ".join(parts) or "the order of what the source lists"
+
+
+def place_of(path: Path) -> str:
+    """Return the name of a path on the command line: `library_service/lend_book/Payload`."""
+    parts: list[str] = []
+    for clause, *names in path:
+        text = names[0] if names else clause
+        is_text = clause not in ("$", "=", "") and names and text[:1] in "'\""
+        parts.append("-".join([str(ast.literal_eval(text)) if is_text else text, *names[1:]]))
+    return "/".join(parts)
 
 
 def tool_of(path: Path) -> str:

@@ -129,6 +129,10 @@ class SourceText:
             node.end_lineno or node.lineno, node.end_col_offset or 0
         )
 
+    def text_of(self, node: ast.expr | ast.stmt) -> str:
+        start, end = self.span(node)
+        return self.text[start:end]
+
     def offset(self, line: int, column: int) -> int:
         """Return the offset of a place as syntax trees say it: the line, and bytes of UTF-8."""
         text = self._lines[line - 1]
@@ -176,8 +180,7 @@ class Statement:
         return [start for kind, _, start, _ in self._tokens if kind == tokenize.COMMENT]
 
     def text_of(self, node: ast.expr) -> str:
-        start, end = self.source.span(node)
-        return self.source.text[start:end]
+        return self.source.text_of(node)
 
     def line_indent(self, node: ast.expr) -> str:
         """Return the white space at the start of the line on which a node begins."""

@@ -1,0 +1,257 @@
+"""Guards of an author when the operation or the argument that they were written for changes in the source."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.importers.changing_sources import DESIGN, LIST, PAY, SHOP, Shop, api, flat, operation, tool_list
+from tests.importers.changing_sources import shop as shop
+
+UPPER = "get", "/Pay", operation("Pay")
+
+
+@pytest.mark.parametrize("order", [[UPPER, PAY], pytest.param([PAY, UPPER], marks=pytest.mark.exhaustive)])
+def test_guards_stay_with_an_operation_whose_name_another_one_takes(shop: Shop, order: list[Any]) -> None:
+    shop.imported(api(PAY, LIST))
+    shop.edit(
+        ('BindTo("pay"))', 'BindTo("pay"), Confirm("Pay?"), Timeout("30s"))'),
+        ('Attribute("amount", String, None)', 'Attribute("amount", String, None, sensitive=True)'),
+    )
+    shop.publish(api(*order, LIST))
+    is_taken = order[0] is UPPER
+    assert shop.run("--check").code == 1
+    done = shop.run()
+    assert done.code == is_taken
+    calls = {}
+    for tool in re.findall(r'Tool\(\s*"(\w+)",(.*?)(?=\n    Tool|\n\)|, Tool)', shop.design, re.DOTALL):
+        calls[tool[0]] = flat(tool[1])
+    assert 'POST("/pay")' in shop.design
+    post = "pay_2" if is_taken else "pay"
+    assert 'Confirm("Pay?"), Timeout("30s")' in calls[post]
+    assert flat(shop.design).count("sensitive=True") == 1
+    if is_taken:
+        assert 'Confirm("Pay?"), Timeout("30s")' in calls["pay"]
+        assert "tool:pay: the tool called 'POST https://shop.example/v1/pay' and now calls 'GET" in done.err
+        shop.stays_open("tool:pay")
+        shop.edit(('Meta(name="Pay"), Confirm("Pay?"), Timeout("30s")', 'Meta(name="Pay")'))
+        shop.resolve("tool:pay")
+        assert shop.design.count('Confirm("Pay?")') == 1
+    shop.built()
+
+
+@pytest.mark.exhaustive
+def test_guards_come_back_until_the_author_resolves(shop: Shop) -> None:
+    shop.imported(api(PAY, LIST))
+    shop.edit(('BindTo("pay"))', 'BindTo("pay"), Confirm("Pay?"))'))
+    shop.publish(api(UPPER, PAY, LIST))
+    assert shop.run().code == 1
+    text = shop.design
+    shop.edit(('Meta(name="Pay"), Confirm("Pay?")', 'Meta(name="Pay")'))
+    assert shop.run("--check").code == 1
+    assert shop.run().code == 1
+    assert shop.design == text
+
+
+@pytest.mark.parametrize(
+    "names", [["Pay", "pay"], pytest.param(["pay", "Pay"], marks=pytest.mark.exhaustive)]
+)
+def test_guards_stay_with_a_tool_of_a_server_whose_name_another_one_takes(
+    shop: Shop, names: list[str]
+) -> None:
+    shop.imported(tool_list(("pay", ["card"])))
+    shop.edit(
+        ('Attribute("card", String, None)', 'Attribute("card", String, None, sensitive=True)'),
+        ('"Do pay.",', '"Do pay.", Confirm("Pay?"),'),
+    )
+    shop.publish(tool_list(*((name, ["card"]) for name in names)))
+    is_taken = names[0] == "Pay"
+    assert shop.run().code == is_taken
+    tools = re.split(r"Tool\(\s*(?=\")", shop.design)[1:]
+    held = {("pay" if 'name="Pay"' not in tool and '"Do pay."' in tool else "Pay"): tool for tool in tools}
+    assert "Confirm" in held["pay"]
+    assert "sensitive=True" in held["pay"]
+    assert ("Confirm" in held["Pay"], "sensitive=True" in held["Pay"]) == (is_taken, is_taken)
+    if is_taken:
+        shop.stays_open("tool:pay", "argument:pay.card")
+        shop.resolve("tool:pay", "argument:pay.card")
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize(
+    ("verb", "path", "name"),
+    [("delete", "/pay", "pay"), ("post", "/v2/pay", "pay"), ("post", "/pay/{id}", "pay")],
+)
+def test_an_operation_that_moves_loses_what_loosened_it(shop: Shop, verb: str, path: str, name: str) -> None:
+    shop.imported(api(PAY, LIST))
+    loose = (
+        'Annotations(read_only=True, open_world=True), Bookkeeping(), Confirm("Pay?", when={"amount": "9"})'
+    )
+    shop.edit(('BindTo("pay"))', f'BindTo("pay"), {loose})'))
+    moved = operation(name, ("query", "amount"), *([("path", "id")] if "{" in path else []))
+    shop.publish(api((verb, path, moved), LIST))
+    assert shop.run().code == 1
+    text = flat(shop.design)
+    assert "read_only" not in text
+    assert "Bookkeeping()" not in text
+    assert "when=" not in text
+    assert "open_world=True" in text
+    assert 'Confirm("Pay?")' in text
+    shop.stays_open("tool:pay")
+    shop.built()
+
+
+@pytest.mark.exhaustive
+def test_an_operation_that_gets_another_id_and_path_hands_on_its_guards(shop: Shop) -> None:
+    shop.imported(api(PAY, LIST))
+    shop.edit(
+        ('BindTo("pay"))', 'BindTo("pay"), Confirm("Pay {amount}?"))'),
+        ('Attribute("amount", String, None)', 'Attribute("amount", String, None, sensitive=True)'),
+    )
+    charge = "post", "/v2/charges", operation("charge", ("query", "amount"))
+    shop.publish(api(charge, LIST))
+    assert shop.run().code == 1
+    assert 'Tool("charge", "Do charge.", BindTo("charge"), Confirm())' in flat(shop.design)
+    assert flat(shop.design).count("sensitive=True") == 2
+    assert "tool:charge" in shop.lock["open"]
+    assert "argument:charge.amount" in shop.lock["open"]
+    shop.stays_open(*shop.lock["open"])
+    shop.resolve(*shop.lock["open"])
+
+
+@pytest.mark.exhaustive
+def test_an_operation_in_another_place_of_the_document_keeps_its_guards(shop: Shop) -> None:
+    def document(tag: str, server: str = "") -> dict[str, Any]:
+        more: dict[str, Any] = {"servers": [{"url": server}]} if server else {}
+        return api(LIST, ("post", "/pay", operation("pay", ("query", "amount"), tags=[tag], **more)))
+
+    edits = [
+        ('BindTo("pay"))', 'BindTo("pay"), Confirm("Pay?"))'),
+        (
+            'Attribute("amount", String, None)',
+            'Attribute("amount", String, None, max_length=9, sensitive=True)',
+        ),
+    ]
+    for number, moved in enumerate([document("b"), document("a", "https://pay.example")]):
+        shop.imported(document("a"), *(["--force"] if number else []))
+        shop.edit(*edits)
+        shop.publish(moved)
+        assert shop.run().code == 1
+        text = flat(shop.design)
+        assert text.count('Confirm("Pay?")') == text.count('Tool("pay"')
+        assert text.count("sensitive=True") == text.count('Attribute("amount"')
+        assert text.count("max_length=9") == text.count('Attribute("amount"')
+        if number:
+            assert "server:shop_2" in shop.lock["open"]
+        shop.stays_open(*shop.lock["open"])
+
+
+@pytest.mark.exhaustive
+def test_operations_in_another_order_change_nothing(shop: Shop) -> None:
+    shop.imported(api(PAY, LIST))
+    shop.edit(('BindTo("pay"))', 'BindTo("pay"), Confirm("Pay?"))'))
+    before = shop.design
+    shop.publish(api(LIST, PAY))
+    assert shop.run().code == 0
+    assert sorted(shop.design.splitlines()) == sorted(before.splitlines())
+
+
+@pytest.mark.exhaustive
+def test_an_operation_with_another_id_is_the_same(shop: Shop) -> None:
+    shop.imported(api(PAY, LIST))
+    shop.edit(('BindTo("pay"))', 'BindTo("pay"), Confirm("Pay?"), Annotations(read_only=True))'))
+    shop.publish(api(("post", "/pay", operation("charge", ("query", "amount"))), LIST))
+    assert shop.run().code == 0
+    assert 'Confirm("Pay?"), Annotations(read_only=True)' in flat(shop.design)
+    assert shop.lock["targets"]["tool:charge"] == f"POST {SHOP}/pay"
+
+
+@pytest.mark.parametrize("is_api", [False, pytest.param(True, marks=pytest.mark.exhaustive)])
+def test_a_sensitive_argument_with_another_name_stays_sensitive(shop: Shop, is_api: bool) -> None:
+    def document(*arguments: str) -> dict[str, Any]:
+        if not is_api:
+            return tool_list(("pay", arguments))
+        return api(("post", "/pay", operation("pay", *(("query", each) for each in arguments))))
+
+    shop.imported(document("card", "note"))
+    shop.edit(('Attribute("card", String, None)', 'Attribute("card", String, None, sensitive=True)'))
+    shop.publish(document("card_number", "note"))
+    done = shop.run()
+    assert done.code == 1
+    assert "argument:pay.card_number" in done.err
+    assert 'Attribute("card_number", String, None, sensitive=True)' in flat(shop.design)
+    assert 'Attribute("note", String, None)' in flat(shop.design)
+    places = list(shop.lock["open"])
+    assert "argument:pay.card" in places
+    shop.stays_open(*places)
+    shop.resolve(*places)
+
+
+@pytest.mark.exhaustive
+def test_what_is_gone_is_reported_until_it_is_resolved(shop: Shop) -> None:
+    shop.imported(tool_list("find", "pay"))
+    shop.edit(('"Do pay."', '"Pay, after you have asked."'))
+    shop.publish(tool_list("find"))
+    assert shop.run().code == 1
+    done = shop.stays_open("shop/pay")
+    assert "the source has no Tool 'pay' of 'shop' any more" in done.err
+    text = shop.design
+    Path(DESIGN).write_text(re.sub(r' *Tool\(\s*"pay".*?\),\n|, Tool\("pay".*?\)(?=\)|,)', "", text), "utf-8")
+    assert "after you" not in shop.design
+    assert shop.run().code == 1
+    shop.resolve("shop/pay")
+
+
+@pytest.mark.exhaustive
+def test_arguments_that_exchange_their_names(shop: Shop) -> None:
+    shop.imported(api(("get", "/list", operation("list", ("query", "tenant"), ("header", "tenant")))))
+    shop.edit(('Attribute("tenant", String, None)', 'Attribute("tenant", String, None, sensitive=True)'))
+    shop.publish(api(("get", "/list", operation("list", ("header", "tenant"), ("query", "tenant")))))
+    assert shop.run().code == 1
+    assert 'Attribute("tenant", String, None, sensitive=True)' in flat(shop.design)
+    assert 'Attribute("tenant_query", String, None, sensitive=True)' in flat(shop.design)
+    assert "argument:list.tenant" in shop.lock["open"]
+    shop.stays_open(*shop.lock["open"])
+
+
+@pytest.mark.exhaustive
+def test_an_injected_argument_with_another_name_stays_injected(shop: Shop) -> None:
+    shop.imported(api(("get", "/list", operation("list", ("query", "session_id"), ("query", "note")))))
+    shop.edit(('BindTo("list")', 'BindTo("list"), Inject("session_id")'))
+    shop.publish(api(("get", "/list", operation("list", ("query", "sessionId"), ("query", "note")))))
+    assert shop.run().code == 1
+    assert 'Inject("session_id", "sessionId")' in flat(shop.design)
+    shop.stays_open("argument:list.session_id", "argument:list.sessionId")
+
+
+@pytest.mark.exhaustive
+def test_a_confirmation_that_the_author_removed_comes_back_with_another_target(shop: Shop) -> None:
+    def document(*names: str) -> dict[str, Any]:
+        confirmed = [
+            {
+                "id": f"shop.shop.{name}",
+                "name": name,
+                "service": "shop",
+                "toolset": "shop.shop",
+                "description": f"Do {name}.",
+                "payload": {"name": "P", "schema": {"type": "object", "properties": {}}},
+                "confirmation": {"title": "Sure?"},
+            }
+            for name in names
+        ]
+        return {"tools": confirmed}
+
+    shop.publish(document("pay"))
+    assert shop.run("catalog", "shop.json", "--allow-losses").code == 0
+    assert "Confirm()" in shop.design
+    Path(DESIGN).write_text(
+        re.sub(r",\s*Confirm\(\)", "", shop.design).replace("    Confirm,\n", ""), "utf-8"
+    )
+    assert (shop.run("--allow-losses").code, "Confirm()" in shop.design) == (0, False)
+    shop.publish(document("Pay"))
+    assert shop.run("--allow-losses").code == 1
+    assert "Confirm()" in shop.design
+    shop.built()

@@ -1,0 +1,242 @@
+"""Decisions of an author when the target that they were made for changes in the source."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.importers.changing_sources import (
+    KEY,
+    LIST,
+    LOCK,
+    PAY,
+    SHOP,
+    Shop,
+    api,
+    flat,
+    oauth,
+    operation,
+)
+from tests.importers.changing_sources import shop as shop
+
+from ..findings import findings_in
+
+OTHER = "http://169.254.169.254/v1"
+
+
+def test_an_accepted_address_is_not_accepted_when_it_changes(shop: Shop) -> None:
+    shop.imported(api(LIST))
+    shop.edit(("accepted=False", "accepted=True"))
+    assert shop.run().code == 0
+    shop.publish(api(LIST, server=OTHER))
+    before = shop.design
+    checked = shop.run("--check")
+    assert (checked.code, shop.design) == (1, before)
+    for done in (checked, shop.run()):
+        assert done.code == 1
+        assert (
+            f"server:shop: the address was '{SHOP}' and is now '{OTHER}', which is not accepted" in done.err
+        )
+    assert f'Server("{OTHER}", accepted=False)' in shop.design
+    shop.stays_open("server:shop")
+    shop.edit(("accepted=False", "accepted=True"))
+    assert shop.run("--check").code == 1
+    assert shop.run().code == 1
+    assert "accepted=False" in shop.design
+    shop.resolve("server:shop")
+    shop.edit(("accepted=False", "accepted=True"))
+    assert (shop.run().code, "accepted=True" in shop.design) == (0, True)
+
+
+@pytest.mark.exhaustive
+def test_resolving_keeps_what_the_author_has_written_for_the_new_target(shop: Shop) -> None:
+    shop.imported(api(LIST))
+    shop.edit(("accepted=False", "accepted=True"))
+    shop.publish(api(LIST, server=OTHER))
+    assert shop.run().code == 1
+    shop.edit(("accepted=False", "accepted=True"))
+    shop.resolve("server:shop")
+    assert f'Server("{OTHER}", accepted=True)' in shop.design
+    shop.publish(api(LIST))
+    assert shop.run().code == 1
+    assert "accepted=True" not in shop.design
+
+
+@pytest.mark.exhaustive
+def test_a_server_is_known_by_its_address(shop: Shop) -> None:
+    others = ["https://a.example", "https://b.example"]
+    shop.imported(api(LIST, server=others))
+    shop.edit(('Server("https://a.example", accepted=False)', 'Server("https://a.example", accepted=True)'))
+    shop.publish(api(LIST, server=["https://b.example", "https://a.example"]))
+    assert shop.run().code == 1
+    assert 'Server("https://a.example", accepted=True)' in shop.design
+    assert 'Server("https://b.example", accepted=False)' in shop.design
+    shop.stays_open("server:shop", "server:shop.2")
+    shop.publish(api(LIST, server=["https://c.example", *others]))
+    assert shop.run().code == 1
+    assert re.findall(r'"https://(\w).example", accepted=(\w+)', shop.design) == [
+        ("c", "False"),
+        ("a", "True"),
+        ("b", "False"),
+    ]
+
+
+@pytest.mark.exhaustive
+def test_variables_are_a_part_of_an_address(shop: Shop) -> None:
+    def document(default: str) -> dict[str, Any]:
+        value = api(LIST)
+        value["servers"] = [{"url": "https://{host}", "variables": {"host": {"default": default}}}]
+        return value
+
+    shop.imported(document("shop.example"))
+    shop.edit(("accepted=False", "accepted=True"))
+    shop.publish(document("169.254.169.254"))
+    assert shop.run().code == 1
+    assert "accepted=True" not in shop.design
+
+
+@pytest.mark.exhaustive
+def test_an_address_of_the_author_stays_accepted(shop: Shop) -> None:
+    shop.imported(api(LIST))
+    shop.edit((f'"{SHOP}", accepted=False', '"http://127.0.0.1:8000", accepted=True'))
+    shop.publish(api(LIST, server=OTHER))
+    assert shop.run().code == 1
+    assert 'Server("http://127.0.0.1:8000", accepted=True)' in shop.design
+    shop.stays_open("server:shop")
+
+
+@pytest.mark.exhaustive
+def test_a_token_address_is_not_accepted_when_it_changes(shop: Shop) -> None:
+    shop.imported(api(LIST, schemes=oauth("https://login.example/token")))
+    text = shop.design
+    flow = re.search(r"ClientCredentialsFlow\(.*?\)", text, re.DOTALL)
+    assert flow is not None
+    shop.edit((flow[0], flow[0].replace("accepted=False", "accepted=True")))
+    shop.publish(api(LIST, schemes=oauth("http://169.254.169.254/token")))
+    done = shop.run()
+    assert done.code == 1
+    assert "is now 'token http://169.254.169.254/token'" in done.err
+    assert 'ClientCredentialsFlow(token="http://169.254.169.254/token", accepted=False)' in flat(shop.design)
+    shop.stays_open("credential:login")
+    shop.resolve("credential:login")
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize(
+    ("server", "token"), [(OTHER, "https://login.example/token"), (SHOP, "http://169.254.169.254/token")]
+)
+def test_accept_server_is_for_the_addresses_of_then(shop: Shop, server: str, token: str) -> None:
+    shop.imported(api(LIST, schemes=oauth("https://login.example/token")), "--accept-server")
+    assert sorted(shop.lock["options"]["accept-server"]) == [SHOP, "token https://login.example/token"]
+    assert (shop.run().code, "accepted" in shop.design) == (0, False)
+    shop.publish(api(LIST, server=server, schemes=oauth(token)))
+    assert shop.run().code == 1
+    assert shop.design.count("accepted=False") == 1
+    assert server in shop.lock["options"]["accept-server"] or token in str(shop.lock["options"])
+    (place,) = shop.lock["open"]
+    assert shop.run("openapi", "shop.json", "--accept-server").code == 1
+    assert shop.design.count("accepted=False") == 1
+    assert shop.run().code == 1
+    shop.stays_open(place)
+    assert shop.run("openapi", "shop.json", "--accept-server", "--resolve", place).code == 0
+    assert shop.run().code == 0
+
+
+@pytest.mark.exhaustive
+def test_an_address_that_the_command_names_is_chosen(shop: Shop) -> None:
+    shop.imported(api(LIST), "--server", "http://127.0.0.1:8000")
+    assert shop.run("openapi", "shop.json", "--server", "http://127.0.0.1:9000").code == 0
+    assert 'Server("http://127.0.0.1:9000")' in shop.design
+    value = api(LIST, server="/internal")
+    shop.publish(value)
+    assert shop.run().code == 1
+    assert 'Server("http://127.0.0.1:9000/internal", accepted=False)' in shop.design
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize(
+    "scheme",
+    [
+        {"type": "apiKey", "in": "query", "name": "X-Other"},
+        {"type": "apiKey", "in": "cookie", "name": "X-K"},
+        {"type": "apiKey", "in": "header", "name": "X-Other"},
+        {"type": "http", "scheme": "bearer"},
+    ],
+)
+def test_a_key_that_moves_is_a_conflict(shop: Shop, scheme: dict[str, str]) -> None:
+    shop.imported(api(LIST))
+    shop.publish(api(LIST, schemes={"k": scheme}))
+    done = shop.run()
+    assert "credential:k: the credential was 'header X-K' and is now" in done.err
+    shop.stays_open("credential:k")
+    shop.resolve("credential:k")
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("toolgen-import-2", "toolgen-import-1"),
+        ("toolgen-import-2", "toolgen-import-3"),
+        ('"options"', "options"),
+        ('"targets"', '"goals"'),
+        ('"open": {}', '"open": {"tool:pay": {}}'),
+    ],
+)
+def test_a_lock_that_cannot_be_read_keeps_no_decision(shop: Shop, old: str, new: str) -> None:
+    shop.imported(api(PAY))
+    shop.edit(("accepted=False", "accepted=True"))
+    shop.publish(api(PAY, server=OTHER))
+    before = shop.design
+    text = Path(LOCK).read_text("utf-8")
+    assert old in text
+    Path(LOCK).write_text(text.replace(old, new), "utf-8")
+    for args in ((), ("--check",), ("openapi", "shop.json"), ("openapi", "shop.json", "--check")):
+        done = shop.run(*args)
+        assert (done.code, shop.design) == (2, before)
+        assert "write design and lock anew with --force" in flat(done.err)
+    assert shop.run("openapi", "shop.json", "--force").code == 0
+    assert f'Server("{OTHER}", accepted=False)' in shop.design
+
+
+@pytest.mark.exhaustive
+def test_a_place_that_is_not_open_is_refused(shop: Shop) -> None:
+    shop.imported(api(PAY))
+    shop.publish(api(PAY, server=OTHER))
+    before = shop.design
+    for args in ((), ("openapi", "shop.json")):
+        done = shop.run(*args, "--resolve", "server:shop")
+        assert (done.code, shop.design) == (2, before)
+        assert "the lock has no such open conflict" in done.err
+    assert shop.run("--check").code == 1
+    assert shop.run("--resolve", "server:shop").code == 2
+    assert shop.run().code == 1
+    assert shop.run("--resolve", "tool:pay").code == 2
+    assert shop.run("--check", "--resolve", "server:shop").code == 2
+    shop.publish(api(PAY, server="http://169.254.169.254/v2"))
+    assert shop.run("--resolve", "server:shop").code == 1
+    shop.stays_open("server:shop")
+
+
+@pytest.mark.exhaustive
+def test_programs_get_open_conflicts_as_findings(shop: Shop) -> None:
+    shop.imported(api(PAY))
+    shop.edit(('BindTo("pay"))', 'BindTo("pay"), Confirm("Pay?"))'))
+    shop.publish(api(("put", "/pay", operation("pay", ("query", "amount")))))
+    shop.run()
+    (found,) = findings_in(shop.run("--check", "--format", "json").out)
+    assert (found["code"], found["tool"]) == ("import-conflict", "pay")
+    assert 'Tool("pay"' in flat("\n".join(shop.design.splitlines()[found["line"] - 1 :][:2]))
+
+
+@pytest.mark.exhaustive
+def test_a_scheme_and_a_server_that_stay_are_no_conflict(shop: Shop) -> None:
+    shop.imported(api(PAY, schemes={**KEY, **oauth("https://login.example/token")}))
+    shop.edit(('"Do pay.", BindTo', '"Pay.", BindTo'))
+    shop.publish(api(PAY, LIST, schemes={**KEY, **oauth("https://login.example/token")}))
+    assert shop.run().code == 0
+    assert json.loads(Path(LOCK).read_text("utf-8"))["open"] == {}

@@ -1,0 +1,367 @@
+"""What an author decided of a target: kept while the target is the same, and careful as soon as it is not.
+
+Addresses that nobody has accepted are not accepted after a merge. Guards stay with what they were written for
+and stand on all that could be meant; what loosens a tool falls away. Each is a conflict until it is resolved.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import field, replace
+from typing import Final, TypeAlias
+
+from toolgen.contract.record import frozen_record
+from toolgen.shapes.constraints import FLAGS, LIMITS
+
+from .clause_merge import Change, Path
+from .guards import (
+    SENSITIVE,
+    MergedDesign,
+    Needed,
+    for_another_tool,
+    guards_in,
+    injected_in,
+    is_false,
+    owners_in,
+    path_of,
+    without_condition,
+)
+from .matching import Key, own_matches, source_matches
+from .module_parts import Item
+from .places import place_of
+from .source_text import SourceText, is_same
+from .statement_edits import StatementEdits
+from .targets import (
+    FLOWS,
+    OWNERS,
+    address_of,
+    attributes_of,
+    changed_targets,
+    clause_of,
+    clauses_in,
+    is_accepted,
+    method_of,
+    methods_in,
+    moved_addresses,
+    moved_target,
+    targets_in,
+)
+
+_LIMITS: Final = frozenset(["enum", *(row.name for row in (*LIMITS, *FLAGS))])
+"""Keywords of an attribute that take fewer values."""
+
+
+@frozen_record
+class OpenConflict:
+    """A change of a target that the author has not resolved."""
+
+    was: str
+    """The target that was there when the author decided; empty for a new one."""
+    now: str
+    """The target that the source has; empty for one that is gone."""
+    guards: tuple[str, ...] = ()
+    """Guards that stay until it is resolved: clauses of a tool, `sensitive` or `Inject` of an argument."""
+    path: Path = ()
+    """Where the design has what the source has no more; empty for another conflict."""
+
+
+OpenConflicts: TypeAlias = Mapping[str, OpenConflict]
+"""Open conflicts by place."""
+
+
+@frozen_record
+class Recorded:
+    """What is known of the targets of the last import."""
+
+    targets: Mapping[str, str]
+    open: OpenConflicts = field(default_factory=dict[str, OpenConflict])
+    """Conflicts that are not resolved."""
+    chosen: Collection[str] = ()
+    """Addresses of servers that the author has just named."""
+
+
+def gone_conflicts(changes: Iterable[Change]) -> dict[str, OpenConflict]:
+    """Return the conflicts about what the source has no more."""
+    return {
+        place_of(each.path): OpenConflict(was=place_of(each.path), now="", path=each.path)
+        for each in changes
+        if each.kind == "gone"
+    }
+
+
+def refuse_addresses(source: SourceText, accepted: Collection[str]) -> str:
+    """Return an imported module in which only these addresses are accepted."""
+    edits = StatementEdits(source)
+    for node in clauses_in([source.tree], "Server", *FLOWS):
+        if is_accepted(node) and address_of(node) not in accepted:
+            edits.set_keyword(node, "accepted", "False")
+    return edits.text()
+
+
+def accepted_addresses(tree: ast.Module) -> list[str]:
+    """Return the addresses of servers and flows that are accepted in a module."""
+    nodes = clauses_in([tree], "Server", *FLOWS)
+    return list(dict.fromkeys(address_of(node) for node in nodes if is_accepted(node)))
+
+
+class Decisions:
+    """The decisions in an author's design, and what a merge may leave of them."""
+
+    def __init__(
+        self,
+        base: SourceText,
+        ours: SourceText,
+        theirs: SourceText,
+        recorded: Recorded,
+        unread: Collection[str],
+    ) -> None:
+        """Compare the targets of the last import with those of the new one.
+
+        `unread` are the tools that the source has and that could not be read.
+        """
+        self._source = ours
+        self._base, self._ours, self._theirs = (owners_in(each.tree) for each in (base, ours, theirs))
+        before, here, there = (methods_in(each.tree) for each in (base, ours, theirs))
+        self._there = there
+        self._own = own_matches(self._base, self._ours, before, here)
+        pairs = source_matches(self._base, self._theirs, before, there)
+        self._back = {key: old for old, key in pairs.items()}
+        self._gone = [key for key in self._base if key not in pairs and _name(key) not in unread]
+        self._recorded, self._now = recorded.targets, targets_in(theirs.tree)
+        self._moved = moved_addresses(recorded.targets, self._now)
+        self._open_before = {
+            place: each
+            for place, each in recorded.open.items()
+            if not (place.startswith("server:") and self._now.get(place) in recorded.chosen)
+        }
+        self._chosen = recorded.chosen
+        self._accepted = {*accepted_addresses(ours.tree), *accepted_addresses(theirs.tree)}
+        self.open: dict[str, OpenConflict] = {}
+
+    def settled(self, items: list[Item]) -> list[Item]:
+        """Return the statements of a merged design with the guards that are needed and nothing too loose."""
+        self.open = {}
+        edits = [StatementEdits(SourceText(item.text)) for item in items]
+        merged = MergedDesign(edits)
+        here = methods_in(ast.Module([*merged.trees], []))
+        self._at = own_matches(self._theirs, merged.owners, self._there, here)
+        self._open_targets()
+        self._open_attributes()
+        needed = {key: self._needed(key) for key in self._theirs if key in self._at}
+        self._keep_open(needed)
+        matched = {*self._at.values()}
+        for key, need in needed.items():
+            again = [each for each in merged.owners if each not in matched and each[:2] == key]
+            for each in (self._at[key], *again):
+                merged.guard(each, need)
+        for place, conflict in self.open.items():
+            key = _tool_key(place)
+            if key in needed:
+                guards = needed[key].clauses | merged.guards(self._at[key])
+                self.open[place] = replace(conflict, guards=tuple(guards.values()))
+        self._tighten(merged)
+        merged.refuse(self._accepted - self._refused())
+        return [
+            replace(item, text=edit.text(), node=edit.parsed()) if edit.is_changed else item
+            for item, edit in zip(items, edits, strict=True)
+        ]
+
+    def _refused(self) -> set[str]:
+        """Return the addresses that the author has not accepted yet."""
+        places = [each for place, each in self.open.items() if place.startswith(("server:", "credential:"))]
+        return {each.now for each in places} - {each.was for each in places}
+
+    def _open_targets(self) -> None:
+        """Open the conflicts about servers, credentials and tools that are others now."""
+        for place, (was, now) in changed_targets(self._recorded, self._now).items():
+            key = _tool_key(place)
+            if place.startswith("tool:") and not {key, ("Method", key[1])} & self._at.keys():
+                continue  # the design has none
+            if not (place.startswith("server:") and now in self._chosen):
+                self._open(place, was, now)
+        for key in self._at:
+            old = self._back.get(key)
+            if key[0] == "Tool" and old is not None and not self._is_unchanged(old, key):
+                was, now = self._target(old, self._recorded), self._target(key, self._now)
+                self._open(f"tool:{_name(key)}", was, now)
+
+    def _open_attributes(self) -> None:
+        """Open the conflicts about arguments that stand elsewhere in the same request."""
+        for key in self._at:
+            old = self._back.get(key)
+            if old is None or f"tool:{_name(key)}" in self.open:
+                continue
+            before = _paths(self._base[old])
+            for path, place in _paths(self._theirs[key]).items():
+                was = self._recorded.get(before.get(path, ""), "")
+                if was and was != self._now[place]:
+                    self._open(place, was, self._now[place])
+
+    def _target(self, key: Key, targets: Mapping[str, str]) -> str:
+        return targets.get(f"tool:{_name(key)}", _name(key))
+
+    def _is_unchanged(self, old: Key, key: Key) -> bool:
+        was, now = self._target(old, self._recorded), self._target(key, self._now)
+        return now in (was, moved_target(was, self._moved))
+
+    def _open(self, place: str, was: str, now: str, *guards: str) -> None:
+        held = self.open.get(place)
+        self.open[place] = replace(
+            held or OpenConflict(was=was, now=now),
+            guards=tuple(dict.fromkeys([*(held.guards if held else ()), *guards])),
+        )
+
+    def _needed(self, key: Key) -> Needed:
+        """Return the guards of all that a clause of the new import is or could be."""
+        need = Needed()
+        old = self._back.get(key)
+        author = self._author(old)
+        if author is not None and old is not None:
+            imported = self._base[old] if self._is_unchanged(old, key) else None
+            for clause in guards_in(author):
+                if imported is None:
+                    need.clauses.setdefault(clause_of(clause), without_condition(clause, self._source))
+                elif not any(is_same(clause, each) for each in imported.args):
+                    need.clauses.setdefault(clause_of(clause), self._source.text_of(clause))
+            self._take_attributes(need, key, old, author)
+            self._takeinjected_in(need, key, old, author)
+        for other in [key] if key in self._base and old != key else self._gone if old is None else []:
+            author = self._author(other)
+            if author is not None and other[0] == key[0]:
+                self._take_possible(need, key, other, author)
+        return need
+
+    def _take_possible(self, need: Needed, key: Key, other: Key, author: ast.Call) -> None:
+        """Take the guards of what could be meant by a clause of the new import."""
+        target = self._target(other, self._recorded)
+        for clause in guards_in(author):
+            need.clauses.setdefault(clause_of(clause), for_another_tool(clause, self._source.text_of(clause)))
+            self._open(f"tool:{_name(key)}", target, self._target(key, self._now))
+        arguments = self._arguments(key)
+        for name in injected_in(author):
+            if name in arguments:
+                need.injected[name] = None
+                self._open(arguments[name], f"{name} of {target}", self._now[arguments[name]], "Inject")
+        places = _paths(self._theirs[key])
+        for path, keywords in self._guarded(other, author).items():
+            if path in places and SENSITIVE in keywords:
+                need.keywords.setdefault(path, {})[SENSITIVE] = "True"
+                now = self._now[places[path]]
+                self._open(places[path], f"{path.partition(':')[2]} of {target}", now, SENSITIVE)
+
+    def _author(self, key: Key | None) -> ast.Call | None:
+        """Return what the author has of a clause of the last import."""
+        return self._ours.get(self._own.get(key, ())) if key is not None else None
+
+    def _arguments(self, key: Key) -> dict[str, str]:
+        """Return the places of the arguments of a tool by name."""
+        prefix = f"argument:{_name(key)}."
+        places = (each for each in self._now if each.startswith(prefix)) if key[0] == "Tool" else ()
+        return {each.removeprefix(prefix): each for each in places if "." not in each.removeprefix(prefix)}
+
+    def _take_attributes(self, need: Needed, key: Key, old: Key, author: ast.Call) -> None:
+        """Take the guards of attributes for those that they are now, or could be."""
+        now, before = _paths(self._theirs[key]), _paths(self._base[old])
+        for path, keywords in self._guarded(old, author).items():
+            target = self._recorded.get(before[path], "")
+            same = [each for each, place in now.items() if target and self._now[place] == target]
+            same = [each for each in same if each.rpartition(".")[0] == path.rpartition(".")[0]]
+            if path in now or same:
+                for each in dict.fromkeys([*([path] if path in now else ()), *same]):
+                    need.keywords.setdefault(each, {}).update(keywords)
+                continue
+            if SENSITIVE not in keywords:
+                continue
+            gone = _renamed(before[path], key)
+            self._open(gone, target, "")
+            side = path.partition(":")[0]
+            for each, place in now.items():
+                if each not in before and each.partition(":")[0] == side:
+                    need.keywords.setdefault(each, {})[SENSITIVE] = "True"
+                    self._open(place, target, self._now[place], SENSITIVE)
+
+    def _takeinjected_in(self, need: Needed, key: Key, old: Key, author: ast.Call) -> None:
+        """Take the injected arguments, under the names that they have or could have now."""
+        for name in injected_in(author):
+            arguments = self._arguments(key)
+            target = self._recorded.get(f"argument:{_name(old)}.{name}", "")
+            same = [each for each, place in arguments.items() if self._now[place] == target]
+            if name in arguments:
+                need.injected[name] = None
+            elif target and not same:
+                self._open(f"argument:{_name(key)}.{name}", target, "")
+                same = [each for each in arguments if f"argument:{_name(old)}.{each}" not in self._recorded]
+            for each in same:
+                need.injected[each] = None
+                if each != name:
+                    self._open(arguments[each], target, self._now[arguments[each]], "Inject")
+
+    def _guarded(self, old: Key, author: ast.Call) -> dict[str, dict[str, str]]:
+        """Return what the author has added to attributes that makes them more careful, by their paths."""
+        before = attributes_of(self._base[old])
+        paths = {place: path for path, place in _paths(self._base[old]).items()}
+        guarded: dict[str, dict[str, str]] = {}
+        for place, attribute in attributes_of(author).items():
+            place = _renamed(place, old)
+            if place not in before:
+                continue
+            imported = {each.arg for each in before[place].keywords}
+            for each in attribute.keywords:
+                is_limit = each.arg in _LIMITS and each.arg not in imported
+                if each.arg and (is_limit or (each.arg == SENSITIVE and not is_false(each.value))):
+                    guarded.setdefault(paths[place], {})[each.arg] = self._source.text_of(each.value)
+        return guarded
+
+    def _keep_open(self, needed: Mapping[Key, Needed]) -> None:
+        """Keep the conflicts of before open, with the guards that they had."""
+        for place, conflict in self._open_before.items():
+            now = self._now.get(place, conflict.now if conflict.path else "")
+            held = self.open.get(place)
+            guards = dict.fromkeys([*conflict.guards, *(held.guards if held else ())])
+            self.open[place] = replace(conflict, now=now, guards=tuple(guards))
+            kind, _, rest = place.partition(":")
+            name, _, path = rest.partition(".")
+            if kind == "tool" and ("Tool", repr(name)) in needed:
+                for text in conflict.guards:
+                    needed["Tool", repr(name)].clauses.setdefault(text.partition("(")[0], text)
+            for clause in OWNERS if path else ():
+                key = clause, repr(name)
+                if key not in needed:
+                    continue
+                if "Inject" in conflict.guards and path in self._arguments(key):
+                    needed[key].injected[path] = None
+                if SENSITIVE in conflict.guards and f"{kind}:{path}" in _paths(self._theirs[key]):
+                    needed[key].keywords.setdefault(f"{kind}:{path}", {})[SENSITIVE] = "True"
+
+    def _tighten(self, merged: MergedDesign) -> None:
+        """Remove what loosens a tool whose target is another one now."""
+        strict = {_tool_key(place) for place in self.open}
+        for key in strict & self._at.keys():
+            merged.tighten(self._at[key], self._theirs[key])
+        methods = {_name(self._at[key]): key[1] for key in self._at if key[0] == "Method"}
+        theirs = {*self._at.values()}
+        for key, tool in merged.owners.items():
+            bound = methods.get(method_of(tool), "") if key[0] == "Tool" and key not in theirs else ""
+            if ("Tool", bound) in strict:
+                merged.tighten(key, self._theirs.get(("Tool", bound), ast.Call(ast.Name("Tool"), [], [])))
+
+
+def _name(key: Key) -> str:
+    return str(ast.literal_eval(key[1]))
+
+
+def _paths(owner: ast.Call) -> dict[str, str]:
+    """Return the places of attributes by side and path, such as `argument:card.number`."""
+    return {path_of(place): place for place in attributes_of(owner)}
+
+
+def _renamed(place: str, key: Key) -> str:
+    """Return the place of an attribute in an owner of another name."""
+    side, _, path = path_of(place).partition(":")
+    return f"{side}:{_name(key)}.{path}"
+
+
+def _tool_key(place: str) -> Key:
+    kind, _, name = place.partition(":")
+    return "Tool" if kind == "tool" else "", repr(name)

@@ -1,0 +1,246 @@
+"""The targets of a design: the address, request, function or name in the source that each part stands for."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import field
+from typing import Final, TypeAlias
+
+from toolgen import dsl
+from toolgen.contract.record import frozen_record
+
+Targets: TypeAlias = dict[str, str]
+"""Targets by place, such as `tool:pay` → `POST https://shop.example/pay`."""
+
+FLOWS: Final = ("AuthorizationCodeFlow", "ClientCredentialsFlow")
+_SCHEMES: Final = ("APIKeySecurity", "BasicSecurity", "BearerSecurity", "OAuth2Security")
+OWNERS: Final = ("Type", "Tool", "Method")
+"""Clauses that have attributes."""
+_SIDES: Final = {"Args": "argument", "Payload": "argument", "Return": "result", "Result": "result"}
+_PARAMETERS: Final = {"Header": "header", "Cookie": "cookie", "Param": "query"}
+
+
+def clause_of(node: ast.AST) -> str:
+    """Return the name of the clause that an expression calls; empty for anything else."""
+    match node:
+        case ast.Call(func=ast.Name(id=name)) if name in dsl.__all__:
+            return name
+    return ""
+
+
+def clauses_in(nodes: Iterable[ast.AST], *names: str) -> Iterator[ast.Call]:
+    """Yield all calls of these clauses, in the order of the text."""
+    waiting = [*nodes][::-1]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Call) and clause_of(node) in names:
+            yield node
+        waiting += [*ast.iter_child_nodes(node)][::-1]
+
+
+def name_in(node: ast.AST) -> str:
+    """Return the text that a clause has as its first argument; empty if it has none."""
+    return _text_at(node, 0)
+
+
+def method_of(node: ast.AST) -> str:
+    """Return the method to which a tool is bound; empty if it is bound to none."""
+    return next((_text_at(child, -1) for child in _children(node, "BindTo")), "")
+
+
+def own_name(node: ast.AST) -> str:
+    """Return the name that a tool has in its source."""
+    return meta_name(node) or name_in(node)
+
+
+def meta_name(node: ast.AST) -> str:
+    """Return the name in the `Meta` of a tool; empty if there is none."""
+    names = (keyword for child in _children(node, "Meta") for keyword in child.keywords)
+    values = (each.value for each in names if each.arg == "name")
+    return next((str(each.value) for each in values if isinstance(each, ast.Constant)), "")
+
+
+def address_of(node: ast.Call) -> str:
+    """Return the addresses of a server or a flow of OAuth 2, whether they are accepted or not."""
+    first, *variables = [*node.args] or [ast.Constant("")]
+    named = [f"{each.arg} {_plain(each.value)}" for each in node.keywords if each.arg != "accepted"]
+    shown = [ast.unparse(each) for each in variables]
+    return ", ".join([*([_plain(first)] if node.args else []), *shown, *named])
+
+
+def is_accepted(node: ast.Call) -> bool:
+    """Return whether somebody has accepted the addresses of a server or a flow."""
+    values = (each.value for each in node.keywords if each.arg == "accepted")
+    return not any(isinstance(each, ast.Constant) and each.value is False for each in values)
+
+
+def request_of(node: ast.AST) -> str:
+    """Return verb and path of a method, or the function that it calls; empty if it says neither."""
+    for child in _children(node, "HTTP"):
+        for request in child.args[:1]:
+            if verb := clause_of(request):
+                return f"{verb} {name_in(request)}"
+    return next((f"function {name_in(child)}" for child in _children(node, "Function")), "")
+
+
+@frozen_record
+class Methods:
+    """What the methods of a module call, by their names."""
+
+    requests: dict[str, str] = field(default_factory=dict)
+    """Verb and path, such as `POST /pay`, or the function."""
+    targets: dict[str, str] = field(default_factory=dict)
+    """The same with the address of the server."""
+    names: dict[str, str] = field(default_factory=dict)
+    """The name in the source."""
+
+
+def methods_in(tree: ast.AST) -> Methods:
+    """Return what each method of a module calls."""
+    requests: dict[str, str] = {}
+    targets: dict[str, str] = {}
+    for service in clauses_in([tree], "Service"):
+        server = next((name_in(each) for each in _children(service, "Server")), "")
+        module = next((name_in(each) for each in _children(service, "Functions")), "")
+        for method in _children(service, "Method"):
+            name = name_in(method)
+            request = request_of(method) or (f"function {module}:{name}" if module else "")
+            requests[name] = request
+            verb, _, path = request.partition(" ")
+            targets[name] = f"{verb} {server}{path}" if path.startswith("/") else request
+    for method in clauses_in([tree], "Method"):
+        requests.setdefault(name_in(method), request_of(method))
+    names = {method_of(tool): own_name(tool) for tool in clauses_in([tree], "Tool")}
+    return Methods(requests=requests, targets=targets, names=names)
+
+
+def targets_in(tree: ast.AST) -> Targets:
+    """Return the targets of an imported module by place."""
+    targets: Targets = {}
+    for service in clauses_in([tree], "Service"):
+        for number, server in enumerate(_children(service, "Server")):
+            place = f"server:{name_in(service)}"
+            targets[f"{place}.{number + 1}" if number else place] = address_of(server)
+    for scheme in clauses_in([tree], *_SCHEMES):
+        targets[f"credential:{name_in(scheme)}"] = _credential(scheme)
+    methods = methods_in(tree)
+    for tool in clauses_in([tree], "Tool"):
+        targets[f"tool:{name_in(tool)}"] = methods.targets.get(method_of(tool)) or own_name(tool)
+    for owner in clauses_in([tree], *OWNERS):
+        attributes = attributes_of(owner)
+        targets |= {place: name_in(attribute) for place, attribute in attributes.items()}
+        for http in _children(owner, "HTTP"):
+            targets |= dict(_parameters(http, name_in(owner), attributes))
+    return targets
+
+
+def attributes_of(owner: ast.Call) -> dict[str, ast.Call]:
+    """Return the attributes of a tool, a method or a type by place, such as `argument:pay.amount`."""
+    if clause_of(owner) == "Type":
+        return _attributes(owner.args, f"attribute:{name_in(owner)}")
+    attributes: dict[str, ast.Call] = {}
+    for side in _children(owner, *_SIDES):
+        attributes |= _attributes(side.args, f"{_SIDES[clause_of(side)]}:{name_in(owner)}")
+    return attributes
+
+
+def changed_targets(before: Mapping[str, str], now: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    """Return the places that have another target now, with both; a new server or credential is one.
+
+    A request that changed only by the address of its server is that of the server.
+    """
+    moved = moved_addresses(before, now)
+    changed = {
+        place: (was, now[place])
+        for place, was in before.items()
+        if place in now and now[place] not in (was, moved_target(was, moved))
+    }
+    if any(place.startswith("server:") for place in before):
+        new = (place for place in now if place not in before)
+        changed |= {place: ("", now[place]) for place in new if place.startswith(("server:", "credential:"))}
+    return changed
+
+
+def moved_addresses(before: Mapping[str, str], now: Mapping[str, str]) -> dict[str, str]:
+    """Return the new addresses of servers by the old ones."""
+    return {
+        _url(was): _url(now[place])
+        for place, was in before.items()
+        if place.startswith("server:") and now.get(place, was) != was
+    }
+
+
+def moved_target(target: str, moved: Mapping[str, str]) -> str:
+    """Return a request at the new address of its server."""
+    verb, _, url = target.partition(" ")
+    for old, new in moved.items():
+        if url.startswith(f"{old}/"):
+            return f"{verb} {new}{url.removeprefix(old)}"
+    return target
+
+
+def _credential(scheme: ast.Call) -> str:
+    """Return where a credential is sent, or from which addresses it comes."""
+    match clause_of(scheme):
+        case "APIKeySecurity":
+            places = (each for each in scheme.keywords if each.arg in ("header", "query", "cookie"))
+            return ", ".join(f"{each.arg} {_plain(each.value)}" for each in places)
+        case "OAuth2Security":
+            return "; ".join(address_of(each) for each in _children(scheme, *FLOWS))
+        case name:
+            return f"header Authorization ({name.removesuffix('Security').lower()})"
+
+
+def _parameters(http: ast.Call, method: str, attributes: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield where the arguments of a request stand in it, by place."""
+    verb, path = clause_of(http.args[0]), name_in(http.args[0])
+    placed = {name_in(each): each for each in _children(http, *_PARAMETERS)}
+    has_body = verb in ("PUT", "POST", "PATCH") or any(_children(http, "Body"))
+    for place in attributes:
+        name = place.removeprefix(f"argument:{method}.")
+        if name == place or "." in name:
+            continue
+        clause = placed.get(name)
+        own = (_text_at(clause, 1) if clause else "") or name
+        if f"{{{own}}}" in path:
+            yield place, f"path {own}"
+        elif clause is not None:
+            yield place, f"{_PARAMETERS[clause_of(clause)]} {own}"
+        else:
+            yield place, f"{'body' if has_body else 'query'} {own}"
+
+
+def _attributes(nodes: Iterable[ast.AST], prefix: str) -> dict[str, ast.Call]:
+    attributes: dict[str, ast.Call] = {}
+    waiting = [(node, prefix) for node in nodes]
+    while waiting:
+        node, within = waiting.pop()
+        if isinstance(node, ast.Call) and clause_of(node) == "Attribute":
+            within = f"{within}.{name_in(node)}"
+            attributes[within] = node
+        waiting += [(child, within) for child in ast.iter_child_nodes(node)]
+    return attributes
+
+
+def _children(node: ast.AST, *names: str) -> Iterator[ast.Call]:
+    for child in node.args if isinstance(node, ast.Call) else ():
+        if isinstance(child, ast.Call) and clause_of(child) in names:
+            yield child
+
+
+def _text_at(node: ast.AST | None, index: int) -> str:
+    match node:
+        case ast.Call(args=[*args]) if args and -1 <= index < len(args):
+            match args[index]:
+                case ast.Constant(value=str(text)):
+                    return text
+    return ""
+
+
+def _plain(node: ast.expr) -> str:
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ast.unparse(node)
+
+
+def _url(address: str) -> str:
+    return address.partition(",")[0]
