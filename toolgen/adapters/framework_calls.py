@@ -79,6 +79,8 @@ class _Caller:
 
     is_detached: bool = False
     """The call goes on if the caller is cancelled."""
+    is_interrupted: bool = False
+    """The caller ends with a question, for which a framework cancels no other call."""
 
 
 def _needs_place(spec: Spec) -> bool:
@@ -248,8 +250,8 @@ class FrameworkCall:
     def among_siblings(self) -> Iterator[None]:
         """Let the calls of the same place go on if this one fails and the framework cancels them for it.
 
-        A framework does not say why it cancels a call. Where another call of the same place has raised an
-        error before, that is the reason, and not that somebody has stopped the run.
+        A framework does not say why it cancels a call. If another call of the same place has raised an error
+        before, that is the reason, and not that somebody has stopped the run.
         """
         place = "" if self.name is None else self.name.checkpoint or self.meta.turn_id
         others = self.callers.setdefault(place, []) if place else []
@@ -257,8 +259,9 @@ class FrameworkCall:
         try:
             yield
         except Exception:
-            for other in others:
-                other.is_detached = True
+            if not self.caller.is_interrupted:
+                for other in others:
+                    other.is_detached = True
             raise
         finally:
             others.remove(self.caller)

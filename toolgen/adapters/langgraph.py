@@ -86,8 +86,12 @@ class LangGraphAsk:
                     "after an answer: it may have run before",
                     hint="find out what it did, and fork the thread: another step asks anew",
                 )
-            result = await self._after_answers(call, running)
-            await self._take_own(call)
+            try:
+                result = await self._after_answers(call, running)
+                await self._take_own(call)
+            except GraphBubbleUp:
+                call.caller.is_interrupted = True
+                raise
             return result
 
     @contextmanager

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver
 
 from tests.virtual_time import in_virtual_time
 from toolgen.engines import InProcessEngine
@@ -17,6 +18,7 @@ from toolgen.stores import StoreError
 
 from .approvals import FRAMEWORKS
 from .bank import Bank
+from .with_langgraph import GRAPHS, answered, begin, interruptions, payments, resumed
 
 PAYMENT: Final[Mapping[str, Any]] = {"to": "baker", "amount": 3}
 in_each_framework = pytest.mark.parametrize("framework", FRAMEWORKS)
@@ -57,6 +59,25 @@ async def test_a_run_that_is_cancelled_cancels_the_call_that_was_approved(framew
         if framework in KEEPS_CALLS and framework != "LangGraph":
             assert "may have run" in await resume()
         assert await runtime.waits.list() == ()
+    assert bank.paid == []
+
+
+@pytest.mark.parametrize("kind", GRAPHS)
+@in_virtual_time
+async def test_a_run_is_cancelled_in_which_another_call_still_asks(kind: str) -> None:
+    """The question of a call beside the approved one interrupts no task but its own."""
+    bank = Held()
+    async with Runtime(engine=InProcessEngine()) as runtime, asyncio.timeout(60):
+        snapshot = await bank.offered(runtime)
+        graph = GRAPHS[kind](snapshot, InMemorySaver(), payments(("baker", 3), ("smith", 4)))
+        [first, _] = interruptions(await begin(graph))
+        run = asyncio.ensure_future(resumed(graph, {first.id: answered(first.value, {"approved": True})}))
+        await bank.began.wait()
+        for _ in range(100):  # until the other call has asked again
+            await asyncio.sleep(0)
+        run.cancel()
+        await asyncio.wait([run])
+        await bank.cancelled.wait()
     assert bank.paid == []
 
 
