@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,10 @@ from starlette.routing import Route
 from tests.adapters.http.shop import AGENT, served
 from toolgen.adapters.http import openapi as module
 from toolgen.adapters.http.openapi import openapi
+from toolgen.adapters.http.problems import PROBLEMS
 from toolgen.cli import main
 
+ROOT = Path(__file__).parents[3]
 KEPT = Path(str(module.__file__)).with_name("openapi-1.json")
 
 
@@ -37,6 +40,14 @@ def test_the_document_is_valid() -> None:
     OpenAPIV31SpecValidator(document()).validate()
     for schema in document()["components"]["schemas"].values():
         Draft202012Validator.check_schema(schema)
+
+
+def test_the_guide_lists_each_path_and_each_problem() -> None:
+    text = (ROOT / "docs/serving.md").read_text("utf-8").partition("## Paths and records")[2]
+    rows = re.findall(r"^\| `([A-Z]+) (/\S+)` \|", text, re.MULTILINE)
+    listed = {(verb.lower(), path) for verb, path in rows}
+    assert listed == {(verb, path) for path, verbs in document()["paths"].items() for verb in verbs}
+    assert set(re.findall(r"`([a-z]+(?:-[a-z]+)+|[a-z]+)`", text.partition("| status |")[2])) == set(PROBLEMS)
 
 
 async def test_each_path_is_in_the_document() -> None:
