@@ -54,6 +54,7 @@ RUN = [
 ]
 BLOCK = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
+PAPERS = sorted((ROOT / "docs/designs").glob("*.md"))
 MAP = ROOT / "docs/architecture.md"
 """Names files, folders, and functions in them; a path starts at `toolgen/` unless at `tests/` or `docs/`."""
 PLACE = re.compile(r"`([\w.-]+(?:/[\w.-]+)*(?:\.py|/)|[\w-]+(?:/[\w.-]+)+)`")
@@ -125,8 +126,27 @@ def test_the_diagnostic_of_the_readme_is_that_of_its_design(
 
 
 def test_each_paper_has_a_number_of_its_own() -> None:
-    papers = sorted(file.name for file in (ROOT / "docs/designs").glob("*.md"))
-    assert [int(name.partition("-")[0]) for name in papers] == list(range(1, len(papers) + 1))
+    assert [int(file.name.partition("-")[0]) for file in PAPERS] == list(range(1, len(PAPERS) + 1))
+    assert len(PAPERS) <= 10
+
+
+@pytest.mark.parametrize("file", PAPERS, ids=name_of)
+def test_a_paper_names_what_exists(file: Path) -> None:
+    """What was tried and not kept may name what is gone, or what others have."""
+    code = re.findall(r"`([^`]+)`", BLOCK.sub("", file.read_text("utf-8")).partition("\n## Tried")[0])
+    missing = {
+        path for path in code if re.fullmatch(r"[\w.-]+/[\w./-]+\.py", path) and not place_of(path).exists()
+    }
+    missing |= {name for text in code for name in re.findall(r"[A-Za-z_]\w{2,}", text)} - words()
+    assert not missing
+
+
+@cache
+def words() -> set[str]:
+    """Return the words of the code, and of the names of its files and of the tests."""
+    files = [*(ROOT / "toolgen").rglob("*"), *(ROOT / "tests").rglob("*.py")]
+    texts = [file.read_text("utf-8") for file in files if file.suffix in (".py", ".ts", ".json")]
+    return set(re.findall(r"[A-Za-z_]\w{2,}", "\n".join([*texts, *map(str, files)])))
 
 
 def parts_of_the_map() -> list[str]:
