@@ -159,9 +159,7 @@ class Waits:
             token: Of the call that waits.
             credential: What it needs.
             scope: Whose it is: `session`, `user` or `service`; by default of the call's user, if it has one.
-            session_id: As in `answer`, and so are `by` and `wait_s`.
-            by: As said.
-            wait_s: As said.
+            session_id, by, wait_s: As in `answer`.
 
         Raises:
             SuspensionError: as `answer`; nothing was kept, unless the call ended meanwhile.
@@ -210,10 +208,8 @@ class Waits:
         waits = self._require()
         opened = await waits.open(waits.sealer.open(token), session_id)
         async with expected_results(waits, opened) as expected:
-            is_answered = opened.record is not None and opened.status.answer is not None
-            return await answered_result(
-                self._reader(waits), opened, expected, wait_s, is_answered=is_answered
-            )
+            is_known = opened.record is not None and opened.status.answer is not None
+            return await answered_result(self._reader(waits), opened, expected, wait_s, is_answered=is_known)
 
     async def progress(
         self, token: str, fraction: float | None = None, message: str = "", value: Any = None
@@ -337,9 +333,9 @@ class Waits:
             async with expected_results(waits, opened) as expected:
                 sealed = waits.sealer.seal(record.claims, answer, by)
                 # To take a call back runs nothing, and counts after the end of its session too.
-                session_id = record.claims.session_id if cancel_reason(answer) is None else ""
+                session = record.claims.session_id if cancel_reason(answer) is None else ""
                 receipt = await send_answer(
-                    waits, record.run_id, record.op, sealed, key=key, session_id=session_id
+                    waits, record.run_id, record.op, sealed, key=key, session_id=session
                 )
                 if receipt == "conflict":
                     raise ConflictingAnswerError
