@@ -17,7 +17,15 @@ from langchain_core.messages import ToolCall
 from langgraph.checkpoint.memory import InMemorySaver
 from mcp_types import TextContent
 from pydantic_ai import Agent, DeferredToolRequests, DeferredToolResults
-from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter, ModelResponse, TextPart, ToolCallPart
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelMessagesTypeAdapter,
+    ModelResponse,
+    RetryPromptPart,
+    TextPart,
+    ToolCallPart,
+    ToolReturnPart,
+)
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from toolgen.adapters.adk import adk_tools
@@ -115,7 +123,7 @@ async def in_pydantic_ai(snapshot: Snapshot, arguments: Mapping[str, Any]) -> Re
             str(part.content)
             for message in run.all_messages()
             for part in message.parts
-            if part.part_kind in ("tool-return", "retry-prompt")
+            if isinstance(part, ToolReturnPart | RetryPromptPart)
         )
 
     return resume
