@@ -89,7 +89,7 @@ def _needs_place(spec: Spec) -> bool:
 
 
 def waits_of(snapshot: Snapshot) -> Waits:
-    """Return the calls of a snapshot that wait: a snapshot of a runtime has no others."""
+    """Return `Runtime.waits` for a snapshot, whose protocol has only the part that `toolgen.calls` needs."""
     return cast(Waits, snapshot.waits)
 
 

@@ -28,7 +28,7 @@ class GraphTask:
 
     node: str
     pad: object
-    """Is another one for each execution of a task."""
+    """LangGraph's record of one execution of a task."""
     value: Any
     """What the next `interrupt()` returns; None for nothing."""
     is_recorded: bool
@@ -36,6 +36,7 @@ class GraphTask:
     is_mixed: bool
     """The run was resumed by ids, and a value of an earlier resume is still there."""
     take: Callable[[bool], Any]
+    """Returns the value that goes to whoever asks first, and takes it if it is called with True."""
 
     @property
     def has_value(self) -> bool:

@@ -79,7 +79,7 @@ def _each_call_a_task(node: ToolNode) -> Any:
 
 
 def _calls(state: Any, messages_key: str) -> list[ToolCall]:
-    """Return the calls of the newest message of a model; none of what is no state with messages."""
+    """Return the calls of the newest message of a model; none if the state has no messages."""
     if isinstance(state, list):
         messages = state
     elif isinstance(state, Mapping):

@@ -22,7 +22,10 @@ _OUTCOMES: Final = {"ok": "is done", "error": "has failed", "unknown": "has an u
 
 
 class PendingWork:
-    """Tells the conversations of one host what came of their pending work."""
+    """Tells the conversations of one host what came of their pending work.
+
+    Constructing it lets the waits of the host refuse answers in sessions that have ended.
+    """
 
     def __init__(self, host: AgentHost, runs: Runs) -> None:
         self._host = host

@@ -86,7 +86,8 @@ class CallName:
     and `CallMeta.turn_id` counts. At another place the same id names another call."""
 
     is_detached: bool | Callable[[], bool] = False
-    """It goes on if its caller is cancelled, since the peer asks for its result later; or what says so."""
+    """It goes on if its caller is cancelled, since the peer asks for its result later; a function says so
+    when that happens."""
     is_idempotency_key: bool = False
     """Every call under it is kept, also one that may run twice, and other arguments are refused even while
     the first one waits for its approval; as peers mean it that send an `Idempotency-Key`."""

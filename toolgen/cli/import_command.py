@@ -130,8 +130,8 @@ def import_source(
         raise typer.Exit(max(map(print_outcome, outcomes)))
 
 
-def _resolved(places: list[str] | None, is_elsewhere: bool) -> tuple[str, ...]:
-    if places and is_elsewhere:
+def _resolved(places: list[str] | None, is_excluded: bool) -> tuple[str, ...]:
+    if places and is_excluded:
         raise typer.BadParameter("--resolve goes with neither --check nor --force, nor with a live server")
     return tuple(places or ())
 

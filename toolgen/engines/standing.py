@@ -1,25 +1,22 @@
-"""Runs that stand still while the file of their journal, or another store, cannot be used: they look again.
+"""Runs that stand still while the file of their journal, or another store, cannot be used.
 
-Nothing of a store is the outcome of what a run does: whatever it was about to read or do comes later.
+An error of a store is no outcome of what a run does: the run tries again until the store is back.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from toolgen.contract.logs import logger
 from toolgen.contract.tasks import CallLater
 from toolgen.stores import StoreError
-from toolgen.stores.outages import public_text
+from toolgen.stores.outages import AGAIN_S, public_text
 
 from .live_run import Run
 
 T = TypeVar("T")
-
-AGAIN_S: Final = 1.0
-"""Seconds between two looks."""
 
 log = logger("toolgen.engines")
 
@@ -86,5 +83,5 @@ class Standing:
 
 
 def standing_text(error: StoreError) -> str:
-    """Return what is listed of a run that stands still."""
+    """Return the error with which a run that stands still is listed."""
     return f"standing still: {public_text(error)}"

@@ -35,8 +35,8 @@ from .errors import (
 
 T = TypeVar("T")
 
-_AGAIN_S: Final = 1.0
-"""Seconds between two attempts of what waits for as long as it takes."""
+AGAIN_S: Final = 1.0
+"""Seconds between two attempts of a step that waits until its store is back."""
 
 log = logger("toolgen.runtime")
 
@@ -91,12 +91,12 @@ class StoreRetry:
 
 
 async def until_back(step: Callable[[], Awaitable[T]], what: str) -> T:
-    """Return what a step returns that may be repeated without effect, as soon as its store is back.
+    """Repeat a step until its store is back, for as long as the caller waits, and return its value.
 
-    It waits as long as its caller does; `what` names it in the log, once.
+    The step must be idempotent; `what` names it in the log, once.
 
     Raises:
-        StoreError: the store is not only away.
+        StoreError: the error is not temporary.
     """
     is_logged = False
     while True:
@@ -108,7 +108,7 @@ async def until_back(step: Callable[[], Awaitable[T]], what: str) -> T:
             if not is_logged:
                 log.warning("%s waits for its store: %s", what, error)
             is_logged = True
-        await asyncio.sleep(_AGAIN_S)
+        await asyncio.sleep(AGAIN_S)
 
 
 def is_unknown(error: StoreError) -> bool:

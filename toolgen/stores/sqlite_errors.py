@@ -28,7 +28,7 @@ from .errors import (
 _BUSY: Final = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL}
 _WRITING: Final = {sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_SHMSIZE}
 """SQLite has FULL for ENOSPC only; all else that a write fails by has these."""
-_AGAIN: Final = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+_SEEMS_DAMAGED: Final = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 """What a file that cannot be read looks like, and a damaged one too."""
 _READING: Final = {sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN}
 _NOT_TEXT: Final = "decode to UTF-8"
@@ -131,7 +131,7 @@ def is_worth_a_second_look(error: BaseException, *, reads: bool) -> bool:
     if not isinstance(error, sqlite3.Error):
         return isinstance(error, DamagedRowError | SuspectedDamageError | UnicodeDecodeError)
     code = _primary_code(error)
-    return is_damage(error) or code in _AGAIN or (reads and code in _READING)
+    return is_damage(error) or code in _SEEMS_DAMAGED or (reads and code in _READING)
 
 
 def is_about_the_file(error: sqlite3.Error) -> bool:

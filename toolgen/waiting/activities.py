@@ -26,7 +26,7 @@ from toolgen.events.document import from_json
 from toolgen.events.event_reporter import CallEvents, EventReporter
 from toolgen.runs import ActivityInfo, Loop, NotRegisteredError
 from toolgen.stores import StoreError
-from toolgen.stores.outages import StoreRetry
+from toolgen.stores.outages import AGAIN_S, StoreRetry
 
 from .call_results import dropping, with_pending
 from .errors import NoEngineError
@@ -44,6 +44,8 @@ log = logger("toolgen.runtime")
 
 _MOST_MISSED: Final = 20
 """Workers that may lack a tool, within about five minutes, before its call goes on without it."""
+_AWAY_S: Final = 300.0
+"""Seconds for which a call waits for a store, as the run of an agent does by default."""
 
 
 @frozen_record
@@ -87,8 +89,8 @@ class DirectCallActivities:
         self.agents: AgentCalls | None = None
         """Answers the calls of agents' tools; None without agents."""
         self._hub = hub
-        self._retry = StoreRetry(pause=lambda attempt: 1.0, total_s=300.0)
-        """Retries of the steps of a call on stores that are away, as in the run of an agent."""
+        self._retry = StoreRetry(pause=lambda attempt: AGAIN_S, total_s=_AWAY_S)
+        """Retries of the steps of a call on stores that are away."""
         self._waits: WaitRegistry | None = None
 
     @property

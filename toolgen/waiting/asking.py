@@ -86,7 +86,8 @@ async def asked_ids(waits: WaitRegistry, status: RunStatus) -> set[str]:
     """
     run_input: Any = status.input
     frozen = run_input.get("frozen") if isinstance(run_input, dict) else None
-    ids, runs = ({str(frozen["id"])} if frozen else set()), [status.run_id]
+    ids = {str(frozen["id"])} if frozen else set()
+    runs = [status.run_id]
     while runs:
         run_id = runs.pop()
         try:

@@ -69,7 +69,7 @@ _OUTCOMES: Final = (
     SuspensionError,
     UnknownRunError,
 )
-"""What the caller of a named call gets a result of; of anything else nobody knows what becomes of it."""
+"""Errors that become the result of a named call. Any other one is raised: the call can be made again."""
 CLOSING_S: Final = 10.0
 """Seconds for direct calls to end that are executed when their runtime is closed."""
 

@@ -26,12 +26,12 @@ from .wait_registry import OpenedToken, top_run
 T = TypeVar("T")
 
 Detached: TypeAlias = bool | Callable[[], bool]
-"""Whether a call goes on if its caller is cancelled, or what says so then."""
+"""Whether a call goes on if its caller is cancelled; a function says so when that happens."""
 
 log = logger("toolgen.runtime")
 
 JOINED: Final = ("joined", "joined:2")
-"""The operations that the first two processes answer which join the run of a call; no wait takes them."""
+"""Operations by whose answers the first two processes that wait for a call note it; no wait takes them."""
 _LEAVE_S: Final = 5.0
 """Seconds that a cancelled caller waits until its call is cancelled."""
 
@@ -39,8 +39,8 @@ _LEAVE_S: Final = 5.0
 async def until_cancelled(work: Coroutine[Any, Any, T], leave: Callable[[], Awaitable[None]]) -> T:
     """Return the result of the work; if the caller is cancelled before, `leave` is awaited.
 
-    It is not where the event loop ends: then all tasks are cancelled, also the one of the work, which nobody
-    else knows.
+    If the event loop ends, it is not: then all tasks are cancelled, and so is that of the work, which only
+    this function knows.
     """
     task = asyncio.ensure_future(work)
     try:

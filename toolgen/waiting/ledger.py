@@ -127,7 +127,7 @@ class Ledger:
     ) -> frozenset[str] | None:
         """Return the ids of all questions that a named call has asked, also before its arguments were edited.
 
-        None for a call that has no record, although one is kept of it from its beginning.
+        None if the call has no record, and is one that has a record from its beginning.
         """
         ids: set[str] = set()
         for edits in count():
@@ -136,8 +136,8 @@ class Ledger:
             try:
                 status = await self._waits.engine.status(run_id)
             except UnknownRunError:
-                is_kept = bool(edits) or not (tool.runs_once or name.is_idempotency_key)
-                if is_kept or canonical_arguments(tool, arguments, self._limits) is None:
+                needs_none = bool(edits) or not (tool.runs_once or name.is_idempotency_key)
+                if needs_none or canonical_arguments(tool, arguments, self._limits) is None:
                     return frozenset(ids)
                 return None
             ids |= await asked_ids(self._waits, status)

@@ -11,7 +11,7 @@ from .wait_registry import WaitRegistry
 
 
 async def require_session(waits: WaitRegistry, session_id: str, run_id: str, op: str) -> None:
-    """Raise where an operation of a run has no answer, and takes none: its session has ended.
+    """Raise if the session of an operation has ended, and no answer to the operation was accepted before.
 
     Raises:
         LateAnswerError: as said.

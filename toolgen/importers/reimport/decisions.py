@@ -225,7 +225,7 @@ class Decisions:
                 elif not any(is_same(clause, each) for each in imported.args):
                     need.clauses.setdefault(clause_of(clause), self._source.text_of(clause))
             self._take_attributes(need, key, old, author)
-            self._takeinjected_in(need, key, old, author)
+            self._take_injected(need, key, old, author)
         for other in [key] if key in self._base and old != key else self._gone if old is None else []:
             author = self._author(other)
             if author is not None and other[0] == key[0]:
@@ -281,7 +281,7 @@ class Decisions:
                     need.keywords.setdefault(each, {})[SENSITIVE] = "True"
                     self._open(place, target, self._now[place], SENSITIVE)
 
-    def _takeinjected_in(self, need: Needed, key: Key, old: Key, author: ast.Call) -> None:
+    def _take_injected(self, need: Needed, key: Key, old: Key, author: ast.Call) -> None:
         """Take the injected arguments, under the names that they have or could have now."""
         for name in injected_in(author):
             arguments = self._arguments(key)

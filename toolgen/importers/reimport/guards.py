@@ -54,6 +54,7 @@ class MergedDesign:
         return {clause_of(each): without_condition(each, edit.source) for each in guards_in(tool)}
 
     def guard(self, key: Key, need: Needed) -> None:
+        """Add what an owner lacks of the guards that it needs."""
         owner = self.owners[key]
         edit = self._edits[id(owner)]
         held = self.guards(key) if key[0] == "Tool" else need.clauses
@@ -110,6 +111,7 @@ class MergedDesign:
 
 
 def owners_in(tree: ast.Module) -> Owners:
+    """Return the tools, methods and types of a module; a further one of a name is numbered."""
     owners: Owners = {}
     for node in clauses_in([tree], *OWNERS):
         key: Key = clause_of(node), repr(name_in(node))
@@ -122,17 +124,20 @@ def owners_in(tree: ast.Module) -> Owners:
 
 
 def path_of(place: str) -> str:
+    """Return a place without its owner: `argument:card.number` for `argument:pay.card.number`."""
     side, _, rest = place.partition(":")
     return f"{side}:{rest.partition('.')[2]}"
 
 
 def injected_in(tool: ast.Call) -> Iterator[str]:
+    """Yield the names of the arguments that a tool injects."""
     for clause in tool.args:
         if isinstance(clause, ast.Call) and clause_of(clause) == "Inject":
             yield from (str(each.value) for each in clause.args if isinstance(each, ast.Constant))
 
 
 def guards_in(tool: ast.Call) -> Iterator[ast.Call]:
+    """Yield the clauses that make a tool more careful; none for other owners."""
     for clause in tool.args if clause_of(tool) == "Tool" else ():
         if isinstance(clause, ast.Call) and clause_of(clause) in _GUARDS:
             yield clause
