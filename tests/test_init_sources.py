@@ -226,6 +226,38 @@ def test_a_design_gets_an_app_and_stubs_of_its_services(
     assert json.loads(capsys.readouterr().out) == {"count": 3}
 
 
+@pytest.mark.parametrize(
+    ("there", "command", "message"),
+    [
+        (["rooms.py"], ["rooms", "--from", "functions", "rooms.py"], "would hide the module rooms.py"),
+        (["shop/__init__.py", "shop/tools.py"], ["--add"], "would hide the module shop/tools.py"),
+        (["src/tools.py"], ["--add"], "would hide the module src/tools.py"),
+    ],
+)
+def test_a_package_does_not_hide_a_module(
+    empty: Path, capsys: pytest.CaptureFixture[str], there: list[str], command: list[str], message: str
+) -> None:
+    for path in there:
+        (empty / path).parent.mkdir(exist_ok=True)
+        (empty / path).write_text(FUNCTIONS)
+    before = sorted(empty.rglob("*"))
+    assert main(["init", *command]) == 2
+    assert message in capsys.readouterr().err
+    assert sorted(empty.rglob("*")) == before
+
+
+def test_an_app_does_not_stand_beside_a_package_of_its_name(
+    empty: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (empty / "shop/services").mkdir(parents=True)
+    (empty / "shop/services/__init__.py").touch()
+    (empty / "shop/design.py").write_text(BOUND)
+    (empty / "pyproject.toml").write_text('[tool.toolgen]\ndesign = "shop.design"\nout = "shop/gen"\n')
+    assert main(["init", "--add"]) == 2
+    assert "shop/services is there already" in capsys.readouterr().err
+    assert not (empty / "shop/app.py").exists()
+
+
 def test_the_lock_of_a_server_does_not_say_how_it_is_reached(
     empty: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

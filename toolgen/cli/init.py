@@ -149,6 +149,14 @@ def _require_room(place: ProjectPlace, request: InitRequest) -> None:
         raise ToolgenError(f"the folder {str(folder)!r} is not empty", hint=hint)
     if request.adds and (test := folder / _test_file(place)).exists():
         raise ToolgenError(f"the file {str(test)!r} is there already", hint="choose another name")
+    package = place.folder / place.path
+    kind, source = request.source or ("", "")
+    copied = Path(source.partition(":")[0]).name if kind == "functions" and not request.adds else ""
+    if package.with_suffix(".py").exists() or copied == f"{place.path}.py":
+        raise ToolgenError(
+            f"the package {place.package!r} would hide the module {place.path}.py",
+            hint=f"choose another name: toolgen init {'--add ' if request.adds else ''}NAME",
+        )
 
 
 def _start(request: InitRequest, place: ProjectPlace, name: str) -> int:

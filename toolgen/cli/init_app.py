@@ -68,11 +68,11 @@ def _texts(design: Design, project: Project, place: ProjectPlace) -> dict[str, s
             hint="write the function of `runtime` as docs/mcp.md has it",
         )
     texts = app(design, _names_of(project, place))
-    there = [path for path in texts if (place.folder / place.path / path).exists()]
-    if there:
-        raise ToolgenError(
-            f"{Path(place.path) / there[0]} is there already", hint="name its function: runtime = …"
-        )
+    files = (Path(place.path, path) for path in texts)
+    # A package hides a module of its name.
+    for file in (each for path in files for each in (path, path.with_suffix(""))):
+        if (place.folder / file).exists():
+            raise ToolgenError(f"{file} is there already", hint="name its function: runtime = …")
     return dict(zip(texts, formatted(list(texts.values())), strict=True))
 
 
