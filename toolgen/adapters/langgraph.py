@@ -29,7 +29,7 @@ with extra("langgraph"):
 __all__ = ["ResumeError", "langgraph_ask", "toolgen_tool_node"]
 
 _WITHOUT_ID: Final = "LangGraph asks people about calls that have an id, such as those of a model"
-_BY_ID: Final = "resume a graph by the ids of its interruptions: Command(resume={interrupt.id: answer})"
+_BY_ID: Final = "resume the graph by the ids of its interruptions: Command(resume={interrupt.id: answer})"
 
 
 class ResumeError(ToolgenError, GraphBubbleUp):
@@ -105,7 +105,8 @@ class LangGraphAsk:
             raise ResumeError(
                 "a question of this step was answered by a value alone, and a later one by its id: LangGraph "
                 "gives the first answer to the next question too",
-                hint=f"resume this step by a value again; {_BY_ID}, from the first question on",
+                hint="resume this step by a value again: Command(resume=answer), where the answer has the id of "
+                f"its question; for the next one, {_BY_ID}",
             )
         siblings = [call for call in self._running if call.task.is_same(task)]
         for sibling in siblings:
@@ -148,10 +149,10 @@ class LangGraphAsk:
         task = current_task()
         assert task is not None, "a call ends in the task in which it was made"
         if task.has_value and not _is_own(task.value, own) and task.has_value_left():
-            raise _unfit(asked)
+            raise _unfit(asked, is_by_id=task.is_recorded)
         answer = named_answer(interrupt(approval_json(asked)))
         if answer is None or answer["id"] not in own:
-            raise _unfit(asked)
+            raise _unfit(asked, is_by_id=task.is_recorded)
         return answer
 
     async def _take_own(self, call: FrameworkCall) -> None:
@@ -174,11 +175,14 @@ def _is_own(value: Any, ids: set[str] | frozenset[str]) -> bool:
     return answer is not None and answer["id"] in ids
 
 
-def _unfit(asked: Suspended) -> ResumeError:
+def _unfit(asked: Suspended, *, is_by_id: bool) -> ResumeError:
+    answer = f'{{"id": {asked.id!r}, "answer": …}}'
     return ResumeError(
         f"the value that resumes the graph does not answer the question {asked.id!r} ({asked.question!r}); "
         "it was not taken",
-        hint=f'resume with {{"id": {asked.id!r}, "answer": …}}; {_BY_ID}',
+        hint=f"Command(resume={{interrupt.id: {answer}}})"
+        if is_by_id
+        else f"resume this step by a value again: Command(resume={answer}); for the next one, {_BY_ID}",
     )
 
 

@@ -45,7 +45,7 @@ from .garbage import rare_collections
 from .import_changes import contract_changes
 from .import_request import Chosen, ImportRequest, is_name, located_source, name_of
 from .outcome import Outcome, reported
-from .reimporting import counted, last_import, planned_update, stored_lock
+from .reimporting import TAKE_LOCK, counted, last_import, planned_update, stored_lock
 from .terminal import show_progress
 
 _LARGE_BYTES: Final = 500_000
@@ -85,6 +85,13 @@ def import_tools(request: ImportRequest) -> Outcome:
     if source.last is not None:
         unread = {name for finding in errors for name in (finding.tool, identifier(finding.tool, "tool"))}
         return _follow(source, source.last, request, findings, unread)
+    if source.file.exists() and not request.is_forced:
+        missing = lock_path(source.file)
+        raise ToolgenError(
+            f"files exist already: {source.file.name}; nothing was written, for {missing} is missing, "
+            "which says what was imported",
+            hint=f"{TAKE_LOCK}; or choose another --name or --out",
+        )
     if request.is_check:
         hint = "import it without --check first, and keep the .import.json beside the design"
         raise ToolgenError(f"there is no import of {request.source} to compare with", hint=hint)
@@ -120,7 +127,7 @@ def follow_imports(request: ImportRequest) -> Iterator[Outcome]:
     locks = [Path(lock_path(out))] if out.suffix == ".py" else sorted(out.glob(f"*{LOCK_SUFFIX}"))
     if not any(map(Path.exists, locks)):
         hint = "name the folder of the design by --out, or KIND and SOURCE to import something"
-        raise ToolgenError(f"there is no import of before in {out}", hint=hint)
+        raise ToolgenError(f"there is no lock of an import (*{LOCK_SUFFIX}) in {out}", hint=hint)
     stored = {file: stored_lock(file) for file in locks}
     places = [place for lock in stored.values() for place in lock.open]
     if unknown := set(request.resolved).difference(places):

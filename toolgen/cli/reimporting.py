@@ -44,6 +44,10 @@ _CODES: Final[Mapping[ChangeKind, Code]] = {
     "declined": DECLINED,
 }
 _BOM: Final = "\ufeff"
+TAKE_LOCK: Final = (
+    "take it from your version control; or write design and lock anew with --force, and decide again what "
+    "you accept and guard"
+)
 
 
 @frozen_record
@@ -163,11 +167,7 @@ def stored_lock(file: Path) -> ImportLock:
     try:
         return read_lock(file.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, ImportLockError) as error:
-        hint = (
-            "take it from your version control; or write design and lock anew with --force, and decide again "
-            "what you accept and guard"
-        )
-        raise ToolgenError(f"{file} {error}", hint=hint) from error
+        raise ToolgenError(f"{file} {error}", hint=TAKE_LOCK) from error
 
 
 def planned_update(

@@ -181,6 +181,21 @@ async def test_a_value_that_names_no_question_is_refused_and_the_right_one_goes_
     assert bank.paid == [WANTED[1]]
 
 
+async def test_after_a_wrong_value_alone_the_right_one_is_a_value_too() -> None:
+    bank = Bank()
+    async with Runtime(engine=InProcessEngine()) as runtime:
+        graph = one_task(await bank.offered(runtime), InMemorySaver(), payments(WANTED[1]))
+        [one] = interruptions(await begin(graph))
+        right = answered(one.value, YES)
+        for wrong in (YES, {one.id: right}):
+            with pytest.raises(ResumeError) as raised:
+                await resumed(graph, wrong)
+            assert raised.value.hint.startswith("resume this step by a value again: Command(resume=")
+        assert bank.paid == []
+        await resumed(graph, right)
+    assert bank.paid == [WANTED[1]]
+
+
 async def test_an_answer_to_a_question_of_another_session_changes_nothing() -> None:
     bank = Bank()
     async with Runtime(engine=InProcessEngine()) as runtime:
