@@ -74,6 +74,9 @@ class SqliteThread:
         self._thread = _Thread()
         self._lock = threading.Lock()
         self._database: sqlite3.Connection | None = None
+        self._left: sqlite3.Connection | None = None
+        """The one before, until the next is open. While there is none, SQLite recovers the write-ahead log,
+        and with it a commit that has failed, for it was not synced."""
         self._file_id = (0, 0)
         self._wait_ms = 0
         self._free_at = -math.inf
@@ -256,11 +259,11 @@ class SqliteThread:
         Raises:
             StoreError: as `_guarded`.
         """
-        self._drop()  # the error may keep the cursor of a row, and that the snapshot of the connection
+        self._leave()  # the error may keep the cursor of a row, and that the snapshot of the connection
         try:
             return work(time.monotonic() + busy_s)
         except _FAULTS as error:
-            self._drop()
+            self._leave()
             if not is_worth_a_second_look(error, reads=False):
                 raise self._translated(error, busy_s) from error
             if fault := read_fault(self._settings.path):
@@ -277,7 +280,7 @@ class SqliteThread:
             return error
         problem = store_error(error, self._settings.path, busy_s=busy_s)
         if not isinstance(problem, StoreLockedError | StoreFullError):
-            self._drop()  # the next step may find the file repaired
+            self._leave()  # the next step may find the file repaired
         return problem
 
     def _connection(self, until: float) -> sqlite3.Connection:
@@ -293,12 +296,14 @@ class SqliteThread:
             self._drop()
             raise self._missing(f"cannot be found any more: {error.strerror}") from error
         file_id = (status.st_dev, status.st_ino)
-        if self._database is None or file_id != self._file_id:
+        if file_id != self._file_id:
             self._drop()
+        if self._database is None:
             if self._settings.is_lost():
                 raise self._missing("is empty, and was not before")
             self._database = open_connection(path, self._settings.format, until, self._settings.synchronous)
             self._file_id, self._wait_ms = file_id, 0
+            self._close_left()
             if self._has_opened:
                 self._require_same(self._database)
             self._has_opened = True
@@ -325,10 +330,19 @@ class SqliteThread:
             self._lock.release()
         return True
 
+    def _leave(self) -> None:
+        """Have the next step open another connection."""
+        if self._database is not None:
+            self._left, self._database = self._database, None
+
     def _drop(self) -> None:
-        database, self._database = self._database, None
-        if database is not None:
-            database.close()
+        self._leave()
+        self._close_left()
+
+    def _close_left(self) -> None:
+        left, self._left = self._left, None
+        if left is not None:
+            left.close()
 
 
 def closed_error(path: Path) -> StoreClosedError:
