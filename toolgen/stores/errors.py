@@ -32,9 +32,14 @@ from toolgen.contract.errors import ToolgenError
 _NOT_ALLOWED: Final = frozenset((errno.EACCES, errno.EPERM))
 _NO_ROOM: Final = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG))
 """The disk is full, or the quota or the limit of the size of a file reached."""
-_FAILS: Final = frozenset((errno.EIO, errno.ENXIO, errno.ENODEV, errno.ESTALE, errno.ETIMEDOUT))
+_FAILS: Final = frozenset(
+    (errno.EIO, errno.ENXIO, errno.ENODEV, errno.ESTALE, errno.ETIMEDOUT, errno.ENOTCONN)
+)
+_LACKS: Final = frozenset((errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOLCK, errno.EAGAIN))
+"""The process or its machine has no more of what it takes to open, lock or read a file."""
 READ_ONLY: Final = "mount its disk for writing, and see why it is not: a system that finds errors does that"
 FAILING: Final = "see what the system says of its disk (dmesg), and restore nothing: it may be as it was"
+_LIMITS: Final = "close what has many files open, or raise the limits of this process (ulimit -n)"
 ROOM: Final = "free space on its disk, or raise the quota, and try again"
 
 
@@ -59,7 +64,10 @@ class StoreLockedError(StoreError):
 
 
 class StoreDiskError(StoreError):
-    """The disk of the file cannot be read or written; what the file holds is not known to be damaged."""
+    """The disk of the file cannot be read or written, or nothing more can be opened for now.
+
+    What the file holds is not known to be damaged.
+    """
 
     is_temporary = True
 
@@ -144,4 +152,6 @@ def system_error(error: OSError, path: Path, what: str, *, allow: str, hint: str
         return StoreFullError(message, path=path, hint=ROOM)
     if error.errno in _FAILS:
         return StoreDiskError(message, path=path, hint=FAILING)
+    if error.errno in _LACKS:
+        return StoreDiskError(message, path=path, hint=_LIMITS)
     return StoreError(message, path=path, hint=hint)

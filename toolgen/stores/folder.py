@@ -160,7 +160,9 @@ class Folder:
         """Remove a bucket with everything in it, whole or not at all."""
         gone = shelf.path.with_name(f"{_GONE}{shelf.path.name}")
         os.rename(shelf.path, gone)
+        sync_folder(self.path)
         shutil.rmtree(gone)
+        sync_folder(self.path)  # what is gone does not come back after a loss of power
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         if self._process != os.getpid():  # threads do not come along into a forked process

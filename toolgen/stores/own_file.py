@@ -126,7 +126,7 @@ class Lease:
         Raises:
             ForeignFileError: the path leads to no regular file.
             UnsafeFileError: others may use the file, or it belongs to another user.
-            StoreError: it cannot be opened.
+            StoreError: it cannot be opened, locked or written.
         """
         if self._descriptor is not None and is_open_at(self._path, self._descriptor):
             return True
@@ -134,14 +134,16 @@ class Lease:
         descriptor = open_own(self._path, os.O_CREAT | os.O_RDWR, content="lock")
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.ftruncate(descriptor, 0)
+            os.write(descriptor, str(os.getpid()).encode())
         except BlockingIOError:
             os.close(descriptor)
             return False
-        except BaseException:
+        except BaseException as error:
             os.close(descriptor)
+            if isinstance(error, OSError):
+                raise unusable_file(self._path, error) from error
             raise
-        os.ftruncate(descriptor, 0)
-        os.write(descriptor, str(os.getpid()).encode())
         self._descriptor = descriptor
         self._close = weakref.finalize(self, os.close, descriptor)
         return True
