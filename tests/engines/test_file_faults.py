@@ -208,6 +208,24 @@ async def test_an_idle_worker_notices_that_its_file_was_replaced(tmp_path: Path,
     await engine.close()
 
 
+async def test_it_is_logged_once_that_runs_whose_time_has_come_cannot_be_read(
+    tmp_path: Path, toys: Toys, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Each look at the file was a line."""
+    clock = ManualClock()
+    engine = InProcessEngine(tmp_path / "runs.db", clock=clock.time, call_later=clock.call_later)
+    engine.register(loops=toys.loops(), activities=toys.activities())
+    await engine.start()
+    await play(engine, [{"wait": ["go"], "timeout_s": 0.5}], run_id="r")
+    await engine.settled("r")
+    (tmp_path / "runs.db").rename(tmp_path / "away")
+    for _ in range(8):
+        await clock.advance()
+    (tmp_path / "away").rename(tmp_path / "runs.db")
+    assert [record.levelname for record in caplog.records] == ["ERROR"]
+    await engine.close()
+
+
 async def test_an_engine_takes_a_new_lease_where_its_lock_was_removed(tmp_path: Path, toys: Toys) -> None:
     clock = ManualClock()
     engine = InProcessEngine(tmp_path / "runs.db", clock=clock.time, call_later=clock.call_later)

@@ -374,11 +374,11 @@ class FileWorker:
         if not self.is_working or self._only is not None:
             return
         try:
-            now = self._clock()
-            self._runs.resume(self._store.load(DUE, now))
+            self._runs.resume(self._store.load(DUE, now := self._clock()))
             wake = self._batches.read(partial(next_wake, after=now))
+            self._runs.standing.end("what is due", "")
         except StoreError as error:
-            log.warning("due runs were not loaded: %s", error)
+            self._runs.standing.begin("what is due", "", error)
             wake = self._clock() + _RETRY_S
         if wake is not None:
             self._set_timer(wake)
