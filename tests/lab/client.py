@@ -27,7 +27,7 @@ from toolgen.agents import (
 from toolgen.runs import EngineError, UnknownRunError
 from toolgen.runtime import CallMeta, Runtime, Suspended
 from toolgen.stores import StoreError
-from toolgen.waiting.errors import SuspensionError
+from toolgen.waiting.errors import LateAnswerError, SuspensionError
 
 from .agents import TOP
 from .ledger import Ledger
@@ -176,6 +176,9 @@ class Client:
             status = await _patiently(deliver)
         except (SuspensionError, UnknownRunError) as error:
             self._ledger.write("refused", **where, answer=answer, error=type(error).__name__)
+            if isinstance(error, LateAnswerError):  # of an ended session, it waits until it is taken back
+                with suppress(SuspensionError, UnknownRunError):
+                    await _patiently(lambda: self._runtime.waits.cancel(token, "nobody hears of it"))
         else:
             self._ledger.write("answered", **where, answer=answer, status=status)
 
