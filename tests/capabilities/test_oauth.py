@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import gzip
-from typing import Any
+from pathlib import Path
+from typing import Any, NoReturn
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import httpx
@@ -16,9 +17,10 @@ from tests.capabilities.oauth_host import server as server
 from tests.capabilities.oauth_server import CLIENT, OAuthServer, served
 from tests.runtime.tools import waiting
 from toolgen.adapters.oauth import OAuth, OAuthCallback
-from toolgen.capabilities import EnvironmentCredentials
+from toolgen.capabilities import CredentialPlace, EnvironmentCredentials, MemoryCredentialStore
 from toolgen.contract.transport import OAuthFlow, Requirement, SecurityScheme
 from toolgen.runtime import CallMeta
+from toolgen.stores import StoreDiskError
 
 
 async def test_a_client_gets_a_token_for_itself_once(server: OAuthServer) -> None:
@@ -74,6 +76,45 @@ async def test_a_person_authorizes_and_the_call_goes_on(server: OAuthServer) -> 
     assert (await host.get()).json == b'"read"'
     assert server.grants == ["authorization_code"]
     waiting(await host.get(BEN))  # it is Ann's alone
+
+
+class Away(MemoryCredentialStore):
+    """Fails the next times it is used."""
+
+    def __init__(self) -> None:
+        super().__init__(clock=lambda: 1_000_000.0)
+        self.loads = self.saves = 0
+
+    async def load(self, place: CredentialPlace) -> Any:
+        self.loads -= 1
+        return await super().load(place) if self.loads < 0 else self._fail()
+
+    async def find(self, name: str) -> CredentialPlace | None:
+        self.loads -= 1
+        return await super().find(name) if self.loads < 0 else self._fail()
+
+    async def save(self, *given: Any, **named: Any) -> None:
+        self.saves -= 1
+        return await super().save(*given, **named) if self.saves < 0 else self._fail()
+
+    def _fail(self) -> NoReturn:
+        raise StoreDiskError("cannot be read", path=Path("/host/credentials.db"), hint="wait")
+
+
+async def test_a_store_that_fails_for_a_while_loses_no_authorization(server: OAuthServer) -> None:
+    """It was told with its path, and the token of a code that counts once was lost."""
+    host = Host(server, "authorization_code")
+    host.store = store = Away()
+    host.restart()
+    asked = waiting(await host.get())
+    brought = await host.authorize(asked)
+    store.loads = 1
+    status, said = await host.callback.complete(brought, user="ann")
+    assert (status, "/host" in said) == (503, False)
+    store.saves = 1
+    assert (await host.callback.complete(brought, user="ann"))[0] == 200
+    assert server.grants == ["authorization_code"]
+    assert (await host.runtime.waits.result(asked.token)).json == b'"read"'
 
 
 async def test_without_a_user_it_is_the_sessions(server: OAuthServer) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import resource
 from pathlib import Path
 from typing import Any
 
@@ -200,6 +201,13 @@ async def test_a_call_of_unknown_outcome_is_resolved(tmp_path: Path) -> None:
         assert problem(await one.post(path, outcome="maybe")) == (400, "malformed-request")
         misfit = await one.post(path, tool_call_id=call, outcome="result", result=7)
         assert problem(misfit) == (422, "answer-refused")
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))
+        try:
+            full = await one.post(path, tool_call_id=call, outcome="not_run")
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        assert (problem(full), str(tmp_path) in full.text) == ((503, "unavailable"), False)
         found = (await one.post(path, tool_call_id=call, outcome="result", result="held")).json()
         assert (found["outcome"], found["result"]) == ("ok", "held")
         assert "unknown" not in await one.get(f"/runs/{run['id']}")

@@ -15,6 +15,7 @@ from toolgen.agents.output import artifacts_so_far
 from toolgen.agents.planner.portable import portable_text
 from toolgen.runs import Engine, RunState, RunStatus, UnknownRunError
 from toolgen.runtime import RegistrationError, Resolution, Runtime, ToolgenError
+from toolgen.stores import StoreError
 from toolgen.waiting.errors import SuspensionError
 from toolgen.waiting.once_call import UnfitResultError
 from toolgen.waiting.resolving import unknown_ends
@@ -182,7 +183,7 @@ class Runs:
         call_id = text_of(body, "tool_call_id")
         try:
             result = await self._runtime.runs.resolve(run_id, call_id, resolution, by=caller.id)
-        except UnknownRunError:
+        except (UnknownRunError, StoreError):
             raise
         except UnfitResultError as error:
             raise Problem("answer-refused", error.message, hint=error.hint) from None

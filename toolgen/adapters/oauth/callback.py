@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
@@ -14,6 +15,8 @@ from toolgen.contract.errors import ToolgenError
 from toolgen.contract.logs import logger
 from toolgen.contract.secrets import Secrets, hiding
 from toolgen.runtime import Runtime, Suspended
+from toolgen.stores import StoreError
+from toolgen.stores.outages import public_text, until_back
 
 from .exchanges import shown
 from .tokens import name_of
@@ -67,6 +70,9 @@ class OAuthCallback:
             except ToolError as error:
                 log.warning("an authorization failed: %s", error)
                 return 502, f"The authorization failed: {shown(error)}"
+            except StoreError as error:  # whoever asks is told neither a file nor a server
+                log.error("an authorization was not taken: %s", error)
+                return 503, f"The authorization was not taken, and may be later: {public_text(error)}."
             except ToolgenError as error:
                 log.warning("an authorization was not taken: %s", error)
                 return 409, f"The authorization was not taken: {shown(error.message)}"
@@ -94,9 +100,11 @@ class OAuthCallback:
         except ToolError:
             await self._credentials.expect(place, authorization)  # the person may go to the page again
             raise
-        await self._runtime.waits.give(
-            waiting.token, credential, scope=place.scope, by=user or authorization.user, wait_s=0.0
+        by = user or authorization.user
+        give = partial(
+            self._runtime.waits.give, waiting.token, credential, scope=place.scope, by=by, wait_s=0.0
         )
+        await until_back(give, "an authorization")  # a provider takes its code once
         return 200, f"{authorization.service} is authorized. You may close this page."
 
     async def _waiting(self, authorization: Authorization) -> Suspended | None:
