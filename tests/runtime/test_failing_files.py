@@ -15,8 +15,10 @@ import pytest
 
 from tests.failing_disk import break_disk, printed, repair_disk
 from toolgen.capabilities import FileArtifactStore
+from toolgen.engines import InProcessEngine
 from toolgen.stores import StoreDiskError, StoreError
 from toolgen.stores.own_file import Lease, create_key, read_key
+from toolgen.waiting.sealing import kept_sealer
 
 
 def lock(folder: Path) -> None:
@@ -69,6 +71,29 @@ async def without_descriptors(folder: Path) -> None:
     print((await store.load("a", "name", None)) is not None)
 
 
+async def check(folder: Path, name: str) -> None:
+    """Check the file of runs while what stands beside it cannot be read."""
+    engine = InProcessEngine(folder / "runs.db")
+    await engine.start()
+    secret = engine.secret()
+    await engine.close()
+    client = InProcessEngine(folder / "runs.db", worker=False)
+    break_disk(folder, error=errno.EIO, calls="r", names=name)
+    with pytest.raises(StoreDiskError, match=f"{name}' cannot be read"):
+        await client.check()
+    if name == "runs.db.key":
+        with pytest.raises(StoreDiskError):
+            await kept_sealer(client, is_checking=True)
+    repair_disk(folder)
+    print(await client.check(), client.secret() == secret)
+
+
+@pytest.mark.parametrize("name", ["runs.db.key", "runs.db.witness"])
+def test_a_key_that_cannot_be_read_now_is_neither_damaged_nor_another_one(tmp_path: Path, name: str) -> None:
+    """Its calls were listed as unsealed, and it was to be restored from a backup."""
+    assert printed(__name__, tmp_path, "check", name) == "() True\n"
+
+
 def test_a_lock_that_was_not_written_is_free_again(tmp_path: Path) -> None:
     """The process kept it without knowing, and took itself for another worker."""
     failed, taken = printed(__name__, tmp_path, "lock").splitlines()
@@ -90,5 +115,7 @@ if __name__ == "__main__":
     place, what = Path(sys.argv[1]), sys.argv[2]
     if what == "lock":
         lock(place)
+    elif what == "check":
+        asyncio.run(check(place, sys.argv[3]))
     else:
         asyncio.run({"forget": forget, "without_descriptors": without_descriptors}[what](place))

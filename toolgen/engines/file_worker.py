@@ -12,7 +12,7 @@ from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
 from toolgen.contract.tasks import CallLater, Timer, start_task
 from toolgen.runs import EngineError, LostJournal
-from toolgen.stores import LeaseLostError, ReplacedFileError, StoreCorruptError, StoreError
+from toolgen.stores import LeaseLostError, ReplacedFileError, StoreCorruptError, StoreDiskError, StoreError
 from toolgen.stores.file_watch import FileWatch
 from toolgen.stores.own_file import Lease, create_key, read_key
 
@@ -91,8 +91,7 @@ class FileWorker:
         Raises:
             StoreError: the key file cannot be read or made, or is not for this user alone.
         """
-        if self._secret is None:
-            self._secret = read_key(self._key_file)
+        self._secret = self._secret or read_key(self._key_file)
         if self._secret is None and create:
             self._secret = create_key(self._key_file)
         return self._secret
@@ -103,6 +102,8 @@ class FileWorker:
         for check in (partial(read_key, self._key_file), self._lease.check, self._store.witness.check):
             try:
                 check()
+            except StoreDiskError:  # it may be as it was
+                raise
             except StoreError as error:
                 problems.append(error.message)
         return tuple(problems)
@@ -112,8 +113,8 @@ class FileWorker:
         who = "no process executes the runs"
         if self.is_working or (self._watch.is_watching and self._watch.tell()):
             who = f"the process {self._lease.holder()} executes the runs"
-        has_key = self._key_file.exists()
-        return who, f"{str(self._key_file)!r} is the key" if has_key else "the file of the runs has no key"
+        key = f"{str(self._key_file)!r} is the key" if self._key_file.exists() else ""
+        return who, key or "the file of the runs has no key"
 
     @property
     def held_s(self) -> float:
@@ -390,8 +391,7 @@ class FileWorker:
     def _prune_old(self) -> None:
         if self._keep_s is None or self._only is not None:
             return
-        oldest = self._batches.read(oldest_end)
-        if oldest is not None and oldest < self._clock() - self._keep_s:
+        if (oldest := self._batches.read(oldest_end)) is not None and oldest < self._clock() - self._keep_s:
             self.pruning.start()
 
     def _to_forget(self) -> list[Tree]:

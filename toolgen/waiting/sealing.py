@@ -12,7 +12,7 @@ from typing import Any
 from toolgen.calls.errors import RegistrationError
 from toolgen.contract.json_value import Json
 from toolgen.runs import Engine
-from toolgen.stores import StoreError
+from toolgen.stores import StoreDiskError, StoreError
 
 from .errors import MissingSecretError
 from .frozen import Sealer, TokenClaims
@@ -38,8 +38,8 @@ async def kept_sealer(engine: Engine, *, is_checking: bool) -> Sealer | None:
     """
     try:
         is_missing = engine.secret(create=False) is None
-    except StoreError:
-        if is_checking:  # which says what is wrong with it
+    except StoreError as error:
+        if is_checking and not isinstance(error, StoreDiskError):  # which says what is wrong with it
             return Sealer(secrets.token_bytes(32))
         raise
     if is_missing:
