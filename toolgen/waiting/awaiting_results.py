@@ -22,6 +22,7 @@ from toolgen.calls.steps.failures import error_result
 from toolgen.contract.bounds import Bounds
 from toolgen.contract.record import frozen_record
 from toolgen.runs import UnknownRunError
+from toolgen.stores.outages import until_back
 
 from .asking import open_questions, outer_call
 from .call_results import CallReader, kept_result
@@ -42,9 +43,10 @@ async def run_result(
 ) -> ToolResult:
     """Return the result of the call of a run; suspended while the run only waits for people.
 
-    `typed` gets it where this process executes the call.
+    `typed` gets it where this process executes the call. While a store cannot be read, it waits.
     """
-    return await reader.waits.scheduler.wait_for_run(run_id, _run_result(reader, run_id, call, typed))
+    look = until_back(partial(_run_result, reader, run_id, call, typed), f"the result of run {run_id}")
+    return await reader.waits.scheduler.wait_for_run(run_id, look)
 
 
 async def result_so_far(reader: CallReader, run_id: str) -> ToolResult | None:
