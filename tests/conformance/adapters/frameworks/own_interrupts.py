@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -87,7 +87,7 @@ class Desk(Bank):
         tools = langchain_tools(await self.offered(runtime), TURN, ask=langgraph_ask)
         return {one.name: one for one in tools}
 
-    def own_tool(self, *pauses: Callable[[], Any]) -> BaseTool:
+    def own_tool(self, pauses: Iterable[Callable[[], Any]] = ()) -> BaseTool:
         """Return the application's tool that asks by itself; it waits for these before, run by run."""
         waiting = iter(pauses)
 

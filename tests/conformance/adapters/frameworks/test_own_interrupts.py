@@ -57,7 +57,7 @@ async def test_a_no_to_a_tool_that_asks_by_itself_beside_an_approved_call_counts
     desk = Desk()
     async with Runtime(engine=InProcessEngine()) as runtime:
         tools = await desk.tools(runtime)
-        graph = around(ToolNode([tools["pay"], desk.own_tool(turns, turns, turns)]), "TO")
+        graph = around(ToolNode([tools["pay"], desk.own_tool([turns, turns, turns])]), "TO")
         await drive(desk, graph, NO_TO_THE_DISK, is_plain=is_plain)
     desk.check("TO", NO_TO_THE_DISK)
 
@@ -285,7 +285,7 @@ async def test_an_agent_with_a_tool_that_asks_by_itself(is_plain: bool) -> None:
     for says in every_answer("TOT"):
         desk = Desk()
         async with Runtime(engine=InProcessEngine()) as runtime:
-            tools = [*(await desk.tools(runtime)).values(), desk.own_tool(turns)]
+            tools = [*(await desk.tools(runtime)).values(), desk.own_tool([turns])]
             model = ScriptedModel(said=calls_of("TOT"))
             await drive(
                 desk, create_agent(model, tools, checkpointer=InMemorySaver()), says, is_plain=is_plain

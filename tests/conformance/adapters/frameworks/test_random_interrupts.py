@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from itertools import repeat
 from typing import Any, Final
 
 import pytest
@@ -39,7 +40,7 @@ async def one_run(seed: int) -> str:
     desk = Desk(fails=1 if is_node and fail_at >= 0 else 0)
     async with Runtime(engine=InProcessEngine()) as runtime:
         tools = await desk.tools(runtime)
-        own = desk.own_tool(*_pauses(rng, is_one_task=kind == "one task"))
+        own = desk.own_tool(_pauses(rng, is_one_task=kind == "one task"))
         graph: Any
         if is_node:
             graph = plain(desk, tools, script, fail_at=fail_at, is_sub=kind == "subgraph")
@@ -67,14 +68,14 @@ async def one_run(seed: int) -> str:
     return f"{kind}: {ended}"
 
 
-def _pauses(rng: random.Random, *, is_one_task: bool) -> list[Callable[[], Awaitable[None]]]:
+def _pauses(rng: random.Random, *, is_one_task: bool) -> Iterator[Callable[[], Awaitable[None]]]:
     """Return what the application's tool waits for before it asks, in each of its runs.
 
     In one task with toolgen's calls it asks always sooner or always later: nobody can tell answers apart
     where that changes (docs/frameworks.md).
     """
     always = rng.choice([turns, _at_once])
-    return [always if is_one_task else rng.choice([turns, _at_once]) for _ in range(10)]
+    return repeat(always) if is_one_task else iter([rng.choice([turns, _at_once]) for _ in range(10)])
 
 
 async def _at_once() -> None:

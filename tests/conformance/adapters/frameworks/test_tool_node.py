@@ -35,7 +35,7 @@ async def test_every_answer_counts_whoever_asks_first(script: str, is_plain: boo
         desk = Desk()
         async with Runtime(engine=InProcessEngine()) as runtime:
             tools = await desk.tools(runtime)
-            node = toolgen_tool_node([*tools.values(), desk.own_tool(turns)])
+            node = toolgen_tool_node([*tools.values(), desk.own_tool([turns])])
             await drive(desk, around(node, script), says, is_plain=is_plain)
         desk.check(script, says)
 
