@@ -34,6 +34,8 @@ C = TypeVar("C")
 MetaOf: TypeAlias = CallMeta | Callable[[C], CallMeta]
 """The facts of a call, or what returns them of the framework's own context of the call."""
 Spec: TypeAlias = ToolSpec[Any, Any]
+_Place: TypeAlias = tuple[str, str, str]
+"""Where the calls of one answer of a model stand: for whom, in which session, and in which place or turn."""
 
 
 class NamedAnswer(TypedDict):
@@ -111,7 +113,7 @@ class FrameworkCalls(Generic[C]):
     """Name of the framework."""
     snapshot: Snapshot
     meta: MetaOf[C]
-    _callers: dict[str, list[_Caller]] = field(default_factory=dict, init=False, repr=False)
+    _callers: dict[_Place, list[_Caller]] = field(default_factory=dict, init=False, repr=False)
     """Those who wait for calls now, by the place of the calls."""
 
     def __post_init__(self) -> None:
@@ -243,7 +245,7 @@ class FrameworkCall:
     meta: CallMeta
     name: CallName | None
     caller: _Caller = field(repr=False)
-    callers: dict[str, list[_Caller]] = field(repr=False)
+    callers: dict[_Place, list[_Caller]] = field(repr=False)
     """Those of `FrameworkCalls`."""
 
     @contextmanager
@@ -253,8 +255,9 @@ class FrameworkCall:
         A framework does not say why it cancels a call. If another call of the same place has raised an error
         before, that is the reason, and not that somebody has stopped the run.
         """
-        place = "" if self.name is None else self.name.checkpoint or self.meta.turn_id
-        others = self.callers.setdefault(place, []) if place else []
+        meta, turn = self.meta, "" if self.name is None else self.name.checkpoint or self.meta.turn_id
+        place = (meta.requested_by, meta.session_id, turn)
+        others = self.callers.setdefault(place, []) if turn else []
         others.append(self.caller)
         try:
             yield

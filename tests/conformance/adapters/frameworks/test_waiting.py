@@ -311,28 +311,40 @@ async def failed(call: FrameworkCall) -> None:
         raise LookupError("such as an interruption, or a store that cannot be read")
 
 
-@pytest.mark.parametrize(("place", "is_cancelled"), [("answer-1", False), ("answer-2", True)])
+@pytest.mark.parametrize(
+    ("place", "meta", "is_cancelled"),
+    [
+        ("answer-1", META, False),
+        ("answer-2", META, True),
+        ("", META, False),
+        ("", replace(META, session_id="other"), True),
+        ("", replace(META, requested_by="eve"), True),
+    ],
+)
 async def test_an_approved_call_goes_on_if_another_one_of_its_place_has_failed(
-    place: str, is_cancelled: bool
+    place: str, meta: CallMeta, is_cancelled: bool
 ) -> None:
-    """A framework cancels the calls beside one that fails."""
-    account = Slow()
-    calls = await calls_of(account)
-    call = calls.named(None, "pay", {"amount": 5}, "call-1", "answer-1")
-    asked = waits(await call.result())
+    """A framework cancels the calls beside one that fails; turns of other people and sessions are others."""
+    account, first = Slow(), "answer-1" if place else ""
+    async with Runtime(engine=InProcessEngine()) as runtime:
+        calls: FrameworkCalls[CallMeta] = FrameworkCalls(
+            door="test", snapshot=await offered(account, runtime), meta=lambda meta: meta
+        )
+        call = calls.named(META, "pay", {"amount": 5}, "call-1", first)
+        asked = waits(await call.result())
 
-    async def approved() -> ToolResult:
-        with call.among_siblings():
-            return await call.answer_by_call(asked, YES)
+        async def approved() -> ToolResult:
+            with call.among_siblings():
+                return await call.answer_by_call(asked, YES)
 
-    run = asyncio.ensure_future(approved())
-    await account.began.wait()
-    with pytest.raises(LookupError):
-        await failed(calls.named(None, "pay", {"amount": 6}, "call-2", place))
-    run.cancel()
-    await asyncio.wait([run])
-    account.hold.set()
-    result = await calls.named(None, "pay", {"amount": 5}, "call-1", "answer-1").result()
+        run = asyncio.ensure_future(approved())
+        await account.began.wait()
+        with pytest.raises(LookupError):
+            await failed(calls.named(meta, "pay", {"amount": 6}, "call-2", place))
+        run.cancel()
+        await asyncio.wait([run])
+        account.hold.set()
+        result = await calls.named(META, "pay", {"amount": 5}, "call-1", first).result()
     assert (result.status, account.paid) == (("unknown", []) if is_cancelled else ("ok", [5]))
 
 
