@@ -81,6 +81,20 @@ async def test_an_approved_call_is_cancelled_with_the_last_of_its_callers(
     assert bank.paid == [("pay_approved", 5)]
 
 
+@pytest.mark.parametrize("steps", range(1, 20))
+async def test_a_caller_that_is_cancelled_while_its_answer_is_given_cancels_the_call(
+    engine: InProcessEngine, steps: int
+) -> None:
+    """Also where a time limit within the answer ends in the same step."""
+    runtime = served(Bank(hold=asyncio.Event()), engine)
+    call = begun(answering(runtime, await asked_of(runtime)))
+    for _ in range(steps):
+        await asyncio.sleep(0)
+    await cancelled(call)
+    [run] = await engine.list_runs()
+    assert (await engine.status(run.run_id)).state == "canceled"
+
+
 @pytest.mark.parametrize("first", [0, 1])
 @pytest.mark.parametrize("again", [answering, making_again])
 async def test_an_approved_call_goes_on_for_another_process(tmp_path: Path, first: int, again: Call) -> None:
