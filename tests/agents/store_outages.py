@@ -117,6 +117,10 @@ class Artifacts(MemoryArtifactStore):
         self.outage.step("save")
         return await super().save(owner, name, data, media_type, metadata, most)
 
+    async def load(self, owner: str, name: str, version: int | None = None) -> Any:
+        self.outage.step("load")
+        return await super().load(owner, name, version)
+
 
 class Turned:
     """A turn of one agent, and what it left."""

@@ -7,12 +7,23 @@ from dataclasses import replace
 
 import pytest
 
+from tests.agents.store_outages import Artifacts, Outage
 from tests.runtime.painting import META, refs, runtime
 from tests.runtime.painting import store as store
 from tests.selection import first
+from tests.virtual_time import in_virtual_time
 from toolgen.calls.toolsets.functions import func_tool
 from toolgen.capabilities import ArtifactsCapability, ArtifactStore
-from toolgen.runtime import CallMeta, Limits, Runtime, StaticToolset, ToolContext, UnknownArtifactError
+from toolgen.engines import InProcessEngine
+from toolgen.runtime import (
+    CallMeta,
+    CallName,
+    Limits,
+    Runtime,
+    StaticToolset,
+    ToolContext,
+    UnknownArtifactError,
+)
 
 
 async def test_nobody_reads_what_another_session_left(store: ArtifactStore) -> None:
@@ -34,6 +45,15 @@ async def test_nobody_reads_what_another_session_left(store: ArtifactStore) -> N
             else:
                 with pytest.raises(UnknownArtifactError, match="there is no artifact"):
                     await made.artifacts.load(name, session_id=session)
+
+
+@in_virtual_time
+async def test_a_kept_result_waits_for_the_store_of_its_artifacts() -> None:
+    made = runtime(Artifacts(Outage(load=2)), engine=InProcessEngine())
+    snapshot, name = await made.tools.snapshot(), CallName(door="test", call_id="c1")
+    results = [await snapshot.call_once(name, "paint", {"sizes": [2_000]}, META) for _ in range(2)]
+    assert results[0].artifacts
+    assert results[1].artifacts == results[0].artifacts
 
 
 @pytest.mark.exhaustive

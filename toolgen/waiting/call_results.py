@@ -6,6 +6,7 @@ from base64 import b64decode
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from toolgen.calls.call import CallMeta
@@ -22,6 +23,7 @@ from toolgen.contract.limits import UNLIMITED
 from toolgen.contract.record import frozen_record
 from toolgen.runs import ForgottenRun, OnForget, UnknownRunError
 from toolgen.shapes.issues import FieldIssue
+from toolgen.stores.outages import until_back
 
 from .errors import TamperedSuspensionError, UnsealedSuspensionError
 from .loop import CallDocument, Outcome
@@ -192,12 +194,15 @@ def dropping(keeper: ArtifactKeeper | None) -> OnForget | None:
 
 
 async def _data(document: Mapping[str, Any], keeper: ArtifactKeeper | None) -> bytes | None:
-    """Return the data of an artifact; None where it is no longer stored."""
+    """Return the data of an artifact, as soon as its store is back; None where it is no longer stored."""
     if document["json"]:
         return bytes(document["json"], "utf-8")
+    if keeper is None:
+        return None
+    uri = document["uri"]
     try:
-        artifact = None if keeper is None else await keeper.read(document["uri"])
+        artifact = await until_back(partial(keeper.read, uri), f"artifact {uri}")
     except Exception:  # noqa: BLE001 - a store of the author's; logged, and the result comes without the data
-        log.exception("artifact %s was not read", document["uri"])
+        log.exception("artifact %s was not read", uri)
         return None
     return None if artifact is None else artifact.data
