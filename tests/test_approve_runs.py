@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from toolgen.agents.sessions.sqlite import SqliteSessionStore
+from toolgen.cli.terminal import typed_json
 
 from .conftest import Done, ProjectFolder
 from .runs_project import did, serving, start, write_runs
@@ -187,6 +188,22 @@ def test_a_text_that_is_no_json_is_quoted(runs: ProjectFolder) -> None:
     done = runs.run("approve", "0a", "--answer", "DHL's")
     assert done.code == 2
     assert done.err.endswith("""a text stands in quotes of its own: --answer '"DHL'"'"'s"'\n""")
+
+
+@pytest.mark.parametrize("text", ['{"to": "ACC-1", "to": "ACC-2"}', "0.10000000000000000555", "1e400", "NaN"])
+def test_json_that_would_be_sent_as_another_value_is_refused(runs: ProjectFolder, text: str) -> None:
+    for command in (
+        ("approve", "0a", "--answer"),
+        ("approve", "0a", "--payload"),
+        ("runs", "resolve", "run_1", "call", "--result"),
+    ):
+        done = runs.run(*command, text)
+        assert (done.code, f"{command[-1]} is not JSON" in done.err) == (2, True), done.err
+
+
+def test_json_is_sent_as_it_was_typed() -> None:
+    for text in ('{"a": [1.50, 1e3, 12345678901234567890, -0.0, 5e-324]}', '"\\ud800"', "null"):
+        assert typed_json(text) == json.loads(text)
 
 
 def test_runs_that_nobody_waits_for_are_pointed_to(runs: ProjectFolder) -> None:

@@ -42,7 +42,7 @@ from .runtime import (
     specs_of,
     waiting_elsewhere,
 )
-from .terminal import Listing, is_confirmed, show_document, show_line, user_name
+from .terminal import Listing, is_confirmed, show_document, show_line, typed_json, user_name
 
 _MOST_SEARCHED: Final = 200
 """Runs in which an id is looked for that nothing waits under."""
@@ -280,7 +280,7 @@ def answer_of(
 
 def _json(option: str, text: str) -> Json:
     try:
-        return json.loads(text)  # type: ignore[no-any-return]  # JSON
+        return typed_json(text)  # type: ignore[no-any-return]  # JSON
     except ValueError as error:
         quoted = shlex.quote(json.dumps(text, ensure_ascii=False))
         raise ToolgenError(

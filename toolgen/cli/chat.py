@@ -21,7 +21,7 @@ from .artifact_text import artifact_text
 from .call import describe_suspended
 from .config import Project
 from .conversing import OpenAgent, TurnView, following, open_agent
-from .terminal import has_colours, user_name
+from .terminal import has_colours, typed_json, user_name
 
 _HELP: Final = """\
 /tools            the tools that the model is offered
@@ -209,9 +209,9 @@ def _answer(line: str, schema: Any) -> Any:
     if schema.get("type", "string") == "string":
         return line.strip()
     try:
-        return json.loads(line)
-    except ValueError:
-        raise ValueError(f"the answer is JSON by this schema: {json.dumps(dict(schema))}") from None
+        return typed_json(line)
+    except ValueError as error:
+        raise ValueError(f"the answer is JSON by this schema: {json.dumps(dict(schema))} ({error})") from None
 
 
 def _write(text: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
-import json
 import sys
 from collections.abc import Awaitable, Callable
 from contextlib import redirect_stdout
@@ -33,7 +32,7 @@ from .runtime import (
     specs_of,
     waiting_elsewhere,
 )
-from .terminal import Listing, show_document, show_json, show_line
+from .terminal import Listing, show_document, show_json, show_line, typed_json
 from .timeline import Span, span_of, timeline
 
 _ANSWER: Final = "answer what waits by its id: toolgen approve ID"
@@ -338,6 +337,6 @@ def resolution_of(*, result: str, failed: str, not_run: bool) -> Resolution:
     if not result:
         return Resolution(outcome="not_run" if not_run else "failed", message=failed)
     try:
-        return Resolution(outcome="result", result=json.loads(result))
+        return Resolution(outcome="result", result=typed_json(result))
     except ValueError as error:
         raise ToolgenError(f"--result is not JSON: {error}", hint="quote it for the shell") from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from typing import Any, Literal, TextIO, TypeAlias
+from typing import Any, Literal, NoReturn, TextIO, TypeAlias
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.printable import printable
@@ -76,3 +76,34 @@ def user_name() -> str:
         return getpass.getuser()
     except (ImportError, KeyError, OSError):
         return ""
+
+
+def typed_json(text: str) -> Any:
+    """Return JSON that a person typed, as it stands there.
+
+    Raises:
+        ValueError: it is no JSON, has a key twice, or a number that would be rounded.
+    """
+    return json.loads(text, object_pairs_hook=_each_once, parse_float=_exact, parse_constant=_no_constant)
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    document = dict(pairs)
+    if len(document) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the key {json.dumps(twice, ensure_ascii=False)} is there twice")
+    return document
+
+
+def _exact(text: str) -> float:
+    from decimal import Decimal
+
+    value = float(text)
+    if Decimal(repr(value)) != Decimal(text):
+        raise ValueError(f"{text} would be rounded to {value!r}")
+    return value
+
+
+def _no_constant(text: str) -> NoReturn:
+    raise ValueError(f"{text} is no number of JSON")
