@@ -7,7 +7,7 @@ import { placeOf } from "./forms/JSONEditor";
 import { limitWords, typeWords } from "./forms/schema";
 import { branchOf } from "./forms/validator";
 import { duration } from "./kit/time";
-import { order } from "./kit/values";
+import { order, type JsonObject } from "./kit/values";
 import { added, EMPTY } from "./runs/timeline";
 import { sameCall, shellQuoted } from "./tools/CodeTab";
 import { behaviour, indexOf, search } from "./tools/search";
@@ -109,6 +109,7 @@ describe("source texts", () => {
   it("quote documents in each language", () => {
     const text = sameCall("Python", tool, { a: '"""\n' }, "s", "http://127.0.0.1/");
     expect(text).toContain(String.raw`json.loads("{\"a\":\"\\\"\\\"\\\"\\n\"}")`);
+    expect(sameCall("TypeScript", tool, JSON.parse('{"__proto__": {"a": "__proto__"}}') as JsonObject, "", "/")).toContain('["__proto__"]: {\n      "a": "__proto__"');
   });
 });
 

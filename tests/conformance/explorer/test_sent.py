@@ -153,6 +153,32 @@ async def test_what_is_sent_is_what_is_seen(tmp_path: Path) -> None:
         assert counts["held"] > 20
 
 
+async def test_a_key_sends_what_stands_in_the_editor_when_it_is_pressed(tmp_path: Path) -> None:
+    async with playing(tmp_path) as (shown, _, _, _, _):
+        page = shown.page
+        await shown.open(f"#/tools/{TOOLSET}.t0")
+        await page.get_by_role("radio", name="JSON").check()
+        await page.locator("main .editor .cm-content").click()
+        await page.keyboard.press("Control+A")
+        await page.keyboard.insert_text('{"before": 1}')
+        await page.keyboard.press("Control+A")
+        await page.evaluate(_TYPE_AND_SEND, '{"now": 2}')
+        await page.evaluate("allAnswered()")
+        assert await page.evaluate("posted.map(([, body]) => JSON.parse(body).arguments)") == [{"now": 2}]
+        await page.keyboard.press("Control+A")
+        await page.evaluate(_TYPE_AND_SEND, "no JSON")
+        await page.evaluate("allAnswered()")
+        assert await page.evaluate("posted.length") == 1
+
+
+_TYPE_AND_SEND: Final = """(text) => {
+    document.execCommand("insertText", false, text);
+    const content = document.querySelector("main .editor").shadowRoot.querySelector(".cm-content");
+    const key = { key: "Enter", keyCode: 13, ctrlKey: true, bubbles: true, composed: true, cancelable: true };
+    content.dispatchEvent(new KeyboardEvent("keydown", key));
+}"""
+
+
 async def lost(runtime: Runtime, shop: Shop, number: int) -> str:
     """Lose a call, and let the next one that a person makes of its tool end; return the run."""
     shop.goes_on.clear()

@@ -24,7 +24,7 @@ export function DocumentForm({ id, name, shapes, sensitive = [], draft, entered,
   const isEmpty = shape.kind === "object" && shape.properties.length === 0 && shape.others === null && draft !== null && "fields" in draft && draft.more.length === 0;
   return (
     <div role="group" aria-label={name} className="form">
-      <Field shapes={shapes} schema={shapes.root} slot={draft} set={change} id={id} isRequired faults={entered.faults} issues={issues.map(({ pointer, message }) => ({ steps: tokensOf(pointer), message }))}
+      <Field shapes={shapes} schema={shapes.root} slot={draft} set={change} id={id} name={name} isRequired faults={entered.faults} issues={issues.map(({ pointer, message }) => ({ steps: tokensOf(pointer), message }))}
         secrets={sensitive.map(tokensOf)} disabled={disabled} />
       {isEmpty && <p className="muted">{texts.form.none}</p>}
     </div>

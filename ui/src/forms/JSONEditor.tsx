@@ -6,6 +6,7 @@ import { bracketMatching, defaultHighlightStyle, indentOnInput, syntaxHighlighti
 import { type Diagnostic, lintGutter, setDiagnostics } from "@codemirror/lint";
 import { EditorView, keymap, lineNumbers } from "@codemirror/view";
 import { useEffect, useRef } from "react";
+import { flushSync } from "react-dom";
 import { tokensOf } from "../../../toolgen/templates/typescript/forms";
 import type { Issue } from "../api/client";
 
@@ -18,8 +19,8 @@ export default function JSONEditor({ label, text, issues, change, run }: {
 }) {
   const place = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(null);
-  const latest = useRef({ change, run });
-  useEffect(() => { latest.current = { change, run }; });
+  const latest = useRef({ change, run, text });
+  useEffect(() => { latest.current = { change, run, text }; });
   useEffect(() => {
     const element = place.current;
     if (element === null) return;
@@ -36,7 +37,10 @@ export default function JSONEditor({ label, text, issues, change, run }: {
           ".cm-activeLine, .cm-activeLineGutter": { background: "transparent" }, ".cm-cursor": { borderLeftColor: "var(--ink)" },
           "&.cm-focused": { outline: "2px solid var(--accent)" },
         }),
-        EditorView.updateListener.of((update) => { if (update.docChanged) latest.current.change(update.state.doc.toString()); }),
+        EditorView.updateListener.of((update) => {
+          const now = update.state.doc.toString();
+          if (update.docChanged && now !== latest.current.text) flushSync(() => { latest.current.change(now); }); // the key that is pressed next sends what stands here
+        }),
       ],
     });
     view.current = editor;

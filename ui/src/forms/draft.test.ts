@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { isPlain, shown, shownLines, visible, visibleSource } from "../kit/escape";
 import { isExact, parsed, received } from "../kit/exact";
+import { keep, kept } from "../kit/kept";
 import { compact, pretty, type JsonObject } from "../kit/values";
 import { draftOf, read, startOf, type Slot } from "./draft";
 import { Shapes } from "./shape";
@@ -44,6 +45,8 @@ describe("JSON that is typed", () => {
 describe("JSON of the server", () => {
   it("has the numbers that run, also those that JavaScript would round", () => {
     const arguments_ = received('{"amount": 12345678901234567890, "share": 0.10000000000000000555, "count": 1.50}') as JsonObject;
+    keep("call", arguments_);
+    expect(compact(kept("call") as JsonObject)).toBe(compact(arguments_)); // also after a reload
     expect(compact(arguments_)).toBe('{"amount":12345678901234567890,"share":0.10000000000000000555,"count":1.5}');
     const shapes = shapesOf({ amount: { type: "integer" } });
     expect(valueOf(shapes, draftOf(shapes, shapes.root, { amount: arguments_["amount"] ?? null }))).toEqual([["f/amount", expect.stringContaining("12345678901234567890 cannot be sent")]]);
@@ -60,6 +63,10 @@ describe("a field", () => {
       expect(valueOf(shapes, fields({}))).toEqual({});
       expect(draftOf(shapes, shapes.root, { name: null })).toEqual(fields({ name: { none: true } }));
     }
+  });
+  it("that may be null has the default that stands beside it", () => {
+    const shapes = shapesOf({ name: { anyOf: [{ type: "string" }, { type: "null" }], default: "ACC-1" }, none: { anyOf: [{ type: "string" }, { type: "null" }], default: null } }, ["name", "none"]);
+    expect(valueOf(shapes, startOf(shapes, shapes.root))).toEqual({ name: "ACC-1", none: null });
   });
   it("that is wrong leaves no document", () => {
     const shapes = shapesOf({ any: {}, count: { type: "integer" }, list: { type: "array", items: { type: "string" } } });

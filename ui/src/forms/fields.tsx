@@ -237,7 +237,7 @@ function Union({ shape, slot, set, placeholder: _, ...place }: Shown & { readonl
   return (
     <div className="union">
       <Segmented label={place.title} choices={titlesOf(shape.branches).map(shown)} chosen={chosen?.branch ?? -1} choose={choose} disabled={place.disabled} />
-      {chosen !== undefined && branch !== undefined && <Field key={chosen.branch} {...place} schema={branch} slot={chosen.of} set={(inner) => { set({ branch: chosen.branch, of: inner }); }} id={idOf.branch(place.id)} isRequired name={place.title} />}
+      {chosen !== undefined && branch !== undefined && <Field key={chosen.branch} {...place} issues={place.issues.filter((issue) => issue.steps.length > 0)} schema={branch} slot={chosen.of} set={(inner) => { set({ branch: chosen.branch, of: inner }); }} id={idOf.branch(place.id)} isRequired name={place.title} />}
     </div>
   );
 }

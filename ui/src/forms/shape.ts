@@ -51,8 +51,8 @@ function shapeOf(given: FormObject, root: FormObject, steps = 0): Shape {
     if (only === undefined) return shape(choiceOf([null]));
     if (others.length > 1) return { kind: "union", branches: others, schema: own, isNullable };
     const inner = shapeOf(only, root, steps + 1);
-    const { title, description } = own;
-    return { ...inner, isNullable: isNullable || inner.isNullable, schema: { ...inner.schema, ...(title !== undefined && { title }), ...(description !== undefined && { description }) } };
+    const beside = ["title", "description", "default"].flatMap((key): [string, Json][] => (own[key] === undefined ? [] : [[key, own[key]]]));
+    return { ...inner, isNullable: isNullable || inner.isNullable, schema: { ...inner.schema, ...Object.fromEntries(beside) } };
   }
   switch (own["type"] ?? (isObject(own["properties"]) ? "object" : undefined)) {
     case "string": return shape({ kind: "text", isLong: own["format"] === undefined && Number(own["maxLength"] ?? 0) > LONG });

@@ -1,6 +1,7 @@
 /** What was typed, kept for the tab of the browser: a reload, or a visit to another place, loses nothing. */
 
 import { useEffect, useState } from "react";
+import { received } from "./exact";
 
 const MOST_CHARACTERS = 200_000;
 
@@ -13,7 +14,7 @@ export function useKept<Value>(key: string, empty: Value): [Value, (value: Value
 
 export function kept(key: string): unknown {
   try {
-    return JSON.parse(sessionStorage.getItem(`toolgen ${key}`) ?? "null");
+    return received(sessionStorage.getItem(`toolgen ${key}`) ?? "null");
   } catch {
     return null; // kept by another version of the page
   }

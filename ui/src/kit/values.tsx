@@ -73,7 +73,7 @@ function Rows({ rows }: { rows: readonly JsonObject[] }) {
   const [sort, setSort] = useState<{ column: string; descending: boolean } | null>(null);
   const [limit, setLimit] = useState(SHOWN_ROWS);
   const columns = [...new Set(rows.slice(0, SHOWN_ROWS).flatMap((row) => Object.keys(row)))];
-  const sorted = sort === null ? rows : [...rows].sort((left, right) => order(left[sort.column], right[sort.column]) * (sort.descending ? -1 : 1));
+  const sorted = sort === null ? rows : [...rows].sort((left, right) => order(cellOf(left, sort.column), cellOf(right, sort.column)) * (sort.descending ? -1 : 1));
   return (
     <div className="table-scroll" tabIndex={0} role="region" aria-label={texts.values.rows}>
       <table>
@@ -85,12 +85,17 @@ function Rows({ rows }: { rows: readonly JsonObject[] }) {
           </th>
         ))}</tr></thead>
         <tbody>{sorted.slice(0, limit).map((row, index) => (
-          <tr key={index}>{columns.map((column) => <td key={column} className={typeof row[column] === "number" ? "number" : ""}><Cell value={row[column]} /></td>)}</tr>
+          <tr key={index}>{columns.map((column) => <td key={column} className={typeof cellOf(row, column) === "number" ? "number" : ""}><Cell value={cellOf(row, column)} /></td>)}</tr>
         ))}</tbody>
       </table>
       {rows.length > limit && <button type="button" onClick={() => { setLimit(limit + SHOWN_ROWS); }}>{texts.values.more(limit, rows.length)}</button>}
     </div>
   );
+}
+
+/** The value of a row under a key of its own, which may be "constructor". */
+function cellOf(row: JsonObject, column: string): Json | undefined {
+  return Object.hasOwn(row, column) ? row[column] : undefined;
 }
 
 /** Order of two cells: numbers by value, all else as text, what is absent last. */

@@ -208,6 +208,12 @@ function anyOf(random: Random, depth: number): Schema {
   }
 }
 
+/** A document that came from elsewhere, such as an example: it fits a schema, or does not. */
+export function documentOf(random: Random, depth = 0): Schema {
+  const value = (): unknown => pick<() => unknown>(random, [() => pick(random, TYPED), () => pick<unknown>(random, [7, 1.5, true, null, "", "fixed", "red", "1", 1]), ...(depth < 3 ? [() => [value(), value()], () => documentOf(random, depth + 1)] : [])])();
+  return Object.fromEntries([...NAMES, "kind", "value", "both"].filter(() => random() < 0.25).map((name) => [name, value()]));
+}
+
 /** Texts that somebody types, or pastes. */
 export const TYPED = [
   "mira", '"mira"', "ACC-2", '"ACC-1"', "bob", "{", "[1,", '{"a": 1, "a": 2}', '{"a": 1}', "[]", "{}", "null", "true", "12", "1.50", "007", "+1", "0x10", "1e3", "1e400", "-0", "12345678901234567890", "[9007199254740993]", "0.1",

@@ -20,7 +20,7 @@ const tool: Tool = { id: `a.b.${TEXT}`, name: TEXT, service: "a", toolset: TEXT,
 const catalogue = { catalog: { design: TEXT }, tools: [tool] };
 const wait = { id: "w", run_id: "r", kind: "confirmation", state: "sealed", question: TEXT, preview: TEXT, requested_by: TEXT, agent: TEXT, session_id: TEXT, tool: TEXT, arguments: { [TEXT]: TEXT }, answer_schema: { type: "object", properties: { approved: { type: "boolean" }, payload: schema } } } as unknown as Wait;
 const events = [{ type: "tool_start", seq: 1, time: 1, tool_call_id: "c", name: TEXT, text: TEXT }, { type: "await_confirmation", seq: 2, time: 2, name: TEXT, question: TEXT }, { type: "assistant_reply", seq: 3, time: 3, text: TEXT }] as unknown as RuntimeEvent[];
-const call = { id: "c", outcome: "ok", result: { [TEXT]: TEXT, rows: [{ [TEXT]: TEXT, deep: { [TEXT]: [TEXT] } }], list: [TEXT] }, display: TEXT, waits: [wait], trace: [] } as unknown as AnyCall;
+const call = { id: "c", outcome: "ok", result: { [TEXT]: TEXT, rows: [{ [TEXT]: TEXT, deep: { [TEXT]: [TEXT] }, constructor: TEXT }, {}], list: [TEXT] }, display: TEXT, waits: [wait], trace: [] } as unknown as AnyCall;
 const failed = { id: "c", outcome: "error", error: { code: TEXT, message: TEXT, issues: [{ path: TEXT, pointer: "", constraint: "c", message: TEXT }] } } as unknown as AnyCall;
 const waits = { value: { waits: [wait] }, error: undefined, again: () => undefined };
 

@@ -1,7 +1,7 @@
 /** Random typing into the real forms of the page; what is sent is compared with what is seen. */
 
-import { sent } from "./recorder";
-import { act, type ReactNode } from "react";
+import { calls, sent } from "./recorder";
+import { act, useState, type ReactNode } from "react";
 import { createRoot, type Root } from "react-dom/client";
 import { Conversation } from "../agents/Conversation";
 import type { Catalogue, Tool, TypedSchema, Wait } from "../api/client";
@@ -10,7 +10,7 @@ import { EMPTY } from "../runs/timeline";
 import { Unknown } from "../runs/Unknown";
 import { CallTab } from "../tools/CallTab";
 import { WaitPanel } from "../waits/WaitPanel";
-import { displayed, exact, pick, same, schemaOf, TYPED, type Displayed, type Exact, type Random } from "./displayed";
+import { displayed, documentOf, exact, pick, same, schemaOf, TYPED, type Displayed, type Exact, type Random } from "./displayed";
 
 export const FORMS = ["call", "approval", "question", "resolution", "conversation"] as const;
 export type FormName = (typeof FORMS)[number];
@@ -30,14 +30,20 @@ const at = (value: Exact | undefined, key: string): Exact | undefined => (typeof
 /** Some parts of a body; an empty text is none. */
 const only = (body: Exact, ...keys: readonly string[]): Exact => Object.fromEntries(keys.flatMap((key) => { const value = at(body, key); return value === undefined || (value === "" && key !== "answer") ? [] : [[key, value]]; }));
 
-function drawn(form: FormName, schema: JsonObject): Drawn {
-  const payload = { name: "Payload", schema };
+/** The tab of calls, with the address that it is shown at. */
+function Calls({ tool, payload, catalogue }: { tool: Tool; payload: TypedSchema; catalogue: Catalogue }) {
+  const [chosen, choose] = useState("");
+  return <CallTab tool={tool} payload={payload} catalogue={catalogue} chosen={chosen} choose={choose} />;
+}
+
+function drawn(form: FormName, schema: JsonObject, random: Random): Drawn {
+  const payload = { name: "Payload", schema, examples: [documentOf(random), documentOf(random)] as NonNullable<TypedSchema["examples"]> };
   const tool = toolOf(payload);
   const catalogue = catalogueOf([tool]);
   const wait = { id: "w1", run_id: "r1", kind: form === "approval" ? "confirmation" : "clarification", state: "sealed", question: "Go?", answer_schema: form === "approval" ? { type: "object", properties: { approved: { type: "boolean" }, payload: schema } } : schema } as Wait;
   switch (form) {
     case "call": return {
-      shown: <CallTab tool={tool} payload={payload} catalogue={catalogue} chosen="" choose={() => undefined} />,
+      shown: <Calls tool={tool} payload={payload} catalogue={catalogue} />,
       fields: () => ({ arguments: "arguments", session: "session" }), part: (body) => only(body, "arguments", "session"),
     };
     case "approval": return {
@@ -66,7 +72,8 @@ export async function played(form: FormName, random: Random, steps: number): Pro
   const place = document.createElement("main");
   document.body.replaceChildren(place);
   let root: Root = createRoot(place);
-  const { shown, fields, part } = drawn(form, schema);
+  const { shown, fields, part } = drawn(form, schema, random);
+  calls.answer = () => (random() < 0.7 ? undefined : { id: `c${String(random())}`, outcome: "ok", result: "done", next_arguments: documentOf(random) });
   const draw = () => act(async () => { root.render(shown); await Promise.resolve(); });
   await draw();
   for (let round = 0; round < 100 && place.querySelector("[aria-label^='Loading ']") !== null; round += 1) await act(() => new Promise((resolve) => setTimeout(resolve, 5))); // the code of the form
@@ -80,18 +87,23 @@ export async function played(form: FormName, random: Random, steps: number): Pro
       await draw();
     }
     if (step % 2 !== 1) continue;
-    const seen = new Map([...place.querySelectorAll(".field")].filter((field) => field.parentElement?.closest(".field") === null).map((field) => [field.getAttribute("data-id") ?? "", seenIn(field)]));
+    let seen = allSeen(place);
+    const decision = decisionIn(place);
     const isWrong = [...seen.values()].includes("wrong");
     const isSaid = place.querySelector(".fault") !== null;
     const say = (what: string, body = "") => { faults.push(`${form} ${what}: after ${did}, seen ${JSON.stringify([...seen])}, sent ${body}, schema ${JSON.stringify(schema)}`); };
     if (isWrong !== isSaid) say(isWrong ? "does not say that a field is wrong" : "says that a field is wrong that is not");
     sent.length = 0;
-    await act(async () => { submit(place, random); await Promise.resolve(); });
+    const pressed = await act(async () => { const what = submit(place, random); await Promise.resolve(); return what; });
     await act(async () => { await new Promise((resolve) => setTimeout(resolve, 0)); });
-    if (isWrong && sent.length > 0) say("sends while a field is wrong", sent[0]?.body);
+    const isNext = pressed === "Next page"; // which fills the form before it sends
+    if (isNext) seen = allSeen(place);
+    if ((isNext ? [...seen.values()].includes("wrong") : isWrong) && sent.length > 0) say("sends while a field is wrong", sent[0]?.body);
     if (sent.length > 1) say("sends twice", JSON.stringify(sent));
     for (const { path, body } of sent) {
       const read = body === "" ? {} : exact(body);
+      const decided = form === "approval" ? (at(at(read, "answer"), "approved") === true ? "Approve exactly this" : "Deny") : form === "question" ? (path.endsWith("/cancel") ? "Cancel the call" : "Answer") : form === "resolution" ? at(read, "outcome") : undefined;
+      if (typeof decided === "string" && decided !== (decision ?? pressed)) say(`decides ${decided} where a person chose ${decision ?? pressed}`, body);
       const whole = Object.entries(fields(path, read)).flatMap(([name, id]): [string, Exact][] => {
         const one: Displayed | undefined = seen.get(id);
         return one === undefined || one === "wrong" || one.value === undefined || (one.value === "" && name !== "answer" && name !== "arguments") ? [] : [[name, one.value]];
@@ -103,6 +115,20 @@ export async function played(form: FormName, random: Random, steps: number): Pro
   }
   await act(async () => { root.unmount(); await Promise.resolve(); });
   return { faults, sent: count, held };
+}
+
+/** What each field that stands in no other one shows, by its id. */
+function allSeen(place: Element): Map<string, Displayed> {
+  const fields = [...place.querySelectorAll(".field")].filter((field) => field.parentElement?.closest(".field") === null);
+  return new Map(fields.map((field) => [field.getAttribute("data-id") ?? "", seenIn(field)]));
+}
+
+const OUTCOMES: Readonly<Record<string, string>> = { "It ran, and has a result": "result", "It failed": "failed", "It did not run": "not_run", "It did not run: try it again": "not_run" };
+
+/** What a person says of a lost call, as a request names it; undefined elsewhere. */
+function decisionIn(place: Element): string | undefined {
+  const chosen = place.querySelector(".choice input:checked")?.closest("label")?.textContent.trim();
+  return chosen === undefined ? undefined : OUTCOMES[chosen];
 }
 
 const ANY_TEXT = new Set(["session", "message", "w1-reason"]);
@@ -117,7 +143,7 @@ function seenIn(field: Element): Displayed {
 /** Change something that a person can change; return what. */
 function change(place: Element, random: Random): string {
   const inputs = [...place.querySelectorAll<HTMLInputElement>("input:not([type=radio]):not([type=checkbox]), textarea")];
-  const others = [...place.querySelectorAll<HTMLElement>(".form input[type=radio], .form input[type=checkbox], .form select, .form button, .field button, .field input[type=checkbox], .choice input")].filter((one) => !one.hasAttribute("disabled"));
+  const others = [...place.querySelectorAll<HTMLElement>(".form input[type=radio], .form input[type=checkbox], .form select, .form button, .field button, .field input[type=checkbox], .choice input, [aria-label=Arguments] > .row button:not(.primary), p button")].filter((one) => !one.hasAttribute("disabled"));
   if (inputs.length + others.length === 0) return "nothing";
   const element = pick<HTMLElement>(random, random() < 0.6 || others.length === 0 ? (inputs.length > 0 ? inputs : others) : others);
   const name = element.getAttribute("id") ?? element.textContent;
@@ -135,16 +161,18 @@ function write(element: HTMLElement, prototype: object, text: string): string {
   return JSON.stringify(text);
 }
 
-/** Send in one of the ways that there are, perhaps twice. */
-function submit(place: Element, random: Random): void {
+/** Send in one of the ways that there are, perhaps twice; return the button that was pressed, "" for none. */
+function submit(place: Element, random: Random): string {
   const buttons = [...place.querySelectorAll<HTMLButtonElement>("button.primary, button.danger")];
   const form = place.querySelector("form");
-  const ways = [
-    ...buttons.map((button) => () => { button.click(); }),
-    () => { for (const isRepeated of [false, true]) window.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", ctrlKey: true, repeat: isRepeated })); },
-    ...(form === null ? [] : [() => { form.requestSubmit(); }]),
+  const next = [...place.querySelectorAll("button")].filter((button) => button.textContent === "Next page");
+  const ways: [string, () => void][] = [
+    ...[...buttons, ...next].map((button): [string, () => void] => [button.textContent, () => { button.click(); }]),
+    ["", () => { for (const isRepeated of [false, true]) window.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", ctrlKey: true, repeat: isRepeated })); }],
+    ...(form === null ? [] : [["", () => { form.requestSubmit(); }] satisfies [string, () => void]]),
   ];
-  const way = pick(random, ways);
+  const [name, way] = pick(random, ways);
   way();
   if (random() < 0.3) way();
+  return name;
 }

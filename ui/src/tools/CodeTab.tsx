@@ -42,10 +42,15 @@ export function sameCall(language: Language, tool: Tool, document: JsonObject, s
     case "Python":
       return `import json\n\nresult = await runtime.call(\n    ${JSON.stringify(tool.id)},\n    json.loads(${compact(json)}),\n${session && `    meta=CallMeta(session_id=${compact(session)}),\n`})`;
     case "TypeScript":
-      return `const call = await fetch(${JSON.stringify(`${base}tools/${encodeURIComponent(tool.id)}/calls`)}, {\n  method: "POST",\n  headers: { "Content-Type": "application/json" },\n  body: JSON.stringify({ arguments: ${pretty(document).replaceAll("\n", "\n  ")}${session && `, session: ${compact(session)}`} }),\n});`;
+      return `const call = await fetch(${JSON.stringify(`${base}tools/${encodeURIComponent(tool.id)}/calls`)}, {\n  method: "POST",\n  headers: { "Content-Type": "application/json" },\n  body: JSON.stringify({ arguments: ${literal(document).replaceAll("\n", "\n  ")}${session && `, session: ${compact(session)}`} }),\n});`;
     case "curl":
       return `curl -H 'Content-Type: application/json' -H "Authorization: Bearer $TOKEN" \\\n  --data ${shellQuoted(compact({ arguments: document, ...(session && { session }) }))} \\\n  ${shellQuoted(`${base}tools/${encodeURIComponent(tool.id)}/calls`)}`;
   }
+}
+
+/** An object in JavaScript, where a key "__proto__" without brackets would be its prototype. */
+function literal(document: JsonObject): string {
+  return pretty(document).replaceAll(/^( *)"__proto__":/gm, '$1["__proto__"]:');
 }
 
 /** One word of a POSIX shell, whatever is in it. */
