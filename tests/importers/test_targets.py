@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.importers.changing_sources import (
+    DESIGN,
     KEY,
     LIST,
     LOCK,
@@ -83,6 +84,49 @@ def test_a_server_is_known_by_its_address(shop: Shop) -> None:
         ("a", "True"),
         ("b", "False"),
     ]
+
+
+A, B, C = (f"https://{each}.example" for each in "abc")
+
+
+def _two_servers(first: str, second: str) -> dict[str, Any]:
+    """Return an API that answers at two addresses."""
+    other = operation("other", servers=[{"url": second}])
+    return api(LIST, ("get", "/other", other), server=first)
+
+
+def _accept_all(shop: Shop) -> None:
+    Path(DESIGN).write_text(shop.design.replace("accepted=False", "accepted=True"), "utf-8")
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("way", [[(B, A)], [(C, B), (B, A)], [(A, C), (B, C), (B, A)]])
+@pytest.mark.parametrize("name", ['"shop"', '"store"'])
+@pytest.mark.parametrize("options", [(), ("--accept-server",)])
+def test_accepted_addresses_that_change_places_are_not_accepted(
+    shop: Shop, way: list[tuple[str, str]], name: str, options: tuple[str, ...]
+) -> None:
+    shop.imported(_two_servers(A, B), *options)
+    shop.edit(('Service(\n    "shop"', f"Service(\n    {name}"))
+    _accept_all(shop)
+    assert shop.run().code == 0
+    for addresses in way:
+        shop.publish(_two_servers(*addresses))
+        assert shop.run().code == 1
+    refused = [f'Server("{each}", accepted=False)' for each in (B, A)]
+    for _ in range(2):
+        assert [each for each in refused if each in shop.design] == refused
+        _accept_all(shop)
+        assert shop.run().code == 1
+    assert shop.run("--resolve", "server:shop").code == 1
+    _accept_all(shop)
+    assert shop.run().code == 1
+    assert refused[1] in shop.design
+    if name == '"shop"':
+        assert f'Server("{B}", accepted=True)' in shop.design
+    shop.resolve("server:shop_2")
+    _accept_all(shop)
+    assert (shop.run().code, "accepted=False" in shop.design) == (0, False)
 
 
 @pytest.mark.exhaustive

@@ -16,6 +16,7 @@ from toolgen.shapes.constraints import FLAGS, LIMITS
 
 from .clause_merge import Change, Path
 from .guards import (
+    ACCEPTED,
     SENSITIVE,
     MergedDesign,
     Needed,
@@ -35,6 +36,7 @@ from .statement_edits import StatementEdits
 from .targets import (
     FLOWS,
     OWNERS,
+    accepted_in,
     address_of,
     attributes_of,
     changed_targets,
@@ -61,7 +63,10 @@ class OpenConflict:
     now: str
     """The target that the source has; empty for one that is gone."""
     guards: tuple[str, ...] = ()
-    """Guards that stay until it is resolved: clauses of a tool, `sensitive` or `Inject` of an argument."""
+    """Guards that stay until it is resolved: clauses of a tool, `sensitive` or `Inject` of an argument.
+
+    Of an address, `accepted` says that the one before was.
+    """
     path: Path = ()
     """Where the design has what the source has no more; empty for another conflict."""
 
@@ -136,7 +141,7 @@ class Decisions:
             if not (place.startswith("server:") and self._now.get(place) in recorded.chosen)
         }
         self._chosen = recorded.chosen
-        self._accepted = {*accepted_addresses(ours.tree), *accepted_addresses(theirs.tree)}
+        self._accepted, self._imported = accepted_in([ours.tree]), accepted_in([theirs.tree])
         self.open: dict[str, OpenConflict] = {}
 
     def settled(self, items: list[Item]) -> list[Item]:
@@ -161,16 +166,29 @@ class Decisions:
                 guards = needed[key].clauses | merged.guards(self._at[key])
                 self.open[place] = replace(conflict, guards=tuple(guards.values()))
         self._tighten(merged)
-        merged.refuse(self._accepted - self._refused())
+        merged.refuse(self._may_accept)
         return [
             replace(item, text=edit.text(), node=edit.parsed()) if edit.is_changed else item
             for item, edit in zip(items, edits, strict=True)
         ]
 
-    def _refused(self) -> set[str]:
-        """Return the addresses that the author has not accepted yet."""
-        places = [each for place, each in self.open.items() if place.startswith(("server:", "credential:"))]
-        return {each.now for each in places} - {each.was for each in places}
+    def _may_accept(self, owner: str, address: str) -> bool:
+        """Return whether somebody has accepted an address for its service or credential.
+
+        One that is new there is not until it is resolved, whatever the design says.
+        """
+        is_known = any(place.partition(".")[0] == owner for place in self._now)
+        held = [
+            each
+            for place, each in self.open.items()
+            if place.startswith(("server:", "credential:"))
+            and (not is_known or place.partition(".")[0] == owner)
+        ]
+        excused = {each.was for each in held if is_known and ACCEPTED in each.guards}
+        if address in {each.now for each in held} - excused:
+            return False
+        imported = {each for place, each in self._imported if place == owner or not is_known}
+        return (owner, address) in self._accepted or address in imported
 
     def _open_targets(self) -> None:
         """Open the conflicts about servers, credentials and tools that are others now."""
@@ -179,7 +197,8 @@ class Decisions:
             if place.startswith("tool:") and not {key, ("Method", key[1])} & self._at.keys():
                 continue  # the design has none
             if not (place.startswith("server:") and now in self._chosen):
-                self._open(place, was, now)
+                is_accepted = (place.partition(".")[0], was) in self._accepted
+                self._open(place, was, now, *([ACCEPTED] if is_accepted else ()))
         for key in self._at:
             old = self._back.get(key)
             if key[0] == "Tool" and old is not None and not self._is_unchanged(old, key):
@@ -318,7 +337,8 @@ class Decisions:
         for place, conflict in self._open_before.items():
             now = self._now.get(place, conflict.now if conflict.path else "")
             held = self.open.get(place)
-            guards = dict.fromkeys([*conflict.guards, *(held.guards if held else ())])
+            is_address = place.startswith(("server:", "credential:"))
+            guards = dict.fromkeys([*conflict.guards, *(held.guards if held and not is_address else ())])
             self.open[place] = replace(conflict, now=now, guards=tuple(guards))
             kind, _, rest = place.partition(":")
             name, _, path = rest.partition(".")

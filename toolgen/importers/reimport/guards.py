@@ -4,18 +4,29 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from .matching import Key
 from .source_text import SourceText
 from .statement_edits import StatementEdits
-from .targets import FLOWS, OWNERS, address_of, attributes_of, clause_of, clauses_in, is_accepted, name_in
+from .targets import (
+    FLOWS,
+    OWNERS,
+    address_of,
+    addresses_in,
+    attributes_of,
+    clause_of,
+    clauses_in,
+    is_accepted,
+    name_in,
+)
 
 Owners: TypeAlias = dict[Key, ast.Call]
 """Tools, methods and types of a module by clause and name."""
 
+ACCEPTED: Final = "accepted"
 SENSITIVE: Final = "sensitive"
 _GUARDS: Final = ("Confirm", "Needs", "Sequential", "Timeout")
 """Clauses of a tool that make it more careful, beside `Inject`."""
@@ -44,7 +55,6 @@ class MergedDesign:
             for edit in edits
             for node in clauses_in([edit.source.tree], *OWNERS, "Server", *FLOWS)
         }
-        self._nodes = [node for edit in edits for node in clauses_in([edit.source.tree], "Server", *FLOWS)]
         self.owners = owners_in(ast.Module([*self.trees], []))
 
     def guards(self, key: Key) -> dict[str, str]:
@@ -103,10 +113,10 @@ class MergedDesign:
             elif own is not None and imported is None and not _is(own, not is_loose):
                 edit.remove(hints, own)
 
-    def refuse(self, accepted: Collection[str]) -> None:
-        """Refuse all addresses but these."""
-        for node in self._nodes:
-            if is_accepted(node) and address_of(node) not in accepted:
+    def refuse(self, may_accept: Callable[[str, str], bool]) -> None:
+        """Refuse the addresses that may not be accepted; a place says whose each is."""
+        for owner, node in addresses_in(self.trees):
+            if is_accepted(node) and not may_accept(owner, address_of(node)):
                 self._edits[id(node)].set_keyword(node, "accepted", "False")
 
 

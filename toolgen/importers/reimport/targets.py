@@ -75,6 +75,26 @@ def is_accepted(node: ast.Call) -> bool:
     return not any(isinstance(each, ast.Constant) and each.value is False for each in values)
 
 
+def addresses_in(trees: Iterable[ast.AST]) -> Iterator[tuple[str, ast.Call]]:
+    """Yield the servers and flows with the place of whose they are; it is empty where no clause holds one."""
+    waiting = [("", node) for node in trees]
+    while waiting:
+        owner, node = waiting.pop()
+        match clause_of(node):
+            case "Service":
+                owner = f"server:{name_in(node)}"
+            case clause if clause in _SCHEMES:
+                owner = f"credential:{name_in(node)}"
+            case clause if isinstance(node, ast.Call) and clause in ("Server", *FLOWS):
+                yield owner, node
+        waiting += [(owner, child) for child in ast.iter_child_nodes(node)]
+
+
+def accepted_in(trees: Iterable[ast.AST]) -> set[tuple[str, str]]:
+    """Return the addresses that are accepted, each with the place of whose it is."""
+    return {(owner, address_of(node)) for owner, node in addresses_in(trees) if is_accepted(node)}
+
+
 def request_of(node: ast.AST) -> str:
     """Return verb and path of a method, or the function that it calls; empty if it says neither."""
     for child in _children(node, "HTTP"):
