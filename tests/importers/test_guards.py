@@ -255,3 +255,85 @@ def test_a_confirmation_that_the_author_removed_comes_back_with_another_target(s
     assert shop.run("--allow-losses").code == 1
     assert "Confirm()" in shop.design
     shop.built()
+
+
+def _paid_by(schema: dict[str, Any], **schemas: Any) -> dict[str, Any]:
+    """Return an API with a type whose number is secret and whose amount is limited."""
+    card = {"type": "object", "properties": {"number": {"type": "string"}, "amount": {"type": "integer"}}}
+    content = {"application/json": {"schema": schema}}
+    pay = operation("pay", requestBody={"required": True, "content": content})
+    answer = {"200": {"description": "ok", "content": {"application/json": {"schema": _ref("Card")}}}}
+    value = api(("post", "/pay", pay), ("get", "/card", {**operation("card"), "responses": answer}))
+    value["components"]["schemas"] = {
+        "Card": card,
+        "Other": card,
+        "Holder": _object(card=_ref("Card")),
+    } | schemas
+    return value
+
+
+def _ref(name: str) -> dict[str, Any]:
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def _object(**properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties}
+
+
+_FIELDS = {"number": {"type": "string"}, "amount": {"type": "integer"}}
+_SEALED = _object(**_FIELDS, id={"type": "string", "readOnly": True})
+_UNLIKE = _object(pan={"type": "string"})
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize(
+    ("before", "after", "schemas", "place"),
+    [
+        (_ref("Card"), _ref("Other"), {}, "attribute:Other.number"),
+        (_ref("Card"), _ref("Card"), {"Card": _SEALED}, "attribute:CardInput.number"),
+        (_ref("Card"), _ref("Unlike"), {"Unlike": _UNLIKE}, "argument:pay.body.number"),
+        (_ref("Card"), _object(**_FIELDS), {}, "attribute:PayPayloadBody.number"),
+        (_ref("Holder"), _ref("Holder"), {"Holder": _object(card=_ref("Other"))}, "attribute:Other.number"),
+        (_ref("Holder"), _ref("Other"), {}, "attribute:Other.number"),
+        (_object(card=_ref("Card")), _object(card=_ref("Other")), {}, "attribute:Other.number"),
+    ],
+)
+@pytest.mark.parametrize("guard", ["sensitive=True", "min_length=3"])
+def test_guards_of_a_type_follow_a_request_that_gets_another_type(
+    shop: Shop, before: Any, after: Any, schemas: dict[str, Any], place: str, guard: str
+) -> None:
+    shop.imported(_paid_by(before))
+    text = shop.design
+    start = text.index('"number", String, None', text.index('Type(\n    "Card"'))
+    end = start + len('"number", String, None')
+    Path(DESIGN).write_text(f"{text[:end]}, {guard}{text[end:]}", "utf-8")
+    assert shop.run().code == 0
+    shop.publish(_paid_by(after, **schemas))
+    assert shop.run("--check").code == 1
+    assert shop.run().code == 1
+    if guard == "sensitive=True":
+        assert shop.design.count(guard) == (2 if place.startswith("attribute:") else 1)
+    shop.built()
+    shop.stays_open(place)
+    shop.resolve(place)
+
+
+@pytest.mark.exhaustive
+def test_a_conflict_that_is_open_follows_an_operation_that_gets_another_name(shop: Shop) -> None:
+    shop.imported(api(PAY, LIST))
+    shop.edit(('BindTo("pay"))', 'BindTo("pay"), Confirm("Pay?"))'))
+    shop.publish(api(("post", "/x", operation("pay")), LIST))
+    assert shop.run().code == 1
+    text = re.sub(r',\s*Confirm\("Pay\?"\)', "", shop.design)
+    assert "Confirm(" not in text
+    Path(DESIGN).write_text(text, "utf-8")
+    shop.publish(api(("post", "/x", operation("charge")), ("post", "/y", operation("pay")), LIST))
+    assert shop.run().code == 1
+    design = flat(shop.design)
+    assert 'BindTo("charge"), Confirm("Pay?"))' in design
+    assert 'BindTo("pay"), Confirm("Pay?"))' in design
+    shop.stays_open("tool:charge", "tool:pay")
+    shop.publish(api(("post", "/x", operation("lend")), LIST))
+    assert shop.run().code == 1
+    assert 'BindTo("lend"), Confirm("Pay?"))' in flat(shop.design)
+    assert "tool:lend" in shop.lock["open"]

@@ -30,12 +30,13 @@ from .guards import (
 )
 from .matching import Key, own_matches, source_matches
 from .module_parts import Item
-from .places import place_of
+from .places import place_of, variable_of
 from .source_text import SourceText, is_same
 from .statement_edits import StatementEdits
 from .targets import (
     FLOWS,
     OWNERS,
+    SIDES,
     accepted_in,
     address_of,
     attributes_of,
@@ -47,6 +48,7 @@ from .targets import (
     methods_in,
     moved_addresses,
     moved_target,
+    name_in,
     targets_in,
 )
 
@@ -126,13 +128,14 @@ class Decisions:
         `unread` are the tools that the source has and that could not be read.
         """
         self._source = ours
+        self._variables = _variables(base.tree), _variables(theirs.tree)
         self._base, self._ours, self._theirs = (owners_in(each.tree) for each in (base, ours, theirs))
         before, here, there = (methods_in(each.tree) for each in (base, ours, theirs))
         self._there = there
         self._own = own_matches(self._base, self._ours, before, here)
-        pairs = source_matches(self._base, self._theirs, before, there)
-        self._back = {key: old for old, key in pairs.items()}
-        self._gone = [key for key in self._base if key not in pairs and _name(key) not in unread]
+        self._pairs = source_matches(self._base, self._theirs, before, there)
+        self._back = {key: old for old, key in self._pairs.items()}
+        self._gone = [key for key in self._base if key not in self._pairs and _name(key) not in unread]
         self._recorded, self._now = recorded.targets, targets_in(theirs.tree)
         self._moved = moved_addresses(recorded.targets, self._now)
         self._open_before = {
@@ -154,6 +157,7 @@ class Decisions:
         self._open_targets()
         self._open_attributes()
         needed = {key: self._needed(key) for key in self._theirs if key in self._at}
+        self._follow_types(needed)
         self._keep_open(needed)
         matched = {*self._at.values()}
         for key, need in needed.items():
@@ -316,6 +320,59 @@ class Decisions:
                 if each != name:
                     self._open(arguments[each], target, self._now[arguments[each]], "Inject")
 
+    def _follow_types(self, needed: Mapping[Key, Needed]) -> None:
+        """Take the guards in types along where a request or a result has other types now."""
+        types = {key: self._author(key) for key in self._base if key[0] == "Type"}
+        guarded = {key: self._guarded(key, each) for key, each in types.items() if each is not None}
+        guarded = {key: each for key, each in guarded.items() if each}
+        for key in self._at if guarded else ():
+            old = self._back.get(key)
+            before, now = (_roots(self._base[old]) if old else {}), _roots(self._theirs[key])
+            for root, nodes in before.items():
+                side = root.partition(":")[0]
+                nodes_now = now.get(root) or [
+                    each for path in now if path.partition(":")[0] == side for each in now[path]
+                ]
+                named = {self._pairs.get(each) for each in _types(nodes, self._variables[0], is_deep=False)}
+                if named == _types(nodes_now, self._variables[1], is_deep=False):
+                    continue
+                types_before = _types(nodes, self._variables[0])
+                types_now = _types(nodes_now, self._variables[1])
+                new = types_now - {self._pairs.get(each, ()) for each in types_before}
+                for lost in sorted(guarded.keys() & types_before):
+                    if self._pairs.get(lost) not in types_now:
+                        for path, keywords in guarded[lost].items():
+                            self._take_from_type(needed, key, root, sorted(new), lost, path, keywords)
+
+    def _take_from_type(
+        self,
+        needed: Mapping[Key, Needed],
+        owner: Key,
+        root: str,
+        new: list[Key],
+        lost: Key,
+        path: str,
+        keywords: Mapping[str, str],
+    ) -> None:
+        """Take the guards of an attribute for those that stand now where its type stood."""
+        name = path.partition(":")[2]
+        inside = f"{root}.{name}" if not root.endswith(":") else f"{root}{name}"
+        found = [(each, path) for each in new if path in _paths(self._theirs[each])]
+        found += [(owner, inside)] if inside in _paths(self._theirs[owner]) else []
+        was = f"{name} of {_name(lost)}"
+        for key, at in found:
+            author = self._author(self._back.get(key))
+            held = self._guarded(self._back[key], author).get(at, {}) if author is not None else {}
+            if keywords.keys() <= held.keys() or key not in needed:
+                continue
+            taken = {SENSITIVE: "True"} if SENSITIVE in keywords else {}
+            needed[key].keywords.setdefault(at, {}).update(taken)
+            place = _paths(self._theirs[key])[at]
+            self._open(place, was, self._now[place], *taken)
+        if not found:
+            side, _, rest = inside.partition(":")
+            self._open(f"{side}:{_name(owner)}.{rest}", was, "")
+
     def _guarded(self, old: Key, author: ast.Call) -> dict[str, dict[str, str]]:
         """Return what the author has added to attributes that makes them more careful, by their paths."""
         before = attributes_of(self._base[old])
@@ -333,26 +390,46 @@ class Decisions:
         return guarded
 
     def _keep_open(self, needed: Mapping[Key, Needed]) -> None:
-        """Keep the conflicts of before open, with the guards that they had."""
+        """Keep the conflicts of before open, with the guards that they had.
+
+        They are for the name, and for what had it when the source gives that another one.
+        """
         for place, conflict in self._open_before.items():
+            moved = self._moved_places(place)
             now = self._now.get(place, conflict.now if conflict.path else "")
-            held = self.open.get(place)
-            is_address = place.startswith(("server:", "credential:"))
-            guards = dict.fromkeys([*conflict.guards, *(held.guards if held and not is_address else ())])
-            self.open[place] = replace(conflict, now=now, guards=tuple(guards))
-            kind, _, rest = place.partition(":")
-            name, _, path = rest.partition(".")
-            if kind == "tool" and ("Tool", repr(name)) in needed:
-                for text in conflict.guards:
-                    needed["Tool", repr(name)].clauses.setdefault(text.partition("(")[0], text)
-            for clause in OWNERS if path else ():
-                key = clause, repr(name)
-                if key not in needed:
-                    continue
-                if "Inject" in conflict.guards and path in self._arguments(key):
-                    needed[key].injected[path] = None
-                if SENSITIVE in conflict.guards and f"{kind}:{path}" in _paths(self._theirs[key]):
-                    needed[key].keywords.setdefault(f"{kind}:{path}", {})[SENSITIVE] = "True"
+            if now or not moved:
+                held = self.open.get(place)
+                is_address = place.startswith(("server:", "credential:"))
+                guards = dict.fromkeys([*conflict.guards, *(held.guards if held and not is_address else ())])
+                self.open[place] = replace(conflict, now=now, guards=tuple(guards))
+            for each in moved:
+                self._open(each, conflict.was, self._now[each], *conflict.guards)
+            for each in (place, *moved):
+                self._keep_guards(each, conflict.guards, needed)
+
+    def _moved_places(self, place: str) -> list[str]:
+        """Return the places of what had this one in the last import and has another name now."""
+        kind, _, rest = place.partition(":")
+        name, dot, path = rest.partition(".")
+        keys = (self._pairs.get((clause, repr(name))) for clause in OWNERS)
+        names = dict.fromkeys(_name(key) for key in keys if key is not None)
+        places = (f"{kind}:{each}{dot}{path}" for each in names if each != name)
+        return [each for each in places if each in self._now]
+
+    def _keep_guards(self, place: str, guards: Collection[str], needed: Mapping[Key, Needed]) -> None:
+        kind, _, rest = place.partition(":")
+        name, _, path = rest.partition(".")
+        if kind == "tool" and ("Tool", repr(name)) in needed:
+            for text in guards:
+                needed["Tool", repr(name)].clauses.setdefault(text.partition("(")[0], text)
+        for clause in OWNERS if path else ():
+            key = clause, repr(name)
+            if key not in needed:
+                continue
+            if "Inject" in guards and path in self._arguments(key):
+                needed[key].injected[path] = None
+            if SENSITIVE in guards and f"{kind}:{path}" in _paths(self._theirs[key]):
+                needed[key].keywords.setdefault(f"{kind}:{path}", {})[SENSITIVE] = "True"
 
     def _tighten(self, merged: MergedDesign) -> None:
         """Remove what loosens a tool whose target is another one now."""
@@ -374,6 +451,39 @@ def _name(key: Key) -> str:
 def _paths(owner: ast.Call) -> dict[str, str]:
     """Return the places of attributes by side and path, such as `argument:card.number`."""
     return {path_of(place): place for place in attributes_of(owner)}
+
+
+def _variables(tree: ast.Module) -> dict[str, ast.AST]:
+    return {name: each for each in tree.body if (name := variable_of(each))}
+
+
+def _types(nodes: Iterable[ast.AST], variables: Mapping[str, ast.AST], *, is_deep: bool = True) -> set[Key]:
+    """Return the types that expressions name, and those in them if it `is_deep`."""
+    types: set[Key] = set()
+    waiting, seen = [*nodes], set[str]()
+    for node in waiting:
+        for each in ast.walk(node):
+            if isinstance(each, ast.Name) and each.id in variables and each.id not in seen:
+                seen.add(each.id)
+                value = getattr(variables[each.id], "value", each)
+                if clause_of(value) == "Type":
+                    types.add(("Type", repr(name_in(value))))
+                if is_deep or clause_of(value) != "Type":
+                    waiting.append(value)
+    return types
+
+
+def _roots(owner: ast.Call) -> dict[str, list[ast.AST]]:
+    """Return what stands in an owner, by the path of its attribute; what is in none has the side alone."""
+    sides = [each for each in owner.args if clause_of(each) in SIDES]
+    roots: dict[str, list[ast.AST]] = {}
+    for side in [owner] if clause_of(owner) == "Type" else sides:
+        assert isinstance(side, ast.Call)
+        prefix = SIDES.get(clause_of(side), "attribute")
+        for each in side.args:
+            name = name_in(each) if clause_of(each) == "Attribute" else ""
+            roots.setdefault(f"{prefix}:{name}", []).append(each)
+    return roots
 
 
 def _renamed(place: str, key: Key) -> str:

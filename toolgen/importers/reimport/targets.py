@@ -17,7 +17,7 @@ FLOWS: Final = ("AuthorizationCodeFlow", "ClientCredentialsFlow")
 _SCHEMES: Final = ("APIKeySecurity", "BasicSecurity", "BearerSecurity", "OAuth2Security")
 OWNERS: Final = ("Type", "Tool", "Method")
 """Clauses that have attributes."""
-_SIDES: Final = {"Args": "argument", "Payload": "argument", "Return": "result", "Result": "result"}
+SIDES: Final = {"Args": "argument", "Payload": "argument", "Return": "result", "Result": "result"}
 _PARAMETERS: Final = {"Header": "header", "Cookie": "cookie", "Param": "query"}
 
 
@@ -160,8 +160,8 @@ def attributes_of(owner: ast.Call) -> dict[str, ast.Call]:
     if clause_of(owner) == "Type":
         return _attributes(owner.args, f"attribute:{name_in(owner)}")
     attributes: dict[str, ast.Call] = {}
-    for side in _children(owner, *_SIDES):
-        attributes |= _attributes(side.args, f"{_SIDES[clause_of(side)]}:{name_in(owner)}")
+    for side in _children(owner, *SIDES):
+        attributes |= _attributes(side.args, f"{SIDES[clause_of(side)]}:{name_in(owner)}")
     return attributes
 
 
