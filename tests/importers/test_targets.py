@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -23,6 +24,7 @@ from tests.importers.changing_sources import (
     operation,
 )
 from tests.importers.changing_sources import shop as shop
+from toolgen.cli import main
 
 from ..findings import findings_in
 
@@ -220,12 +222,90 @@ def test_a_key_that_moves_is_a_conflict(shop: Shop, scheme: dict[str, str]) -> N
     shop.resolve("credential:k")
 
 
+_SCHEMES = {**KEY, "admin": {"type": "apiKey", "in": "header", "name": "X-A"}} | oauth(
+    "https://login.example/token"
+)
+
+
+def _secured(*securities: list[dict[str, list[str]]], address: str = B) -> dict[str, Any]:
+    """Return an API with a key of an administrator at one address, and other credentials at another one."""
+    written = [
+        ("get", f"/{name}", operation(name, security=each, servers=[{"url": address}]))
+        for name, each in zip(("first", "second"), securities, strict=False)
+    ]
+    all_of = operation("all", security=[{name: []} for name in _SCHEMES])
+    return api(("get", "/all", all_of), *written, server=A, schemes=_SCHEMES)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize(
+    ("before", "after", "place"),
+    [
+        ([[]], [[{"admin": []}]], "security:first"),
+        ([[{"k": []}]], [[{"admin": []}]], "security:first"),
+        ([[{"k": []}]], [[{"k": []}, {"admin": []}]], "security:first"),
+        ([[{"k": []}]], [[{"k": [], "admin": []}]], "security:first"),
+        ([[{"login": ["read"]}]], [[{"login": ["read", "admin"]}]], "security:first"),
+        ([[{"k": []}], [{"admin": []}]], [[{"admin": []}], [{"admin": []}]], "security:first"),
+        ([[]], [[], [{"admin": []}]], "security:second"),
+        ([[{"k": []}]], [[{"k": []}, {}]], ""),
+        ([[{"k": []}, {"admin": []}]], [[{"admin": []}]], ""),
+        ([[{"k": []}]], [[]], ""),
+        ([[{"k": []}]], [[{"k": []}], [{"k": []}]], ""),
+    ],
+)
+def test_a_credential_is_sent_by_what_it_was_sent_by(
+    shop: Shop, before: list[Any], after: list[Any], place: str
+) -> None:
+    shop.imported(_secured(*before))
+    shop.publish(_secured(*after))
+    if place:
+        assert shop.run().code == 1
+        shop.stays_open(place)
+        shop.resolve(place)
+    else:
+        assert (shop.run().code, shop.lock["open"]) == (0, {})
+    shop.publish(_secured(*after, address=C))
+    assert shop.run().code == 1
+    shop.stays_open("server:shop_2")
+
+
+_OPEN: Final = (*LIST[:2], {**LIST[2], "security": []})
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (api(LIST), api(LIST, server=OTHER)),
+        (api(LIST), api(LIST, schemes={"k": {"type": "apiKey", "in": "query", "name": "X-K"}})),
+        (api(_OPEN, PAY), api(LIST, PAY)),
+    ],
+)
+def test_no_code_is_generated_while_it_is_open_where_credentials_go(
+    shop: Shop, before: dict[str, Any], after: dict[str, Any]
+) -> None:
+    shop.imported(before)
+    Path("pyproject.toml").write_text('[tool.toolgen]\ndesign = "shop_design"\n', "utf-8")
+    assert main(("gen",)) == 0
+    code = {path: path.read_bytes() for path in Path("gen").rglob("*.py")}
+    shop.publish(after)
+    assert shop.run().code == 1
+    for args in (("gen",), ("gen", "--check"), ("gen", "--diff")):
+        sys.modules.pop("shop_design", None)
+        assert main(args) == 2
+        assert {path: path.read_bytes() for path in Path("gen").rglob("*.py")} == code
+    shop.resolve(*shop.lock["open"])
+    sys.modules.pop("shop_design", None)
+    assert main(("gen",)) == 0
+
+
 @pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("toolgen-import-2", "toolgen-import-1"),
-        ("toolgen-import-2", "toolgen-import-3"),
+        ("toolgen-import-3", "toolgen-import-1"),
+        ("toolgen-import-3", "toolgen-import-4"),
         ('"options"', "options"),
         ('"targets"', '"goals"'),
         ('"open": {}', '"open": {"tool:pay": {}}'),

@@ -97,6 +97,10 @@ class Effect:
                 return f"the address was {was!r} and is now {now!r}, which is not accepted"
             case "credential":
                 return f"the credential was {was!r} and is now {now!r}"
+            case "security" if not was:
+                return f"it is new, and sends {now!r}, which was not sent there"
+            case "security":
+                return f"the credentials that it sends were {was!r} and are now {now!r}"
             case "tool":
                 text = f"the tool called {was!r} and now calls {now!r}"
             case _ if not now:

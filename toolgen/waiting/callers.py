@@ -39,8 +39,8 @@ _LEAVE_S: Final = 5.0
 async def until_cancelled(work: Coroutine[Any, Any, T], leave: Callable[[], Awaitable[None]]) -> T:
     """Return the result of the work; if the caller is cancelled before, `leave` is awaited.
 
-    If the event loop ends, it is not: then all tasks are cancelled, and so is the one that holds the work, which
-    only this function knows.
+    If the event loop ends, it is not: then all tasks are cancelled, and so is the one that holds the work,
+    which only this function knows.
     """
     task = asyncio.ensure_future(work)  # also cancelled by the time limits within it
     holder = asyncio.ensure_future(_result_of(task))

@@ -49,6 +49,7 @@ from .targets import (
     moved_addresses,
     moved_target,
     name_in,
+    new_credentials,
     targets_in,
 )
 
@@ -208,6 +209,13 @@ class Decisions:
             if key[0] == "Tool" and old is not None and not self._is_unchanged(old, key):
                 was, now = self._target(old, self._recorded), self._target(key, self._now)
                 self._open(f"tool:{_name(key)}", was, now)
+        for key in self._at:
+            place = f"security:{_name(key)}"
+            if key[0] == "Method" and place in self._now:
+                old = self._back.get(key)
+                was = self._recorded.get(f"security:{_name(old)}", "") if old else ""
+                if new_credentials(was, self._now[place], self._recorded, self._moved):
+                    self._open(place, was, self._now[place])
 
     def _open_attributes(self) -> None:
         """Open the conflicts about arguments that stand elsewhere in the same request."""

@@ -15,7 +15,7 @@ from ..tool import Kind
 from .decisions import OpenConflict, OpenConflicts
 from .targets import Targets
 
-_FORMAT: Final = "toolgen-import-2"
+_FORMAT: Final = "toolgen-import-3"
 LOCK_SUFFIX: Final = ".import.json"
 
 
@@ -89,7 +89,7 @@ def read_lock(text: str) -> ImportLock:
         raise ImportLockError(f"is no JSON: {error}") from error
     match document:
         case {
-            "format": "toolgen-import-2",
+            "format": "toolgen-import-3",
             "kind": str(kind),
             "source": str(source),
             "options": dict(options),

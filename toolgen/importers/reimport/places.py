@@ -13,6 +13,7 @@ from .targets import attributes_of, clause_of, clauses_in, method_of, name_in
 _CLAUSES: Final = {
     "server": ("Service",),
     "credential": ("APIKeySecurity", "BasicSecurity", "BearerSecurity", "OAuth2Security"),
+    "security": ("Method",),
     "tool": ("Tool",),
     "argument": ("Tool", "Method"),
     "result": ("Tool", "Method"),
@@ -67,7 +68,7 @@ def line_of_target(tree: ast.Module, place: str) -> int:
     name = rest.partition(".")[0]
     for node in clauses_in([tree], *_CLAUSES.get(kind, ())):
         if name in (name_in(node), method_of(node) if kind == "tool" else name_in(node)):
-            if kind in ("server", "tool", "credential"):
+            if kind in ("server", "tool", "credential", "security"):
                 servers = [each for each in node.args if clause_of(each) == "Server"]
                 return servers[0].lineno if servers else node.lineno
             return attributes_of(node).get(place, node).lineno

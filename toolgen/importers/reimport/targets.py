@@ -144,6 +144,7 @@ def targets_in(tree: ast.AST) -> Targets:
             targets[f"{place}.{number + 1}" if number else place] = address_of(server)
     for scheme in clauses_in([tree], *_SCHEMES):
         targets[f"credential:{name_in(scheme)}"] = _credential(scheme)
+    targets |= dict(_credentials_sent(tree))
     methods = methods_in(tree)
     for tool in clauses_in([tree], "Tool"):
         targets[f"tool:{name_in(tool)}"] = methods.targets.get(method_of(tool)) or own_name(tool)
@@ -174,7 +175,9 @@ def changed_targets(before: Mapping[str, str], now: Mapping[str, str]) -> dict[s
     changed = {
         place: (was, now[place])
         for place, was in before.items()
-        if place in now and now[place] not in (was, moved_target(was, moved))
+        if place in now
+        and now[place] not in (was, moved_target(was, moved))
+        and not place.startswith("security:")
     }
     if any(place.startswith("server:") for place in before):
         new = (place for place in now if place not in before)
@@ -195,7 +198,7 @@ def moved_target(target: str, moved: Mapping[str, str]) -> str:
     """Return a request at the new address of its server."""
     verb, _, url = target.partition(" ")
     for old, new in moved.items():
-        if url.startswith(f"{old}/"):
+        if url == old or url.startswith(f"{old}/"):
             return f"{verb} {new}{url.removeprefix(old)}"
     return target
 
@@ -210,6 +213,54 @@ def _credential(scheme: ast.Call) -> str:
             return "; ".join(address_of(each) for each in _children(scheme, *FLOWS))
         case name:
             return f"header Authorization ({name.removesuffix('Security').lower()})"
+
+
+def _credentials_sent(tree: ast.AST) -> Iterator[tuple[str, str]]:
+    """Yield which credentials each method sends, one of several sets, and to which address, by place."""
+    schemes = {
+        each.targets[0].id: name_in(each.value)
+        for each in ast.iter_child_nodes(tree)
+        if isinstance(each, ast.Assign)
+        and isinstance(each.targets[0], ast.Name)
+        and clause_of(each.value) in _SCHEMES
+    }
+
+    def sets_of(owner: ast.Call) -> list[str]:
+        sets: list[str] = []
+        for each in _children(owner, "Security", "NoSecurity"):
+            names = [schemes.get(ast.unparse(part), ast.unparse(part)) for part in each.args]
+            scopes = [ast.unparse(word.value).replace(" ", "") for word in each.keywords]
+            sets.append("+".join([*names, *scopes]) or "none")
+        return sets
+
+    for service in clauses_in([tree], "Service"):
+        for server in [*_children(service, "Server")][:1]:
+            for method in _children(service, "Method"):
+                sets = sets_of(method) or sets_of(service) or ["none"]
+                yield f"security:{name_in(method)}", f"{'|'.join(sets)} {name_in(server)}"
+
+
+def new_credentials(was: str, now: str, recorded: Mapping[str, str], moved: Mapping[str, str]) -> bool:
+    """Return whether a method sends what it has not sent, or what nobody has sent to its address.
+
+    An address and a credential that are new are conflicts of their own. `was` is empty for a new method.
+    """
+    sent = {
+        (each, moved_target(target, moved).partition(" ")[2])
+        for place, target in recorded.items()
+        if place.startswith("security:")
+        for each in target.partition(" ")[0].split("|")
+    }
+    held = was.partition(" ")[0].split("|") if was else [each for each, _ in sent]
+    sets, _, address = now.partition(" ")
+    if not any(to == address for _, to in sent):
+        sent = {(each, address) for each in held}
+    return any(
+        (each not in held or (each, address) not in sent)
+        and all(f"credential:{name}" in recorded for name in each.split("+") if name[0] not in "[(")
+        for each in sets.split("|")
+        if each != "none"
+    )
 
 
 def _parameters(http: ast.Call, method: str, attributes: Iterable[str]) -> Iterator[tuple[str, str]]:
