@@ -337,3 +337,39 @@ def test_a_conflict_that_is_open_follows_an_operation_that_gets_another_name(sho
     assert shop.run().code == 1
     assert 'BindTo("lend"), Confirm("Pay?"))' in flat(shop.design)
     assert "tool:lend" in shop.lock["open"]
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("is_resolved", [False, True])
+def test_an_operation_that_could_not_be_read_keeps_its_guards_under_another_name(
+    shop: Shop, is_resolved: bool
+) -> None:
+    shop.imported(api(PAY, LIST))
+    shop.edit(('BindTo("pay"))', 'BindTo("pay"), Confirm("Pay?"))'))
+    shop.edit(('Attribute("amount", String, None)', 'Attribute("amount", String, None, sensitive=True)'))
+    assert shop.run().code == 0
+    broken = operation("pay", ("query", "amount")) | {"parameters": [{"$ref": "#/nowhere"}]}
+    shop.publish(api(LIST) if is_resolved else api(("post", "/pay", broken), LIST))
+    assert shop.run().code == 1
+    if is_resolved:
+        shop.resolve(*shop.lock["open"])
+    shop.publish(api(("post", "/pay", operation("charge", ("query", "amount"))), LIST))
+    assert shop.run().code == 1
+    assert 'BindTo("charge"), Confirm("Pay?"))' in flat(shop.design)
+    assert shop.design.count("sensitive=True") == 2
+    shop.stays_open("argument:charge.amount", "tool:charge")
+    shop.resolve("argument:charge.amount", "tool:charge")
+
+
+@pytest.mark.exhaustive
+def test_a_tool_that_could_not_be_read_keeps_its_guards_under_another_name(shop: Shop) -> None:
+    shop.imported(tool_list("pay", "list"))
+    shop.edit(('Tool("pay", "Do pay."', 'Tool("pay", "Do pay.", Confirm("Pay?")'))
+    document = tool_list("pay", "list")
+    document["tools"][0]["inputSchema"] = {"type": 5}
+    shop.publish(document)
+    assert shop.run().code == 1
+    shop.publish(tool_list("Pay", "pay", "list"))
+    assert shop.run().code == 1
+    assert 'Meta(name="pay"), Confirm("Pay?"), )' in flat(shop.design)
+    assert "tool:pay_2" in shop.lock["open"]

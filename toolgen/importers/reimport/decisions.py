@@ -28,7 +28,7 @@ from .guards import (
     path_of,
     without_condition,
 )
-from .matching import Key, own_matches, source_matches
+from .matching import Key, is_of_same_source, own_matches, source_matches
 from .module_parts import Item
 from .places import place_of, variable_of
 from .source_text import SourceText, is_same
@@ -132,8 +132,9 @@ class Decisions:
         self._variables = _variables(base.tree), _variables(theirs.tree)
         self._base, self._ours, self._theirs = (owners_in(each.tree) for each in (base, ours, theirs))
         before, here, there = (methods_in(each.tree) for each in (base, ours, theirs))
-        self._there = there
+        self._here, self._there = here, there
         self._own = own_matches(self._base, self._ours, before, here)
+        self._unknown = [key for key in self._ours if key not in self._own.values() and key[0] != "Type"]
         self._pairs = source_matches(self._base, self._theirs, before, there)
         self._back = {key: old for old, key in self._pairs.items()}
         self._gone = [key for key in self._base if key not in self._pairs and _name(key) not in unread]
@@ -260,12 +261,24 @@ class Decisions:
         for other in [key] if key in self._base and old != key else self._gone if old is None else []:
             author = self._author(other)
             if author is not None and other[0] == key[0]:
-                self._take_possible(need, key, other, author)
+                target = self._target(other, self._recorded)
+                self._take_possible(need, key, target, author, self._guarded(other, author))
+        for mine in self._unknown if old is None else ():
+            author = self._ours[mine]
+            if mine[0] == key[0] and is_of_same_source(author, self._here, self._theirs[key], self._there):
+                target = f"{self._target(key, self._now)}, which is {_name(mine)} here"
+                self._take_possible(need, key, target, author, _sensitive_in(author))
         return need
 
-    def _take_possible(self, need: Needed, key: Key, other: Key, author: ast.Call) -> None:
+    def _take_possible(
+        self,
+        need: Needed,
+        key: Key,
+        target: str,
+        author: ast.Call,
+        guarded: Mapping[str, Mapping[str, str]],
+    ) -> None:
         """Take the guards of what could be meant by a clause of the new import."""
-        target = self._target(other, self._recorded)
         for clause in guards_in(author):
             need.clauses.setdefault(clause_of(clause), for_another_tool(clause, self._source.text_of(clause)))
             self._open(f"tool:{_name(key)}", target, self._target(key, self._now))
@@ -275,7 +288,7 @@ class Decisions:
                 need.injected[name] = None
                 self._open(arguments[name], f"{name} of {target}", self._now[arguments[name]], "Inject")
         places = _paths(self._theirs[key])
-        for path, keywords in self._guarded(other, author).items():
+        for path, keywords in guarded.items():
             if path in places and SENSITIVE in keywords:
                 need.keywords.setdefault(path, {})[SENSITIVE] = "True"
                 now = self._now[places[path]]
@@ -454,6 +467,15 @@ class Decisions:
 
 def _name(key: Key) -> str:
     return str(ast.literal_eval(key[1]))
+
+
+def _sensitive_in(author: ast.Call) -> dict[str, dict[str, str]]:
+    """Return the sensitive attributes of what no import has written, by their paths."""
+    return {
+        path_of(place): {SENSITIVE: "True"}
+        for place, attribute in attributes_of(author).items()
+        if any(each.arg == SENSITIVE and not is_false(each.value) for each in attribute.keywords)
+    }
 
 
 def _paths(owner: ast.Call) -> dict[str, str]:

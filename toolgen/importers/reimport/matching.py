@@ -78,6 +78,15 @@ def source_matches(base: Nodes, theirs: Nodes, methods: Methods, methods_there: 
     return _matches(base, theirs, methods, methods_there, [_target, _request, _source_name, _by_key])
 
 
+def is_of_same_source(node: ast.expr, methods: Methods, other: ast.expr, methods_there: Methods) -> bool:
+    """Return whether two tools or methods call the same; if nothing, have one name in the source."""
+    requests = _request((), node, methods), _request((), other, methods_there)
+    if any(requests):
+        return requests[0] == requests[1]
+    names = _source_name((), node, methods), _source_name((), other, methods_there)
+    return bool(names[0]) and names[0] == names[1]
+
+
 def _matches(
     base: Nodes, other: Nodes, methods: Methods, methods_there: Methods, labels: list[Label]
 ) -> dict[Key, Key]:
