@@ -27,7 +27,6 @@ from toolgen.codegen.write import (
     preview,
     write,
 )
-from toolgen.contract.errors import ToolgenError
 from toolgen.contract.record import frozen_record
 from toolgen.dsl import Agent, Completion, Design, Method, Service, Tool, Toolset, build
 from toolgen.dsl.datatypes import DataType
@@ -54,7 +53,7 @@ from .problem_codes import (
     OUTPUT_STALE,
     OUTPUT_UNRECORDED,
 )
-from .sources import collected_sources, newer_sources, recorded_sources, unreported_reads
+from .sources import collected_sources, newer_sources, recorded_sources, require_resolved, unreported_reads
 from .stubs import StubPlan, plan_stubs
 from .terminal import has_colours, show_progress
 
@@ -231,7 +230,7 @@ def _plan(
     recorded = recorded_sources(project)
     with collected_sources(project) as sources:
         design = load_design(project)
-        _require_resolved(project, sources)
+        require_resolved(project, sources)
         # now, for syntax trees take more memory than anything else, and are gone before the rest is there
         if inputs:
             inputs.look()
@@ -267,30 +266,6 @@ def _plan(
         warnings=(*evaluation.diagnostics, *unused),
         memory=Memory(toolsets=digests, texts=memory),
     )
-
-
-def _require_resolved(project: Project, sources: Iterable[str]) -> None:
-    """Raise where a client would send credentials in a way that the author has not resolved.
-
-    Raises:
-        ToolgenError: an import has an open conflict about an address or a credential, or its lock cannot be
-            read.
-    """
-    files = [project.directory / each for each in sorted(sources)]
-    for file in [file.with_suffix(".import.json") for file in files if file.suffix == ".py"]:
-        if not file.exists():
-            continue
-        from .reimporting import stored_lock  # which a project without imports does not need
-
-        with unreported_reads():
-            conflicts = stored_lock(file).open
-        places = [each for each in conflicts if each.startswith(("server:", "credential:", "security:"))]
-        if places:
-            raise ToolgenError(
-                f"{project.display_path(str(file))} has open conflicts about where credentials are sent: "
-                f"{', '.join(places)}; nothing was generated",
-                hint=f"check it and edit the design, then run: toolgen import --resolve {places[0]}",
-            )
 
 
 def _generated(project: Project, design: CheckedDesign) -> tuple[Texts, Iterable[str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib.util import source_from_cache
 from pathlib import Path
@@ -108,6 +108,30 @@ def stale_code(project: Project) -> str:
     more = f" and {len(newer) - _MOST_NAMES} more" if len(newer) > _MOST_NAMES else ""
     out = project.display_path(project.out)
     return f"the code in {out} is older than the design: {', '.join(names)}{more} changed"
+
+
+def require_resolved(project: Project, sources: Iterable[str]) -> None:
+    """Raise where a client would send credentials in a way that the author has not resolved.
+
+    Raises:
+        ToolgenError: an import has an open conflict about an address or a credential, or its lock cannot be
+            read.
+    """
+    files = [project.directory / each for each in sorted(sources)]
+    for file in [file.with_suffix(".import.json") for file in files if file.suffix == ".py"]:
+        if not file.exists():
+            continue
+        from .reimporting import stored_lock  # which a project without imports does not need
+
+        with unreported_reads():
+            conflicts = stored_lock(file).open
+        places = [each for each in conflicts if each.startswith(("server:", "credential:", "security:"))]
+        if places:
+            raise ToolgenError(
+                f"{project.display_path(str(file))} has open conflicts about where credentials are sent: "
+                f"{', '.join(places)}; nothing was generated",
+                hint=f"check it and edit the design, then run: toolgen import --resolve {places[0]}",
+            )
 
 
 def _note(event: str, arguments: tuple[object, ...]) -> None:

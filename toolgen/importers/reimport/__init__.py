@@ -1,7 +1,7 @@
 """A new version of a source, merged into a design that its author has edited."""
 
 from .clause_merge import Change, ChangeKind
-from .decisions import OpenConflict, Recorded, accepted_addresses, refuse_addresses
+from .conflicts import OpenConflict, Recorded, accepted_addresses, refuse_addresses
 from .lock import (
     LOCK_SUFFIX,
     ImportLock,

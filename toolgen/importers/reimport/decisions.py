@@ -7,14 +7,13 @@ and stand on all that could be meant; what loosens a tool falls away. Each is a 
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import field, replace
-from typing import Final, TypeAlias
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import Final
 
-from toolgen.contract.record import frozen_record
 from toolgen.shapes.constraints import FLAGS, LIMITS
 
-from .clause_merge import Change, Path
+from .conflicts import OpenConflict, Recorded
 from .guards import (
     ACCEPTED,
     SENSITIVE,
@@ -24,93 +23,34 @@ from .guards import (
     guards_in,
     injected_in,
     is_false,
+    named,
     owners_in,
-    path_of,
+    paths_of,
+    renamed,
+    sensitive_in,
     without_condition,
 )
 from .matching import Key, is_of_same_source, own_matches, source_matches
 from .module_parts import Item
-from .places import place_of, variable_of
+from .reached_types import lost_types, variables_in
 from .source_text import SourceText, is_same
 from .statement_edits import StatementEdits
 from .targets import (
-    FLOWS,
     OWNERS,
-    SIDES,
     accepted_in,
-    address_of,
     attributes_of,
     changed_targets,
     clause_of,
-    clauses_in,
-    is_accepted,
     method_of,
     methods_in,
     moved_addresses,
     moved_target,
-    name_in,
     new_credentials,
     targets_in,
 )
 
 _LIMITS: Final = frozenset(["enum", *(row.name for row in (*LIMITS, *FLAGS))])
 """Keywords of an attribute that take fewer values."""
-
-
-@frozen_record
-class OpenConflict:
-    """A change of a target that the author has not resolved."""
-
-    was: str
-    """The target that was there when the author decided; empty for a new one."""
-    now: str
-    """The target that the source has; empty for one that is gone."""
-    guards: tuple[str, ...] = ()
-    """Guards that stay until it is resolved: clauses of a tool, `sensitive` or `Inject` of an argument.
-
-    Of an address, `accepted` says that the one before was.
-    """
-    path: Path = ()
-    """Where the design has what the source has no more; empty for another conflict."""
-
-
-OpenConflicts: TypeAlias = Mapping[str, OpenConflict]
-"""Open conflicts by place."""
-
-
-@frozen_record
-class Recorded:
-    """What is known of the targets of the last import."""
-
-    targets: Mapping[str, str]
-    open: OpenConflicts = field(default_factory=dict[str, OpenConflict])
-    """Conflicts that are not resolved."""
-    chosen: Collection[str] = ()
-    """Addresses of servers that the author has just named."""
-
-
-def gone_conflicts(changes: Iterable[Change]) -> dict[str, OpenConflict]:
-    """Return the conflicts about what the source has no more."""
-    return {
-        place_of(each.path): OpenConflict(was=place_of(each.path), now="", path=each.path)
-        for each in changes
-        if each.kind == "gone"
-    }
-
-
-def refuse_addresses(source: SourceText, accepted: Collection[str]) -> str:
-    """Return an imported module in which only these addresses are accepted."""
-    edits = StatementEdits(source)
-    for node in clauses_in([source.tree], "Server", *FLOWS):
-        if is_accepted(node) and address_of(node) not in accepted:
-            edits.set_keyword(node, "accepted", "False")
-    return edits.text()
-
-
-def accepted_addresses(tree: ast.Module) -> list[str]:
-    """Return the addresses of servers and flows that are accepted in a module."""
-    nodes = clauses_in([tree], "Server", *FLOWS)
-    return list(dict.fromkeys(address_of(node) for node in nodes if is_accepted(node)))
 
 
 class Decisions:
@@ -129,7 +69,7 @@ class Decisions:
         `unread` are the tools that the source has and that could not be read.
         """
         self._source = ours
-        self._variables = _variables(base.tree), _variables(theirs.tree)
+        self._variables = variables_in(base.tree), variables_in(theirs.tree)
         self._base, self._ours, self._theirs = (owners_in(each.tree) for each in (base, ours, theirs))
         before, here, there = (methods_in(each.tree) for each in (base, ours, theirs))
         self._here, self._there = here, there
@@ -137,7 +77,7 @@ class Decisions:
         self._unknown = [key for key in self._ours if key not in self._own.values() and key[0] != "Type"]
         self._pairs = source_matches(self._base, self._theirs, before, there)
         self._back = {key: old for old, key in self._pairs.items()}
-        self._gone = [key for key in self._base if key not in self._pairs and _name(key) not in unread]
+        self._gone = [key for key in self._base if key not in self._pairs and named(key) not in unread]
         self._recorded, self._now = recorded.targets, targets_in(theirs.tree)
         self._moved = moved_addresses(recorded.targets, self._now)
         self._open_before = {
@@ -209,12 +149,12 @@ class Decisions:
             old = self._back.get(key)
             if key[0] == "Tool" and old is not None and not self._is_unchanged(old, key):
                 was, now = self._target(old, self._recorded), self._target(key, self._now)
-                self._open(f"tool:{_name(key)}", was, now)
+                self._open(f"tool:{named(key)}", was, now)
         for key in self._at:
-            place = f"security:{_name(key)}"
+            place = f"security:{named(key)}"
             if key[0] == "Method" and place in self._now:
                 old = self._back.get(key)
-                was = self._recorded.get(f"security:{_name(old)}", "") if old else ""
+                was = self._recorded.get(f"security:{named(old)}", "") if old else ""
                 if new_credentials(was, self._now[place], self._recorded, self._moved):
                     self._open(place, was, self._now[place])
 
@@ -222,16 +162,16 @@ class Decisions:
         """Open the conflicts about arguments that stand elsewhere in the same request."""
         for key in self._at:
             old = self._back.get(key)
-            if old is None or f"tool:{_name(key)}" in self.open:
+            if old is None or f"tool:{named(key)}" in self.open:
                 continue
-            before = _paths(self._base[old])
-            for path, place in _paths(self._theirs[key]).items():
+            before = paths_of(self._base[old])
+            for path, place in paths_of(self._theirs[key]).items():
                 was = self._recorded.get(before.get(path, ""), "")
                 if was and was != self._now[place]:
                     self._open(place, was, self._now[place])
 
     def _target(self, key: Key, targets: Mapping[str, str]) -> str:
-        return targets.get(f"tool:{_name(key)}", _name(key))
+        return targets.get(f"tool:{named(key)}", named(key))
 
     def _is_unchanged(self, old: Key, key: Key) -> bool:
         was, now = self._target(old, self._recorded), self._target(key, self._now)
@@ -266,8 +206,8 @@ class Decisions:
         for mine in self._unknown if old is None else ():
             author = self._ours[mine]
             if mine[0] == key[0] and is_of_same_source(author, self._here, self._theirs[key], self._there):
-                target = f"{self._target(key, self._now)}, which is {_name(mine)} here"
-                self._take_possible(need, key, target, author, _sensitive_in(author))
+                target = f"{self._target(key, self._now)}, which is {named(mine)} here"
+                self._take_possible(need, key, target, author, sensitive_in(author))
         return need
 
     def _take_possible(
@@ -281,13 +221,13 @@ class Decisions:
         """Take the guards of what could be meant by a clause of the new import."""
         for clause in guards_in(author):
             need.clauses.setdefault(clause_of(clause), for_another_tool(clause, self._source.text_of(clause)))
-            self._open(f"tool:{_name(key)}", target, self._target(key, self._now))
+            self._open(f"tool:{named(key)}", target, self._target(key, self._now))
         arguments = self._arguments(key)
         for name in injected_in(author):
             if name in arguments:
                 need.injected[name] = None
                 self._open(arguments[name], f"{name} of {target}", self._now[arguments[name]], "Inject")
-        places = _paths(self._theirs[key])
+        places = paths_of(self._theirs[key])
         for path, keywords in guarded.items():
             if path in places and SENSITIVE in keywords:
                 need.keywords.setdefault(path, {})[SENSITIVE] = "True"
@@ -300,13 +240,13 @@ class Decisions:
 
     def _arguments(self, key: Key) -> dict[str, str]:
         """Return the places of the arguments of a tool by name."""
-        prefix = f"argument:{_name(key)}."
+        prefix = f"argument:{named(key)}."
         places = (each for each in self._now if each.startswith(prefix)) if key[0] == "Tool" else ()
         return {each.removeprefix(prefix): each for each in places if "." not in each.removeprefix(prefix)}
 
     def _take_attributes(self, need: Needed, key: Key, old: Key, author: ast.Call) -> None:
         """Take the guards of attributes for those that they are now, or could be."""
-        now, before = _paths(self._theirs[key]), _paths(self._base[old])
+        now, before = paths_of(self._theirs[key]), paths_of(self._base[old])
         for path, keywords in self._guarded(old, author).items():
             target = self._recorded.get(before[path], "")
             same = [each for each, place in now.items() if target and self._now[place] == target]
@@ -317,7 +257,7 @@ class Decisions:
                 continue
             if SENSITIVE not in keywords:
                 continue
-            gone = _renamed(before[path], key)
+            gone = renamed(before[path], key)
             self._open(gone, target, "")
             side = path.partition(":")[0]
             for each, place in now.items():
@@ -329,13 +269,13 @@ class Decisions:
         """Take the injected arguments, under the names that they have or could have now."""
         for name in injected_in(author):
             arguments = self._arguments(key)
-            target = self._recorded.get(f"argument:{_name(old)}.{name}", "")
+            target = self._recorded.get(f"argument:{named(old)}.{name}", "")
             same = [each for each, place in arguments.items() if self._now[place] == target]
             if name in arguments:
                 need.injected[name] = None
             elif target and not same:
-                self._open(f"argument:{_name(key)}.{name}", target, "")
-                same = [each for each in arguments if f"argument:{_name(old)}.{each}" not in self._recorded]
+                self._open(f"argument:{named(key)}.{name}", target, "")
+                same = [each for each in arguments if f"argument:{named(old)}.{each}" not in self._recorded]
             for each in same:
                 need.injected[each] = None
                 if each != name:
@@ -348,22 +288,10 @@ class Decisions:
         guarded = {key: each for key, each in guarded.items() if each}
         for key in self._at if guarded else ():
             old = self._back.get(key)
-            before, now = (_roots(self._base[old]) if old else {}), _roots(self._theirs[key])
-            for root, nodes in before.items():
-                side = root.partition(":")[0]
-                nodes_now = now.get(root) or [
-                    each for path in now if path.partition(":")[0] == side for each in now[path]
-                ]
-                named = {self._pairs.get(each) for each in _types(nodes, self._variables[0], is_deep=False)}
-                if named == _types(nodes_now, self._variables[1], is_deep=False):
-                    continue
-                types_before = _types(nodes, self._variables[0])
-                types_now = _types(nodes_now, self._variables[1])
-                new = types_now - {self._pairs.get(each, ()) for each in types_before}
-                for lost in sorted(guarded.keys() & types_before):
-                    if self._pairs.get(lost) not in types_now:
-                        for path, keywords in guarded[lost].items():
-                            self._take_from_type(needed, key, root, sorted(new), lost, path, keywords)
+            clauses = self._base[old] if old else None, self._theirs[key]
+            for root, lost, new in lost_types(*clauses, self._variables, self._pairs, guarded):
+                for path, keywords in guarded[lost].items():
+                    self._take_from_type(needed, key, root, new, lost, path, keywords)
 
     def _take_from_type(
         self,
@@ -378,29 +306,29 @@ class Decisions:
         """Take the guards of an attribute for those that stand now where its type stood."""
         name = path.partition(":")[2]
         inside = f"{root}.{name}" if not root.endswith(":") else f"{root}{name}"
-        found = [(each, path) for each in new if path in _paths(self._theirs[each])]
-        found += [(owner, inside)] if inside in _paths(self._theirs[owner]) else []
-        was = f"{name} of {_name(lost)}"
-        for key, at in found:
+        holders = [(each, path) for each in new if path in paths_of(self._theirs[each])]
+        holders += [(owner, inside)] if inside in paths_of(self._theirs[owner]) else []
+        was = f"{name} of {named(lost)}"
+        for key, at in holders:
             author = self._author(self._back.get(key))
             held = self._guarded(self._back[key], author).get(at, {}) if author is not None else {}
             if keywords.keys() <= held.keys() or key not in needed:
                 continue
             taken = {SENSITIVE: "True"} if SENSITIVE in keywords else {}
             needed[key].keywords.setdefault(at, {}).update(taken)
-            place = _paths(self._theirs[key])[at]
+            place = paths_of(self._theirs[key])[at]
             self._open(place, was, self._now[place], *taken)
-        if not found:
+        if not holders:
             side, _, rest = inside.partition(":")
-            self._open(f"{side}:{_name(owner)}.{rest}", was, "")
+            self._open(f"{side}:{named(owner)}.{rest}", was, "")
 
     def _guarded(self, old: Key, author: ast.Call) -> dict[str, dict[str, str]]:
         """Return what the author has added to attributes that makes them more careful, by their paths."""
         before = attributes_of(self._base[old])
-        paths = {place: path for path, place in _paths(self._base[old]).items()}
+        paths = {place: path for path, place in paths_of(self._base[old]).items()}
         guarded: dict[str, dict[str, str]] = {}
         for place, attribute in attributes_of(author).items():
-            place = _renamed(place, old)
+            place = renamed(place, old)
             if place not in before:
                 continue
             imported = {each.arg for each in before[place].keywords}
@@ -433,7 +361,7 @@ class Decisions:
         kind, _, rest = place.partition(":")
         name, dot, path = rest.partition(".")
         keys = (self._pairs.get((clause, repr(name))) for clause in OWNERS)
-        names = dict.fromkeys(_name(key) for key in keys if key is not None)
+        names = dict.fromkeys(named(key) for key in keys if key is not None)
         places = (f"{kind}:{each}{dot}{path}" for each in names if each != name)
         return [each for each in places if each in self._now]
 
@@ -449,7 +377,7 @@ class Decisions:
                 continue
             if "Inject" in guards and path in self._arguments(key):
                 needed[key].injected[path] = None
-            if SENSITIVE in guards and f"{kind}:{path}" in _paths(self._theirs[key]):
+            if SENSITIVE in guards and f"{kind}:{path}" in paths_of(self._theirs[key]):
                 needed[key].keywords.setdefault(f"{kind}:{path}", {})[SENSITIVE] = "True"
 
     def _tighten(self, merged: MergedDesign) -> None:
@@ -457,69 +385,12 @@ class Decisions:
         strict = {_tool_key(place) for place in self.open}
         for key in strict & self._at.keys():
             merged.tighten(self._at[key], self._theirs[key])
-        methods = {_name(self._at[key]): key[1] for key in self._at if key[0] == "Method"}
+        methods = {named(self._at[key]): key[1] for key in self._at if key[0] == "Method"}
         theirs = {*self._at.values()}
         for key, tool in merged.owners.items():
             bound = methods.get(method_of(tool), "") if key[0] == "Tool" and key not in theirs else ""
             if ("Tool", bound) in strict:
                 merged.tighten(key, self._theirs.get(("Tool", bound), ast.Call(ast.Name("Tool"), [], [])))
-
-
-def _name(key: Key) -> str:
-    return str(ast.literal_eval(key[1]))
-
-
-def _sensitive_in(author: ast.Call) -> dict[str, dict[str, str]]:
-    """Return the sensitive attributes of what no import has written, by their paths."""
-    return {
-        path_of(place): {SENSITIVE: "True"}
-        for place, attribute in attributes_of(author).items()
-        if any(each.arg == SENSITIVE and not is_false(each.value) for each in attribute.keywords)
-    }
-
-
-def _paths(owner: ast.Call) -> dict[str, str]:
-    """Return the places of attributes by side and path, such as `argument:card.number`."""
-    return {path_of(place): place for place in attributes_of(owner)}
-
-
-def _variables(tree: ast.Module) -> dict[str, ast.AST]:
-    return {name: each for each in tree.body if (name := variable_of(each))}
-
-
-def _types(nodes: Iterable[ast.AST], variables: Mapping[str, ast.AST], *, is_deep: bool = True) -> set[Key]:
-    """Return the types that expressions name, and those in them if it `is_deep`."""
-    types: set[Key] = set()
-    waiting, seen = [*nodes], set[str]()
-    for node in waiting:
-        for each in ast.walk(node):
-            if isinstance(each, ast.Name) and each.id in variables and each.id not in seen:
-                seen.add(each.id)
-                value = getattr(variables[each.id], "value", each)
-                if clause_of(value) == "Type":
-                    types.add(("Type", repr(name_in(value))))
-                if is_deep or clause_of(value) != "Type":
-                    waiting.append(value)
-    return types
-
-
-def _roots(owner: ast.Call) -> dict[str, list[ast.AST]]:
-    """Return what stands in an owner, by the path of its attribute; what is in none has the side alone."""
-    sides = [each for each in owner.args if clause_of(each) in SIDES]
-    roots: dict[str, list[ast.AST]] = {}
-    for side in [owner] if clause_of(owner) == "Type" else sides:
-        assert isinstance(side, ast.Call)
-        prefix = SIDES.get(clause_of(side), "attribute")
-        for each in side.args:
-            name = name_in(each) if clause_of(each) == "Attribute" else ""
-            roots.setdefault(f"{prefix}:{name}", []).append(each)
-    return roots
-
-
-def _renamed(place: str, key: Key) -> str:
-    """Return the place of an attribute in an owner of another name."""
-    side, _, path = path_of(place).partition(":")
-    return f"{side}:{_name(key)}.{path}"
 
 
 def _tool_key(place: str) -> Key:

@@ -139,6 +139,30 @@ def path_of(place: str) -> str:
     return f"{side}:{rest.partition('.')[2]}"
 
 
+def sensitive_in(author: ast.Call) -> dict[str, dict[str, str]]:
+    """Return the sensitive attributes of what no import has written, by their paths."""
+    return {
+        path_of(place): {SENSITIVE: "True"}
+        for place, attribute in attributes_of(author).items()
+        if any(each.arg == SENSITIVE and not is_false(each.value) for each in attribute.keywords)
+    }
+
+
+def paths_of(owner: ast.Call) -> dict[str, str]:
+    """Return the places of attributes by side and path, such as `argument:card.number`."""
+    return {path_of(place): place for place in attributes_of(owner)}
+
+
+def named(key: Key) -> str:
+    return str(ast.literal_eval(key[1]))
+
+
+def renamed(place: str, key: Key) -> str:
+    """Return the place of an attribute in an owner of another name."""
+    side, _, path = path_of(place).partition(":")
+    return f"{side}:{named(key)}.{path}"
+
+
 def injected_in(tool: ast.Call) -> Iterator[str]:
     """Yield the names of the arguments that a tool injects."""
     for clause in tool.args:

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeGuard, get_args
 from toolgen.contract.record import frozen_record
 
 from ..tool import Kind
-from .decisions import OpenConflict, OpenConflicts
+from .conflicts import OpenConflict, OpenConflicts
 from .targets import Targets
 
 _FORMAT: Final = "toolgen-import-3"

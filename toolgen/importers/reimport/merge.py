@@ -13,7 +13,8 @@ from dataclasses import field, replace
 from toolgen.contract.record import frozen_record
 
 from .clause_merge import Change, ChangeKind, ClauseMerge, Path, Piece
-from .decisions import Decisions, OpenConflict, OpenConflicts, Recorded, gone_conflicts
+from .conflicts import OpenConflict, OpenConflicts, Recorded, gone_conflicts
+from .decisions import Decisions
 from .matching import Key
 from .module_parts import Item, bound_by, imports_in, loaded_by, place_of, rewritten, with_imports
 from .places import line_of, line_of_target, node_at, variable_of

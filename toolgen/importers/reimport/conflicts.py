@@ -1,0 +1,72 @@
+"""What an author has to resolve after an import, and which addresses are accepted."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import field
+from typing import TypeAlias
+
+from toolgen.contract.record import frozen_record
+
+from .clause_merge import Change, Path
+from .places import place_of
+from .source_text import SourceText
+from .statement_edits import StatementEdits
+from .targets import FLOWS, address_of, clauses_in, is_accepted
+
+
+@frozen_record
+class OpenConflict:
+    """A change of a target that the author has not resolved."""
+
+    was: str
+    """The target that was there when the author decided; empty for a new one."""
+    now: str
+    """The target that the source has; empty for one that is gone."""
+    guards: tuple[str, ...] = ()
+    """Guards that stay until it is resolved: clauses of a tool, `sensitive` or `Inject` of an argument.
+
+    Of an address, `accepted` says that the one before was.
+    """
+    path: Path = ()
+    """Where the design has what the source has no more; empty for another conflict."""
+
+
+OpenConflicts: TypeAlias = Mapping[str, OpenConflict]
+"""Open conflicts by place."""
+
+
+@frozen_record
+class Recorded:
+    """What is known of the targets of the last import."""
+
+    targets: Mapping[str, str]
+    open: OpenConflicts = field(default_factory=dict[str, OpenConflict])
+    """Conflicts that are not resolved."""
+    chosen: Collection[str] = ()
+    """Addresses of servers that the author has just named."""
+
+
+def gone_conflicts(changes: Iterable[Change]) -> dict[str, OpenConflict]:
+    """Return the conflicts about what the source has no more."""
+    return {
+        place_of(each.path): OpenConflict(was=place_of(each.path), now="", path=each.path)
+        for each in changes
+        if each.kind == "gone"
+    }
+
+
+def refuse_addresses(source: SourceText, accepted: Collection[str]) -> str:
+    """Return an imported module in which only these addresses are accepted."""
+    edits = StatementEdits(source)
+    for node in clauses_in([source.tree], "Server", *FLOWS):
+        if is_accepted(node) and address_of(node) not in accepted:
+            edits.set_keyword(node, "accepted", "False")
+    return edits.text()
+
+
+def accepted_addresses(tree: ast.Module) -> list[str]:
+    """Return the addresses of servers and flows that are accepted in a module."""
+    nodes = clauses_in([tree], "Server", *FLOWS)
+    return list(dict.fromkeys(address_of(node) for node in nodes if is_accepted(node)))
