@@ -105,8 +105,8 @@ class LangGraphAsk:
             raise ResumeError(
                 "a question of this step was answered by a value alone, and a later one by its id: LangGraph "
                 "gives the first answer to the next question too",
-                hint="resume this step by a value again: Command(resume=answer), with the id of its question in "
-                f"the answer; for the next one, {_BY_ID}",
+                hint="resume this step by a value again: Command(resume=answer), where the answer has the id "
+                f"of its question; for the next one, {_BY_ID}",
             )
         siblings = [call for call in self._running if call.task.is_same(task)]
         for sibling in siblings:
