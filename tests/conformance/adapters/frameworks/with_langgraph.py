@@ -124,9 +124,9 @@ def answered(question: Mapping[str, Any], answer: Json) -> Json:
     return {"id": question["id"], "answer": answer}
 
 
-async def resumed(graph: Any, values: Mapping[str, Json]) -> dict[str, Any]:
-    """Return the state of a graph after values for its interruptions, by their ids."""
-    said: dict[str, Any] = await graph.ainvoke(Command(resume=dict(values)), CONFIG)
+async def resumed(graph: Any, values: Json) -> dict[str, Any]:
+    """Return the state of a graph after values for its interruptions by their ids, or after one value."""
+    said: dict[str, Any] = await graph.ainvoke(Command(resume=values), CONFIG)
     return said
 
 
