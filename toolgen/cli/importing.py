@@ -85,13 +85,7 @@ def import_tools(request: ImportRequest) -> Outcome:
     if source.last is not None:
         unread = {name for finding in errors for name in (finding.tool, identifier(finding.tool, "tool"))}
         return _follow(source, source.last, request, findings, unread)
-    if source.file.exists() and not request.is_forced:
-        missing = lock_path(source.file)
-        raise ToolgenError(
-            f"files exist already: {source.file.name}; nothing was written, for {missing} is missing, "
-            "which says what was imported",
-            hint=f"{TAKE_LOCK}; or choose another --name or --out",
-        )
+    _require_lock(source)
     if request.is_check:
         hint = "import it without --check first, and keep the .import.json beside the design"
         raise ToolgenError(f"there is no import of {request.source} to compare with", hint=hint)
@@ -115,6 +109,16 @@ def _announce(request: ImportRequest) -> None:
     file = Path(request.source)
     if request.kind != "python" and file.is_file() and (size := file.stat().st_size) >= _LARGE_BYTES:
         show_progress(f"reading {request.source}, {size / 1_000_000:.1f} MB…")
+
+
+def _require_lock(source: _Imported) -> None:
+    """Raise if a design is there and its lock is not, so that nothing is known of what was imported."""
+    if source.file.exists() and not source.request.is_forced:
+        raise ToolgenError(
+            f"files exist already: {source.file.name}; nothing was written, for {lock_path(source.file)} is "
+            "missing, which says what was imported",
+            hint=f"{TAKE_LOCK}; or choose another --name or --out",
+        )
 
 
 def follow_imports(request: ImportRequest) -> Iterator[Outcome]:
