@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any, Final
@@ -50,8 +50,9 @@ log = logger("toolgen.engines")
 class Heartbeats:
     """The heartbeats of one attempt, by which a lost worker is found, and a cancellation comes."""
 
-    def __init__(self, client: Client, every: timedelta) -> None:
+    def __init__(self, client: Client, every: timedelta, *, once: bool) -> None:
         self._client = client
+        self._once = once
         self._context = _context_of(activity.info())
         self._converter = client.data_converter.with_context(self._context)
         self._every = every.total_seconds()
@@ -61,6 +62,9 @@ class Heartbeats:
         """Attempts of workers that lacked what the activity needs."""
         self.is_canceled = False
         """The server has said so in its reply to a record, and may not have told the SDK yet."""
+        self._is_stopped = False
+        """The attempt is to end by a reply before its beginning: canceled, over, paused or reset."""
+        self._in_turn = asyncio.Lock()
 
     @asynccontextmanager
     async def meanwhile(self) -> AsyncIterator[None]:
@@ -86,8 +90,13 @@ class Heartbeats:
         Raises:
             asyncio.CancelledError: the run was canceled, or is over.
         """
-        self.has_begun = True
-        await self._keep()
+        async with self._in_turn:
+            if self._is_stopped:
+                if not self.is_canceled:
+                    await activity.wait_for_cancelled()
+                raise asyncio.CancelledError
+            self.has_begun = True
+            await self._keep()
 
     async def miss(self) -> None:
         """Return once the server has kept that this worker lacks what the activity needs.
@@ -95,8 +104,9 @@ class Heartbeats:
         Raises:
             asyncio.CancelledError: the run was canceled, or is over.
         """
-        self.missed += 1
-        await self._keep()
+        async with self._in_turn:
+            self.missed += 1
+            await self._keep()
 
     async def _keep(self) -> None:
         """Return once the server has what the next attempt is to know.
@@ -104,27 +114,25 @@ class Heartbeats:
         Raises:
             asyncio.CancelledError: the run was canceled, or is over.
         """
-        details = self._details()
-        activity.heartbeat(*details)  # in the place of an older one that waits, and would overtake this
-        attempt = self._client.get_async_activity_handle(task_token=activity.info().task_token)
-        with self._canceled_where_over():
-            try:
-                await attempt.with_context(self._context).heartbeat(*details)
-            except AsyncActivityCancelledError as error:
-                if error.details is not None and error.details.cancel_requested:
-                    self.is_canceled = True
-                    raise asyncio.CancelledError from error
+        activity.heartbeat(*self._details())  # in the place of an older one, which a failure would take along
+        await self._record()
+        if self.is_canceled:
+            raise asyncio.CancelledError
 
-    @contextmanager
-    def _canceled_where_over(self) -> Iterator[None]:
-        """Raise CancelledError where the server has the attempt, or its run, no more."""
+    async def _record(self) -> bool:
+        """Return whether the attempt goes on, once the server has its heartbeat."""
+        attempt = self._client.get_async_activity_handle(task_token=activity.info().task_token)
         try:
-            yield
+            await attempt.with_context(self._context).heartbeat(*self._details())
+        except AsyncActivityCancelledError as error:
+            self.is_canceled = error.details is not None and error.details.cancel_requested
         except RPCError as error:
             if error.status != RPCStatusCode.NOT_FOUND:
                 raise
             self.is_canceled = True
-            raise asyncio.CancelledError from error
+        else:
+            return True
+        return False
 
     async def send(self, events: Sequence[Mapping[str, Json]] = (), /) -> None:
         """Return once the server has kept events of the activity, which its run appends to the log.
@@ -163,19 +171,38 @@ class Heartbeats:
         info = activity.info()
         sent: SentBegun = {"op": info.activity_id, "events": [dict(event) for event in events]}
         workflow = self._client.get_workflow_handle(info.workflow_id or "", run_id=info.workflow_run_id)
-        with self._canceled_where_over():
-            try:
-                await workflow.signal(BEGUN_RECORD, sent)
-            except RPCError as error:
-                # The server takes 10,000 signals of a run; what it keeps with the activity is what counts.
-                if events or error.status != RPCStatusCode.INVALID_ARGUMENT:
-                    raise
-                log.info("run %s: it is not told that %s begins: %s", info.workflow_id, sent["op"], error)
+        try:
+            await workflow.signal(BEGUN_RECORD, sent)
+        except RPCError as error:
+            if error.status == RPCStatusCode.NOT_FOUND:
+                self.is_canceled = True
+                raise asyncio.CancelledError from error
+            # The server takes 10,000 signals of a run; what it keeps with the activity is what counts.
+            if events or error.status != RPCStatusCode.INVALID_ARGUMENT:
+                raise
+            log.info("run %s: it is not told that %s begins: %s", info.workflow_id, sent["op"], error)
 
     async def _beat(self) -> None:
-        # Not at once: `begin` comes in the first moments, and no older heartbeat is to overtake it.
         while True:
             await asyncio.sleep(self._every)
+            if self._once and not self.has_begun and not self._is_stopped:
+                await self._beat_before_begin()
+            else:
+                activity.heartbeat(*self._details())
+
+    async def _beat_before_begin(self) -> None:
+        """Send a heartbeat that is over before the record of the beginning is sent.
+
+        The SDK retries its own while the server is away, and one that came to the server after the record
+        would replace it. That the attempt is to end, the SDK has to hear from its own, though.
+        """
+        try:
+            async with self._in_turn:
+                self._is_stopped = not await self._record()
+        except RPCError as error:
+            info = activity.info()
+            log.warning("run %s: %s sends no heartbeat: %s", info.workflow_id, info.activity_id, error)
+        if self._is_stopped:
             activity.heartbeat(*self._details())
 
     def _details(self) -> list[str | int]:
@@ -225,7 +252,7 @@ class ActivityWorker:
     async def _perform(self, start: ActivityStart) -> ActivityEnd | RawValue:
         info = activity.info()
         run_id, op = (info.workflow_id or "").removeprefix(self._settings.prefix), info.activity_id
-        beats = Heartbeats(self._client, self._settings.beat)
+        beats = Heartbeats(self._client, self._settings.beat, once=start["once"])
         if start["once"] and beats.has_begun:
             log.warning("run %s: %s: %s: %s", run_id, op, OUTCOME_UNKNOWN, LOST)
             raise ApplicationError(LOST, type=OUTCOME_UNKNOWN, non_retryable=True, category=_LOGGED)
