@@ -84,9 +84,9 @@ def test_a_result_that_is_kept_twice_is_found() -> None:
 
 @pytest.mark.exhaustive
 def test_records_that_a_kill_takes_are_found() -> None:
-    """As if what was acknowledged were not in the file of the newest records."""
+    """As if what was acknowledged were in no file any more, but in the witness beside it."""
     with pytest.raises(FaultFound):
-        run(Kills(lost=("-shm", "-wal")), 1, range(20))
+        run(Kills(lost=("-shm", ".db")), 1, range(20))
 
 
 def brittle(seed: int) -> Target:
