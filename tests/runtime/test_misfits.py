@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +12,6 @@ from pydantic import BaseModel, Field, field_serializer, field_validator
 
 from gen.assistant.toolsets import devices
 from tests.cases.scalars.gen.forms.toolsets import scalars
-from toolgen.calls import codec as codecs
 from toolgen.calls.type_codec import TypeCodec
 from toolgen.runtime import Codec, MalformedResultError
 
@@ -25,17 +22,15 @@ class Note(BaseModel):
 
 @contextmanager
 def filters(kind: str) -> Iterator[None]:
-    """Have the filter of the codecs first, or behind one that ignores all, or not at all."""
+    """Ignore all warnings, or have no filter."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        if kind == "first":
-            warnings.filters.insert(0, codecs._MISFITS_RAISE)  # type: ignore[attr-defined]  # a list
-        elif kind == "none":
-            warnings.resetwarnings()
+        warnings.resetwarnings()
+        if kind == "ignore":
+            warnings.simplefilter("ignore")
         yield
 
 
-@pytest.mark.parametrize("kind", ["first", "behind", "none"])
+@pytest.mark.parametrize("kind", ["ignore", "none"])
 def test_a_value_of_another_type_is_not_written(kind: str) -> None:
     page = devices.ListDevicesResult.model_construct(devices=["junk"], returned=1, truncated=False)
     with filters(kind):
@@ -44,7 +39,7 @@ def test_a_value_of_another_type_is_not_written(kind: str) -> None:
         assert "PydanticSerializationUnexpectedValue" in str(raised.value)
 
 
-@pytest.mark.parametrize("kind", ["first", "behind", "none"])
+@pytest.mark.parametrize("kind", ["ignore", "none"])
 def test_what_fits_is_written_alike(kind: str) -> None:
     codec: Codec[Note] = TypeCodec(Note, "note", is_result=True)
     with filters(kind):
@@ -55,19 +50,12 @@ class Aliased(BaseModel):
     text: str = Field(alias="theText")
 
 
-@pytest.mark.parametrize("kind", ["first", "behind", "none"])
+@pytest.mark.parametrize("kind", ["ignore", "none"])
 def test_a_value_that_somebody_put_into_json_is_written_as_its_class_says(kind: str) -> None:
     result: Any = scalars.CONSTRAINTS.result.decode({"any": [], "instant": "2026-01-31T00:00:00Z"})
     result.any.append(Aliased(theText="x"))
     with filters(kind):
         assert scalars.CONSTRAINTS.result.encode(result).startswith(b'{"any":[{"text":"x"}]')
-
-
-def test_a_host_has_the_filter_first() -> None:
-    code = "import toolgen.runtime, warnings; print(warnings.filters[0])"
-    printed = subprocess.check_output([sys.executable, "-c", code], text=True)
-    assert printed.startswith("('error', re.compile('Pydantic serializer'), <class 'UserWarning'>")
-    assert "toolgen" in printed
 
 
 class Careless(BaseModel):
@@ -84,7 +72,7 @@ class Careless(BaseModel):
 def test_what_does_not_fit_is_not_written_by_a_serializer_that_changes_the_filters() -> None:
     careless: Any = Careless(text="junk")
     page = devices.ListDevicesResult.model_construct(devices=[], returned=careless, truncated=False)
-    with filters("first"), pytest.raises(MalformedResultError, match="ListDevicesResult does not encode"):
+    with filters("none"), pytest.raises(MalformedResultError, match="ListDevicesResult does not encode"):
         devices.LIST_DEVICES.result.encode(page)
 
 
@@ -107,5 +95,5 @@ class Old(BaseModel):
 
 def test_warnings_of_authors_are_no_errors() -> None:
     codec: Codec[Old] = TypeCodec(Old, "old", is_result=True)
-    with filters("first"):
+    with filters("none"):
         assert codec.encode(codec.decode(b'{"text":"Buy two."}')) == b'{"text":"Buy two."}'

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
-import sys
-import warnings
 from collections.abc import Callable, Mapping
 from copy import copy
 from functools import partial
@@ -45,13 +42,6 @@ Arguments = bytes | str | Mapping[str, object]
 """Arguments of a call, as they came: JSON text, or a mapping of JSON values."""
 NO_ARGUMENTS: Final = b"{}"
 
-_MISFITS_RAISE: Final = ("error", re.compile("Pydantic serializer"), UserWarning, re.compile(__name__), 0)
-warnings.filters.insert(0, _MISFITS_RAISE)  # type: ignore[attr-defined]  # a list
-"""The filter for which a warning of a serializer, called by `Codec.encode`, is an error.
-
-The serializer's own `warnings="error"` is as strict and costs 0.9 µs more: it tries the text as a boolean.
-"""
-
 MOST_SHOWN: Final = 20
 """Issues in the message of a result that does not fit."""
 
@@ -63,7 +53,7 @@ class Codec(Generic[T]):
     """
 
     __slots__ = tuple(
-        "_check _dump _dump_filtered _keys _literal _module _package _reader _rules _schemas _type _validate "
+        "_check _dump _keys _literal _module _package _reader _rules _schemas _type _validate "
         "name sensitive".split()
     )
     _form: tuple[bool | None, bool, bool] = (None, True, False)
@@ -91,8 +81,6 @@ class Codec(Generic[T]):
         # Each binds the codec and gives way: importing a toolset builds no validator.
         self._validate: Callable[..., T] = self._first_validate
         self._dump: Callable[[Any], bytes] = self._first_dump
-        self._dump_filtered: Callable[..., bytes] | None = None
-        """Writes as `_dump` while `_MISFITS_RAISE` is the first filter; None where more is done than that."""
         self._check: Callable[[object], Any] | None = None
         """Returns a value that fits; None where the class of a value says so."""
         self._reader: IssueReader | None = None
@@ -135,15 +123,17 @@ class Codec(Generic[T]):
 
             as_python = model.__pydantic_serializer__.to_python
             self._validate, self._dump = watched(self, self._validate, self._dump, as_python)
-            self._dump_filtered = None
 
     def _set_dump(self, serializer: SchemaSerializer) -> None:
         """Write values by a serializer, which raises for one of another type and does not only warn."""
-        write, (alias, no_none, no_unset) = serializer.to_json, self._form
-        form = {"by_alias": alias, "exclude_none": no_none, "exclude_unset": no_unset}
-        self._dump = partial(write, warnings="error", **form)  # type: ignore[arg-type]
-        if not getattr(sys.flags, "context_aware_warnings", False):  # Python 3.14: other filters, by context
-            self._dump_filtered = write
+        alias, no_none, no_unset = self._form
+        self._dump = partial(
+            serializer.to_json,
+            warnings="error",
+            by_alias=alias,
+            exclude_none=no_none,
+            exclude_unset=no_unset,
+        )
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name})"
@@ -254,15 +244,6 @@ class Codec(Generic[T]):
                 value = check(value)
             elif type(value) is not self._type and not isinstance(value, self.type):  # the first is fast
                 raise other_class_error(self.type, value)
-            dump = self._dump_filtered
-            if dump is not None and (filters := warnings.filters) and filters[0] is _MISFITS_RAISE:
-                try:
-                    alias, no_none, no_unset = self._form
-                    written = dump(value, by_alias=alias, exclude_none=no_none, exclude_unset=no_unset)
-                    if warnings.filters is filters and filters[0] is _MISFITS_RAISE:  # still, whatever ran
-                        return written
-                except UserWarning:  # the other one says it as an error
-                    pass
             return self._dump(value)
         except (ValidationError, PydanticSerializationError) as error:
             if self.sensitive:  # the error quotes values

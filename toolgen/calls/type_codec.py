@@ -70,14 +70,12 @@ class TypeCodec(Codec[T]):
         if discriminated is not None:
             self._validate = within_budget(_validator(discriminated).validate_json)
             self._check, self._dump = within_budget(self._check), within_budget(self._dump)
-            self._dump_filtered = None
         self._type = type_
         self._types = TypeReader(schema, self._schema_of)
         self._validate = count_patterns(self._validate, labelled)
         if places:
             as_python = serializer.to_python if discriminated is None else within_budget(serializer.to_python)
             self._validate, self._dump = watched(self, self._validate, self._dump, as_python)
-            self._dump_filtered = None
 
     if not TYPE_CHECKING:
 
