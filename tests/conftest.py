@@ -21,7 +21,7 @@ from tests import selection
 from tests.parts import is_elsewhere
 from toolgen.agents import SqliteSessionStore
 from toolgen.cli import main
-from toolgen.cli.last_generation import CACHE
+from toolgen.cli.generation_record import CACHE
 from toolgen.engines import InProcessEngine
 from toolgen.stores.sqlite_batches import SqliteBatches
 from toolgen.stores.sqlite_file import SqliteFile
@@ -150,12 +150,15 @@ class ProjectFolder:
         }
 
 
-def in_a_process(folder: Path, *command: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run Python in the folder, with toolgen at hand."""
+def in_a_process(
+    folder: Path, *command: str, piped: str = "", **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """Run Python in the folder, with toolgen at hand and `piped` at its stdin."""
     return subprocess.run(
         [sys.executable, *command],
         cwd=folder,
         env={**surroundings(), **environment},
+        input=piped,
         capture_output=True,
         text=True,
     )

@@ -13,7 +13,7 @@ import pytest
 
 from tests.selection import first
 from toolgen.cli import main
-from toolgen.cli.last_generation import CACHE
+from toolgen.cli.generation_record import CACHE
 from toolgen.runs import Engine
 from toolgen.runtime import Runtime
 

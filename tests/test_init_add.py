@@ -15,7 +15,7 @@ from tests.selection import first
 from toolgen.cli import main
 from toolgen.cli.atomic_write import replace_files
 from toolgen.cli.config import EXAMPLES
-from toolgen.cli.last_generation import CACHE
+from toolgen.cli.generation_record import CACHE
 from toolgen.contract.errors import ToolgenError
 
 ROOT = Path(__file__).parents[1]

@@ -14,7 +14,6 @@ from pathlib import Path
 
 import pytest
 
-from toolgen.cli.last_generation import CACHE
 from toolgen.codegen.write import STAGING, Edit, Report, write
 from toolgen.contract.errors import ToolgenError
 
@@ -112,20 +111,24 @@ def test_a_read_only_output_changes_nothing() -> None:
 
 
 @pytest.mark.exhaustive
-def test_a_check_needs_no_folder_that_is_writable(project: ProjectFolder) -> None:
-    """The limit on file sizes makes every write fail, also of the files by which folders are tried."""
+@pytest.mark.parametrize("command", [("gen",), ("gen", "--check"), ("gen", "--diff")], ids=" ".join)
+def test_a_disk_on_which_nothing_can_be_written_is_named(
+    project: ProjectFolder, command: tuple[str, ...]
+) -> None:
+    """The limit on file sizes makes every write fail; also a check formats what it compares."""
     assert in_a_process(project.path, "-m", "toolgen", "gen").returncode == 0
-    (project.path / CACHE / "gen.json").unlink()
-    program = """\
+    project.add_tool()
+    before = project.files()
+    program = f"""\
 import resource, sys
 from toolgen.cli import main
 resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-sys.argv = ["toolgen", "gen", "--check"]
+sys.argv = ["toolgen", *{command!r}]
 sys.exit(main())
 """
     done = in_a_process(project.path, "-c", program)
-    assert (done.returncode, done.stderr) == (0, "app/gen: up to date\n")
-    assert sorted(os.listdir(project.path / CACHE)) == [".gitignore", "gen.tools"]
+    assert (done.returncode, done.stderr.startswith("error: cannot write ")) == (2, True), done.stderr
+    assert project.files() == before
 
 
 def test_a_folder_called_like_those_of_runs_is_left_alone(project: ProjectFolder) -> None:

@@ -81,7 +81,18 @@ def test_a_module_that_the_design_imports_counts(project: ProjectFolder) -> None
     assert "app/limits.py changed" in project.run(*CALL).err
 
 
-def test_a_file_that_the_design_reads_counts(project: ProjectFolder) -> None:
+def test_a_schema_that_the_design_names_counts(project: ProjectFolder) -> None:
+    project.write("app/main.py", MAIN)
+    project.write("app/greeting.json", '{"type": "string"}')
+    named = DESIGN.replace('String, "The greeting."', 'JSONSchema("greeting.json"), "The greeting."')
+    project.write("app/design.py", named.replace("Inject,", "Inject, JSONSchema,"))
+    assert project.run("gen").code == 0
+    assert project.run(*CALL).err == ""
+    project.write("app/greeting.json", '{"type": "string", "maxLength": 40}')
+    assert "app/greeting.json changed" in project.run(*CALL).err
+
+
+def test_a_file_that_the_design_reads_by_itself_is_seen_by_gen_alone(project: ProjectFolder) -> None:
     project.write("app/main.py", MAIN)
     project.write("app/words.txt", "Greet a person.")
     reading = DESIGN.replace('"Greet a person."', 'Path("app/words.txt").read_text()')
@@ -90,7 +101,9 @@ def test_a_file_that_the_design_reads_counts(project: ProjectFolder) -> None:
     )
     assert project.run("gen").code == 0
     project.write("app/words.txt", "Greet somebody.")
-    assert "app/words.txt changed" in project.run(*CALL).err
+    assert project.run(*CALL).err == ""
+    assert project.run("gen", "--check").code == 1
+    assert project.run("gen").err == "app/gen: 4 written\n"
 
 
 def test_sources_that_are_not_there_are_skipped(hall: ProjectFolder) -> None:

@@ -105,7 +105,7 @@ def test_a_module_reads_as_if_somebody_had_written_it(tmp_path: Path) -> None:
     assert found.findings == ()
     folder = tmp_path / "formatted"
     folder.mkdir()
-    stage(folder, ((path, [text.encode()]) for path, text in found.files.items()), {})
+    stage(folder, found.files, {})
     assert list(found.files) == ["tools.py"]
     assert (
         (folder / "tree/tools.py").read_text("utf-8")

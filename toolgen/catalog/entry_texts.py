@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
 from itertools import count
-from typing import Any, TypeAlias
+from typing import Any
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.record import frozen_record
@@ -13,9 +12,6 @@ from toolgen.contract.record import frozen_record
 from .entry import canonical, digested, sha256
 from .shared_types import SharedTypes, UsedType, changed_parts, class_of, typed_parts
 from .texts import SchemaTexts, compact, parsed
-
-Keep: TypeAlias = "Callable[[str], Iterable[str]]"
-"""Puts a text away, and returns what yields it in parts."""
 
 
 @frozen_record
@@ -26,8 +22,8 @@ class CatalogEntry:
     text: tuple[str, ...]
     """Its JSON, in parts: between them stand the schemas of the types."""
     types: tuple[UsedType, ...]
-    canonical: Iterable[str]
-    """What the digest counts, in parts."""
+    canonical: str
+    """What the digest counts."""
 
     def value(self) -> dict[str, Any]:
         """Return the entry as JSON."""
@@ -35,21 +31,15 @@ class CatalogEntry:
         return value
 
 
-def in_memory(text: str) -> Iterable[str]:
-    """Return what yields a text."""
-    return (text,)
-
-
 def catalog_entry(
     value: dict[str, Json],
     texts: SchemaTexts | None = None,
-    keep: Keep = in_memory,
     *,
     adds_digest: bool = False,
 ) -> CatalogEntry:
     """Return an entry of the catalogue, with the digest of the tool where it is to be added.
 
-    `texts` are those of other entries with the same schemas; `keep` puts away the text that digests count.
+    `texts` are those of other entries with the same schemas.
     """
     texts = texts or SchemaTexts()
     parts = typed_parts(value)
@@ -72,9 +62,7 @@ def catalog_entry(
     if adds_digest:
         digest = holed["digest"] = sha256((filled(digested(holed)),))
         text[-1] = f'{text[-1][:-1]},"digest":"{digest}"}}'
-    return CatalogEntry(
-        id=str(value["id"]), text=tuple(text[::2]), types=types, canonical=keep(filled(holed))
-    )
+    return CatalogEntry(id=str(value["id"]), text=tuple(text[::2]), types=types, canonical=filled(holed))
 
 
 def _with_holes(entry: dict[str, Json], mark: str) -> tuple[dict[str, Json], re.Pattern[str]]:

@@ -50,18 +50,12 @@ class SharedTypes:
                 used[definition[:2]] = definition
                 if definition.is_nested:
                     self._inner.add(definition.name)
-        self.digests: dict[str, str] = {}
         self._types: dict[str, UsedType] = {}
         if not all(digest for _, digest in counts):
             return
         for (name, digest), count in counts.most_common():
-            if count > 1 and name not in self.digests:
-                self.digests[name] = digest
+            if count > 1 and name not in self._types:
                 self._types[name] = used[name, digest]
-
-    def has_types_of(self, other: SharedTypes) -> bool:
-        """Return whether the same stands under `types`."""
-        return self.digests == other.digests and self._inner == other._inner
 
     def types(self) -> dict[str, str]:
         """Return the JSON of what stands under `types`."""
@@ -86,7 +80,8 @@ class SharedTypes:
 
     def _reference(self, type_: UsedType) -> tuple[str, ...]:
         """Return the JSON of the reference to a type; nothing where it is not shared."""
-        if self.digests.get(type_.name) != type_.digest:
+        shared = self._types.get(type_.name)
+        if shared is None or shared.digest != type_.digest:
             return ()
         return (compact({"$ref": TYPES + type_.name}),)
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from operator import attrgetter
-from typing import Any, TypeAlias
+from typing import Any
 
 from toolgen.contract.json_value import Json, without_surrogates
 from toolgen.contract.names import CATALOG_FORMAT, CatalogFormat
@@ -17,11 +16,10 @@ from toolgen.contract.record import frozen_record
 from toolgen.shapes.design.schema import ASSERTED_FORMATS
 
 from .entry import canonical, sha256
-from .entry_texts import CatalogEntry, catalog_entry
+from .entry_texts import CatalogEntry
 from .reader import format_id
 from .shared_types import SharedTypes
 from .texts import SchemaTexts, compact, indented, parsed
-from .unchanged_tools import UnchangedTool, UnchangedTools, memory_of
 
 
 @frozen_record
@@ -32,9 +30,6 @@ class Head:
     version: str = ""
     """Version of the design; "" for none."""
     format: CatalogFormat = CATALOG_FORMAT
-
-
-_Tools: TypeAlias = Sequence[CatalogEntry | UnchangedTool]
 
 
 @frozen_record
@@ -88,50 +83,6 @@ def catalogue(
     return "".join(_in_lines({**document, "tools": lines, **(further or {})}))
 
 
-@frozen_record
-class RootCatalogue:
-    """The catalogue of a design, and what the next run needs of it."""
-
-    parts: Iterable[str]
-    """Those of its text, which is large; they are made when they are asked for."""
-    memory: Iterable[str]
-    """Texts of its tools, in parts, see `unchanged_tools`."""
-
-
-def root_catalogue(
-    head: Head,
-    entries: Iterable[CatalogEntry],
-    *,
-    further: Mapping[str, Json],
-    texts: SchemaTexts,
-    unchanged: UnchangedTools | None = None,
-) -> RootCatalogue:
-    """Return the catalogue of a design, with the tools that did not change since another one."""
-    own = list(entries)
-    lines: Iterable[str]
-    if unchanged is not None and unchanged.tools:
-        tools: _Tools = sorted([*own, *unchanged.tools], key=attrgetter("id"))
-        shared = SharedTypes(type_ for tool in tools for type_ in tool.types)
-        if shared.has_types_of(SharedTypes(unchanged.before)):
-            lines = [
-                tool.line if isinstance(tool, UnchangedTool) else shared.line(tool.text, tool.types)
-                for tool in tools
-            ]
-            text = unchanged.catalogue(compact(_catalog(head, tools, further)), lines)
-            return RootCatalogue(parts=(text,), memory=memory_of(tools))
-        own += (catalog_entry(dict(value), texts) for value in unchanged.entries())
-    own.sort(key=attrgetter("id"))
-    if head.format < 3:
-        return RootCatalogue(parts=(catalogue(head, own, further=further, texts=texts),), memory=())
-    shared = SharedTypes(type_ for entry in own for type_ in entry.types)
-    document: dict[str, Any] = {"$schema": format_id(head.format), "catalog": _catalog(head, own, further)}
-    if types := shared.types():
-        document["types"] = types
-    lines = (shared.line(entry.text, entry.types) for entry in own)
-    parts = _in_lines({**document, "tools": lines, **further})
-    return RootCatalogue(parts=parts, memory=memory_of(own))
-
-
 def _difference(entry: CatalogEntry, root: CatalogEntry) -> dict[str, Json]:
     """Return the id, and each key whose value is another one in the root's entry."""
     if entry is root:
@@ -140,7 +91,7 @@ def _difference(entry: CatalogEntry, root: CatalogEntry) -> dict[str, Json]:
     return {key: value for key, value in entry.value().items() if key == "id" or theirs.get(key) != value}
 
 
-def _catalog(head: Head, tools: _Tools, facts: Mapping[str, Json]) -> dict[str, Json]:
+def _catalog(head: Head, tools: Sequence[CatalogEntry], facts: Mapping[str, Json]) -> dict[str, Json]:
     """Return the head of a catalogue; its digest covers whole tools, since format 2 all entries."""
     described: dict[str, Json] = {"format": head.format, "design": head.design}
     if head.format == 1:
@@ -151,7 +102,7 @@ def _catalog(head: Head, tools: _Tools, facts: Mapping[str, Json]) -> dict[str, 
     return {**described, "digest": sha256(_canonical(tools, facts))}
 
 
-def _canonical(tools: _Tools, facts: Mapping[str, Json]) -> Iterator[str]:
+def _canonical(tools: Sequence[CatalogEntry], facts: Mapping[str, Json]) -> Iterator[str]:
     """Yield the text that the digest counts, in parts, for as a whole it is as large as the catalogue."""
     before = "{"
     for key in sorted(["tools", *facts]):
@@ -164,11 +115,11 @@ def _canonical(tools: _Tools, facts: Mapping[str, Json]) -> Iterator[str]:
     yield "}"
 
 
-def _canonical_tools(tools: _Tools) -> Iterator[str]:
+def _canonical_tools(tools: Sequence[CatalogEntry]) -> Iterator[str]:
     before = "["
     for entry in tools:
         yield before
-        yield from entry.canonical
+        yield entry.canonical
         before = ","
     yield "]" if before == "," else "[]"
 

@@ -106,7 +106,7 @@ def gen(
         bool, typer.Option("--watch", help="Generate again whenever the design changes, until Ctrl-C.")
     ] = False,
     force: Annotated[
-        bool, typer.Option("--force", help="Evaluate the whole design, whatever has changed of it.")
+        bool, typer.Option("--force", help="Generate, whatever the record of the last run says.")
     ] = False,
     typescript: Annotated[
         Path | None,
@@ -120,23 +120,23 @@ def gen(
     Such as: toolgen gen --check
     """
     from .gen import check_output, diff_output, generate_output
-    from .last_generation import remove_record
     from .outcome import print_error_records, print_outcome
 
     if watch and (check or diff):
         raise typer.BadParameter("--watch writes; --check and --diff do not")
-    run = diff_output if diff else check_output if check else generate_output
     with print_error_records(format):
         project = find_project(config)
         if typescript:
             project = with_typescript(project, typescript)
-        if force:
-            remove_record(str(project.directory))
         if watch:
             from .watch import watch_project
 
-            raise typer.Exit(watch_project(project.file, format, typescript))
-        raise typer.Exit(print_outcome(run(project, format)))
+            raise typer.Exit(watch_project(project.file, format, typescript, is_forced=force))
+        if diff or check:
+            outcome = diff_output(project, format) if diff else check_output(project, format)
+        else:
+            outcome = generate_output(project, format, is_forced=force)
+        raise typer.Exit(print_outcome(outcome))
 
 
 @app.command()

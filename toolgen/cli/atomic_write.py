@@ -21,9 +21,9 @@ def formatted(texts: list[str]) -> list[str]:
     if not texts:
         return []
     with tempfile.TemporaryDirectory(prefix=_STAGING) as folder:
-        names = [f"{number}.py" for number in range(len(texts))]
-        stage(Path(folder), ((name, [text.encode()]) for name, text in zip(names, texts, strict=True)), {})
-        return [(Path(folder) / "tree" / name).read_text("utf-8") for name in names]
+        modules = {f"{number}.py": text for number, text in enumerate(texts)}
+        stage(Path(folder), modules, {})
+        return [(Path(folder) / "tree" / name).read_text("utf-8") for name in modules]
 
 
 def replace_files(texts: Mapping[Path, bytes | None], read: Mapping[Path, bytes | None]) -> None:

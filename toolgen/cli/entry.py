@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -11,6 +12,8 @@ from typing import Final
 
 from toolgen.contract.errors import ToolgenError
 
+THRESHOLD: Final = (100_000, 40)
+"""New objects between two looks for garbage, some 10 MB, and such looks for each one among older objects."""
 _EXTRA: Final = frozenset(["jinja2", "jsonschema_rs", "ruff", "typer", "watchfiles", "yaml"])
 _HINT: Final = "pip install 'toolgen[gen]'"
 _HINTS: Final = {"typer": f"{_HINT}, or 'toolgen[cli]' for the commands that generate nothing"}
@@ -19,9 +22,7 @@ _REPORT: Final = "error: this is a bug in toolgen; please report it with the lin
 
 def command() -> int:
     """Return the exit code of this process, which is the command `toolgen` and nothing else."""
-    from .garbage import begin_command  # which reads Python's own settings
-
-    begin_command()
+    gc.set_threshold(*THRESHOLD)
     return main()
 
 
@@ -32,13 +33,7 @@ def main(args: Sequence[str] | None = None) -> int:
     """
     if args is not None:
         return _run(args)
-    if sys.argv[1:2] == ["gen"]:
-        from .last_generation import nothing_to_do  # whose hashes are a thirtieth of `--help`
-
-        if current := nothing_to_do(sys.argv[1:]):
-            print(current, file=sys.stderr)
-            return 0
-    code = _run(sys.argv[1:], is_process=True)
+    code = _run(sys.argv[1:])
     if "temporalio" in sys.modules:
         _leave(code)
     return code
@@ -56,11 +51,10 @@ def _leave(code: int) -> None:
     os._exit(code)
 
 
-def _run(args: Sequence[str], *, is_process: bool = False) -> int:
-    """Return the exit code of a command, with which a process may end."""
+def _run(args: Sequence[str]) -> int:
     try:
         if list(args) in (["gen"], ["gen", "--check"]):
-            return _generate(is_check=len(args) > 1, is_process=is_process)
+            return _generate(is_check=len(args) > 1)
         from .app import run
 
         return run(args)
@@ -82,26 +76,21 @@ def _run(args: Sequence[str], *, is_process: bool = False) -> int:
     return 2
 
 
-def _generate(*, is_check: bool, is_process: bool) -> int:
+def _generate(*, is_check: bool) -> int:
     """Return the exit code of `toolgen gen`; that there are no options would take a tenth of it to parse."""
     try:
         from .config import find_project
-        from .garbage import leave_objects
         from .gen import check_output, generate_output
         from .outcome import print_outcome
 
         project = find_project(None)
         run = check_output if is_check else generate_output
-        outcome = run(project, is_last=is_process)
-        code = print_outcome(outcome)
+        return print_outcome(run(project))
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:  # nobody reads what it prints
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
         return 1
-    if is_process and outcome.is_recorded:
-        leave_objects()  # what only declares has nothing to finalize
-    return code
 
 
 def _print_bug() -> None:

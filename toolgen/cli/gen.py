@@ -4,48 +4,25 @@ from __future__ import annotations
 
 import difflib
 import sys
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from tempfile import gettempdir
 from types import ModuleType
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
-from toolgen.codegen import Generation
-from toolgen.codegen.languages import generate_language
-from toolgen.codegen.manifest import MANIFEST, Manifest
-from toolgen.codegen.sources import SourceDigests, stamp
-from toolgen.codegen.write import (
-    Change,
-    Comparison,
-    KeptTexts,
-    Report,
-    SpooledTexts,
-    Texts,
-    compare,
-    preview,
-    write,
-)
+from toolgen.codegen.manifest import MANIFEST
+from toolgen.codegen.write import Change, Comparison, Report, compare, preview, write
 from toolgen.contract.record import frozen_record
-from toolgen.dsl import Agent, Completion, Design, Method, Service, Tool, Toolset, build
-from toolgen.dsl.datatypes import DataType
-from toolgen.dsl.evaluation.clause_lookup import walk
-from toolgen.dsl.evaluation.toolset_digests import WrittenToolsets
-from toolgen.dsl.structure import Attributes
-from toolgen.expr.tree import Design as CheckedDesign
+from toolgen.dsl import Design
+from toolgen.dsl.clause import Clause
 from toolgen.findings import Code, Finding, Format, Place
 
-from .changed_toolsets import changed_toolsets
 from .config import Project
-from .garbage import OF_GENERATION, rare_collections
-from .generation_inputs import Inputs, recorded_inputs
-from .last_generation import Memory
+from .generation_record import digest_of, generation_digest, is_recorded, stub_files, write_record
 from .load import load_design, load_module
 from .outcome import Outcome, reported
 from .output_lock import read_lock, write_lock
 from .problem_codes import (
-    CLAUSE_UNLISTED,
     OUTPUT_CHANGED,
     OUTPUT_EDITED,
     OUTPUT_KEPT,
@@ -53,148 +30,119 @@ from .problem_codes import (
     OUTPUT_STALE,
     OUTPUT_UNRECORDED,
 )
-from .sources import collected_sources, newer_sources, recorded_sources, require_resolved, unreported_reads
-from .stubs import StubPlan, plan_stubs
-from .terminal import has_colours, show_progress
+from .sources import imported_sources, newer_sources, require_resolved
+from .terminal import has_colours
 
-_Listed: TypeAlias = Service | Agent | Completion | Method | Toolset | Tool
-_OWNERS: Final[Mapping[type[_Listed], str]] = {
-    Service: "Design",
-    Agent: "Service",
-    Completion: "Service",
-    Method: "Service",
-    Toolset: "Service, Use or Export",
-    Tool: "Toolset",
-}
-"""What is generated for itself, and the clause that lists it."""
-_LEAVES: Final = (DataType, Attributes)
-"""Clauses in which none of these stands."""
+if TYPE_CHECKING:
+    from .output_plan import OutputPlan
+
 _STYLES: Final = {"@": "36", "-": "31", "+": "32"}
 """Terminal style of a line by its first character."""
 
 GENERATE: Final = "run: toolgen gen"
 _EDITED: Final = "make the change in the design or an executor: toolgen gen writes the file without it"
+_STALE_STAMP: Final = "the stamp is not that of the design, so that commands take the code for older"
 
-_MANY_TOOLS: Final = 150
-"""Tools whose code takes more than a second to make."""
 _MOST_NAMES: Final = 3
 """New stubs that the summary names; of more it only gives the number."""
 
 
 @frozen_record
-class _Tree:
-    """A generated tree of one language; its folder is relative to the working directory."""
+class _Loaded:
+    """A design as its author wrote it."""
 
-    out: Path
-    texts: Texts
-
-
-@frozen_record
-class _OutputPlan:
-    """The files of a design; paths are relative to the working directory."""
-
-    python: _Tree
-    sources: Mapping[str, SourceDigests]
-    """Those of the design, for the manifest."""
-    others: tuple[_Tree, ...]
-    """Trees of other languages."""
-    stub_folder: Path
-    stubs: StubPlan
-    warnings: tuple[Finding, ...]
-    """What the design is not stopped by."""
-    memory: Memory
-    inputs: Inputs | None = None
-    """What was read, where it is recorded."""
-
-    @property
-    def trees(self) -> tuple[_Tree, ...]:
-        return (self.python, *self.others)
+    design: Design
+    module: ModuleType
+    sources: frozenset[str]
+    """The modules of the project that were imported for it, by path inside the project."""
 
 
-@rare_collections(OF_GENERATION)
-def generate_output(project: Project, format: Format = "text", *, is_last: bool = False) -> Outcome:
+def generate_output(project: Project, format: Format = "text", *, is_forced: bool = False) -> Outcome:
     """Write the generated code and missing stubs to disk, and record the run for the next one.
 
-    Where it is the last thing that the process does, the design may be gone afterwards.
+    Where the last run was of the same design, and all files are as it left them, nothing is generated, unless
+    that is forced.
     """
     with write_lock(project):
-        plan = _recorded_plan(project, format, is_last=is_last)
-        if isinstance(plan, Outcome):
-            return plan
+        loaded = _load(project)
+        generation, read = _generation(project, loaded), _read_files(project, loaded)
+        if not is_forced and is_recorded(project, generation, read):
+            return _current(project)
+        plan = _plan(project, loaded)
+        if isinstance(plan, tuple):
+            return _design_outcome(plan, format)
         for tree in plan.others:
             compare(tree.out, tree.texts)  # before anything is written, whether it can be
-        python, stubs = plan.python, plan.stubs
-        reports = {
-            python.out: write(
-                python.out,
-                python.texts,
+        reports = [
+            write(
+                plan.python.out,
+                plan.python.texts,
                 design=project.design,
                 sources=plan.sources,
-                stubs=stubs.new,
-                edits=stubs.edits,
-            )
-        }
-        for tree in plan.others:
-            reports[tree.out] = write(tree.out, tree.texts, design=project.design)
+                stubs=plan.stubs.new,
+                edits=plan.stubs.edits,
+            ),
+            *(write(tree.out, tree.texts, design=project.design) for tree in plan.others),
+        ]
+        trees = [*zip(plan.trees, reports, strict=True)]
         notes = [
-            f"{out / path}: was edited; written again"
-            for out, report in reports.items()
+            f"{tree.out / path}: was edited; written again"
+            for tree, report in trees
             for path in report.edited
         ]
-        left = [
-            replace(kept_output(out / path), severity="warning")
-            for out, report in reports.items()
+        notes += plan.stubs.notes
+        warnings = [*plan.warnings]
+        warnings += [
+            replace(kept_output(tree.out / path), severity="warning")
+            for tree, report in trees
             for path in report.kept
         ]
-        done = {out: _changes(report) for out, report in reports.items()}
-        done[python.out] += _new_stubs(plan)
-        manifests = (report.manifest for report in reports.values())
-        is_recorded = _record(plan, manifests, is_clean=not (notes or left or stubs.notes))
-        outcome = reported(
-            [*plan.warnings, *left],
-            format,
-            code=0,
-            notes=[*notes, *stubs.notes],
-            summary="; ".join(f"{out}: {', '.join(each) or 'up to date'}" for out, each in done.items()),
-        )
-        return replace(outcome, is_current=not any(done.values()), is_recorded=is_recorded)
+        if not (notes or warnings):  # which each run says
+            manifests = {tree.folder: report.manifest for tree, report in trees}
+            write_record(project, generation, {**_read_files(project, loaded), **read}, manifests)
+        return _written(plan, reports, warnings, notes, format)
 
 
-@rare_collections(OF_GENERATION)
-def check_output(project: Project, format: Format = "text", *, is_last: bool = False) -> Outcome:
-    """Report which files differ from the design; the exit code is 1 if there are any.
+def _written(
+    plan: OutputPlan, reports: list[Report], warnings: list[Finding], notes: list[str], format: Format
+) -> Outcome:
+    done = [_changes(report) for report in reports]
+    done[0] += _new_stubs(plan)
+    summary = "; ".join(
+        f"{tree.out}: {', '.join(each) or 'up to date'}" for tree, each in zip(plan.trees, done, strict=True)
+    )
+    outcome = reported(warnings, format, code=0, notes=notes, summary=summary)
+    return replace(outcome, is_current=not any(done))
 
-    Where it is the last thing that the process does, the design may be gone afterwards.
-    """
+
+def check_output(project: Project, format: Format = "text") -> Outcome:
+    """Report which files differ from the design; the exit code is 1 if there are any."""
     with read_lock(project):
-        plan = _recorded_plan(project, format, is_last=is_last)
-        if isinstance(plan, Outcome):
-            return plan
+        plan = _plan(project, _load(project))
+        if isinstance(plan, tuple):
+            return _design_outcome(plan, format)
         compared = [(tree.out, compare(tree.out, tree.texts)) for tree in plan.trees]
         findings = [finding for each in compared for finding in differences(*each)]
         if not findings and newer_sources(project):
-            findings = [_stale_stamp(plan.python.out)]
+            findings = [_stale_manifest(plan.python.out, _STALE_STAMP)]
         if not findings:
-            manifests = (each.manifest for _, each in compared)
-            is_recorded = _record(plan, manifests, is_clean=plan.stubs.is_empty)
-            return replace(_current(plan), is_recorded=is_recorded)
+            return _current(project)
         is_repaired = any(finding.hint in (GENERATE, _EDITED) for finding in findings)
         repair = GENERATE if is_repaired else "delete what was kept"
         return reported(findings, format, code=1, summary=f"to bring it up to date, {repair}")
 
 
-@rare_collections(OF_GENERATION)
 def diff_output(project: Project, format: Format = "text") -> Outcome:
     """Show what `generate_output` would change, as a diff; the exit code is 1 if there is a change."""
     with read_lock(project):
-        plan = _plan(project, format)
-        if isinstance(plan, Outcome):
-            return plan
+        plan = _plan(project, _load(project))
+        if isinstance(plan, tuple):
+            return _design_outcome(plan, format)
         python = plan.python
         changes = preview(python.out, python.texts, stubs=plan.stubs.new, edits=plan.stubs.edits)
         changes += [change for tree in plan.others for change in preview(tree.out, tree.texts)]
         if not changes:
-            return _current(plan)
+            return _current(project)
         return Outcome(
             code=1,
             output=unified_diff(changes, colour=has_colours(sys.stdout)),
@@ -202,79 +150,41 @@ def diff_output(project: Project, format: Format = "text") -> Outcome:
         )
 
 
-def _current(plan: _OutputPlan) -> Outcome:
-    folders = "; ".join(f"{tree.out}: up to date" for tree in plan.trees)
-    return Outcome(code=0, summary=folders, is_current=True)
+def _current(project: Project) -> Outcome:
+    folders = map(project.display_path, (project.out, *project.languages.values()))
+    return Outcome(code=0, summary="; ".join(f"{out}: up to date" for out in folders), is_current=True)
 
 
-def _record(plan: _OutputPlan, manifests: Iterable[Manifest], *, is_clean: bool) -> bool:
-    """Record what a run read, if the next one of it has nothing to say; return whether it is recorded."""
-    if plan.inputs and is_clean and not plan.warnings:
-        return plan.inputs.record(plan.memory, manifests)
-    return False
-
-
-def _recorded_plan(project: Project, format: Format, *, is_last: bool) -> _OutputPlan | Outcome:
-    """Return the plan with what was read for it, or the findings of the design."""
-    with suppress(FileNotFoundError):  # before anything is recorded, for the design depends on none of it
-        gettempdir()
-    with recorded_inputs(project) as inputs:
-        plan = _plan(project, format, inputs, is_last=is_last)
-    return plan if isinstance(plan, Outcome) else replace(plan, inputs=inputs)
-
-
-def _plan(
-    project: Project, format: Format, inputs: Inputs | None = None, *, is_last: bool = False
-) -> _OutputPlan | Outcome:
-    """Return the plan, or the findings of the design."""
-    recorded = recorded_sources(project)
-    with collected_sources(project) as sources:
+def _load(project: Project) -> _Loaded:
+    """Import the design."""
+    with imported_sources(project) as sources:
         design = load_design(project)
-        require_resolved(project, sources)
-        # now, for syntax trees take more memory than anything else, and are gone before the rest is there
-        if inputs:
-            inputs.look()
-        stamped = stamp(project.directory, sources, recorded)
-        written = WrittenToolsets(design)
-        digests = written.digests() if inputs else {}
-        part = changed_toolsets(project, written, digests)
-        evaluation = part.evaluation if part else build(design)
-    checked = evaluation.design
-    if checked is None:
-        return _design_outcome(evaluation.diagnostics, format)
-    count = sum(len(toolset.tools) for of in checked.services for toolset in of.toolsets)
-    if count >= _MANY_TOOLS:
-        show_progress(f"generating the code of {count:,} tools…")
-    stub_folder = project.display_path(project.stubs)
-    unused = tuple(unlisted(load_module(project, project.design, "design"), design))
-    del design, written
-    if inputs and is_last:
-        inputs.release_design()
-    texts, memory = (part.texts, part.memory) if part else _generated(project, checked)
-    return _OutputPlan(
-        python=_Tree(out=project.display_path(project.out), texts=texts),
-        sources=stamped | stamp(project.directory, sources - stamped.keys(), recorded),
-        others=tuple(
-            _Tree(
-                out=project.display_path(folder),
-                texts=generate_language(language, checked, module=project.design),
-            )
-            for language, folder in project.languages.items()
-        ),
-        stub_folder=stub_folder,
-        stubs=plan_stubs(project, checked, stub_folder, has_others=bool(part)),
-        warnings=(*evaluation.diagnostics, *unused),
-        memory=Memory(toolsets=digests, texts=memory),
-    )
+    require_resolved(project, sources)
+    module = load_module(project, project.design, "design")
+    return _Loaded(design=design, module=module, sources=frozenset(sources))
 
 
-def _generated(project: Project, design: CheckedDesign) -> tuple[Texts, Iterable[str]]:
-    """Return the texts of a design, and what the next run needs."""
-    with unreported_reads():
-        keep, format_ = KeptTexts().keep, project.catalog_format
-        made = Generation(design, module=project.design, catalog_format=format_, keep=keep)
-        texts = SpooledTexts(made.files())
-    return texts, made.memory
+def _generation(project: Project, loaded: _Loaded) -> str:
+    """Return the digest of what is generated from, with the clauses that are warned of; "" for unknown."""
+    named = {
+        name: value
+        for name, value in vars(loaded.module).items()
+        if isinstance(value, Clause) and name[:1] != "_"
+    }
+    return generation_digest(project, loaded.design, named)
+
+
+def _plan(project: Project, loaded: _Loaded) -> OutputPlan | tuple[Finding, ...]:
+    """Return the plan, or the findings of the design."""
+    from .output_plan import output_plan  # which a run that has nothing to do does not load
+
+    return output_plan(project, loaded.design, loaded.module, loaded.sources)
+
+
+def _read_files(project: Project, loaded: _Loaded) -> dict[str, str]:
+    """Return the digests of what the author wrote and a run reads: modules of the design, and stubs."""
+    paths = [*loaded.sources, *stub_files(project)]
+    return {path: digest_of(project.directory / path) for path in paths}
 
 
 def _design_outcome(diagnostics: tuple[Finding, ...], format: Format) -> Outcome:
@@ -289,7 +199,7 @@ def _changes(report: Report) -> list[str]:
     return [*done, f"{len(report.deleted)} deleted"] if report.deleted else done
 
 
-def _new_stubs(plan: _OutputPlan) -> list[str]:
+def _new_stubs(plan: OutputPlan) -> list[str]:
     """Return a short summary of what a run did to the stubs."""
     done = list[str]()
     new = [str(file) for file in plan.stubs.new if file.name != "__init__.py"]
@@ -320,12 +230,15 @@ def differences(out: Path, comparison: Comparison) -> list[Finding]:
         for code, message, paths in groups
         for path in paths
     ]
-    return [*findings, *(kept_output(out / path) for path in comparison.kept)]
+    findings += (kept_output(out / path) for path in comparison.kept)
+    if not findings and not comparison.is_current:
+        return [_stale_manifest(out, "it is not the manifest that toolgen writes of the files")]
+    return findings
 
 
-def _stale_stamp(out: Path) -> Finding:
+def _stale_manifest(out: Path, message: str) -> Finding:
     return OUTPUT_CHANGED.finding(
-        "the stamp is not that of the design, so that commands take the code for older",
+        message,
         place=Place(file=str(out / MANIFEST)),
         hint=GENERATE,
     )
@@ -361,27 +274,3 @@ def _split(data: bytes | None) -> list[str]:
     else:
         lines.pop()
     return lines
-
-
-def unlisted(module: ModuleType, design: Design) -> Iterator[Finding]:
-    """Yield a warning for each clause that has a name in the module and does not stand in the design.
-
-    One whose name begins with an underscore is not meant to, nor one of another file, nor one within another
-    that is not listed.
-    """
-    listed = {id(clause) for clause in walk(design, set(), _LEAVES)}
-    named = {
-        id(value): (name, value)
-        for name, value in vars(module).items()
-        if isinstance(value, _Listed) and not name.startswith("_") and id(value) not in listed
-    }
-    within = {id(inner) for _, value in named.values() for inner in walk(value, set()) if inner is not value}
-    for key, (name, value) in named.items():
-        if key in within or value.source.file != module.__file__:
-            continue
-        kind = type(value).__name__
-        yield CLAUSE_UNLISTED.finding(
-            f"{kind.lower()} {value.name!r} does not stand in the design; nothing is generated for it",
-            place=value.source.located(),
-            hint=f"list {name} in its {_OWNERS[type(value)]}, or remove it",
-        )

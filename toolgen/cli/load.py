@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from toolgen.contract.errors import ToolgenError
 
 from .config import Project
-from .garbage import begin_design
 from .python_errors import user_code_errors
 
 if TYPE_CHECKING:
     from toolgen.dsl import Design
+
+_SECONDS: Final = 2.0
+"""How exact the times of files are, of which bytecode has whole seconds."""
 
 
 def load_design(project: Project) -> Design:
@@ -33,9 +38,11 @@ def load_design(project: Project) -> Design:
         )
     from toolgen.dsl import Design  # which the commands that only run tools do not load
 
-    begin_design()
-    with no_bytecode():
+    before = set(sys.modules)
+    try:
         module = load_module(project, project.design, "design")
+    finally:
+        _remove_new_bytecode(sys.modules.keys() - before)
     if not hasattr(module, "design"):
         raise ToolgenError(
             f"the module {project.design!r} has no name 'design'",
@@ -50,14 +57,17 @@ def load_design(project: Project) -> Design:
     return design
 
 
-@contextmanager
-def no_bytecode() -> Iterator[None]:
-    """Write no bytecode: of a file that is saved twice in a second it would hide the second version."""
-    before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
-    try:
-        yield
-    finally:
-        sys.dont_write_bytecode = before
+def _remove_new_bytecode(modules: Iterable[str]) -> None:
+    """Remove the bytecode of files that were saved just now: of one that is saved twice in a second, Python
+    would take that of the first version for the second one's.
+    """
+    newest = time.time() - _SECONDS
+    for name in modules:
+        spec: object = getattr(sys.modules.get(name), "__spec__", None)
+        if isinstance(spec, ModuleSpec) and spec.cached and spec.origin:
+            with suppress(OSError):
+                if os.stat(spec.origin).st_mtime > newest:
+                    os.unlink(spec.cached)
 
 
 def load_module(project: Project, name: str, key: str) -> ModuleType:

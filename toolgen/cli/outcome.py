@@ -32,8 +32,6 @@ class Outcome:
     """The last line for people."""
     is_current: bool = False
     """Nothing was wrong, and nothing had to be done."""
-    is_recorded: bool = False
-    """The design only declares, and what was read of it is recorded."""
 
 
 def print_outcome(outcome: Outcome) -> int:

@@ -1,13 +1,13 @@
-"""The sources of a design: which files it reads, and whether the generated code is older than they are."""
+"""The sources of a design, its modules and the files that it names, and whether its code is older."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from importlib.util import source_from_cache
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
 from typing import Final
 
 from toolgen.codegen.manifest import MANIFEST, read_manifest
@@ -18,63 +18,39 @@ from .config import Project
 
 _TOOLGEN: Final = Path(__file__).parents[1]
 _MOST_NAMES: Final = 3
-_readers: list[Callable[[str], None]] = []
-"""What is called with each file and folder that the process reads; a hook of Python's cannot be removed."""
 
 
 @contextmanager
-def reported_reads(project: Project, report: Callable[[str], None]) -> Iterator[None]:
-    """Report each file and folder of the project that the process reads meanwhile, once.
+def imported_sources(project: Project) -> Iterator[set[str]]:
+    """Collect the project's modules that are imported meanwhile, by path inside it."""
+    before, sources = set(sys.modules), set[str]()
+    yield sources
+    for name in sys.modules.keys() - before:
+        module: object = sys.modules[name]
+        file = vars(module).get("__file__") if isinstance(module, ModuleType) else None
+        if isinstance(file, str):
+            sources |= inside(project, Path(file))
 
-    The generated code, the stubs and what is installed inside the project do not count.
+
+def inside(project: Project, file: Path) -> set[str]:
+    """Return the path of a file inside the project; nothing where it is none of the author's.
+
+    The generated code, the stubs and what is installed inside the project are none.
     """
-    seen: set[str] = set()
-
-    def read(path: str) -> None:
-        if path not in seen:
-            seen.add(path)
-            if _is_in_project(Path(path), project):
-                report(path)
-
-    with all_reads(read):
-        yield
-
-
-@contextmanager
-def all_reads(read: Callable[[str], None]) -> Iterator[None]:
-    """Call `read` with the absolute path of each file and folder that the process is about to read."""
-    if not _readers:
-        sys.addaudithook(_note)
-        _readers.append(lambda _: None)  # so that one hook is added
-    _readers.append(read)
-    try:
-        yield
-    finally:
-        _readers.remove(read)
-
-
-@contextmanager
-def unreported_reads() -> Iterator[None]:
-    """Report nothing that is read meanwhile, which toolgen reads for itself."""
-    readers = _readers[1:]
-    del _readers[1:]
-    try:
-        yield
-    finally:
-        _readers[1:] = readers
-
-
-@contextmanager
-def collected_sources(project: Project) -> Iterator[set[str]]:
-    """Collect the files of the project that the process reads meanwhile, relative to its directory."""
-    sources = set[str]()
-
-    def collect(path: str) -> None:
-        if not Path(path).is_relative_to(_TOOLGEN) and os.path.isfile(path):
-            sources.add(Path(path).relative_to(project.directory).as_posix())
-
-    with reported_reads(project, collect):
-        yield sources
+    file = Path(os.path.abspath(file))
+    if not file.is_relative_to(project.directory) or file.is_relative_to(sys.prefix):
+        return set()
+    path = file.relative_to(project.directory)
+    if (
+        file.is_relative_to(_TOOLGEN)
+        or any(
+            path.is_relative_to(folder)
+            for folder in (project.out, project.stubs, *project.languages.values())
+        )
+        or any(part.startswith(".") or part in ("__pycache__", "site-packages") for part in path.parts)
+    ):
+        return set()
+    return {path.as_posix()}
 
 
 def recorded_sources(project: Project) -> Mapping[str, SourceDigests]:
@@ -123,8 +99,7 @@ def require_resolved(project: Project, sources: Iterable[str]) -> None:
             continue
         from .reimporting import stored_lock  # which a project without imports does not need
 
-        with unreported_reads():
-            conflicts = stored_lock(file).open
+        conflicts = stored_lock(file).open
         places = [each for each in conflicts if each.startswith(("server:", "credential:", "security:"))]
         if places:
             raise ToolgenError(
@@ -132,46 +107,3 @@ def require_resolved(project: Project, sources: Iterable[str]) -> None:
                 f"{', '.join(places)}; nothing was generated",
                 hint=f"check it and edit the design, then run: toolgen import --resolve {places[0]}",
             )
-
-
-def _note(event: str, arguments: tuple[object, ...]) -> None:
-    if (
-        _readers
-        and len(_readers) > 1
-        and (  # a module that Python takes down has None for it
-            event in ("os.listdir", "os.scandir") or (event == "open" and _is_reading(arguments[1]))
-        )
-    ):
-        path = _source(arguments[0])
-        if path is not None:
-            for read in tuple(_readers):
-                read(path)
-
-
-def _is_reading(mode: object) -> bool:
-    return not isinstance(mode, str) or not set(mode) & set("wax")
-
-
-def _source(path: object) -> str | None:
-    """Return the absolute path, of bytecode that of its source; None where it is no path."""
-    if path == 0:
-        return "/dev/stdin"
-    if not isinstance(path, str | bytes | os.PathLike):
-        return None
-    name = os.path.abspath(os.fsdecode(path))
-    if name.endswith(".pyc"):
-        with suppress(ValueError):  # a module without source
-            return source_from_cache(name)
-    return name
-
-
-def _is_in_project(path: Path, project: Project) -> bool:
-    directory = project.directory
-    if not path.is_relative_to(directory) or path.is_relative_to(sys.prefix):
-        return False
-    inside = path.relative_to(directory)
-    return not (
-        inside.is_relative_to(project.out)
-        or inside.is_relative_to(project.stubs)
-        or any(part.startswith(".") or part in ("__pycache__", "site-packages") for part in inside.parts)
-    )

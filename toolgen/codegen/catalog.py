@@ -18,10 +18,9 @@ from toolgen.catalog.entry import (
     type_entry,
     without,
 )
-from toolgen.catalog.entry_texts import CatalogEntry, Keep, catalog_entry, in_memory
+from toolgen.catalog.entry_texts import CatalogEntry, catalog_entry
 from toolgen.catalog.texts import SchemaTexts
-from toolgen.catalog.unchanged_tools import UnchangedTools
-from toolgen.catalog.writer import Head, RootCatalogue, catalogue, root_catalogue
+from toolgen.catalog.writer import Head, catalogue
 from toolgen.contract.json_value import Json
 from toolgen.contract.policy import History, RunPolicy
 from toolgen.contract.tool_facts import Artifact, Confirmation, Error
@@ -37,10 +36,9 @@ from .layout import Scope
 class CatalogWriter:
     """Writes the catalogues of a design; what several tools have is written once."""
 
-    def __init__(self, head: Head, shared: Objects, keep: Keep = in_memory) -> None:
+    def __init__(self, head: Head, shared: Objects) -> None:
         self.head = head
         self._shared = shared
-        self._keep = keep
         self._schemas = SchemaParts(has_class_titles=head.format == 1, shared=shared)
         self._texts = SchemaTexts(self._schemas.shared_ids)
         self._records: dict[str, TypeRecord] = {}
@@ -54,14 +52,8 @@ class CatalogWriter:
         """Return the entry of a tool."""
         facts = tool_facts(record)
         if self.head.format == 1:
-            return catalog_entry(without(facts, SINCE_2), self._texts, self._keep)
-        return catalog_entry(facts, self._texts, self._keep, adds_digest=True)
-
-    def root(
-        self, entries: Iterable[CatalogEntry], further: Mapping[str, Json], unchanged: UnchangedTools | None
-    ) -> RootCatalogue:
-        """Return the catalogue of the design, see `toolgen.catalog.writer.root_catalogue`."""
-        return root_catalogue(self.head, entries, further=further, texts=self._texts, unchanged=unchanged)
+            return catalog_entry(without(facts, SINCE_2), self._texts)
+        return catalog_entry(facts, self._texts, adds_digest=True)
 
     def type_record(self, of: ObjectType, scope: Scope, examples: tuple[Json, ...] = ()) -> TypeRecord:
         """Return what a catalogue says of an object that crosses the JSON boundary."""

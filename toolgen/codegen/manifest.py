@@ -15,16 +15,14 @@ from toolgen.contract.record import frozen_record
 from .sources import SourceDigests
 
 MANIFEST: Final = ".toolgen.json"
-FORMAT: Final = 1
-"""Version of the manifest."""
+FORMAT: Final = 2
+"""Version of the manifest; those of version 1 have a digest more of each file."""
 
 
 @frozen_record
 class FileDigests:
-    """Two digests of one file: neither a new formatter nor a new toolgen alone makes it stale."""
+    """What a file of ours may hold; whether it is what the design says is seen by its bytes alone."""
 
-    source: str
-    """Digest of the text before formatting."""
     written: str
     """Digest of the file."""
     coming: str = ""
@@ -35,7 +33,7 @@ class FileDigests:
 
     def document(self) -> dict[str, str]:
         coming = {"coming": self.coming} if self.coming else {}
-        return {"source": self.source, "written": self.written, **coming}
+        return {"written": self.written, **coming}
 
 
 @frozen_record
@@ -81,11 +79,7 @@ def read_manifest(text: str, name: str) -> Manifest:
                 hint="pip install --upgrade 'toolgen[gen]'",
             )
         files = {
-            path: FileDigests(
-                source=str(entry["source"]),
-                written=str(entry["written"]),
-                coming=str(entry.get("coming", "")),
-            )
+            path: FileDigests(written=str(entry["written"]), coming=str(entry.get("coming", "")))
             for path, entry in document["files"].items()
         }
         sources = {
@@ -95,7 +89,7 @@ def read_manifest(text: str, name: str) -> Manifest:
         manifest = Manifest(design=str(document["design"]), files=files, sources=sources)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise _unreadable(name) from error
-    if version != FORMAT or not all(_is_inside(path) for path in [*files, *sources]):
+    if version not in (1, FORMAT) or not all(_is_inside(path) for path in [*files, *sources]):
         raise _unreadable(name)
     return manifest
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
-from toolgen.catalog.entry_texts import CatalogEntry, Keep, in_memory
-from toolgen.catalog.unchanged_tools import UnchangedTools
-from toolgen.catalog.writer import Head, Root, RootCatalogue
+from toolgen.catalog.entry_texts import CatalogEntry
+from toolgen.catalog.writer import Head, Root
 from toolgen.contract.names import CATALOG, CATALOG_FORMAT, COMPLETION_SCHEMAS, CatalogFormat
 from toolgen.contract.record import frozen_record
 from toolgen.expr.tree import Agent, Design, Service, Toolset
@@ -68,47 +67,16 @@ def generate(
         module: The dotted name of the design's module, for the headers.
         catalog_format: The format of the catalogues.
     """
-    return Generation(design, module=module, catalog_format=catalog_format).texts()
-
-
-class Generation:
-    """What `generate` returns, file by file.
-
-    `unchanged` are tools that the design lacks and its catalogue has; `keep` puts texts of all tools away,
-    which are as large as the catalogue, and are needed when all files were made.
-    """
-
-    def __init__(
-        self,
-        design: Design,
-        *,
-        module: str,
-        catalog_format: CatalogFormat = CATALOG_FORMAT,
-        unchanged: UnchangedTools | None = None,
-        keep: Keep = in_memory,
-    ) -> None:
-        self._module = module
-        self._whole = _design_context(design, catalog_format, keep)
-        self._unchanged = unchanged
-        self.memory: Iterable[str] = ()
-        """What the next run needs, see `toolgen.catalog.unchanged_tools`; after all files were made."""
-
-    def files(self) -> Iterator[tuple[str, Iterable[str]]]:
-        """Yield the path of each file, and the parts of its text."""
-        for path, content in _files(self._whole):
-            yield path, (content if isinstance(content, str) else render(content, design=self._module),)
-        root = _root(self._whole, self._unchanged)
-        yield CATALOG, root.parts
-        self.memory = root.memory
-
-    def texts(self) -> dict[str, str]:
-        """Return the text of each file by its path."""
-        return {path: "".join(parts) for path, parts in self.files()}
+    whole = _design_context(design, catalog_format)
+    return {
+        path: content if isinstance(content, str) else render(content, design=module)
+        for path, content in _files(whole)
+    }
 
 
 def catalogue_text(design: Design) -> str:
     """Return the text of the design's own catalogue, which the tree has at its root."""
-    return "".join(_root(_design_context(design, CATALOG_FORMAT, in_memory), None).parts)
+    return _root(_design_context(design, CATALOG_FORMAT))
 
 
 def stub(design: Design, toolset: Toolset, package: str) -> str:
@@ -125,20 +93,20 @@ def app(design: Design, place: AppPlace) -> dict[str, str]:
 
 
 def _files(whole: _DesignContext) -> Iterator[tuple[str, View | str]]:
-    """Yield all files but the catalogue at the root."""
     design = whole.design
     yield "__init__.py", root_view(design.description)
     yield "py.typed", ""
     yield "types.py", shared_types_view(design, whole.shared)
     for service in design.services:
         yield from _service(service, whole)
+    yield CATALOG, _root(whole)
 
 
-def _root(whole: _DesignContext, unchanged: UnchangedTools | None) -> RootCatalogue:
+def _root(whole: _DesignContext) -> str:
     design, writer = whole.design, whole.writer
     completions = {service.name: completions_scope(service, whole.shared) for service in design.services}
     further = agents_and_completions(writer, design, whole.toolsets, completions)
-    return writer.root(whole.entries.values(), further, unchanged)
+    return writer.catalogue(whole.entries.values(), further=further)
 
 
 @frozen_record
@@ -158,9 +126,9 @@ class _DesignContext:
         return self.writer.catalogue(map(self.entries.__getitem__, ids), is_reviewed=True)
 
 
-def _design_context(design: Design, catalog_format: CatalogFormat, keep: Keep) -> _DesignContext:
+def _design_context(design: Design, catalog_format: CatalogFormat) -> _DesignContext:
     head = Head(design=design.name, version=design.version, format=catalog_format)
-    writer, shared = CatalogWriter(head, design.shared, keep), shared_scope(design)
+    writer, shared = CatalogWriter(head, design.shared), shared_scope(design)
     toolsets = [toolset for service in design.services for toolset in service.toolsets]
     scopes = {names.qualified(toolset): toolset_scope(toolset, shared) for toolset in toolsets}
     entries: dict[str, CatalogEntry] = {}

@@ -1,5 +1,9 @@
 """The design language: its clauses, and `build`, which checks a design and resolves it."""
 
+from typing import TYPE_CHECKING
+
+from toolgen.contract.lazy import lazy_exports
+
 from .agents import Agent, AgentToolset, Budget, Completion, Export, History, RunPolicy, Transfer, Use
 from .attributes import Attribute, Example, Required
 from .behaviour import (
@@ -32,7 +36,6 @@ from .datatypes import (
     Uuid,
     Value,
 )
-from .evaluation import Evaluation, build
 from .security import (
     APIKeySecurity,
     AuthorizationCodeFlow,
@@ -81,6 +84,9 @@ from .transports import (
     Server,
     Variable,
 )
+
+if TYPE_CHECKING:
+    from .evaluation import Evaluation, build
 
 __all__ = [
     "DELETE",
@@ -181,3 +187,9 @@ __all__ = [
     "Variable",
     "build",
 ]
+
+_LATER = {".evaluation": "Evaluation build"}
+"""A design that did not change since its code was generated is not evaluated."""
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = lazy_exports(__name__, _LATER)

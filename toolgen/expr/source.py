@@ -26,7 +26,7 @@ class Source:
     def of_caller(cls) -> Source:
         """Return the nearest frame outside the toolgen package."""
         frame = sys._getframe(1)
-        while frame.f_globals.get("__name__", "").split(".")[0] == "toolgen" and frame.f_back:
+        while f"{frame.f_globals.get('__name__')}.".startswith("toolgen.") and frame.f_back:
             frame = frame.f_back
         return cls(frame.f_code, frame.f_lasti)
 

@@ -6,22 +6,8 @@ Links and special files are neither followed nor opened.
 """
 
 from .atomic_write import Edit
-from .comparison import Comparison, Texts, compare
-from .output import Change, Report, preview, write
-from .spooled_texts import KeptTexts, SpooledTexts
+from .comparison import Comparison
+from .output import Change, Report, compare, preview, write
 from .staging import STAGING, sweep
 
-__all__ = [
-    "STAGING",
-    "Change",
-    "Comparison",
-    "Edit",
-    "KeptTexts",
-    "Report",
-    "SpooledTexts",
-    "Texts",
-    "compare",
-    "preview",
-    "sweep",
-    "write",
-]
+__all__ = ["STAGING", "Change", "Comparison", "Edit", "Report", "compare", "preview", "sweep", "write"]

@@ -1,4 +1,4 @@
-"""Compares the planned texts with the output folder, which holds nothing else."""
+"""Compares new files with those of the output folder, which holds nothing else, by their bytes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path, PurePosixPath
-from typing import Final, TypeAlias
+from typing import Final
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.record import frozen_record
@@ -15,29 +15,26 @@ from toolgen.contract.record import frozen_record
 from ..manifest import MANIFEST, FileDigests, Manifest, digest, read_manifest
 from .disk_errors import disk_error
 from .safe_paths import SafePath, kind
-from .spooled_texts import SpooledTexts
 
 CACHES: Final = frozenset(["__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".DS_Store"])
 """What other programs leave in a folder that is ours."""
-
-Texts: TypeAlias = Mapping[str, str | None]
-"""The planned text of each file by its path; None for one that stays as the manifest has it."""
 
 _MOST_NAMES: Final = 10
 
 
 @frozen_record
 class Comparison:
-    """How the folder differs from the planned texts; each path stands in one group, all in stable order."""
+    """How the folder differs from the new files; each path stands in one group, all in stable order.
+
+    What a file is compared with are bytes. The manifest only says whose a file is that differs.
+    """
 
     manifest: Manifest
     found: Mapping[str, str] = field(default_factory=dict)
     """Digest of each file in the folder."""
-    sources: Mapping[str, str] = field(default_factory=dict)
-    """Digest of each planned text."""
     missing: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
-    """Generated from a text that is not the planned one."""
+    """Files that toolgen wrote, from another design."""
     edited: tuple[str, ...] = ()
     """Not as toolgen wrote them."""
     unrecorded: tuple[str, ...] = ()
@@ -47,13 +44,17 @@ class Comparison:
     kept: tuple[str, ...] = ()
     """Stale, but somebody edited them."""
 
+    is_noted: bool = False
+    """Whether the manifest is that of the new files, as toolgen writes it."""
+
     @property
     def is_current(self) -> bool:
-        return not any((self.missing, self.changed, self.edited, self.unrecorded, self.stale, self.kept))
+        differs = (self.missing, self.changed, self.edited, self.unrecorded, self.stale, self.kept)
+        return self.is_noted and not any(differs)
 
 
-def compare(out: Path, texts: Texts | None = None) -> Comparison:
-    """Return how the folder differs from the planned texts; without any, from what its manifest says.
+def compared(out: Path, new: Mapping[str, str]) -> Comparison:
+    """Return how the folder differs from new files, of which there are digests.
 
     Raises:
         ToolgenError: the folder holds files that are not ours, links or special files, or its manifest is
@@ -61,36 +62,33 @@ def compare(out: Path, texts: Texts | None = None) -> Comparison:
     """
     manifest = Manifest()
     try:
-        digests = _digests(out)
+        digests = file_digests(out)
         recorded = SafePath(root=out, path=PurePosixPath(MANIFEST)).read() if MANIFEST in digests else None
     except OSError as error:
         raise disk_error("read", error, out) from error
     if recorded is not None:
         del digests[MANIFEST]
         manifest = read_manifest(recorded.decode("utf-8", "replace"), str(out / MANIFEST))
-    if texts is None:
-        texts = dict.fromkeys(manifest.files)
-    planned = {*texts, *manifest.files} if recorded is not None else ()
-    if strange := [path for path in digests if path not in planned]:
-        raise check_foreign_files(out, strange)
+    planned = {*new, *manifest.files} if recorded is not None else ()
+    strange = [path for path in digests if path not in planned]
+    strange += [
+        path for path in new if path in digests and path not in manifest.files and digests[path] != new[path]
+    ]
+    if strange:
+        raise _refused(out, "files that toolgen did not write", [str(out / path) for path in strange])
     groups: defaultdict[str, list[str]] = defaultdict(list)
-    if isinstance(texts, SpooledTexts):
-        sources = texts.digests
-    else:
-        sources = {path: digest(text.encode()) for path, text in texts.items() if text is not None}
-    for path in texts:
-        group = _group(digests.get(path), manifest.files.get(path), sources.get(path))
-        if group is not None:
+    for path in new:
+        if (group := _group(digests.get(path), manifest.files.get(path), new[path])) is not None:
             groups[group].append(path)
     for path, file in manifest.files.items():
-        if path not in texts:
+        if path not in new:
             groups["stale" if path not in digests or file.is_ours(digests[path]) else "kept"].append(path)
     in_groups = {group: tuple(paths) for group, paths in groups.items()}
-    return Comparison(manifest=manifest, found=digests, sources=sources, **in_groups)
-
-
-def check_foreign_files(out: Path, paths: list[str]) -> ToolgenError:
-    return _refused(out, "files that toolgen did not write", [str(out / path) for path in paths])
+    files = manifest.files
+    is_noted = recorded == manifest.text().encode() and all(
+        files.get(path) == FileDigests(written=digest) for path, digest in new.items()
+    )
+    return Comparison(manifest=manifest, found=digests, is_noted=is_noted, **in_groups)
 
 
 def _refused(out: Path, what: str, names: list[str]) -> ToolgenError:
@@ -102,18 +100,18 @@ def _refused(out: Path, what: str, names: list[str]) -> ToolgenError:
     )
 
 
-def _group(digest: str | None, file: FileDigests | None, source: str | None) -> str | None:
+def _group(digest: str | None, file: FileDigests | None, new: str) -> str | None:
     if digest is None:
         return "missing"
     if file is None:
         return "unrecorded"
-    if not file.is_ours(digest):
-        return "edited"
-    return "changed" if source is not None and file.source != source else None
+    if digest == new:
+        return None
+    return "changed" if file.is_ours(digest) else "edited"
 
 
-def _digests(out: Path) -> dict[str, str]:
-    """Return the digest of every file in the folder but caches, by path, sorted.
+def file_digests(out: Path) -> dict[str, str]:
+    """Return the digest of every file in a folder of ours but caches, by path, sorted.
 
     The folder itself may be a link, which its author has made; what is in it may not.
 

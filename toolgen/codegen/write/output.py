@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import field, replace
 from pathlib import Path, PurePosixPath
 
@@ -11,11 +12,10 @@ from toolgen.contract.record import frozen_record
 
 from ..manifest import MANIFEST, FileDigests, Manifest, digest
 from ..sources import SourceDigests
-from .atomic_write import AtomicWrite, Edit, changed_meanwhile, remove_empty
-from .comparison import Comparison, Texts, check_foreign_files, compare
+from .atomic_write import AtomicWrite, Edit, remove_empty
+from .comparison import Comparison, compared
 from .disk_errors import disk_error
 from .safe_paths import SafePath
-from .spooled_texts import SpooledTexts
 from .staging import stage, stage_edits, staging
 
 
@@ -57,7 +57,7 @@ class _Run:
 
 def write(
     out: Path,
-    texts: Texts,
+    texts: Mapping[str, str],
     *,
     design: str,
     sources: Mapping[str, SourceDigests] | None = None,
@@ -72,31 +72,40 @@ def write(
     Raises:
         ToolgenError: the folder holds files that are not ours, or the disk refuses; nothing was changed.
     """
-    sources, stubs, edits = sources or {}, stubs or {}, edits or {}
-    before = compare(out, texts)
-    is_noted = before.manifest.design == design and before.manifest.has_sources(sources)
-    if before.is_current and is_noted and not stubs and not edits:
-        return Report(manifest=before.manifest)
+    facts, stubs, edits = Manifest(design=design, sources=sources or {}), stubs or {}, edits or {}
     try:
         with staging(out) as folder:
-            run = _stage(folder, out, texts, before, Manifest(design=design, sources=sources), stubs)
+            run = _stage(folder, out, texts, facts, stubs)
+            before = run.before
+            is_noted = before.manifest.design == design and before.manifest.has_sources(facts.sources)
+            if before.is_current and is_noted and not stubs and not edits:
+                return Report(manifest=before.manifest)
             stage_edits(folder, edits)
             _move_all(out, folder, run, stubs, edits)
     except OSError as error:
         raise disk_error("write", error, out) from error
-    edited = tuple(path for path in before.edited if path in run.new)
     return Report(
         manifest=run.manifest,
         written=tuple(run.new),
-        edited=edited,
+        edited=before.edited,
         deleted=run.deleted,
         kept=before.kept,
     )
 
 
+def compare(out: Path, texts: Mapping[str, str]) -> Comparison:
+    """Return how the folder differs from the texts, formatted; the places are only read.
+
+    Raises:
+        ToolgenError: as `write`.
+    """
+    with _prepared(out, texts, {}) as (_, run):
+        return run.before
+
+
 def preview(
     out: Path,
-    texts: Texts,
+    texts: Mapping[str, str],
     *,
     stubs: Mapping[Path, str] | None = None,
     edits: Mapping[Path, Edit] | None = None,
@@ -107,11 +116,16 @@ def preview(
         ToolgenError: as `write`.
     """
     stubs, edits = stubs or {}, edits or {}
-    before = compare(out, texts)
+    with _prepared(out, texts, stubs) as (folder, run):
+        return list(_changes(out, folder, run, stubs, edits))
+
+
+@contextmanager
+def _prepared(out: Path, texts: Mapping[str, str], stubs: Mapping[Path, str]) -> Iterator[tuple[Path, _Run]]:
+    """Yield a run with its new files in a temporary folder."""
     try:
         with tempfile.TemporaryDirectory() as folder:
-            run = _stage(Path(folder), out, texts, before, before.manifest, stubs)
-            return list(_changes(out, Path(folder), run, stubs, edits))
+            yield Path(folder), _stage(Path(folder), out, texts, Manifest(), stubs)
     except OSError as error:
         raise disk_error("write", error, out) from error
 
@@ -131,39 +145,19 @@ def _changes(
 
 
 def _stage(
-    folder: Path,
-    out: Path,
-    texts: Texts,
-    before: Comparison,
-    facts: Manifest,
-    stubs: Mapping[Path, str],
+    folder: Path, out: Path, texts: Mapping[str, str], facts: Manifest, stubs: Mapping[Path, str]
 ) -> _Run:
     """Format what is new; `facts` are those of the new manifest, beside its files."""
-    unlike = {*before.missing, *before.changed, *before.edited, *before.unrecorded}
-    new = [path for path in texts if path in unlike]
-    if lost := [path for path in new if path not in before.sources]:
-        raise changed_meanwhile(out / lost[0])
-    stage(folder, ((path, _parts(texts, path)) for path in new), stubs)
-    written = {path: digest((folder / "tree" / path).read_bytes()) for path in new}
-    if strange := [path for path in before.unrecorded if before.found[path] != written[path]]:
-        raise check_foreign_files(out, strange)
-    old = before.manifest.files
-    files = {
-        path: FileDigests(source=before.sources[path], written=written[path])
-        if path in written
-        else old[path]
-        for path in texts
-    }
+    stage(folder, texts, stubs)
+    new = {path: digest((folder / "tree" / path).read_bytes()) for path in texts}
+    before = compared(out, new)
+    files = {path: FileDigests(written=written) for path, written in new.items()}
     return _Run(
         before=before,
-        new={path: new for path, new in written.items() if before.found.get(path) != new},
+        new={path: new for path, new in new.items() if before.found.get(path) != new},
         deleted=tuple(path for path in before.stale if path in before.found),
-        manifest=replace(facts, files=files | {path: old[path] for path in before.kept}),
+        manifest=replace(facts, files=files | {path: before.manifest.files[path] for path in before.kept}),
     )
-
-
-def _parts(texts: Texts, path: str) -> Iterable[bytes]:
-    return texts.parts(path) if isinstance(texts, SpooledTexts) else ((texts[path] or "").encode(),)
 
 
 def _move_all(
@@ -212,5 +206,5 @@ def _transitional_manifest(run: _Run) -> Manifest:
     files = dict(before.manifest.files)
     for path, new in run.new.items():
         written = files[path].written if path in before.edited else before.found.get(path, "")
-        files[path] = FileDigests(source="", written=written, coming=new)
+        files[path] = FileDigests(written=written, coming=new)
     return replace(before.manifest, files=files)

@@ -9,7 +9,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -85,19 +85,14 @@ def _marker_text(out: Path) -> bytes:
     return text + os.fsencode(os.path.realpath(out)) + b"\n"
 
 
-def stage(folder: Path, files: Iterable[tuple[str, Iterable[bytes]]], stubs: Mapping[Path, str]) -> None:
-    """Write the tree to `tree` and the files of `stubs`, by number, to `stubs`; format both.
-
-    The text of a file is given in parts.
-    """
+def stage(folder: Path, texts: Mapping[str, str], stubs: Mapping[Path, str]) -> None:
+    """Write the tree to `tree` and the files of `stubs`, by number, to `stubs`; format both."""
     (folder / "tree").mkdir()
-    has_modules = bool(stubs)
-    for path, parts in files:
-        _write(folder / "tree" / path, parts)
-        has_modules |= path.endswith(".py")
+    for path, text in texts.items():
+        _write(folder / "tree" / path, text.encode())
     for number, text in enumerate(stubs.values()):
-        _write(folder / f"stubs/{number}.py", [text.encode()])
-    if has_modules:
+        _write(folder / f"stubs/{number}.py", text.encode())
+    if stubs or any(path.endswith(".py") for path in texts):
         _format(folder)
 
 
@@ -105,14 +100,13 @@ def stage_edits(folder: Path, edits: Mapping[Path, Edit]) -> None:
     """Write the new contents of the author's files, by number, to `edits`."""
     for number, (target, edit) in enumerate(edits.items()):
         file = folder / f"edits/{number}"
-        _write(file, [edit.new])
+        _write(file, edit.new)
         shutil.copymode(target, file)
 
 
-def _write(file: Path, parts: Iterable[bytes]) -> None:
+def _write(file: Path, data: bytes) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
-    with open(file, "wb") as opened:
-        opened.writelines(parts)
+    file.write_bytes(data)
 
 
 def _format(folder: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from pathlib import Path
 
 from toolgen.contract.record import changed, frozen_record
 from toolgen.expr import codes
@@ -61,6 +62,8 @@ class Evaluation:
     design: CheckedDesign | None
     diagnostics: tuple[Finding, ...]
     """All findings by file, line and column; only warnings when there is a design."""
+    files: frozenset[Path] = frozenset()
+    """Schemas and locks that the design names."""
 
 
 def build(design: Design) -> Evaluation:
@@ -74,7 +77,9 @@ def build(design: Design) -> Evaluation:
         record_uses(design, report)
     diagnostics = report.diagnostics()
     is_good = all(diagnostic.is_warning for diagnostic in diagnostics)
-    return Evaluation(design=checked if is_good else None, diagnostics=diagnostics)
+    return Evaluation(
+        design=checked if is_good else None, diagnostics=diagnostics, files=frozenset(report.files)
+    )
 
 
 @frozen_record

@@ -60,6 +60,7 @@ def locked_toolset(word: MCPToolset, report: Report) -> LockedToolset:
 
 def _lock(word: MCPToolset, report: Report) -> Lock | None:
     file = Path(word.source.file).parent / word.lock
+    report.files.add(file)
     try:
         facts = file.stat()
         if not S_ISREG(facts.st_mode):  # a FIFO or a device would be read for ever

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import groupby
+from pathlib import Path
 from typing import Final
 
 from toolgen.contract.record import frozen_record
@@ -40,6 +41,8 @@ class Report:
     def __init__(self) -> None:
         self._findings: dict[tuple[str, str, tuple[str, int, int]], tuple[Source, Finding]] = {}
         self._users: dict[int, dict[str, Source]] = {}
+        self.files: set[Path] = set()
+        """Files that clauses name, and that were read."""
 
     def add(
         self, rule: Rule, source: Source, *, related: Iterable[RelatedSource] = (), **facts: object

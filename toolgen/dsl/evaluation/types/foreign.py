@@ -40,7 +40,7 @@ def foreign(
 ) -> Foreign | None:
     """Return the schema of a `JSONSchema` clause; None when it was reported."""
     try:
-        schema = _schema(clause)
+        schema = _schema(clause, report)
     except _Unreadable as error:
         report.add(codes.UNREADABLE_SCHEMA, clause.source, what=what, fault=error.fault, hint=error.hint)
         return None
@@ -90,13 +90,14 @@ def _shortened(warnings: list[Problem]) -> Problem:
     return replace(first, pointer=f"{places} and {more} more" if more > 0 else places)
 
 
-def _schema(clause: JSONSchema) -> object:
+def _schema(clause: JSONSchema, report: Report) -> object:
     if isinstance(clause.schema, bool):
         return clause.schema
     if isinstance(clause.schema, Mapping):
         return json_value(clause.schema)
     path = str(clause.schema)
     file = Path(clause.source.file).parent / path
+    report.files.add(file)
     try:
         if file.stat().st_size > _LARGEST:
             raise _Unreadable(

@@ -1,0 +1,130 @@
+"""The files of a design as they are to be, from the design as its author wrote it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Final, TypeAlias
+
+from toolgen.codegen import generate
+from toolgen.codegen.languages import generate_language
+from toolgen.codegen.sources import SourceDigests, stamp
+from toolgen.contract.record import frozen_record
+from toolgen.dsl import Agent, Completion, Design, Method, Service, Tool, Toolset, build
+from toolgen.dsl.datatypes import DataType
+from toolgen.dsl.evaluation.clause_lookup import walk
+from toolgen.dsl.structure import Attributes
+from toolgen.findings import Finding
+
+from .config import Project
+from .problem_codes import CLAUSE_UNLISTED
+from .sources import inside, recorded_sources
+from .stubs import StubPlan, plan_stubs
+from .terminal import show_progress
+
+_Listed: TypeAlias = Service | Agent | Completion | Method | Toolset | Tool
+_OWNERS: Final[Mapping[type[_Listed], str]] = {
+    Service: "Design",
+    Agent: "Service",
+    Completion: "Service",
+    Method: "Service",
+    Toolset: "Service, Use or Export",
+    Tool: "Toolset",
+}
+"""What is generated for itself, and the clause that lists it."""
+_LEAVES: Final = (DataType, Attributes)
+"""Clauses in which none of these stands."""
+_MANY_TOOLS: Final = 150
+"""Tools whose code takes more than a second to make."""
+
+
+@frozen_record
+class Tree:
+    """A generated tree of one language."""
+
+    folder: str
+    """Its folder as the settings name it, relative to the project's."""
+    out: Path
+    """The same, relative to the working directory."""
+    texts: Mapping[str, str]
+
+
+@frozen_record
+class OutputPlan:
+    """The files of a design; paths are relative to the working directory."""
+
+    python: Tree
+    sources: Mapping[str, SourceDigests]
+    """Those of the design, for the manifest."""
+    others: tuple[Tree, ...]
+    """Trees of other languages."""
+    stub_folder: Path
+    stubs: StubPlan
+    warnings: tuple[Finding, ...]
+    """What the design is not stopped by."""
+
+    @property
+    def trees(self) -> tuple[Tree, ...]:
+        return (self.python, *self.others)
+
+
+def output_plan(
+    project: Project, design: Design, module: ModuleType, sources: frozenset[str]
+) -> OutputPlan | tuple[Finding, ...]:
+    """Return the plan, or the findings of the design; `sources` are the modules that it has imported."""
+    evaluation = build(design)
+    checked = evaluation.design
+    if checked is None:
+        return evaluation.diagnostics
+    count = sum(len(toolset.tools) for of in checked.services for toolset in of.toolsets)
+    if count >= _MANY_TOOLS:
+        show_progress(f"generating the code of {count:,} tools…")
+    stub_folder = project.display_path(project.stubs)
+    read = sources.union(*(inside(project, file) for file in evaluation.files))
+    return OutputPlan(
+        python=Tree(
+            folder=project.out,
+            out=project.display_path(project.out),
+            texts=generate(checked, module=project.design, catalog_format=project.catalog_format),
+        ),
+        sources=stamp(project.directory, read, recorded_sources(project)),
+        others=tuple(
+            Tree(
+                folder=folder,
+                out=project.display_path(folder),
+                texts=generate_language(language, checked, module=project.design),
+            )
+            for language, folder in project.languages.items()
+        ),
+        stub_folder=stub_folder,
+        stubs=plan_stubs(project, checked, stub_folder),
+        warnings=(
+            *evaluation.diagnostics,
+            *unlisted(module, design),
+        ),
+    )
+
+
+def unlisted(module: ModuleType, design: Design) -> Iterator[Finding]:
+    """Yield a warning for each clause that has a name in the module and does not stand in the design.
+
+    One whose name begins with an underscore is not meant to, nor one of another file, nor one within another
+    that is not listed.
+    """
+    listed = {id(clause) for clause in walk(design, set(), _LEAVES)}
+    named = {
+        id(value): (name, value)
+        for name, value in vars(module).items()
+        if isinstance(value, _Listed) and not name.startswith("_") and id(value) not in listed
+    }
+    within = {id(inner) for _, value in named.values() for inner in walk(value, set()) if inner is not value}
+    for key, (name, value) in named.items():
+        if key in within or value.source.file != module.__file__:
+            continue
+        kind = type(value).__name__
+        yield CLAUSE_UNLISTED.finding(
+            f"{kind.lower()} {value.name!r} does not stand in the design; nothing is generated for it",
+            place=value.source.located(),
+            hint=f"list {name} in its {_OWNERS[type(value)]}, or remove it",
+        )
