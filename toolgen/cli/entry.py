@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -12,8 +11,6 @@ from typing import Final
 
 from toolgen.contract.errors import ToolgenError
 
-THRESHOLD: Final = (100_000, 40)
-"""New objects between two looks for garbage, some 10 MB, and such looks for each one among older objects."""
 _EXTRA: Final = frozenset(["jinja2", "jsonschema_rs", "ruff", "typer", "watchfiles", "yaml"])
 _HINT: Final = "pip install 'toolgen[gen]'"
 _HINTS: Final = {"typer": f"{_HINT}, or 'toolgen[cli]' for the commands that generate nothing"}
@@ -22,7 +19,6 @@ _REPORT: Final = "error: this is a bug in toolgen; please report it with the lin
 
 def command() -> int:
     """Return the exit code of this process, which is the command `toolgen` and nothing else."""
-    gc.set_threshold(*THRESHOLD)
     return main()
 
 

@@ -41,7 +41,6 @@ from toolgen.shapes.naming import LONGEST_NAME, snake
 
 from .atomic_write import formatted, replace_files, write_files_atomically
 from .functions import find_functions
-from .garbage import rare_collections
 from .import_changes import contract_changes
 from .import_request import Chosen, ImportRequest, is_name, located_source, name_of
 from .outcome import Outcome, reported
@@ -52,7 +51,6 @@ _LARGE_BYTES: Final = 500_000
 _LACKING: Final = "the design lacks something of the source (--allow-losses exits 0)"
 
 
-@rare_collections()
 def import_tools(request: ImportRequest) -> Outcome:
     """Write the design module and the schemas beside it, or report why not.
 

@@ -30,7 +30,6 @@ from toolgen.runs import Engine
 from toolgen.runtime import CallMeta, Runtime, Snapshot, ToolSpec, UnknownToolError
 
 from .config import Project
-from .garbage import begin_runtime
 from .load import load_module
 from .models import set_models
 from .python_errors import cause_of, user_code_errors
@@ -38,6 +37,11 @@ from .sources import stale_code
 
 ELSEWHERE_S: Final = 30.0
 """How long a command waits for the process that executes the runs."""
+SERVER_THRESHOLD: Final = (100_000, 40)
+"""New objects between two looks for garbage of a server, some 10 MB; such looks for each one among others.
+
+What a function of `runtime` sets itself holds.
+"""
 NOT_OVER: Final = 3
 """Exit code of a command whose request is stored, where the run or the call is not over yet."""
 
@@ -65,7 +69,6 @@ async def project_runtime(project: Project, *, is_strict: bool = False) -> Async
         if is_strict:
             raise ToolgenError(problem, hint="run: toolgen gen")
         print(f"warning: {problem}; run: toolgen gen", file=sys.stderr)
-    begin_runtime()
     if not project.runtime:
         from .default_runtime import default_runtime  # with the design language, which is large
 
@@ -142,7 +145,6 @@ async def open_test_runtime(project: Project) -> AsyncIterator[Runtime]:
     Raises:
         ToolgenError: as `project_runtime`.
     """
-    begin_runtime()
     async with _made_runtime(project, "test_runtime", project.test_runtime) as runtime, runtime:
         yield runtime
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import sys
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any
@@ -14,10 +15,9 @@ from toolgen.runtime import CallMeta, Runtime
 from toolgen.shapes.naming import title
 
 from .config import Project
-from .garbage import server_collections
 from .mcp import design_name
 from .models import ready_planners
-from .runtime import project_runtime
+from .runtime import SERVER_THRESHOLD, project_runtime
 from .terminal import user_name
 
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ async def serve_project(project: Project, command: SurfaceCommand) -> int:
             f"{command.host} is reached by other machines, and one token is for one person",
             hint="mount HTTPSurface in an application that knows who calls, or forward the port",
         )
+    gc.set_threshold(*SERVER_THRESHOLD)
     async with AsyncExitStack() as stack:
         runtime = await stack.enter_async_context(project_runtime(project))
         if command.is_worker:
@@ -61,7 +62,7 @@ async def serve_project(project: Project, command: SurfaceCommand) -> int:
         else:
             runtime.runs.be_client()
         await stack.enter_async_context(runtime)
-        stack.enter_context(server_collections())
+        gc.freeze()  # what a server begins with is no garbage
         name, version = design_name(project)
         token = StartToken(Caller(id=user_name() or "local", session_id=command.session, sees_all=True))
         options = SurfaceOptions()

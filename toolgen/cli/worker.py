@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -16,11 +17,10 @@ from toolgen.runs import DRAIN_S, DrainingEngine, Engine, EngineError, QueueEngi
 from toolgen.runtime import Runtime
 
 from .config import Project, host_and_port
-from .garbage import server_collections
 from .health import WorkerState, serve_health
 from .models import ready_planners
 from .parked_calls import changed_tools
-from .runtime import durable_engine, project_runtime
+from .runtime import SERVER_THRESHOLD, durable_engine, project_runtime
 
 _CHECK_EVERY_S: Final = 5.0
 """Seconds between the end of a check and the next one."""
@@ -104,6 +104,7 @@ async def run_worker(project: Project, options: WorkerOptions) -> int:
     """
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     worker = Worker(options.drain_s)
+    gc.set_threshold(*SERVER_THRESHOLD)
     async with AsyncExitStack() as stack:
         stack.enter_context(_on_signal(worker.end))
         log.info("the worker: starting")
@@ -117,7 +118,7 @@ async def run_worker(project: Project, options: WorkerOptions) -> int:
         _assign(engine, options)
         await stack.enter_async_context(runtime)
         await stack.enter_async_context(_naming_changed_tools(runtime, engine))
-        stack.enter_context(server_collections())
+        gc.freeze()  # what a server begins with is no garbage
         await worker.work(engine, runtime.check_stores)
     return 0
 
