@@ -1,5 +1,5 @@
 """`python -m toolgen`."""
 
-from toolgen.cli import command
+from toolgen.cli import main
 
-raise SystemExit(command())
+raise SystemExit(main())

@@ -1,5 +1,5 @@
 """The commands: the only place that reads settings and imports designs and runtimes."""
 
-from .entry import command, main
+from .entry import main
 
-__all__ = ["command", "main"]
+__all__ = ["main"]

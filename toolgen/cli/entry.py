@@ -17,11 +17,6 @@ _HINTS: Final = {"typer": f"{_HINT}, or 'toolgen[cli]' for the commands that gen
 _REPORT: Final = "error: this is a bug in toolgen; please report it with the lines above"
 
 
-def command() -> int:
-    """Return the exit code of this process, which is the command `toolgen` and nothing else."""
-    return main()
-
-
 def main(args: Sequence[str] | None = None) -> int:
     """Return the exit code: 0 good, 1 the design is wrong or the output is stale, 2 usage or environment.
 

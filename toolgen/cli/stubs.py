@@ -49,10 +49,8 @@ class StubPlan:
         return not (self.new or self.edits or self.notes)
 
 
-def plan_stubs(project: Project, design: Design, folder: Path, *, has_others: bool = False) -> StubPlan:
+def plan_stubs(project: Project, design: Design, folder: Path) -> StubPlan:
     """Return the plan; `folder` is the path of the stubs in messages.
-
-    `has_others` says that there are more toolsets, with stubs as they are to be.
 
     Raises:
         ToolgenError: a stub cannot be read.
@@ -73,7 +71,7 @@ def plan_stubs(project: Project, design: Design, folder: Path, *, has_others: bo
         if current.insertions:
             edits[file] = Edit(old=current.data, new=current.updated)
         notes += _notes(file, current, toolset, project)
-    left = () if has_others else _leftovers(project, design, folder)
+    left = _leftovers(project, design, folder)
     notes += [f"{file}:{status.line}: {status.text}" for file, status in left]
     return StubPlan(new=new, edits=edits, notes=tuple(notes))
 
