@@ -5,10 +5,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from enum import StrEnum
+from typing import Annotated, Any, TypeAlias
 
 import pytest
-from pydantic import BaseModel, Field, field_serializer, field_validator
+from pydantic import AfterValidator, BaseModel, Field, PlainSerializer, field_serializer, field_validator
 
 from gen.assistant.toolsets import devices
 from tests.cases.scalars.gen.forms.toolsets import scalars
@@ -97,3 +98,60 @@ def test_warnings_of_authors_are_no_errors() -> None:
     codec: Codec[Old] = TypeCodec(Old, "old", is_result=True)
     with filters("none"):
         assert codec.encode(codec.decode(b'{"text":"Buy two."}')) == b'{"text":"Buy two."}'
+
+
+class Text(str):
+    """A text of the author's class."""
+
+
+class Number(float):
+    """A number of the author's class."""
+
+
+class Named(StrEnum):
+    ONE = "one"
+
+
+class Whole(int):
+    """A whole number of the author's class."""
+
+
+SCALARS: dict[Any, list[tuple[object, str]]] = {
+    str: [("é", '"é"'), (Text("a"), '"a"'), (1, ""), (b"a", ""), (None, ""), (Named.ONE, '"one"')],
+    Annotated[str, Field(max_length=3)]: [("abc", '"abc"'), ("abcd", "")],
+    int: [(1, "1"), (2.0, "2"), (Whole(3), "3"), (True, ""), ("1", ""), (0.5, ""), (10**30, f"{10**30}")],
+    float: [(0.5, "0.5"), (1, "1"), (Number(0.25), "0.25"), (True, ""), ("1", ""), (float("nan"), "")],
+    bool: [(True, "true"), (1, ""), ("true", "")],
+    str | None: [(None, "null"), ("a", '"a"'), (1, "")],
+}
+
+
+@pytest.mark.parametrize("type_", SCALARS, ids=str)
+def test_a_scalar_is_written_as_the_validated_value(type_: Any) -> None:
+    codec: Codec[Any] = TypeCodec(type_, "scalar", is_result=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for value, written in SCALARS[type_]:
+            if written:
+                assert codec.encode(value) == written.encode()
+            else:
+                with pytest.raises(MalformedResultError, match="does not encode"):
+                    codec.encode(value)
+
+
+Counted: TypeAlias = Annotated[str, AfterValidator(len)]
+
+
+@pytest.mark.parametrize(
+    "type_",
+    [
+        Counted,
+        Annotated[str, PlainSerializer(lambda _: 1, return_type=str)],
+        Counted | None,
+    ],
+    ids=["validator", "serializer", "nullable"],
+)
+def test_a_text_that_an_author_makes_a_number_of_is_not_written(type_: Any) -> None:
+    codec: Codec[Any] = TypeCodec(type_, "text", is_result=True)
+    with filters("ignore"), pytest.raises(MalformedResultError, match="does not encode"):
+        codec.encode("a")

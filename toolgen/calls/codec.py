@@ -124,12 +124,15 @@ class Codec(Generic[T]):
             as_python = model.__pydantic_serializer__.to_python
             self._validate, self._dump = watched(self, self._validate, self._dump, as_python)
 
-    def _set_dump(self, serializer: SchemaSerializer) -> None:
-        """Write values by a serializer, which raises for one of another type and does not only warn."""
+    def _set_dump(self, serializer: SchemaSerializer, *, always_fits: bool = False) -> None:
+        """Write values by a serializer, which raises for one of another type and does not only warn.
+
+        Where each value that comes fits, it need not: to read the word takes longer than to write a text.
+        """
         alias, no_none, no_unset = self._form
         self._dump = partial(
             serializer.to_json,
-            warnings="error",
+            warnings=False if always_fits else "error",
             by_alias=alias,
             exclude_none=no_none,
             exclude_unset=no_unset,

@@ -15,7 +15,7 @@ from toolgen.shapes.python.schema import core_schema_of, title_of, type_schema_o
 from toolgen.shapes.python.sensitive import sensitive_places_of, without_marks
 from toolgen.shapes.python.validator import CONFIG, Exactness
 from toolgen.shapes.text_guard import count_patterns
-from toolgen.shapes.union_guard import discriminate_unions, within_budget
+from toolgen.shapes.union_guard import discriminate_unions, nodes_of, within_budget
 
 from .codec import Codec
 from .sensitive import watched
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from toolgen.shapes.issues import Findings
 
 T = TypeVar("T")
+
+_SCALARS: Final = frozenset("bool float int none nullable str".split())
+"""Core schemas whose validators return nothing that holds an object, which nobody validates again."""
 
 
 class TypeCodec(Codec[T]):
@@ -66,7 +69,8 @@ class TypeCodec(Codec[T]):
         plain = discriminate_unions(plain) or plain
         self._check = _validator(plain).validate_python
         serializer = SchemaSerializer(plain, CONFIG, _use_prebuilt=False)
-        self._set_dump(serializer)
+        always_fits = all(node["type"] in _SCALARS and "serialization" not in node for node in nodes_of(core))
+        self._set_dump(serializer, always_fits=always_fits)  # as it is validated before
         if discriminated is not None:
             self._validate = within_budget(_validator(discriminated).validate_json)
             self._check, self._dump = within_budget(self._check), within_budget(self._dump)
