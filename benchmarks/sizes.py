@@ -1,71 +1,71 @@
-"""What toolgen's source consists of, by room: `python -m benchmarks.sizes [folder] [depth]`.
+"""How large toolgen is: `python -m benchmarks.sizes` writes `benchmarks/sizes.txt`, which a test compares.
 
-A line is a comment, part of an import, part of a docstring (of an attribute too), blank, or code. A blank
-line within a docstring is part of it. `benchmarks.walks` says what one operation passes of all this.
+A line of code is neither blank nor part of a comment, a docstring (of an attribute too) or an import. Of
+documents, all lines count that are not blank.
 """
 
 from __future__ import annotations
 
-import ast
-import io
-import sys
-import tokenize
-from collections import Counter
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-COLUMNS: Final = ("files", "total", "code", "docstring", "import", "comment", "blank")
-LEFT_OUT: Final = {".venv", "__pycache__"}
+ROOT: Final = Path(__file__).parent.parent
+SIZES: Final = Path(__file__).with_name("sizes.txt")
+FOLDERS: Final = (
+    ("toolgen", "*.py"),
+    ("benchmarks", "*.py"),
+    ("examples", "*.py"),
+    ("tests", "*.py"),
+    ("docs", "*.md"),
+    ("docs/designs", "*.md"),
+)
+STRING: Final = r'r?"""(?:\\.|[^\\])*?"""'
+NOT_CODE: Final = re.compile(
+    rf"""
+    ^[ ]*\#[^\n]*$                                                    # a comment
+    | ^[ ]*{STRING}$                                                  # a docstring
+    | ^[ ]*(?:import\ |from\ \S+\ import\ )(?:\([^)]*\)|[^\n(])*$     # an import
+    | (?P<code>
+        (?:[(\[{{,]\s*(?:\#[^\n]*\s*)*)?{STRING}                      # a string in a call or a list
+        | '''(?:\\.|[^\\])*?''' | "(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])*'
+        | \#[^\n]*
+    )
+    """,
+    re.VERBOSE | re.MULTILINE | re.DOTALL,
+)
+"""What is no code, and strings and comments in code, whose text is not searched."""
 
 
-def kinds(source: str) -> Counter[str]:
-    """Return how many lines of each kind a file has."""
-    lines = source.splitlines()
-    of_line = {number: "code" if line.strip() else "blank" for number, line in enumerate(lines, 1)}
-    for node in ast.walk(ast.parse(source)):
-        for statement in _docstrings(node):
-            of_line.update(_lines(statement, "docstring"))
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            of_line.update(_lines(node, "import"))
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        line = token.start[0]
-        if token.type == tokenize.COMMENT and lines[line - 1].strip().startswith("#"):
-            of_line[line] = "comment"
-    return Counter(of_line.values())
+def lines_of_code(source: str) -> int:
+    """Return how many lines of code a file formatted by ruff has."""
+    return _written(NOT_CODE.sub(lambda match: match["code"] or "", source))
 
 
-def _docstrings(node: ast.AST) -> Iterator[ast.stmt]:
-    body = getattr(node, "body", None)
-    for statement in body if isinstance(body, list) else ():
-        match statement:
-            case ast.Expr(value=ast.Constant(value=str())):
-                yield statement
+def _written(text: str) -> int:
+    return sum(1 for line in text.split("\n") if line.strip())
 
 
-def _lines(statement: ast.stmt, kind: str) -> Mapping[int, str]:
-    return dict.fromkeys(range(statement.lineno, (statement.end_lineno or statement.lineno) + 1), kind)
+def size(folder: Path, pattern: str) -> tuple[int, int]:
+    """Return the numbers of files and of lines below a folder."""
+    texts = [file.read_text("utf-8") for file in folder.rglob(pattern)]
+    return len(texts), sum(map(lines_of_code if pattern == "*.py" else _written, texts))
 
 
-def sizes(root: Path, depth: int) -> dict[str, Counter[str]]:
-    """Return what each room under a folder has, the largest first; a room is named by `depth` folders."""
-    rooms: dict[str, Counter[str]] = {}
-    for file in sorted(root.rglob("*.py")):
-        if LEFT_OUT.isdisjoint(file.parts):
-            room = "/".join(file.relative_to(root).parts[:-1][:depth]) or "."
-            counted = kinds(file.read_text("utf-8"))
-            rooms.setdefault(room, Counter()).update(counted, total=counted.total(), files=1)
-    return dict(sorted(rooms.items(), key=lambda item: -item[1]["total"]))
+def table(root: Path = ROOT) -> str:
+    """Return a row for each package of toolgen, and one for each folder of the repository."""
+    packages = sorted(file.parent.relative_to(root).as_posix() for file in root.glob("toolgen/*/__init__.py"))
+    rows = [(name, *size(root / name, "*.py")) for name in packages]
+    rows += [(name, *size(root / name, pattern)) for name, pattern in FOLDERS]
+    return "".join(_lines(rows))
 
 
-def main(folder: str = "toolgen", depth: str = "1") -> None:
-    """Print a row for each room, and one for all."""
-    rooms = sizes(Path(folder), int(depth))
-    rooms["all"] = sum(rooms.values(), Counter())
-    print(f"{'':32}" + "".join(f"{name:>11}" for name in COLUMNS))
-    for room, counted in rooms.items():
-        print(f"{room:32}" + "".join(f"{counted[name]:11,}" for name in COLUMNS))
+def _lines(rows: list[tuple[str, int, int]]) -> Iterator[str]:
+    yield f"{'':24}{'files':>8}{'lines':>10}\n"
+    for name, files, lines in rows:
+        yield f"{name:24}{files:8,}{lines:10,}\n"
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    SIZES.write_text(table(), "utf-8")

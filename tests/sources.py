@@ -32,10 +32,6 @@ class Source:
     """Absolute dotted names, in functions and for type checkers too."""
     called: set[str] = field(default_factory=set)
     """Names of functions that are called by their name alone."""
-    bound: list[tuple[int, str]] = field(default_factory=list)
-    """Line and name of each binding."""
-    docstrings: list[tuple[int, str]] = field(default_factory=list)
-    """Line and text of each string that is a statement."""
     literals: set[str] = field(default_factory=set)
     """The words of all strings of less than 200 characters."""
     functions: list[Function] = field(default_factory=list)
@@ -58,15 +54,9 @@ def source_of(text: str, package: tuple[str, ...] = ()) -> Source:
     tree = ast.parse(text)
     source = Source(lines=text.count("\n"), docstring=ast.get_docstring(tree) or "")
     for node in ast.walk(tree):  # the most frequent kinds first
-        if isinstance(node, ast.Load):
+        if isinstance(node, ast.Load | ast.Name | ast.Attribute):
             continue
-        if isinstance(node, ast.Name):
-            if isinstance(node.ctx, ast.Store):
-                source.bound.append((node.lineno, node.id))
-        elif isinstance(node, ast.Attribute):
-            if isinstance(node.ctx, ast.Store):
-                source.bound.append((node.lineno, node.attr))
-        elif isinstance(node, ast.Constant):
+        if isinstance(node, ast.Constant):
             if isinstance(node.value, str) and len(node.value) < 200:
                 source.literals.update(node.value.split())
         elif isinstance(node, ast.Call):
@@ -79,8 +69,6 @@ def source_of(text: str, package: tuple[str, ...] = ()) -> Source:
 
 def _read_statement(node: ast.AST, source: Source, package: tuple[str, ...]) -> None:
     match node:
-        case ast.Expr(value=ast.Constant(value=str(docstring))):
-            source.docstrings.append((node.lineno, docstring))
         case ast.Import():
             source.imports += (name.name for name in node.names)
         case ast.ImportFrom():
@@ -88,12 +76,7 @@ def _read_statement(node: ast.AST, source: Source, package: tuple[str, ...]) -> 
             module = ".".join([*start, *([node.module] if node.module else [])])
             source.imports += (f"{module}.{name.name}" for name in node.names)
         case ast.FunctionDef() | ast.AsyncFunctionDef():
-            source.bound.append((node.lineno, node.name))
             source.functions.append(_function(node))
-        case ast.arg(arg=name) | ast.ClassDef(name=name) | ast.alias(asname=str(name)):
-            source.bound.append((node.lineno, name))
-        case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
-            source.bound.append((node.lineno, name))
         case _:
             pass
 

@@ -1,14 +1,12 @@
-"""What all syntax trees hold to, which are read once: imports, circles, edges, sizes, names, limits."""
+"""What all syntax trees hold to, which are read once: imports, circles, edges, sizes, limits."""
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from collections import defaultdict
 from collections.abc import Container, Iterator
 
-from tests.prose import KEPT, counts
 from tests.sources import ROOT, sources
 from toolgen.shapes.constraints import FLAGS, LIMITS, OF_BYTES
 
@@ -130,17 +128,6 @@ def lines_of_tests() -> dict[str, int]:
         for file, path in paths.items()
         if "gen" not in path.parts
     }
-
-
-def test_no_room_has_more_than_it_had() -> None:
-    kept, counted = json.loads(KEPT.read_text("utf-8")), counts()
-    more = [
-        f"{room}: {number} of kind {kind}, at most {most} may be; `python -m tests.prose {room}` lists them"
-        for room, numbers in counted.items()
-        for kind, number in numbers.items()
-        if number > (most := kept.get(room, {}).get(kind, 0))
-    ]
-    assert not more, "\n".join(more)
 
 
 def test_a_limit_is_named_in_the_table_alone() -> None:

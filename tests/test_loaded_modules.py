@@ -1,4 +1,4 @@
-"""How much of toolgen a host loads that only makes a call, and how large the room of calls is."""
+"""How much of toolgen a host loads that only makes a call."""
 
 from __future__ import annotations
 
@@ -10,12 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.sizes import sizes
 from tests.selection import first
 
 ROOT = Path(__file__).parent.parent
-MOST_CODE = 5_000
-"""Lines of code of the room of calls, which fits in a head."""
 IMPORT = "import toolgen.runtime"
 CALL = """
 import asyncio
@@ -97,8 +94,3 @@ def test_an_import_of_the_agents_loads_no_package_of_a_provider() -> None:
     code = "import sys, toolgen.agents; print(*sorted({n.partition('.')[0] for n in sys.modules}))"
     loaded = subprocess.check_output([sys.executable, "-c", code], cwd=ROOT, text=True).split()
     assert {"pydantic_ai", "openai", "anthropic", "google", "httpx"}.isdisjoint(loaded)
-
-
-def test_the_room_of_calls_stays_small() -> None:
-    code = sum(lines["code"] for lines in sizes(ROOT / "toolgen" / "calls", 1).values())
-    assert code <= MOST_CODE

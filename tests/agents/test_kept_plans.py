@@ -86,6 +86,8 @@ async def test_calls_begin_in_one_commit_with_their_plan(tmp_path: Path) -> None
     assert desk.seen[2:] == [(2, [*first, "tool:call_1_0", "tool:call_1_1"])] * 2
     # The run; for each round its plan with the begins, and its results; the last plan with the end.
     assert statements.count("BEGIN IMMEDIATE") == 1 + 2 * 2 + 1
+    # The run is read when it begins and when it has ended, and not with each of its events.
+    assert sum("FROM run WHERE run_id" in each for each in statements) <= 4
 
 
 @pytest.mark.parametrize(
