@@ -25,7 +25,7 @@ def test_the_package_follows_from_the_folder(tmp_path: Path) -> None:
     file = write(
         tmp_path,
         'design = "d"\nout = "app/gen"\nstubs = "app/executors"\nruntime = "app.main:make"\n'
-        'test_runtime = "app.main:make_for_tests"\ncatalog_format = 1',
+        'test_runtime = "app.main:make_for_tests"',
     )
     assert find_project(file) == Project(
         file=file,
@@ -35,7 +35,6 @@ def test_the_package_follows_from_the_folder(tmp_path: Path) -> None:
         stubs="app/executors",
         runtime="app.main:make",
         test_runtime="app.main:make_for_tests",
-        catalog_format=1,
     )
     assert find_project(write(tmp_path, 'design = "d"\nout = "my-gen"\npackage = "x.y"')).package == "x.y"
 
@@ -87,12 +86,7 @@ def test_the_nearest_file_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
             'design = "d"\nruntime = "app.main:make"\nruns = "runs.db"',
             "runs 'runs.db' is for projects without 'runtime'\n  hint: remove it, and give your runtime",
         ),
-        (
-            'design = "d"\ncatalog_format = 4',
-            "catalog_format 4 is none of 1, 2, 3\n  hint: write catalog_format = 2",
-        ),
-        ('design = "d"\ncatalog_format = true', "catalog_format True is none of 1, 2, 3"),
-        ('design = "d"\ncatalog_format = "1"', "catalog_format '1' is none of 1, 2, 3"),
+        ('design = "d"\ncatalog_format = 2', "has no key 'catalog_format'"),
         ("functions = []", r"functions \[\] is not a list of modules, module:function or module:object"),
         ('functions = ["app.rooms", 3]', "is not a list of modules"),
         ('functions = ["app/rooms.py"]', "is not a list of modules"),

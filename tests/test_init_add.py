@@ -156,7 +156,6 @@ OF_EACH = {
     "stubs": 'stubs = "shop/own"',
     "test_runtime": 'test_runtime = "shop.checks:runtime"',
     "agents": 'agents = { first = "demo" }',
-    "catalog_format": "catalog_format = 2",
     "lint": "lint = { many-arguments = 20 }",
 }
 """A line for each setting, in the place of its own."""

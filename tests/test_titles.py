@@ -34,9 +34,9 @@ DIM = Type("DimLight", "Dim a light.", LEVEL)
 TITLED = Type("DimLight", "Dim a light.", LEVEL, title="Dim the light")
 
 
-def schema(attribute: Attribute, *, has_class_titles: bool = False) -> Any:
+def schema(attribute: Attribute) -> Any:
     tool, objects = built(Tool("set_state", "Set a state.", Args(attribute)))
-    return object_schema(tool.payload, objects, has_class_titles=has_class_titles)
+    return object_schema(tool.payload, objects)
 
 
 def built(tool: Tool) -> tuple[CheckedTool, Objects]:
@@ -49,7 +49,6 @@ def built(tool: Tool) -> tuple[CheckedTool, Objects]:
 
 def test_a_payload_is_called_as_its_tool_and_a_result_by_its_words() -> None:
     assert schema(Attribute("x", Int, "X."))["title"] == "Set state"
-    assert schema(Attribute("x", Int, "X."), has_class_titles=True)["title"] == "SetStatePayload"
     tool, objects = built(
         Tool(
             "set_state",
@@ -127,8 +126,6 @@ def test_the_types_of_a_function_have_titles_for_people() -> None:
 def test_a_nested_type_is_called_as_people_call_it(type_: Any, titles: dict[str, str]) -> None:
     attribute = Attribute("command", type_, "What to do.")
     assert {name: one["title"] for name, one in schema(attribute)["$defs"].items()} == titles
-    earlier = schema(attribute, has_class_titles=True)["$defs"]
-    assert {name: one["title"] for name, one in earlier.items()} == {name: name for name in titles}
 
 
 def test_an_object_in_place_has_the_title_of_its_attribute() -> None:
@@ -136,13 +133,3 @@ def test_an_object_in_place_has_the_title_of_its_attribute() -> None:
     assert (lists["title"], lists["items"]["title"]) == ("Light steps", "Light steps")
     own = schema(Attribute("x", ArrayOf(Object(LEVEL)), "Steps.", title="Way"))["properties"]["x"]
     assert (own["title"], own["items"]["title"]) == ("Way", "Way")
-
-
-def test_titles_change_nothing_else() -> None:
-    attribute = Attribute("command", OneOf("kind", dim=TITLED, stop=Object(LEVEL)), "What to do.")
-    for one, other in zip(
-        schema(attribute)["$defs"].values(),
-        schema(attribute, has_class_titles=True)["$defs"].values(),
-        strict=True,
-    ):
-        assert {**one, "title": ""} == {**other, "title": ""}

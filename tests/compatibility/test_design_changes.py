@@ -17,7 +17,6 @@ import pytest
 from toolgen.catalog import read_catalogue
 from toolgen.codegen import generate
 from toolgen.compatibility import Change, ParkedCall, compare, contract_of, parked_changes
-from toolgen.contract.names import CATALOG_FORMAT, CATALOG_FORMATS, CatalogFormat
 from toolgen.dsl import (
     Agent,
     Annotations,
@@ -110,10 +109,10 @@ def exported() -> Service:
     return used(tool(), offered=(Export(checks),))
 
 
-def contract(service: Service, format: CatalogFormat = CATALOG_FORMAT) -> Any:
+def contract(service: Service) -> Any:
     evaluation = build(Design("home", "A home.", service))
     assert evaluation.design is not None, [each.message for each in evaluation.diagnostics]
-    texts = generate(evaluation.design, module="d", catalog_format=format)
+    texts = generate(evaluation.design, module="d")
     return contract_of(read_catalogue(json.loads(texts["tool_schemas.json"])))
 
 
@@ -233,22 +232,6 @@ def test_a_change_breaks_whom_the_table_says(
 
 def test_the_same_design_has_no_changes() -> None:
     assert compare(contract(designed(tool())), contract(designed(tool()))) == []
-
-
-def test_formats_of_the_catalogue_are_no_changes() -> None:
-    mail = Attribute("mail", String, "Mail.", format="email", sensitive=True)
-    whole = tool(
-        Confirm("List?", payload=Masked),
-        Error("gone", Rows, "It is gone."),
-        Artifact("rows", Rows, "Rows."),
-        Deprecated("It is old."),
-        arguments=args(mail, MASKED_INSIDE),
-    )
-    late = tool(LongRunning(ack=Masked), name="count")
-    sides = [contract(used(whole, late, confirm=["count"]), format) for format in CATALOG_FORMATS]
-    assert [compare(one, other) for one in sides for other in sides] == [[]] * 9
-    call = ParkedCall(id="c1", tool="desk.devices.list", kind="confirmation", arguments={"site": "s"})
-    assert [list(parked_changes([call], one, other)) for one in sides for other in sides] == [[]] * 9
 
 
 def test_words_are_a_patch() -> None:

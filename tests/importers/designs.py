@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from toolgen.catalog import read_catalogue
 from toolgen.codegen import generate
 from toolgen.dsl import Evaluation, build
 from toolgen.importers.design import DesignFiles, design_files
@@ -47,5 +48,5 @@ def object_(properties: Mapping[str, object], *required: str, **keywords: object
 def schemas(evaluation: Evaluation) -> dict[str, Any]:
     """Return the exported schemas of every tool by its name."""
     assert evaluation.design is not None
-    text = generate(evaluation.design, module="tools", catalog_format=2)["tool_schemas.json"]
-    return {each["name"]: each for each in json.loads(text)["tools"]}
+    text = generate(evaluation.design, module="tools")["tool_schemas.json"]
+    return {each["name"]: each for each in read_catalogue(json.loads(text)).tools}

@@ -1,4 +1,4 @@
-"""Catalogues of toolgen, in every format, and of Goa-AI as designs."""
+"""Catalogues of toolgen and of Goa-AI as designs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from toolgen.catalog import Catalogue, load_catalogue, read_catalogue
 from toolgen.cli import main
 from toolgen.codegen import generate
 from toolgen.contract.errors import ToolgenError
-from toolgen.contract.names import CATALOG, CATALOG_FORMATS, CatalogFormat
+from toolgen.contract.names import CATALOG
 from toolgen.dsl import build
 from toolgen.importers.catalog import read_catalog
 from toolgen.importers.design import design_files
@@ -64,19 +64,10 @@ def imported(folder: Path, value: object, root: object = None) -> Catalogue:
     return read_catalogue(json.loads(generate(evaluation.design, module="others")[CATALOG]))
 
 
-@pytest.fixture(scope="module")
-def behaviour() -> dict[CatalogFormat, dict[str, str]]:
-    """Return a tree in every format."""
+def test_the_design_of_a_catalogue_has_its_tools(tmp_path: Path) -> None:
     design = build(import_module("tests.cases.behaviour.design").design).design
     assert design is not None
-    return {format: generate(design, module="d", catalog_format=format) for format in CATALOG_FORMATS}
-
-
-@pytest.mark.parametrize("format", [2, 3])
-def test_the_design_of_a_catalogue_has_its_tools(
-    format: CatalogFormat, behaviour: dict[CatalogFormat, dict[str, str]], tmp_path: Path
-) -> None:
-    document = json.loads(behaviour[format][CATALOG])
+    document = json.loads(generate(design, module="d")[CATALOG])
     theirs = {tool["name"]: tool for tool in read_catalogue(document).tools if tool["kind"] != "native"}
     ours = {tool["name"]: tool for tool in imported(tmp_path, document).tools}
     assert ours.keys() == theirs.keys()
@@ -86,16 +77,6 @@ def test_the_design_of_a_catalogue_has_its_tools(
         assert sentence(tool) == sentence(theirs[name])
         for key in ("payload", "result"):
             assert tool[key]["schema"] == theirs[name][key]["schema"], (name, key)
-
-
-def test_the_tools_of_format_1_have_the_types_of_format_2(
-    behaviour: dict[CatalogFormat, dict[str, str]],
-) -> None:
-    read = source(json.loads(behaviour[1][CATALOG]))
-    assert [tool.name for tool in read.tools] == [
-        tool.name for tool in source(json.loads(behaviour[2][CATALOG])).tools
-    ]
-    assert all(tool.formats_are_types for tool in read.tools)
 
 
 def sentence(tool: Mapping[str, Any]) -> str:

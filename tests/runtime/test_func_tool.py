@@ -21,7 +21,7 @@ from tests.runtime.typed_functions import Point, called, search
 from toolgen.calls.toolsets.functions import FunctionFacts, func_tool
 from toolgen.catalog import format_schema, load_catalogue
 from toolgen.catalog.entry import without
-from toolgen.catalog.reader import format_id
+from toolgen.catalog.reader import FORMAT_ID
 from toolgen.contract.tool_facts import ToolFacts
 from toolgen.runtime import (
     MalformedResultError,
@@ -229,5 +229,5 @@ def test_a_function_has_the_catalogue_entry_of_a_tool() -> None:
     known = next(tool for tool in generated.tools if tool["id"] == devices.LIST_DEVICES.id)
     assert catalog_entry(devices.LIST_DEVICES) == without(known, [("bind_to",)])
     head = {"format": 3, "design": "d", "asserted_formats": [], "digest": "sha256:" + 64 * "0"}
-    document = {"$schema": format_id(), "catalog": head, "tools": [entry]}
+    document = {"$schema": FORMAT_ID, "catalog": head, "tools": [entry]}
     Draft202012Validator(format_schema()).validate(document)

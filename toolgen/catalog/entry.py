@@ -1,7 +1,7 @@
 """The entry of a tool in a catalogue: its facts, and their JSON.
 
-The generator fills the records from a design, the runtime from the specs of registered tools. What is
-written is of a format, `format-3.schema.json` beside this file unless somebody wants an older one.
+The generator fills the records from a design, the runtime from the specs of registered tools. The entries
+fit `format-3.schema.json` beside this file.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Final, Literal
 
-from toolgen.contract.names import CATALOG_FORMAT, MCP_HINTS, CatalogFormat, Hint
+from toolgen.contract.names import MCP_HINTS, Hint
 from toolgen.contract.record import frozen_record
 from toolgen.shapes.foreign.schema import Schema, any_of
 
@@ -35,28 +35,6 @@ DESIGN_ONLY: Final = (
     ("result", "examples"),
 )
 """Paths of the keys that a runtime does not know: it knows at most the first example of a payload."""
-
-SINCE_2: Final[tuple[tuple[str, ...], ...]] = (
-    ("digest",),
-    ("icons",),
-    ("deprecated",),
-    ("errors",),
-    ("sequential_by",),
-    ("artifacts", "*", "view"),
-    ("payload", "noted_formats"),
-    ("payload", "sensitive"),
-    ("result", "noted_formats"),
-    ("result", "sensitive"),
-    ("artifacts", "*", "noted_formats"),
-    ("artifacts", "*", "sensitive"),
-    ("confirmation", "payload", "noted_formats"),
-    ("confirmation", "payload", "sensitive"),
-    ("long_running", "ack", "noted_formats"),
-    ("long_running", "ack", "sensitive"),
-    ("long_running", "progress", "noted_formats"),
-    ("long_running", "progress", "sensitive"),
-)
-"""Paths of the keys that format 1 does not have; `*` is every item of a list."""
 
 OF_TOOLSET: Final = (("toolset_title",), ("toolset_instructions",), ("kind",), ("agent",))
 """Paths of the keys that say something of the toolset and not of the tool."""
@@ -133,9 +111,9 @@ def canonical(value: Json) -> str:
     return _canonical(value)
 
 
-def tool_entry(of: ToolRecord, format: CatalogFormat = CATALOG_FORMAT) -> dict[str, Json]:
+def tool_entry(of: ToolRecord) -> dict[str, Json]:
     """Return the entry of a tool, its keys in the order in which they are written."""
-    return _with_digest(tool_facts(of), format)
+    return _with_digest(tool_facts(of))
 
 
 def tool_facts(of: ToolRecord) -> dict[str, Json]:
@@ -154,8 +132,8 @@ def tool_facts(of: ToolRecord) -> dict[str, Json]:
             "agent": of.toolset.agent or None,
             "annotations": _annotations(facts.annotations),
             "bounded": _bounded(of.bounded),
-            "payload": _type(of.payload),
-            "result": _type(of.result),
+            "payload": type_entry(of.payload),
+            "result": type_entry(of.result),
             "output": _output(of),
             "artifacts": [_artifact(artifact) for artifact in of.artifacts],
             "errors": [_error(error) for error in of.errors],
@@ -177,10 +155,10 @@ def tool_facts(of: ToolRecord) -> dict[str, Json]:
     )
 
 
-def native_entry(of: NativeToolRecord, format: CatalogFormat = CATALOG_FORMAT) -> dict[str, Json]:
+def native_entry(of: NativeToolRecord) -> dict[str, Json]:
     """Return the entry of a tool that the model's provider runs; it has no schemas."""
     facts: dict[str, Json] = {"kind": "native", "provider": of.provider, "config": dict(of.config)}
-    return _with_digest(_present({**_head(of.id, of.kind, of.toolset), **facts}), format)
+    return _with_digest(_present({**_head(of.id, of.kind, of.toolset), **facts}))
 
 
 def sha256(texts: Iterable[str]) -> str:
@@ -210,16 +188,7 @@ def without(entry: Mapping[str, Json], paths: Iterable[tuple[str, ...]]) -> dict
             left.pop(first, None)
         elif isinstance(inner, dict):
             left[first] = without(inner, [tuple(rest)])
-        elif isinstance(inner, list) and rest[0] == "*":
-            items = [item for item in inner if isinstance(item, dict)]
-            left[first] = [without(item, [tuple(rest[1:])]) for item in items]
     return left
-
-
-def type_entry(of: TypeRecord, format: CatalogFormat = CATALOG_FORMAT) -> dict[str, Json]:
-    """Return the entry of a type that belongs to no tool, such as the result of a completion."""
-    entry = _type(of)
-    return without(entry, [("noted_formats",), ("sensitive",)]) if format == 1 else entry
 
 
 def behaviour_hints(written: Mapping[Hint, bool]) -> dict[Hint, bool]:
@@ -254,9 +223,8 @@ def _present(facts: dict[str, Json]) -> dict[str, Json]:
     return {key: value for key, value in facts.items() if value is not None and value != []}
 
 
-def _with_digest(entry: dict[str, Json], format: CatalogFormat) -> dict[str, Json]:
-    """Return an entry with the keys of a format, one of which is the digest from format 2 on."""
-    return without(entry, SINCE_2) if format == 1 else {**entry, "digest": tool_digest(entry)}
+def _with_digest(entry: dict[str, Json]) -> dict[str, Json]:
+    return {**entry, "digest": tool_digest(entry)}
 
 
 def _icon(of: Icon) -> Json:
@@ -326,10 +294,11 @@ def _long_running(of: LongRunning[TypeRecord] | None) -> Json:
 
 
 def _named(types: Mapping[Literal["payload", "ack", "progress"], TypeRecord | None]) -> dict[str, Json]:
-    return {key: _type(of) for key, of in types.items() if of is not None}
+    return {key: type_entry(of) for key, of in types.items() if of is not None}
 
 
-def _type(of: TypeRecord) -> dict[str, Json]:
+def type_entry(of: TypeRecord) -> dict[str, Json]:
+    """Return the entry of a type."""
     examples: dict[str, Json] = {"examples": list(of.examples)} if of.examples else {}
     return {"name": of.name, "schema": of.schema, **_places(of), **examples}
 

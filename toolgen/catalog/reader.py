@@ -1,7 +1,4 @@
-"""Catalogues of every format, read: what codecs, provider projections and importers know of one.
-
-The JSON Schemas of the formats are here too.
-"""
+"""The reader of catalogues, for codecs, provider projections and importers; and the format's JSON Schema."""
 
 from __future__ import annotations
 
@@ -12,28 +9,25 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from toolgen.contract.names import CATALOG, CATALOG_FORMAT, CATALOG_FORMATS, CatalogFormat
+from toolgen.contract.names import CATALOG, CATALOG_FORMAT
 from toolgen.contract.record import frozen_record
 
 from .shared_types import class_of, typed_parts, with_types
 
+FORMAT_ID: Final = f"urn:toolgen:catalog:{CATALOG_FORMAT}"
+"""The `$id` of the schema of the format, which catalogues name as their `$schema`."""
 _ROOT: Final = re.compile(rf"(\.\./)+{re.escape(CATALOG)}")
 
 
-def format_id(format: CatalogFormat = CATALOG_FORMAT) -> str:
-    """Return the `$id` of the schema of a format, which catalogues name as their `$schema`."""
-    return f"urn:toolgen:catalog:{format}"
-
-
-def format_schema(format: CatalogFormat = CATALOG_FORMAT) -> dict[str, Any]:
-    """Return the JSON Schema 2020-12 of `tool_schemas.json` in a format."""
-    text = files("toolgen.catalog").joinpath(f"format-{format}.schema.json").read_text("utf-8")
+def format_schema() -> dict[str, Any]:
+    """Return the JSON Schema 2020-12 of `tool_schemas.json`."""
+    text = files("toolgen.catalog").joinpath(f"format-{CATALOG_FORMAT}.schema.json").read_text("utf-8")
     schema: dict[str, Any] = json.loads(text)
     return schema
 
 
 class CatalogueError(ValueError):
-    """A document is no catalogue, or one of a format that is not read; its text begins with the verb."""
+    """A document is no catalogue, or has a format that is not read. The text begins with the verb."""
 
 
 class CatalogueType(NamedTuple):
@@ -48,10 +42,10 @@ class CatalogueType(NamedTuple):
 
 @frozen_record
 class Catalogue:
-    """The contents of a catalogue, the same for all formats."""
+    """The contents of a catalogue."""
 
-    format: int
-    """0 for tools without a head."""
+    has_head: bool
+    """Whether toolgen wrote it; Goa-AI writes tools without a head."""
     design: str
     """Name of the design; "" without a head."""
     tools: tuple[Mapping[str, Any], ...]
@@ -89,7 +83,7 @@ def read_catalogue(document: Any, read: Callable[[str], Any] | None = None) -> C
     """
     if not isinstance(document, dict):
         raise CatalogueError("is no catalogue of tools")
-    format = _format(document)
+    _require_format(document)
     try:
         tools = _objects(document.get("tools"))
         if types := document.get("types", {}):
@@ -103,7 +97,7 @@ def read_catalogue(document: Any, read: Callable[[str], Any] | None = None) -> C
     except (LookupError, TypeError, AttributeError) as error:
         raise CatalogueError("is no catalogue of tools") from error
     return Catalogue(
-        format=format,
+        has_head=bool(head),
         design=design,
         version=version,
         tools=tools,
@@ -142,23 +136,23 @@ def _of_agent(tools: tuple[Mapping[str, Any], ...], root: Catalogue) -> tuple[Ma
     return tuple({**entries[tool["id"]], **tool} for tool in tools)
 
 
-def _format(document: Mapping[str, Any]) -> int:
-    """Return the format that the head names, 0 where there is no head.
+def _require_format(document: Mapping[str, Any]) -> None:
+    """Check the format that the head names, if there is a head.
 
     Raises:
-        CatalogueError: the head names none, or one that is not read.
+        CatalogueError: the head names no format, or another one than this toolgen reads.
     """
     if "catalog" not in document:
-        return 0
+        return
     match document["catalog"]:
         case {"format": format}:
-            pass
+            if type(format) is not int or format != CATALOG_FORMAT:
+                raise CatalogueError(
+                    f"is a catalogue of format {format}, and this toolgen reads format {CATALOG_FORMAT}: "
+                    "write it again with the toolgen that is installed here (toolgen gen)"
+                )
         case _:
             raise CatalogueError("is no catalogue of tools")
-    if isinstance(format, bool) or format not in CATALOG_FORMATS:
-        oldest, newest = CATALOG_FORMATS[0], CATALOG_FORMATS[-1]
-        raise CatalogueError(f"is of format {format}; this toolgen reads formats {oldest} to {newest}")
-    return int(format)
 
 
 def _objects(value: Any) -> tuple[Mapping[str, Any], ...]:

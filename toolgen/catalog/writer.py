@@ -1,7 +1,7 @@
-"""The text of catalogues in every format.
+"""The text of catalogues.
 
-In format 3 the catalogue of a toolset is indented by one space, for people who review it; that of the
-design and those of agents have a tool a line. Formats 1 and 2 are indented by two spaces.
+The catalogue of a toolset is indented by one space, for people who review it. The catalogues of the design
+and of agents have one tool per line.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from toolgen.contract.json_value import Json, without_surrogates
-from toolgen.contract.names import CATALOG_FORMAT, CatalogFormat
+from toolgen.contract.names import CATALOG_FORMAT
 from toolgen.contract.record import frozen_record
 from toolgen.shapes.design.schema import ASSERTED_FORMATS
 
 from .entry import canonical, sha256
 from .entry_texts import CatalogEntry
-from .reader import format_id
+from .reader import FORMAT_ID
 from .shared_types import SharedTypes
 from .texts import SchemaTexts, compact, indented, parsed
 
@@ -29,7 +29,6 @@ class Head:
     design: str
     version: str = ""
     """Version of the design; "" for none."""
-    format: CatalogFormat = CATALOG_FORMAT
 
 
 @frozen_record
@@ -61,14 +60,9 @@ def catalogue(
     texts = texts or SchemaTexts()
     facts: dict[str, Json] = {} if agent is None else {"agent": agent}
     facts |= further or {}
-    is_first = head.format == 1
-    document: dict[str, Any] = {} if is_first else {"$schema": format_id(head.format)}
-    document["catalog"] = _catalog(head, ordered, facts)
+    document: dict[str, Any] = {"$schema": FORMAT_ID, "catalog": _catalog(head, ordered, facts)}
     if agent is not None:
         document["agent"] = agent
-    if head.format < 3:
-        document["tools"] = [entry.value() for entry in ordered]
-        return _indented({**document, **(further or {})}, "  ", texts)
     if root is None:
         shared = SharedTypes(type_ for entry in ordered for type_ in entry.types)
         lines = [shared.line(entry.text, entry.types) for entry in ordered]
@@ -79,7 +73,7 @@ def catalogue(
         lines = [compact(_difference(entry, root.entries[entry.id])) for entry in ordered]
     if is_reviewed:
         document["tools"] = parsed(f"[{','.join(lines)}]")
-        return _indented({**document, **(further or {})}, " ", texts)
+        return _indented({**document, **(further or {})}, texts)
     return "".join(_in_lines({**document, "tools": lines, **(further or {})}))
 
 
@@ -92,10 +86,8 @@ def _difference(entry: CatalogEntry, root: CatalogEntry) -> dict[str, Json]:
 
 
 def _catalog(head: Head, tools: Sequence[CatalogEntry], facts: Mapping[str, Json]) -> dict[str, Json]:
-    """Return the head of a catalogue; its digest covers whole tools, since format 2 all entries."""
-    described: dict[str, Json] = {"format": head.format, "design": head.design}
-    if head.format == 1:
-        return {**described, "digest": sha256(_canonical_tools(tools))}
+    """Return the head of a catalogue; its digest covers whole tools and all other entries."""
+    described: dict[str, Json] = {"format": CATALOG_FORMAT, "design": head.design}
     if head.version:
         described["version"] = head.version
     described["asserted_formats"] = list(ASSERTED_FORMATS)
@@ -124,8 +116,9 @@ def _canonical_tools(tools: Sequence[CatalogEntry]) -> Iterator[str]:
     yield "]" if before == "," else "[]"
 
 
-def _indented(document: Mapping[str, Any], margin: str, texts: SchemaTexts) -> str:
+def _indented(document: Mapping[str, Any], texts: SchemaTexts) -> str:
     """Return JSON on several lines, but the head on one."""
+    margin = " "
     lines: list[str] = []
     for key, value in document.items():
         match key, value:

@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 from toolgen.contract.errors import ToolgenError
-from toolgen.contract.names import CATALOG_FORMAT, CATALOG_FORMATS, CatalogFormat, Language
+from toolgen.contract.names import Language
 from toolgen.contract.record import frozen_record
 
 from .mcp_settings import ServerSettings, SettingsError, read_servers
@@ -30,7 +30,6 @@ EXAMPLES: Final = {
     "functions": 'functions = ["home.rooms"]',
     "agents": 'agents = { clerk = "openai:gpt-5" }',
     "mcp": 'mcp = { git = { command = ["python", "-m", "mcp_server_git"] } }',
-    "catalog_format": "catalog_format = 2",
     "lint": 'lint = { many-arguments = 20, missing-annotations = "error" }',
 }
 """A line of each setting, by its key."""
@@ -65,8 +64,6 @@ class Project:
     """Names of planners by the name of an agent: `demo`, or a model such as `openai:gpt-5`."""
     mcp: Mapping[str, ServerSettings] = field(default_factory=dict)
     """Servers by the names of the locked toolsets that they execute, for a project without `runtime`."""
-    catalog_format: CatalogFormat = CATALOG_FORMAT
-    """Format of the catalogues that are generated."""
     lint: Mapping[str, object] = field(default_factory=dict)
     """Levels and limits of the linter's rules, by code; `toolgen lint` checks them."""
 
@@ -277,14 +274,6 @@ def _agents(file: Path, value: object) -> Mapping[str, str]:
     raise _setting_error(file, "agents", value, "is not a table of models by agent", hint)
 
 
-def _catalog_format(file: Path, value: object) -> CatalogFormat:
-    if not isinstance(value, bool):
-        for number in CATALOG_FORMATS:
-            if value == number:
-                return number
-    raise _setting_error(file, "catalog_format", value, f"is none of {', '.join(map(str, CATALOG_FORMATS))}")
-
-
 def _lint(file: Path, value: object) -> Mapping[str, object]:
     if not isinstance(value, dict):
         raise _setting_error(file, "lint", value, "is not a table of levels by rule")
@@ -292,7 +281,6 @@ def _lint(file: Path, value: object) -> Mapping[str, object]:
 
 
 _READERS: Final[Mapping[str, Callable[[Path, object], object]]] = {
-    "catalog_format": _catalog_format,
     "agents": _agents,
     "functions": _functions,
     "lint": _lint,

@@ -49,7 +49,7 @@ def generation_digest(project: Project, *values: object) -> str:
     except PackageNotFoundError:  # what needs it says so
         return ""
     made_by = [*sys.version_info[:2], *packages, _own_files()]
-    parts = [written, *settings, project.typescript, project.catalog_format, *made_by]
+    parts = [written, *settings, project.typescript, *made_by]
     return digest(json.dumps(parts).encode())
 
 

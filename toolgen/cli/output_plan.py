@@ -86,7 +86,7 @@ def output_plan(
         python=Tree(
             folder=project.out,
             out=project.display_path(project.out),
-            texts=generate(checked, module=project.design, catalog_format=project.catalog_format),
+            texts=generate(checked, module=project.design),
         ),
         sources=stamp(project.directory, read, recorded_sources(project)),
         others=tuple(

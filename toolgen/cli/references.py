@@ -143,7 +143,7 @@ def _require_parts(catalogue: Catalogue) -> None:
                     f"is no catalogue of tools: {key!r} of the {kind} {name!r} is of a wrong kind; "
                     "correct it, or generate the file again"
                 )
-    if catalogue.format:
+    if catalogue.has_head:
         list(catalogue.types())
 
 

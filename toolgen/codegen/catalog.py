@@ -7,7 +7,6 @@ from dataclasses import asdict, fields, replace
 from typing import Any
 
 from toolgen.catalog.entry import (
-    SINCE_2,
     NativeToolRecord,
     ToolRecord,
     ToolsetRecord,
@@ -16,7 +15,6 @@ from toolgen.catalog.entry import (
     native_entry,
     tool_facts,
     type_entry,
-    without,
 )
 from toolgen.catalog.entry_texts import CatalogEntry, catalog_entry
 from toolgen.catalog.texts import SchemaTexts
@@ -39,7 +37,7 @@ class CatalogWriter:
     def __init__(self, head: Head, shared: Objects) -> None:
         self.head = head
         self._shared = shared
-        self._schemas = SchemaParts(has_class_titles=head.format == 1, shared=shared)
+        self._schemas = SchemaParts(shared=shared)
         self._texts = SchemaTexts(self._schemas.shared_ids)
         self._records: dict[str, TypeRecord] = {}
         """Those of shared types by name."""
@@ -50,10 +48,7 @@ class CatalogWriter:
 
     def entry(self, record: ToolRecord) -> CatalogEntry:
         """Return the entry of a tool."""
-        facts = tool_facts(record)
-        if self.head.format == 1:
-            return catalog_entry(without(facts, SINCE_2), self._texts)
-        return catalog_entry(facts, self._texts, adds_digest=True)
+        return catalog_entry(tool_facts(record), self._texts, adds_digest=True)
 
     def type_record(self, of: ObjectType, scope: Scope, examples: tuple[Json, ...] = ()) -> TypeRecord:
         """Return what a catalogue says of an object that crosses the JSON boundary."""
@@ -130,7 +125,7 @@ def native(writer: CatalogWriter, toolset: Toolset, tool: NativeTool) -> Catalog
     record = NativeToolRecord(
         id=tool.id, provider=tool.provider, kind=tool.kind, config=tool.config, toolset=_toolset(toolset)
     )
-    return catalog_entry(native_entry(record, writer.head.format))
+    return catalog_entry(native_entry(record))
 
 
 def _toolset(of: Toolset) -> ToolsetRecord:
@@ -203,7 +198,7 @@ def non_default_limits(policy: RunPolicy | History) -> dict[str, object]:
 def _agent(writer: CatalogWriter, agent: Agent, scopes: Mapping[str, Scope]) -> Json:
     called: list[Json] = []
     for toolset, used_tool in ((used.toolset, each) for used in agent.uses for each in used.tools):
-        tool, own = used_tool.tool, own_confirmation(used_tool) if writer.head.format >= 3 else None
+        tool, own = used_tool.tool, own_confirmation(used_tool)
         entry: dict[str, Json] = {"id": tool.id, "name": used_tool.name}
         if own is not None:  # one that says nothing else asks too
             types = writer.types(tool, scopes[names.qualified(toolset)])
@@ -238,7 +233,7 @@ def _completion(writer: CatalogWriter, completion: Completion, scope: Scope) -> 
         "id": completion.id,
         "name": completion.name,
         "description": completion.description,
-        "result": type_entry(writer.type_record(completion.result, scope), writer.head.format),
+        "result": type_entry(writer.type_record(completion.result, scope)),
     }
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from toolgen.catalog.entry_texts import CatalogEntry
 from toolgen.catalog.writer import Head, Root
-from toolgen.contract.names import CATALOG, CATALOG_FORMAT, COMPLETION_SCHEMAS, CatalogFormat
+from toolgen.contract.names import CATALOG, COMPLETION_SCHEMAS
 from toolgen.contract.record import frozen_record
 from toolgen.expr.tree import Agent, Design, Service, Toolset
 
@@ -57,17 +57,14 @@ from .views.transforms import transforms_view
 from .views.types import shared_types_view, types_views
 
 
-def generate(
-    design: Design, *, module: str, catalog_format: CatalogFormat = CATALOG_FORMAT
-) -> dict[str, str]:
+def generate(design: Design, *, module: str) -> dict[str, str]:
     """Return the unformatted text of every file of the tree by its path, in the design's order.
 
     Args:
         design: What is generated.
         module: The dotted name of the design's module, for the headers.
-        catalog_format: The format of the catalogues.
     """
-    whole = _design_context(design, catalog_format)
+    whole = _design_context(design)
     return {
         path: content if isinstance(content, str) else render(content, design=module)
         for path, content in _files(whole)
@@ -76,7 +73,7 @@ def generate(
 
 def catalogue_text(design: Design) -> str:
     """Return the text of the design's own catalogue, which the tree has at its root."""
-    return _root(_design_context(design, CATALOG_FORMAT))
+    return _root(_design_context(design))
 
 
 def stub(design: Design, toolset: Toolset, package: str) -> str:
@@ -126,8 +123,8 @@ class _DesignContext:
         return self.writer.catalogue(map(self.entries.__getitem__, ids), is_reviewed=True)
 
 
-def _design_context(design: Design, catalog_format: CatalogFormat) -> _DesignContext:
-    head = Head(design=design.name, version=design.version, format=catalog_format)
+def _design_context(design: Design) -> _DesignContext:
+    head = Head(design=design.name, version=design.version)
     writer, shared = CatalogWriter(head, design.shared), shared_scope(design)
     toolsets = [toolset for service in design.services for toolset in service.toolsets]
     scopes = {names.qualified(toolset): toolset_scope(toolset, shared) for toolset in toolsets}

@@ -9,7 +9,7 @@ from typing import Any
 from .arguments import argument_changes
 from .changes import Change, change, key_of
 from .containment import contains
-from .contracts import Contract, alike, canonical, hints_of, wire_name
+from .contracts import Contract, canonical, hints_of, wire_name
 from .guards import approval_changes, guard_changes, text_changes
 from .masks import mask_changes
 from .results import artifact_changes, error_changes, fields_gone, late_changes, result_changes
@@ -19,7 +19,6 @@ Entry = Mapping[str, Any]
 
 def compare(before: Contract, after: Contract) -> list[Change]:
     """Return the changes from one contract to another; empty where both say the same."""
-    before, after = alike(before, after)
     moved = _moved(before, after)
     return [
         *_tools(before, after, moved),

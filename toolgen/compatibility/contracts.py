@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final
 
-from toolgen.catalog.entry import SINCE_2, without
 from toolgen.catalog.reader import Catalogue
-from toolgen.contract.names import CATALOG_FORMAT
 from toolgen.contract.record import frozen_record
 
 from .documents import Document
@@ -33,8 +30,6 @@ class Contract:
     agents: Mapping[str, Mapping[str, Any]]
     completions: Mapping[str, Mapping[str, Any]]
     version: str = ""
-    format: int = CATALOG_FORMAT
-    """Format of the catalogue; 0 without a head."""
     has_notes: bool = False
     """No `format` is checked, as in what MCP servers list."""
 
@@ -69,40 +64,7 @@ def contract_of(catalogue: Catalogue) -> Contract:
         agents=_by_id(catalogue.agents),
         completions=_by_id(catalogue.completions),
         version=catalogue.version,
-        format=catalogue.format,
     )
-
-
-def alike(before: Contract, after: Contract) -> tuple[Contract, Contract]:
-    """Return two contracts without what the format of one of them cannot say, where these differ."""
-    oldest, newest = sorted((before.format, after.format))
-    if oldest == newest or not oldest:
-        return before, after
-    return _as_in(before, oldest), _as_in(after, oldest)
-
-
-def _as_in(contract: Contract, format: int) -> Contract:
-    """Return a contract as a catalogue of format 1 or 2 has it: its agents ask as the tools do."""
-    agents = {
-        id_: {**agent, "tools": [without(tool, [("confirmation",)]) for tool in agent.get("tools", ())]}
-        for id_, agent in contract.agents.items()
-    }
-    if format > 1:
-        return replace(contract, agents=agents)
-    tools = {id_: _untitled(without(entry, SINCE_2)) for id_, entry in contract.tools.items()}
-    places = (("result", "noted_formats"), ("result", "sensitive"))
-    completions = {id_: _untitled(without(each, places)) for id_, each in contract.completions.items()}
-    return replace(contract, agents=agents, tools=tools, completions=completions)
-
-
-def _untitled(value: Any) -> Any:
-    """Return a value without the titles of objects in it: in format 1 they are the names of classes."""
-    if isinstance(value, list):
-        return [_untitled(each) for each in value]
-    if not isinstance(value, Mapping):
-        return value
-    is_object = value.get("type") == "object" and isinstance(value.get("title"), str)
-    return {key: _untitled(part) for key, part in value.items() if not (is_object and key == "title")}
 
 
 def contract_of_server(tools: Iterable[Mapping[str, Any]], version: str = "") -> Contract:

@@ -9,7 +9,7 @@ from toolgen.contract.record import frozen_record
 
 from .changes import Change, change
 from .comparison import approved
-from .contracts import Contract, alike
+from .contracts import Contract
 
 
 @frozen_record
@@ -25,7 +25,6 @@ class ParkedCall:
 
 def parked_changes(calls: Iterable[ParkedCall], before: Contract, after: Contract) -> Iterator[Change]:
     """Yield the calls that do not go on with the new contract, and those whose approval is asked again."""
-    was, now = alike(before, after)
     for call in calls:
         if "payload" not in after.tools.get(call.tool, {}):  # gone, or the provider runs it
             if call.tool in before.tools:
@@ -41,7 +40,7 @@ def parked_changes(calls: Iterable[ParkedCall], before: Contract, after: Contrac
             message = f"the call {call.id} waits, and its arguments are refused now"
             yield change("parked-call", call.tool, message, argument=call.id)
         elif call.kind != "pending" and call.tool in before.tools:
-            if approved(was.tools[call.tool]) == approved(now.tools[call.tool]):
+            if approved(before.tools[call.tool]) == approved(after.tools[call.tool]):
                 continue
             message = f"the call {call.id} waits, and is asked again"
             yield change("parked-call", call.tool, message, breaks="w", argument=call.id)

@@ -6,12 +6,8 @@ FORMAT: Final = 2
 """Version of the generated code that this toolgen writes."""
 OLDEST_FORMAT: Final = 1
 """Version of the oldest generated code that the runtime still executes."""
-
-CatalogFormat = Literal[1, 2, 3]
-CATALOG_FORMATS: Final[tuple[CatalogFormat, ...]] = get_args(CatalogFormat)
-"""Versions of the catalogue that this toolgen writes and reads, the oldest first."""
-CATALOG_FORMAT: Final[CatalogFormat] = 3
-"""The version that is written unless a project wants an older one."""
+CATALOG_FORMAT: Final = 3
+"""Format of the catalogues that this toolgen writes and reads."""
 
 Language = Literal["typescript"]
 """A language beside Python in which toolgen writes what others need of a design."""

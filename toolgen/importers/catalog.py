@@ -1,4 +1,4 @@
-"""`catalog`: the `tool_schemas.json` of another toolgen project, in any format, or of Goa-AI.
+"""`catalog`: the `tool_schemas.json` of another toolgen project or of Goa-AI.
 
 Of a tool are read its name, what is said of it for models and people, its arguments and its result.
 """
@@ -70,7 +70,7 @@ def _tools(catalogue: Catalogue) -> Iterator[ImportedTool | Finding]:
             yield finding_at(LEFT_OUT, pointer, message, hint=hint, tool=str(entry.get("name", "")))
         else:
             name = str(entry.get("name", ""))
-            yield from each(_tool(entry, pointer, is_toolgen=catalogue.format > 0), pointer, name)
+            yield from each(_tool(entry, pointer, is_toolgen=catalogue.has_head), pointer, name)
 
 
 def _tool(entry: Mapping[str, Any], pointer: str, *, is_toolgen: bool) -> Iterator[ImportedTool | Finding]:

@@ -62,18 +62,15 @@ ASSERTED_FORMATS: Final = tuple(
 """Formats of designed types: codecs refuse what is not of them."""
 
 
-def object_schema(root: ObjectType, objects: Objects, *, has_class_titles: bool = False) -> Schema:
-    """Return the schema of the root with `$defs` for all it refers to, in order of first use.
-
-    With `has_class_titles` the title of each object is the name of its class.
-    """
-    return SchemaParts(has_class_titles=has_class_titles).schema(root, objects)
+def object_schema(root: ObjectType, objects: Objects) -> Schema:
+    """Return the schema of the root with `$defs` for all it refers to, in order of first use."""
+    return SchemaParts().schema(root, objects)
 
 
 def schemas_of(objects: Objects, unions: Iterable[UnionType] = ()) -> dict[str, Schema]:
     """Return the schemas of objects and unions by name; they refer to each other in `#/$defs`."""
     whole: Any = SchemaParts().complete({}, [(name, None) for name in objects], objects)
-    writer = _Writer(objects, has_class_titles=False)
+    writer = _Writer(objects)
     return {**whole.get("$defs", {}), **{union.name: writer.type(union) for union in unions if union.name}}
 
 
@@ -92,7 +89,7 @@ def noted_formats(root: ObjectType, schema: Schema, objects: Objects) -> tuple[s
 
 def type_schema(type_: DataType, objects: Objects) -> Schema:
     """Return the schema of any type, with `$defs` for all it refers to."""
-    writer = _Writer(objects, has_class_titles=False)
+    writer = _Writer(objects)
     return SchemaParts().complete(writer.type(type_), writer.references, objects)
 
 
@@ -106,8 +103,7 @@ class SchemaParts:
     Nobody may change what is in it. With `shared`, only those of objects in that table are cached.
     """
 
-    def __init__(self, *, has_class_titles: bool = False, shared: Objects | None = None) -> None:
-        self._has_class_titles = has_class_titles
+    def __init__(self, *, shared: Objects | None = None) -> None:
         self._shared = shared
         self._parts: dict[tuple[int, str | None], tuple[ObjectType, Schema, list[_Reference]]] = {}
         """Objects by identity, with their schemas and what these refer to."""
@@ -143,7 +139,7 @@ class SchemaParts:
         return {**schema, "$defs": defs} if defs else schema
 
     def _writer(self, objects: Objects) -> _Writer:
-        return _Writer(objects, has_class_titles=self._has_class_titles, plain=self._plain)
+        return _Writer(objects, plain=self._plain)
 
     def _part(
         self, object_: ObjectType, tag: str | None, objects: Objects
@@ -168,17 +164,15 @@ class _Writer:
         self,
         objects: Objects,
         *,
-        has_class_titles: bool,
         plain: dict[int, tuple[DataType, Schema]] | None = None,
     ) -> None:
         self._plain = {} if plain is None else plain
         """Schemas without others in them, by the identity of their type, which many fields have."""
         self.references: dict[_Reference, None] = {}
         self._objects = objects
-        self._has_class_titles = has_class_titles
 
     def object(self, object_: ObjectType, tag: str | None = None) -> Schema:
-        title = object_.name if self._has_class_titles else object_.title or type_title(object_.name)
+        title = object_.title or type_title(object_.name)
         schema: Schema = {"type": "object", "title": title}
         if object_.description:
             schema["description"] = object_.description
