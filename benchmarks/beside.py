@@ -79,7 +79,7 @@ async def _compare(name: str, engine: InProcessEngine) -> None:
 
 def _register(agents: Agents, id_: str, planner: ScriptedPlanner) -> None:
     spec = AgentSpec(id=id_, description="Counts.", tools=(AgentTool(id=TOOL.spec.id, name="count"),))
-    agents.register(AgentRegistration(spec=spec, planner=planner, toolsets=(TOOLSET,), format=1))
+    agents.register(AgentRegistration(spec=spec, planner=planner, toolsets=(TOOLSET,)))
 
 
 async def _seconds(client: AgentClient) -> float:

@@ -124,7 +124,7 @@ def runtime_with(
     executor: object, specs: Any = devices.SPECS, name: str = "assistant.devices", **host: Any
 ) -> Runtime:
     made = Runtime(**host)
-    made.tools.register(ToolsetRegistration(name=name, specs=specs, executor=executor, format=1))
+    made.tools.register(ToolsetRegistration(name=name, specs=specs, executor=executor))
     return made
 
 

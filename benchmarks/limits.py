@@ -20,14 +20,14 @@ from typing_extensions import TypedDict
 from tests.shapes.test_steps import ATTACKS, FAULTS
 from toolgen.runtime import (
     Codec,
-    CodecModule,
     Runtime,
-    SchemaModel,
+    SchemaCodec,
     ToolError,
     ToolValidationError,
     func_tool,
     function_toolset,
 )
+from toolgen.runtime.generated import SchemaModel
 from toolgen.shapes.foreign.rules import Rules
 from toolgen.shapes.steps import MOST_STEPS, document_steps
 
@@ -137,7 +137,6 @@ ByKeys: TypeAlias = Lamp | Lock
 ByTags: TypeAlias = Sum | Product
 ByTypes: TypeAlias = Text | Number
 ByNothing: TypeAlias = Left | Right
-CODECS = CodecModule(None, __name__)
 
 
 async def functions(value: One | Other) -> int:
@@ -160,7 +159,7 @@ def either(one: Mapping[str, Any], other: Mapping[str, Any], **facts: Any) -> di
 
 
 def foreign(name: str, schema: dict[str, Any], *, is_exact: bool = True) -> Codec[Any]:
-    return CODECS.foreign(json.dumps(schema), name, is_exact=is_exact)
+    return SchemaCodec(None, __name__, name, {name: json.dumps(schema)}, is_exact=is_exact)
 
 
 KEYS = either({"watts": {"type": "integer"}}, {"code": {"type": "string"}}, additionalProperties=False)

@@ -205,7 +205,7 @@ async def _client(kind: str, path: Path) -> AsyncIterator[AgentClient]:
     )
     place = _SESSIONS.get(kind)
     agents = Agents(runtime, sessions=None if place is None else place(path))
-    agents.register(AgentRegistration(spec=spec, planner=Planner(), toolsets=(TOOLSET,), format=1))
+    agents.register(AgentRegistration(spec=spec, planner=Planner(), toolsets=(TOOLSET,)))
     async with runtime:
         yield agents.client(spec.id)
 

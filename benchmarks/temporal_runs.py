@@ -79,7 +79,7 @@ def _agents(runtime: Runtime, sessions: PostgresSessionStore) -> Agents:
         planner = ScriptedPlanner(by_message={"Go.": [step, "Done."], **looked})
         plain = [func_tool(function, toolset=name) for function in (short, long)]
         toolset = function_toolset(name, [*plain, func_tool(paid, toolset=name, confirm=ConfirmSpec())])
-        agents.register(AgentRegistration(spec=spec, planner=planner, toolsets=(toolset,), format=1))
+        agents.register(AgentRegistration(spec=spec, planner=planner, toolsets=(toolset,)))
     return agents
 
 

@@ -137,7 +137,7 @@ async def _served(
     executor = RecordingExecutor(
         {"list_devices": devices.ListDevicesResult(devices=FOUND, returned=5, truncated=False)}
     )
-    toolset = ToolsetRegistration(name="assistant.devices", specs=devices.SPECS, executor=executor, format=1)
+    toolset = ToolsetRegistration(name="assistant.devices", specs=devices.SPECS, executor=executor)
     spec = AgentSpec(
         id="bench.agent",
         description="Answers questions about devices.",
@@ -146,7 +146,7 @@ async def _served(
     )
     planner = Rounds()
     agents = Agents(runtime)
-    agents.register(AgentRegistration(spec=spec, planner=planner, toolsets=(toolset,), format=1))
+    agents.register(AgentRegistration(spec=spec, planner=planner, toolsets=(toolset,)))
     async with runtime:
         yield agents.client(spec.id), planner
 

@@ -179,7 +179,7 @@ async def agent_run(path: Path | None) -> Walk:
     )
     planner = ScriptedPlanner([CallTools(calls=(PlannedCall.of("add", {"a": 1, "b": 2}),)), "3"])
     toolset = function_toolset("local.functions", [add])
-    agents.register(AgentRegistration(spec=spec, planner=planner, toolsets=(toolset,), format=1))
+    agents.register(AgentRegistration(spec=spec, planner=planner, toolsets=(toolset,)))
 
     numbers = count()
 

@@ -113,10 +113,10 @@ def runtime() -> Runtime:
         tools=tuple(AgentTool(id=one.spec.id, name=one.spec.name) for one in bound),
     )
     agents = Agents(made, sessions=SqliteSessionStore("sessions.db"))
-    agents.register(AgentRegistration(spec=spec, planner=Obeying(), toolsets=(tools,), format=1))
+    agents.register(AgentRegistration(spec=spec, planner=Obeying(), toolsets=(tools,)))
     route = AgentRoute(agent="x.agent", prompts={"x.desk.obey": "{order}"})
     obeyed = func_tool(obey, toolset="x.desk").spec
-    made.tools.register(ToolsetRegistration(name="x.desk", specs=[obeyed], executor=route, format=1))
+    made.tools.register(ToolsetRegistration(name="x.desk", specs=[obeyed], executor=route))
     return made
 '''
 START = """\

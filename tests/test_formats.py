@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from tests.golden import design
+from tests.golden import design, write
 from toolgen.catalog import CatalogueError, load_catalogue
 from toolgen.codegen import generate
 from toolgen.contract.json_value import Json
-from toolgen.contract.names import CATALOG, CATALOG_FORMAT
+from toolgen.contract.names import CATALOG, CATALOG_FORMAT, FORMAT
+from toolgen.runtime import FormatError
 
 GARBAGE: tuple[Json, ...] = (None, True, -1, 1.5, "2", [], {})
 
@@ -41,6 +44,28 @@ def catalogue(folder: Path, number: Json) -> None:
     (folder / CATALOG).write_text(json.dumps(document), "utf-8")
 
 
+def code(folder: Path, number: Json) -> None:
+    """Write a package whose other modules a later runtime alone can execute."""
+    texts = generate(design("unions"), module="design")
+    texts["__init__.py"] = texts["__init__.py"].replace(f", {FORMAT})", f", {number!r})")
+    for path in texts:
+        if path.endswith("specs.py") and number != FORMAT:
+            texts[path] = "from toolgen.runtime.generated import name_of_a_later_toolgen"
+    write(folder / "unions_code", texts)
+
+
+def imported(folder: Path) -> None:
+    """Import generated code from a folder, and forget it."""
+    sys.path.insert(0, str(folder))
+    importlib.invalidate_caches()
+    try:
+        importlib.import_module("unions_code.art.toolsets.shapes.specs")
+    finally:
+        sys.path.remove(str(folder))
+        for name in [name for name in sys.modules if name.partition(".")[0] == "unions_code"]:
+            del sys.modules[name]
+
+
 FORMATS = (
     Format(
         name="catalogue",
@@ -51,6 +76,17 @@ FORMATS = (
         refused=(
             CatalogueError,
             "is a catalogue of format {}, and this toolgen reads format 3: write",
+        ),
+    ),
+    Format(
+        name="generated code",
+        number=FORMAT,
+        others=(1, FORMAT + 1, *GARBAGE),
+        make=code,
+        open=imported,
+        refused=(
+            FormatError,
+            "'unions_code' is generated code of format {}, and this runtime executes",
         ),
     ),
 )
@@ -79,4 +115,5 @@ def test_another_number_is_refused_and_the_file_stays_as_it_is(
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    files = (path for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc")
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}

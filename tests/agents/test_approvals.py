@@ -70,7 +70,7 @@ async def test_a_person_decides(answer: dict[str, Any], text: str) -> None:
     toolset = with_confirmation(function_toolset("x.sums", [add]), hint="Add {a} and {b}?")
     planner = ScriptedPlanner([calling(("add", {"a": 2, "b": 3})), first_answer])
     spec = AgentSpec(id="x.agent", description="Adds.")
-    registration = AgentRegistration(spec=spec, planner=planner, dynamic=(toolset,), format=1)
+    registration = AgentRegistration(spec=spec, planner=planner, dynamic=(toolset,))
     async with running(registration, **keeping()) as (runtime, _):
         handle = await agents_of(runtime).client("x.agent").start("Go.", session_id="s")
         asked = await waiting(handle)
@@ -153,7 +153,7 @@ async def test_an_agent_asks_for_more_than_its_tools_and_a_policy_for_more_than_
         tool = AgentTool(id="x.bench.through", name="pass_on", confirm=ConfirmSpec(hint="Go through?"))
         spec = AgentSpec(id="x.agent", description="Goes.", tools=(tool,))
         planner = ScriptedPlanner([calling("pass_on"), first_answer])
-        registration = AgentRegistration(spec=spec, planner=planner, toolsets=(bench.toolset,), format=1)
+        registration = AgentRegistration(spec=spec, planner=planner, toolsets=(bench.toolset,))
         async with running(registration, **keeping(policy=policy)) as (runtime, engine):
             handle = await agents_of(runtime).client("x.agent").start("Go.", session_id="s")
             asked = await waiting(handle)

@@ -101,9 +101,7 @@ async def canceled(
     It is canceled when calls of it have ended with these statuses, in any order.
     """
     async with Runtime(engine=InProcessEngine()) as runtime:
-        agents_of(runtime).register(
-            AgentRegistration(spec=SPEC, planner=planner, toolsets=(TOOLSET,), format=1)
-        )
+        agents_of(runtime).register(AgentRegistration(spec=SPEC, planner=planner, toolsets=(TOOLSET,)))
         handle = await agents_of(runtime).client(SPEC.id).start("Go.", session_id="s")
         missing = [*statuses]
         async for event in handle.events():
@@ -158,9 +156,7 @@ async def test_a_tool_cleans_up_before_a_runtime_is_closed_in_which_its_run_was_
     spec = AgentSpec(id="x.agent", description="Holds.", tools=(AgentTool(id="x.tools.hold", name="hold"),))
     planner = ScriptedPlanner([calling("hold")])
     async with leaving_nothing(), Runtime() as runtime:
-        agents_of(runtime).register(
-            AgentRegistration(spec=spec, planner=planner, toolsets=(toolset,), format=1)
-        )
+        agents_of(runtime).register(AgentRegistration(spec=spec, planner=planner, toolsets=(toolset,)))
         handle = await agents_of(runtime).client(spec.id).start("Go.", session_id="s")
         await begun.wait()
         await handle.cancel("enough")

@@ -25,14 +25,14 @@ def look() -> str:
 
 def exported(toolset: str, agent: str) -> ToolsetRegistration:
     spec = func_tool(look, toolset=toolset).spec
-    return ToolsetRegistration(name=toolset, specs=[spec], executor=AgentRoute(agent=agent), format=1)
+    return ToolsetRegistration(name=toolset, specs=[spec], executor=AgentRoute(agent=agent))
 
 
 def asking(id_: str, calls: str, planner: ScriptedPlanner, toolset: ToolsetRegistration) -> AgentRegistration:
     policy = RunPolicy(max_consecutive_failed_tool_calls=1)
     tool = AgentTool(id=f"{toolset.name}.look", name=calls)
     spec = AgentSpec(id=id_, description="Asks.", tools=(tool,), policy=policy)
-    return AgentRegistration(spec=spec, planner=planner, toolsets=(toolset,), format=1)
+    return AgentRegistration(spec=spec, planner=planner, toolsets=(toolset,))
 
 
 async def test_a_failure_two_agents_below_is_a_cause() -> None:
@@ -45,7 +45,7 @@ async def test_a_failure_two_agents_below_is_a_cause() -> None:
             asking("a.middle", "look", ScriptedPlanner([call, call]), exported("a.lows", "a.low"))
         )
         low = AgentSpec(id="a.low", description="Fails.")
-        agents_of(runtime).register(AgentRegistration(spec=low, planner=ScriptedPlanner([]), format=1))
+        agents_of(runtime).register(AgentRegistration(spec=low, planner=ScriptedPlanner([])))
         output = await agents_of(runtime).client("a.top").one_shot("Look.")
         events = await runtime.runs.events(output.run_id)
         direct = await runtime.call("a.lows.look", {})

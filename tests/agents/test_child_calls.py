@@ -62,7 +62,7 @@ def exporting(name: str) -> ToolsetRegistration:
         return at
 
     spec = func_tool(look, toolset=name).spec
-    return ToolsetRegistration(name=name, specs=[spec], executor=AgentRoute(agent="x.low"), format=1)
+    return ToolsetRegistration(name=name, specs=[spec], executor=AgentRoute(agent="x.low"))
 
 
 @pytest.mark.parametrize("elsewhere", [False, True])

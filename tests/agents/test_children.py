@@ -59,7 +59,7 @@ def exported(*, prompt: str = "", agent_id: str = "x.low") -> ToolsetRegistratio
     spec = func_tool(diagnose, toolset="x.checks").spec
     prompts = {spec.id: prompt} if prompt else {}
     route = AgentRoute(agent=agent_id, prompts=prompts)
-    return ToolsetRegistration(name="x.checks", specs=[spec], executor=route, format=1)
+    return ToolsetRegistration(name="x.checks", specs=[spec], executor=route)
 
 
 DIAGNOSE = calling(("diagnose", {"device": "lamp"}))

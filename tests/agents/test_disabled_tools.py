@@ -33,10 +33,10 @@ def sums() -> StaticToolset:
 def registered(planner: ScriptedPlanner, *, is_dynamic: bool = False) -> AgentRegistration:
     if is_dynamic:
         spec = AgentSpec(id="x.agent", description="Adds.")
-        return AgentRegistration(spec=spec, planner=planner, dynamic=(sums(),), format=1)
+        return AgentRegistration(spec=spec, planner=planner, dynamic=(sums(),))
     tools = tuple(AgentTool(id=f"x.sums.{name}", name=name) for name in ("add", "sub"))
     spec = AgentSpec(id="x.agent", description="Adds.", tools=tools)
-    return AgentRegistration(spec=spec, planner=planner, toolsets=(sums(),), format=1)
+    return AgentRegistration(spec=spec, planner=planner, toolsets=(sums(),))
 
 
 async def run(runtime: Runtime, message: str = "Go.") -> str:
@@ -74,7 +74,7 @@ async def test_a_call_that_waits_for_an_approval_is_not_executed_when_it_comes()
     toolset = with_confirmation(function_toolset("x.sums", [add]), hint="Add {a} and {b}?")
     planner = ScriptedPlanner([calling(("add", {"a": 2, "b": 3})), first_answer], [])
     spec = AgentSpec(id="x.agent", description="Adds.")
-    one = AgentRegistration(spec=spec, planner=planner, dynamic=(toolset,), format=1)
+    one = AgentRegistration(spec=spec, planner=planner, dynamic=(toolset,))
     async with running(one, disabled=DisabledTools(MemoryStateStore())) as (runtime, _):
         handle = await agents_of(runtime).client("x.agent").start("Go.", session_id="s")
         asked = await waiting(handle)

@@ -132,7 +132,7 @@ class Upgrade:
         tools = tuple(AgentTool(id=one.spec.id, name=one.spec.name) for one in bound)
         spec = AgentSpec(id="x.agent", description="The agent.", tools=tools)
         made = function_toolset("x.tools", bound)
-        return AgentRegistration(spec=spec, planner=Obeying(), toolsets=(made,), format=1)
+        return AgentRegistration(spec=spec, planner=Obeying(), toolsets=(made,))
 
 
 @pytest.fixture(params=first(sorted(folder.name for folder in FILES.iterdir())))

@@ -69,7 +69,7 @@ async def serving(path: Path, drops: Drops, sessions: MemorySessionStore) -> Asy
     toolset = function_toolset("x.tools", [drops.drop])
     tools = (AgentTool(id="x.tools.drop", name="drop"),)
     spec = AgentSpec(id="x.agent", description="Drops.", tools=tools)
-    agents.register(AgentRegistration(spec=spec, planner=drops, toolsets=(toolset,), format=1))
+    agents.register(AgentRegistration(spec=spec, planner=drops, toolsets=(toolset,)))
     async with runtime:
         yield agents
 

@@ -40,7 +40,7 @@ def adding(planner: ScriptedPlanner, *, is_confirmed: bool = False) -> AgentRegi
     if is_confirmed:
         toolset = with_confirmation(toolset, hint="Add {a} and {b}?")
     spec = AgentSpec(id="x.agent", description="Adds.")
-    return AgentRegistration(spec=spec, planner=planner, dynamic=(toolset,), format=1)
+    return AgentRegistration(spec=spec, planner=planner, dynamic=(toolset,))
 
 
 async def test_runs_are_counted_and_timed_with_their_calls() -> None:

@@ -55,7 +55,7 @@ def registration(planner: Planner) -> AgentRegistration:
     tool = AgentTool(id="maths.doubling.double", name="double")
     spec = AgentSpec(id=DOUBLER, description="Doubles.", tools=(tool,))
     return AgentRegistration(
-        spec=spec, planner=planner, toolsets=(function_toolset("maths.doubling", [double]),), format=1
+        spec=spec, planner=planner, toolsets=(function_toolset("maths.doubling", [double]),)
     )
 
 

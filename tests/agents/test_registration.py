@@ -30,7 +30,6 @@ from toolgen.engines import InProcessEngine
 from toolgen.runtime import (
     BoundTool,
     ConfirmSpec,
-    FormatError,
     ReadonlyContext,
     RegistrationError,
     Runtime,
@@ -89,7 +88,7 @@ def test_agents_share_a_toolset_that_another_agent_implements() -> None:
     spec = func_tool(add, toolset="x.sums").spec
     for name in ("x.one", "x.two"):
         route = AgentRoute(agent="x.sums")  # each package makes its own
-        sums = ToolsetRegistration(name="x.sums", specs=[spec], executor=route, format=1)
+        sums = ToolsetRegistration(name="x.sums", specs=[spec], executor=route)
         agents_of(runtime).register(agent(name, NOBODY, sums))
     assert agents_of(runtime).list() == ("x.one", "x.two")
 
@@ -136,11 +135,10 @@ def test_what_is_wrong_registers_nothing() -> None:
         (replace(fine, planner=ScriptedPlanner), "the planner of agent 'x.two' is the class ScriptedPlanner"),  # type: ignore[arg-type]  # what is refused
         (replace(fine, planner=first_answer), "of function, has no method plan_start"),  # type: ignore[arg-type]  # what is refused
         (agent("x.one", NOBODY), "agent 'x.one' is registered already"),
-        (replace(fine, format=99), "was generated in format 99"),
         (replace(fine, spec=replace(fine.spec, tools=(missing,))), "which no toolset given to it has"),
         (replace(fine, spec=replace(fine.spec, tools=(*fine.spec.tools[:1], twice))), "wire name 'add'"),
     ]:
-        with pytest.raises((RegistrationError, FormatError), match=message):
+        with pytest.raises(RegistrationError, match=message):
             agents_of(runtime).register(wrong)
         assert (agents_of(runtime).list(), runtime.tools.toolsets()) == before
 
@@ -148,7 +146,7 @@ def test_what_is_wrong_registers_nothing() -> None:
 def test_an_executor_without_a_method_registers_nothing() -> None:
     runtime = Runtime()
     spec = func_tool(add, toolset="x.sums").spec
-    sums = ToolsetRegistration(name="x.sums", specs=[spec], executor=object(), format=1)
+    sums = ToolsetRegistration(name="x.sums", specs=[spec], executor=object())
     with pytest.raises(RegistrationError, match=r"object\.add is missing"):
         agents_of(runtime).register(agent("x.one", NOBODY, TOOLS, sums))
     assert (agents_of(runtime).list(), runtime.tools.toolsets()) == ((), ())
@@ -171,7 +169,7 @@ def test_unknown_agents_are_named() -> None:
 
 async def test_an_agent_that_is_called_must_be_there() -> None:
     spec = func_tool(add, toolset="x.sums").spec
-    route = ToolsetRegistration(name="x.sums", specs=[spec], executor=AgentRoute(agent="x.adder"), format=1)
+    route = ToolsetRegistration(name="x.sums", specs=[spec], executor=AgentRoute(agent="x.adder"))
     async with running(agent("x.one", ScriptedPlanner([ADD, first_answer]), route)) as (runtime, _):
         with pytest.raises(RegistrationError, match=r"agent 'x.adder', whose tools 'x.one' reaches"):
             await agents_of(runtime).client("x.one").one_shot("Go.")
@@ -183,7 +181,7 @@ async def test_a_name_of_its_own_and_the_id_of_all() -> None:
     tool = AgentTool(id="x.tools.add", name="my_add")
     spec = AgentSpec(id="x.one", description="Adds.", tools=(tool,))
     planner = ScriptedPlanner([calling(("my_add", {"a": 1, "b": 1}), ("add", {"a": 1, "b": 1})), _both])
-    registration = AgentRegistration(spec=spec, planner=planner, toolsets=(TOOLS,), format=1)
+    registration = AgentRegistration(spec=spec, planner=planner, toolsets=(TOOLS,))
     async with running(registration) as (runtime, _):
         assert [one.name for one in agents_of(runtime).specs("x.one")] == ["my_add"]
         output = await agents_of(runtime).client("x.one").one_shot("Go.")
@@ -219,7 +217,7 @@ class Changing:
 async def test_tools_of_the_host_come_and_go() -> None:
     planner = ScriptedPlanner([ADD, ADD, ADD, first_answer])
     spec = AgentSpec(id="x.one", description="Adds.")
-    registration = AgentRegistration(spec=spec, planner=planner, dynamic=(Changing(),), format=1)
+    registration = AgentRegistration(spec=spec, planner=planner, dynamic=(Changing(),))
     async with running(registration) as (runtime, _):
         output = await agents_of(runtime).client("x.one").one_shot("Go.")
     assert output.text == "2"

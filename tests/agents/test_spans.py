@@ -40,9 +40,7 @@ async def test_calls_stand_in_plannings_and_plannings_in_runs() -> None:
     spec = AgentSpec(id="maths.doubler", description="Doubles.", tools=(tool,))
     planner = ScriptedPlanner([CallTools(calls=(PlannedCall.of("double", {"number": 2}),)), "4"], [])
     async with Runtime(spans=ToolSpans(provider)) as runtime:
-        agents_of(runtime).register(
-            AgentRegistration(spec=spec, planner=planner, toolsets=(toolset,), format=1)
-        )
+        agents_of(runtime).register(AgentRegistration(spec=spec, planner=planner, toolsets=(toolset,)))
         client = agents_of(runtime).client(spec.id)
         good = await client.run("Double 2.", session_id="s")
         bad = await client.run("Double 3.", session_id="s")
@@ -87,7 +85,7 @@ async def test_an_attempt_that_failed_is_a_span_that_failed() -> None:
     async with Runtime(spans=ToolSpans(provider)) as runtime:
         Agents(runtime, planner_retry=soon)
         planner = ScriptedPlanner([busy])
-        agents_of(runtime).register(AgentRegistration(spec=spec, planner=planner, toolsets=(), format=1))
+        agents_of(runtime).register(AgentRegistration(spec=spec, planner=planner, toolsets=()))
         await agents_of(runtime).client(spec.id).run("Now?", session_id="s")
     plans = [span for span in exporter.get_finished_spans() if span.name == "plan busy"]
     told = [((span.attributes or {})["toolgen.attempt"], span.status.status_code) for span in plans]

@@ -134,7 +134,7 @@ def agent(
         policy=policy or RunPolicy(),
         transfers=transfers,
     )
-    return AgentRegistration(spec=spec, planner=planner, toolsets=given, dynamic=dynamic, format=1)
+    return AgentRegistration(spec=spec, planner=planner, toolsets=given, dynamic=dynamic)
 
 
 SECRET: Final = b"the same in all processes, always"
@@ -184,7 +184,7 @@ class Users:
 def resetting(executor: Resetting, **facts: Any) -> ToolsetRegistration:
     """Return the toolset of a tool that asks before it runs, with other facts."""
     spec = replace(maintenance.FACTORY_RESET, **facts)
-    return ToolsetRegistration(name="assistant.maintenance", specs=[spec], executor=executor, format=1)
+    return ToolsetRegistration(name="assistant.maintenance", specs=[spec], executor=executor)
 
 
 class Resetting:
@@ -348,7 +348,7 @@ def exported(toolset: str, agent: str, *, returns: Callable[..., object] | None 
         return ""
 
     spec = func_tool(returns or look, toolset=toolset, name="look").spec
-    return ToolsetRegistration(name=toolset, specs=[spec], executor=AgentRoute(agent=agent), format=1)
+    return ToolsetRegistration(name=toolset, specs=[spec], executor=AgentRoute(agent=agent))
 
 
 async def until(condition: Callable[[], object], seconds: float = 5.0) -> None:

@@ -23,7 +23,8 @@ from tests.clients.books import (
 )
 from tests.clients.servers import answer, answering, serving
 from toolgen.clients import HTTP, Response
-from toolgen.runtime import DeclaredError, ErrorSpec, Foreign, SchemaModel, ToolError, ToolModel
+from toolgen.runtime import DeclaredError, ErrorSpec, ToolError, ToolModel
+from toolgen.runtime.generated import Foreign, SchemaModel
 
 
 def body(**values: Any) -> bytes:

@@ -168,7 +168,6 @@ LOOKS: Final = ToolsetRegistration(
     name="x.looks",
     specs=[func_tool(look, toolset="x.looks").spec],
     executor=AgentRoute(agent="x.low", prompts={"x.looks.look": "{prompt}"}),
-    format=1,
 )
 
 

@@ -12,7 +12,8 @@ import pytest
 
 from toolgen.agents import Message, ToolMessage
 from toolgen.agents.sessions.memory import MemorySessionStore
-from toolgen.runtime import SchemaCodec, SchemaModel
+from toolgen.runtime import SchemaCodec
+from toolgen.runtime.generated import SchemaModel
 
 from . import kills, loop
 from .decode import Decode

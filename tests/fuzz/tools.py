@@ -53,10 +53,8 @@ class Tools:
         home: list[Any] = [maintenance.FACTORY_RESET, maintenance.UPDATE_FIRMWARE]
         return (
             function_toolset(own, functions),
-            ToolsetRegistration(name="assistant.maintenance", specs=home, executor=self, format=1),
-            ToolsetRegistration(
-                name="assistant.devices", specs=[devices.GET_TIME_SERIES], executor=self, format=1
-            ),
+            ToolsetRegistration(name="assistant.maintenance", specs=home, executor=self),
+            ToolsetRegistration(name="assistant.devices", specs=[devices.GET_TIME_SERIES], executor=self),
         )
 
     async def add(self, a: int, b: int) -> int:

@@ -38,11 +38,11 @@ def registrations(ledger: Ledger) -> Iterator[AgentRegistration]:
     tools, planner = Tools(ledger).toolset(), Obeying(ledger)
     own = tuple(AgentTool(id=tool.spec.id, name=tool.spec.name) for tool in tools.bound)
     below = AgentSpec(id=BELOW, description="Does what it is told to.", tools=own)
-    yield AgentRegistration(spec=below, planner=planner, toolsets=(tools,), format=1)
+    yield AgentRegistration(spec=below, planner=planner, toolsets=(tools,))
     child = _delegating()
     tool = AgentTool(id=child.specs[0].id, name=DELEGATE)
     top = AgentSpec(id=TOP, description="Does it, and delegates.", tools=(*own, tool))
-    yield AgentRegistration(spec=top, planner=planner, toolsets=(tools, child), format=1)
+    yield AgentRegistration(spec=top, planner=planner, toolsets=(tools, child))
 
 
 def _delegating() -> ToolsetRegistration:
@@ -51,7 +51,7 @@ def _delegating() -> ToolsetRegistration:
         return rounds
 
     spec = func_tool(delegate, toolset="lab.child", name=DELEGATE).spec
-    return ToolsetRegistration(name="lab.child", specs=[spec], executor=AgentRoute(agent=BELOW), format=1)
+    return ToolsetRegistration(name="lab.child", specs=[spec], executor=AgentRoute(agent=BELOW))
 
 
 class Obeying:

@@ -131,9 +131,7 @@ def _tool(toolset: str, outcome: Outcome, is_later: bool) -> BoundTool:
 def static(ledger: Ledger, toolset: str) -> ToolsetRegistration:
     """Return the toolset as generated code registers it: specs, and an executor with their methods."""
     tools = ledger.tools(toolset)
-    return ToolsetRegistration(
-        name=toolset, specs=[tool.spec for tool in tools], executor=_Executor(ledger), format=1
-    )
+    return ToolsetRegistration(name=toolset, specs=[tool.spec for tool in tools], executor=_Executor(ledger))
 
 
 class _Executor:
@@ -172,9 +170,7 @@ def routed(toolset: str, agent: str, prefix: str) -> ToolsetRegistration:
 
     specs = _routed_specs(toolset, prefix)
     prompts = {spec.id: outcome for spec, outcome in zip(specs, OUTCOMES, strict=True)}
-    return ToolsetRegistration(
-        name=toolset, specs=specs, executor=AgentRoute(agent=agent, prompts=prompts), format=1
-    )
+    return ToolsetRegistration(name=toolset, specs=specs, executor=AgentRoute(agent=agent, prompts=prompts))
 
 
 @cache

@@ -130,7 +130,7 @@ def _agent(
     ]
     tools = tuple(AgentTool(id=spec.id, name=spec.name) for spec in specs)
     spec = AgentSpec(id=id_, description=id_, tools=tools, transfers=transfers)
-    return AgentRegistration(spec=spec, planner=planner, toolsets=given, dynamic=dynamic, format=1)
+    return AgentRegistration(spec=spec, planner=planner, toolsets=given, dynamic=dynamic)
 
 
 def _newest(given: PlanInput) -> ToolAnswer:

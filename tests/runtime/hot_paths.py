@@ -25,7 +25,6 @@ from toolgen.runtime import (
     Runtime,
     Scheduling,
     SchemaCodec,
-    SchemaModel,
     ToolCall,
     ToolContext,
     ToolOutcome,
@@ -34,6 +33,7 @@ from toolgen.runtime import (
     ToolSpec,
     Verdict,
 )
+from toolgen.runtime.generated import SchemaModel
 from toolgen.runtime.testing import RecordingExecutor
 
 WARM_UP: Final = 5
@@ -113,9 +113,7 @@ def searching() -> Callable[[], Awaitable[ToolResult]]:
     runtime = Runtime()
     spec = ToolSpec(id="others.tools.search", description="Search.", payload=codec(), result=codec())
     executor = RecordingExecutor({"search": Search(site_id="harbour", limit=20, cursor="abc")})
-    runtime.tools.register(
-        ToolsetRegistration(name="others.tools", specs=(spec,), executor=executor, format=1)
-    )
+    runtime.tools.register(ToolsetRegistration(name="others.tools", specs=(spec,), executor=executor))
     return lambda: runtime.call("search", b'{"site_id":"harbour","limit":20,"cursor":"abc"}', META)
 
 
@@ -124,9 +122,7 @@ def listing(
 ) -> Callable[[], Awaitable[ToolResult]]:
     runtime = Runtime(**host)
     executor = RecordingExecutor({"list_devices": page(20) if result is None else result})
-    runtime.tools.register(
-        ToolsetRegistration(name="assistant.devices", specs=specs, executor=executor, format=1)
-    )
+    runtime.tools.register(ToolsetRegistration(name="assistant.devices", specs=specs, executor=executor))
     return lambda: runtime.call("assistant.devices.list_devices", arguments, META)
 
 

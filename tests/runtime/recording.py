@@ -25,7 +25,7 @@ def runtime_with(answer: Any, **more: Any) -> tuple[Runtime, RecordingExecutor]:
 
 
 def registration(executor: object) -> ToolsetRegistration:
-    return ToolsetRegistration(name="assistant.devices", specs=devices.SPECS, executor=executor, format=1)
+    return ToolsetRegistration(name="assistant.devices", specs=devices.SPECS, executor=executor)
 
 
 async def call(answer: Any, arguments: Any = ARGUMENTS, meta: CallMeta = META) -> ToolResult:

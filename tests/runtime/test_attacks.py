@@ -23,9 +23,7 @@ async def test_a_model_sets_no_injected_field(name: str) -> None:
     executor = Listing()
     made = Runtime()
     made.tools.register(
-        ToolsetRegistration(
-            name="assistant.devices", specs=[devices.LIST_DEVICES], executor=executor, format=1
-        )
+        ToolsetRegistration(name="assistant.devices", specs=[devices.LIST_DEVICES], executor=executor)
     )
     result = await made.call(TOOL, {"site_id": "s1", name: "forged"}, META)
     assert (result.status, executor.calls) == ("error", [])
@@ -99,9 +97,7 @@ async def test_nothing_internal_reaches_the_model_or_an_event() -> None:
     executor = Listing(breaks)
     made = Runtime(events=events, interceptors=[Secret()])
     made.tools.register(
-        ToolsetRegistration(
-            name="assistant.devices", specs=[devices.LIST_DEVICES], executor=executor, format=1
-        )
+        ToolsetRegistration(name="assistant.devices", specs=[devices.LIST_DEVICES], executor=executor)
     )
     result = await made.call(TOOL, SITE, META)
     events.close()

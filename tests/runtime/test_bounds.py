@@ -63,7 +63,7 @@ def runtime(executor: object, spec: ToolSpec[Any, Any] = PLAIN, **host: Any) -> 
 
 
 def toolset(executor: object, spec: ToolSpec[Any, Any] = PLAIN) -> ToolsetRegistration:
-    return ToolsetRegistration(name="store.rows", specs=[spec], executor=executor, format=1)
+    return ToolsetRegistration(name="store.rows", specs=[spec], executor=executor)
 
 
 async def call(answer: Any, spec: ToolSpec[Any, Any] = PLAIN) -> ToolResult:

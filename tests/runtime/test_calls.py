@@ -179,7 +179,7 @@ async def test_an_empty_window_of_an_unpaged_tool_is_not_truncated(caplog: pytes
     runtime = Runtime()
     answer = documents.SearchResult(hits=[], returned=0, truncated=True)
     executor = RecordingExecutor({"search": answer})
-    runtime.tools.register(ToolsetRegistration(name="d", specs=documents.SPECS, executor=executor, format=1))
+    runtime.tools.register(ToolsetRegistration(name="d", specs=documents.SPECS, executor=executor))
     assert (await runtime.call("search", b'{"query":"x"}')).status == "error"
     assert "truncated false" in caplog.text
     assert (await call(page(truncated=True, next_cursor="c"))).status == "ok"  # an empty page with a cursor
@@ -289,8 +289,6 @@ async def test_logs_name_the_tool(caplog: pytest.LogCaptureFixture) -> None:
 def test_account_and_documents_are_registered_side_by_side() -> None:
     runtime = Runtime()
     for name, specs in (("a", account.SPECS), ("d", documents.SPECS)):
-        runtime.tools.register(
-            ToolsetRegistration(name=name, specs=specs, executor=RecordingExecutor({}), format=1)
-        )
+        runtime.tools.register(ToolsetRegistration(name=name, specs=specs, executor=RecordingExecutor({})))
     assert runtime.tools.toolsets() == ("a", "d")
     assert [spec.name for spec in runtime.tools.list()] == ["get_user_data", "search", "table_of_contents"]

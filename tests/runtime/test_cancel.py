@@ -181,7 +181,7 @@ async def test_a_run_of_an_agent_goes_on_when_what_it_waits_for_is_taken_back(
     agent = AgentSpec(id="a.b", description="Asks.", tools=(AgentTool(id=tool.spec.id, name="which"),))
     planner = ScriptedPlanner([CallTools(calls=(PlannedCall.of("which", {}),)), "Never mind."])
     made = Runtime(engine=engine)
-    agents_of(made).register(AgentRegistration(spec=agent, planner=planner, toolsets=(toolset,), format=1))
+    agents_of(made).register(AgentRegistration(spec=agent, planner=planner, toolsets=(toolset,)))
     async with made:
         run = await agents_of(made).client("a.b").start("Where?", session_id="s")
         (awaiting,) = (await run.settled()).awaiting

@@ -108,9 +108,7 @@ def faulty_runtime(stage: str, fault: Fault) -> Runtime:
         capabilities=[faulty],
         engine=InProcessEngine(),
     )
-    made.tools.register(
-        ToolsetRegistration(name="assistant.devices", specs=[spec()], executor=faulty, format=1)
-    )
+    made.tools.register(ToolsetRegistration(name="assistant.devices", specs=[spec()], executor=faulty))
     return made
 
 
@@ -167,9 +165,7 @@ async def test_a_stage_that_hangs_ends_its_call_in_time(stage: str) -> None:
     made = Runtime(
         hooks=[host], policy=host, scheduling=Scheduling(stage_timeout_s=HOUR, tool_timeout_s=HOUR)
     )
-    made.tools.register(
-        ToolsetRegistration(name="assistant.devices", specs=[spec()], executor=host, format=1)
-    )
+    made.tools.register(ToolsetRegistration(name="assistant.devices", specs=[spec()], executor=host))
     async with LoopClock() as clock:
         running = asyncio.create_task(made.call(TOOL, SITE, META))
         await began.wait()
@@ -206,7 +202,7 @@ async def test_an_undeclared_artifact_is_the_executors_fault() -> None:
 
     made = Runtime()
     made.tools.register(
-        ToolsetRegistration(name="assistant.devices", specs=[spec()], executor=Listing(leaves), format=1)
+        ToolsetRegistration(name="assistant.devices", specs=[spec()], executor=Listing(leaves))
     )
     result = await made.call(TOOL, SITE, META)
     assert result.retry_hint is not None
@@ -220,9 +216,7 @@ async def test_a_thread_that_fails_fails_one_call(fault: Fault) -> None:
             return fault()
 
     made = Runtime()
-    made.tools.register(
-        ToolsetRegistration(name="assistant.devices", specs=[spec()], executor=Blocking(), format=1)
-    )
+    made.tools.register(ToolsetRegistration(name="assistant.devices", specs=[spec()], executor=Blocking()))
     assert (await made.call(TOOL, SITE, META)).status == "error"
 
 

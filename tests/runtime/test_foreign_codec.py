@@ -14,15 +14,11 @@ from tests.selection import diagonal
 from toolgen.contract.json_value import Json
 from toolgen.runtime import (
     AnyJson,
-    CheckedCodec,
     Codec,
-    Foreign,
     MalformedResultError,
-    Nullable,
     RegistrationError,
     Runtime,
     SchemaCodec,
-    SchemaModel,
     ToolContext,
     ToolgenError,
     ToolModel,
@@ -30,6 +26,7 @@ from toolgen.runtime import (
     ToolSpec,
     ToolValidationError,
 )
+from toolgen.runtime.generated import CheckedCodec, Foreign, Nullable, SchemaModel
 
 
 class Issue(SchemaModel):
@@ -232,7 +229,7 @@ def registration(*, is_exact: bool) -> ToolsetRegistration:
         payload=make(None, __name__, "Search", {"Search": json.dumps(SEARCH)}),
         result=foreign({"type": "array", "items": UNIQUE}, "Issues", is_exact=is_exact),
     )
-    return ToolsetRegistration(name="a.b", specs=(spec,), executor=Executor(), format=1)
+    return ToolsetRegistration(name="a.b", specs=(spec,), executor=Executor())
 
 
 def test_registration_says_that_the_validator_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:

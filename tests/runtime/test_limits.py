@@ -208,9 +208,7 @@ async def test_a_completion_above_a_limit_is_repaired_once() -> None:
 
 async def test_the_final_result_of_an_agent_has_the_limits_too() -> None:
     spec_of_agent = func_tool(look, toolset="x.checks").spec
-    exported = ToolsetRegistration(
-        name="x.checks", specs=[spec_of_agent], executor=AgentRoute(agent="x.low"), format=1
-    )
+    exported = ToolsetRegistration(name="x.checks", specs=[spec_of_agent], executor=AgentRoute(agent="x.low"))
     low = ScriptedPlanner([FinalResult(result="x" * 1000), FinalResult(result="dust")])
     async with running(agent_of("x.low", low), limits=SMALL) as (made, _):
         made.tools.register(exported)

@@ -58,7 +58,7 @@ class Updating:
 def runtime(returns: Any, spec: ToolSpec[Any, Any] = DECLARED, **host: Any) -> Runtime:
     made = Runtime(**{"engine": InProcessEngine(), **host})
     executor = Updating(returns if callable(returns) else lambda ctx: returns)
-    toolset = ToolsetRegistration(name="assistant.maintenance", specs=[spec], executor=executor, format=1)
+    toolset = ToolsetRegistration(name="assistant.maintenance", specs=[spec], executor=executor)
     made.tools.register(toolset)
     return made
 
@@ -96,7 +96,7 @@ async def test_without_an_engine_it_is_not_run(
 
     executor = Updating(begins)
     made = Runtime()
-    toolset = ToolsetRegistration(name="assistant.maintenance", specs=[spec], executor=executor, format=1)
+    toolset = ToolsetRegistration(name="assistant.maintenance", specs=[spec], executor=executor)
     made.tools.register(toolset)
     name = CallName(door="test", call_id="c1")
     for result in (

@@ -95,7 +95,7 @@ class WithMore:
     ],
 )
 async def test_a_method_that_cannot_be_called_is_refused(executor: object, message: str) -> None:
-    registration = ToolsetRegistration(name="assistant.devices", specs=[spec()], executor=executor, format=1)
+    registration = ToolsetRegistration(name="assistant.devices", specs=[spec()], executor=executor)
     with pytest.raises(RegistrationError, match=message):
         Runtime().tools.register(registration)
 

@@ -13,7 +13,6 @@ from toolgen.engines import InProcessEngine
 from toolgen.runtime import (
     CallMeta,
     ConfirmSpec,
-    FormatError,
     LongRunningSpec,
     RegistrationError,
     Runtime,
@@ -27,13 +26,8 @@ from toolgen.waiting import WaitOptions
 
 
 def registration(executor: object, **changes: Any) -> ToolsetRegistration:
-    made = ToolsetRegistration(name="assistant.devices", specs=devices.SPECS, executor=executor, format=1)
+    made = ToolsetRegistration(name="assistant.devices", specs=devices.SPECS, executor=executor)
     return dataclasses.replace(made, **changes)
-
-
-def test_another_format_names_the_command_that_fixes_it() -> None:
-    with pytest.raises(FormatError, match=r"format 3.*\n  hint: .*, or run `toolgen gen`"):
-        Runtime().tools.register(registration(RecordingExecutor({}), format=3))
 
 
 def test_everything_wrong_with_an_executor_comes_at_once() -> None:

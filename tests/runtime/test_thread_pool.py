@@ -228,9 +228,7 @@ class Blocking:
 async def hosting(blocks: Held, **options: Any) -> AsyncIterator[Runtime]:
     specs = [spec(timeout=HOUR), spec(id="assistant.devices.other", name="other", method="other")]
     async with Runtime(**options) as host:
-        registration = ToolsetRegistration(
-            name="assistant.devices", specs=specs, executor=Blocking(blocks), format=1
-        )
+        registration = ToolsetRegistration(name="assistant.devices", specs=specs, executor=Blocking(blocks))
         host.tools.register(registration)
         yield host
 

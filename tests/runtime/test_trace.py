@@ -38,7 +38,7 @@ def registered(answer: Any, *hooks: Hook) -> tuple[Runtime, RecordingExecutor]:
     runtime = Runtime(hooks=hooks)
     executor = RecordingExecutor({"list_devices": answer, "get_time_series": answer})
     runtime.tools.register(
-        ToolsetRegistration(name="assistant.devices", specs=devices.SPECS, executor=executor, format=1)
+        ToolsetRegistration(name="assistant.devices", specs=devices.SPECS, executor=executor)
     )
     return runtime, executor
 

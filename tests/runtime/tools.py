@@ -56,7 +56,7 @@ def runtime(executor: object, *specs: ToolSpec[Any, Any], **host: Any) -> Runtim
     """Return a runtime with one toolset of these specs, list_devices as it stands by default."""
     made = Runtime(**host)
     made.tools.register(
-        ToolsetRegistration(name="assistant.devices", specs=specs or (spec(),), executor=executor, format=1)
+        ToolsetRegistration(name="assistant.devices", specs=specs or (spec(),), executor=executor)
     )
     return made
 

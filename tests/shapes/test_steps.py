@@ -10,10 +10,10 @@ import pytest
 from pydantic import Field, TypeAdapter
 
 from tests.selection import first
-from toolgen.calls.codec_module import CodecModule
 from toolgen.calls.errors import ToolValidationError
 from toolgen.contract.limits import UNLIMITED
-from toolgen.runtime import SchemaModel, func_tool
+from toolgen.runtime import SchemaCodec, func_tool
+from toolgen.runtime.generated import SchemaModel
 from toolgen.shapes.foreign.counted_patterns import Match
 from toolgen.shapes.foreign.rules import Rules
 from toolgen.shapes.issues import TOO_COMPLEX, FieldIssue, TooComplexError
@@ -26,7 +26,6 @@ BACK_REFERENCE = r"^(?:(a+)\1?)+$"
 STATES = "^[ab]*a[ab]{90}c"
 """An automaton that is built anew at each character."""
 BAD = "a" * 40 + "!"
-CODECS = CodecModule(None, __name__)
 
 
 def of(pattern: str) -> dict[str, Any]:
@@ -205,7 +204,9 @@ async def note(notes: list[Annotated[str, Field(pattern=STATES)]]) -> int:
 def codec(request: pytest.FixtureRequest) -> Any:
     if request.param == "function":
         return func_tool(note).spec.payload
-    return CODECS.foreign(json.dumps(SCHEMA), "Noted", is_exact=request.param == "exact")
+    return SchemaCodec(
+        None, __name__, "Noted", {"Noted": json.dumps(SCHEMA)}, is_exact=request.param == "exact"
+    )
 
 
 def test_patterns_that_types_hold_take_steps_of_the_same_budget(codec: Any) -> None:

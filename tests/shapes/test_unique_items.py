@@ -8,7 +8,8 @@ from typing import Annotated
 import pytest
 from pydantic import Field, ValidationError
 
-from toolgen.runtime import AnyJson, Nullable, ToolModel, UniqueItems
+from toolgen.runtime import AnyJson, ToolModel
+from toolgen.runtime.generated import Nullable, UniqueItems
 
 
 class Place(ToolModel):

@@ -6,7 +6,7 @@ import sys
 from typing import Any
 
 from toolgen.calls.call import CallMeta
-from toolgen.calls.errors import RegistrationError, check_format
+from toolgen.calls.errors import RegistrationError
 from toolgen.calls.specs import ToolSpec
 from toolgen.calls.toolsets.snapshot import Snapshot
 from toolgen.contract.policy import RunPolicy
@@ -113,10 +113,8 @@ class Agents:
         A warning goes to the log as `Runtime.tools.register` says.
 
         Raises:
-            FormatError: it was generated in another format.
             RegistrationError: it does not fit, or another agent gave a toolset another executor.
         """
-        check_format(registration.spec.id, registration.format)
         assembly, id_ = self._assembly, registration.spec.id
         if id_ in self._host.agents:
             raise RegistrationError(

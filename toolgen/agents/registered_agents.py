@@ -25,7 +25,6 @@ from toolgen.calls.toolsets.resources import ResourceStack
 from toolgen.calls.toolsets.snapshot import CallService, Snapshot
 from toolgen.calls.toolsets.toolsets import Toolsets
 from toolgen.contract.errors import ToolgenError
-from toolgen.contract.names import FORMAT
 from toolgen.contract.policy import RunPolicy
 from toolgen.contract.record import frozen_record, mutable_record
 
@@ -76,8 +75,6 @@ class AgentRegistration:
     """Returns further instructions for each planning, below those of the spec."""
     dynamic: Sequence[DynamicToolset] = ()
     """Toolsets of the host, resolved for each planning, after those of the design."""
-    format: int = FORMAT
-    """Format of generated code of format 1, which has it nowhere else; see `check_format`."""
 
 
 @mutable_record(kw_only=True)

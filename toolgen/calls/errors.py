@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING
 from pydantic import BaseModel
 
 from toolgen.contract.errors import ToolgenError
-from toolgen.contract.names import FORMAT, OLDEST_FORMAT, RetryReason
+from toolgen.contract.names import FORMAT, RetryReason
 from toolgen.contract.record import sparse_record
 from toolgen.shapes.design.model import NotInjectedError as NotInjectedError
 
@@ -282,14 +282,10 @@ def check_format(name: str, format: int) -> None:
     what this runtime lacks. So its parameters stay as they are.
 
     Raises:
-        FormatError: it is newer than this runtime, or older than what it still reads.
+        FormatError: it has another format.
     """
-    if OLDEST_FORMAT <= format <= FORMAT:
-        return
-    hint = "run `toolgen gen` with the toolgen that is installed here"
-    if format > FORMAT:
-        hint = f"run `pip install --upgrade toolgen`, or {hint}"
-    raise FormatError(
-        f"{name!r} was generated in format {format}, this runtime reads formats {OLDEST_FORMAT} to {FORMAT}",
-        hint=hint,
-    )
+    if type(format) is not int or format != FORMAT:
+        raise FormatError(
+            f"{name!r} is generated code of format {format}, and this runtime executes format {FORMAT}",
+            hint="run `toolgen gen`, or install the toolgen that generated it",
+        )

@@ -3,9 +3,7 @@
 from typing import Final, Literal, get_args
 
 FORMAT: Final = 2
-"""Version of the generated code that this toolgen writes."""
-OLDEST_FORMAT: Final = 1
-"""Version of the oldest generated code that the runtime still executes."""
+"""Format of the generated code that this toolgen writes and executes."""
 CATALOG_FORMAT: Final = 3
 """Format of the catalogues that this toolgen writes and reads."""
 

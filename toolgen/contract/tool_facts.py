@@ -192,8 +192,8 @@ def is_icon_size(size: str) -> bool:
 def service_problems(executor: object) -> list[str]:
     """Return what the services lack that a generated executor calls, which has their methods by name.
 
-    Executors that were generated before name none, and a service that nobody gave is no problem here: a
-    generated client is made at its first use, and a class of the author may need none.
+    A service that nobody gave is no problem here: a generated client is made at its first use, and a class of
+    the author may need none.
     """
     needed: Mapping[str, Sequence[str]] = getattr_static(type(executor), "_service_methods", {})
     services = {name: getattr(executor, "__dict__", {}).get(f"_{name}") for name in needed}

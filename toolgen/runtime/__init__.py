@@ -93,8 +93,6 @@ if TYPE_CHECKING:
     from toolgen.shapes.python.sensitive import Sensitive
     from toolgen.waiting.once_call import Resolution, ResolveError
 
-    from .generated import *  # noqa: F403  # the names of `_EARLIER`
-
 __all__ = [
     "Abort",
     "Actions",
@@ -224,13 +222,5 @@ _LATER = {
 }
 """Names that no plain call needs, by their module, which is imported at their first use."""
 
-_EARLIER = {
-    ".generated": (
-        "CallBuilder CheckedCodec CodecModule Email Foreign Hostname IPv4 IPv6 LazyModule Nullable "
-        "SchemaModel UniqueItems check_format given lazy_attribute present_fields tool_method"
-    ),
-}
-"""Names that generated code of before imports from here, by the module that has them now."""
-
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = lazy_exports(__name__, _LATER | _EARLIER)
+    __getattr__, __dir__ = lazy_exports(__name__, _LATER)

@@ -188,7 +188,6 @@ class Registry:
         """Prepare the toolsets of an agent that are not registered yet.
 
         Raises:
-            FormatError: as `register`.
             RegistrationError: one does not fit, or has another executor than the toolset of its name has.
         """
         prepared: dict[str, Prepared] = {}

@@ -35,7 +35,6 @@ __all__ = [
     "SchemaModel",
     "UniqueItems",
     "check_format",
-    "given",
     "lazy_attribute",
     "present_fields",
     "tool_method",
@@ -45,9 +44,6 @@ _LATER = {
     "toolgen.shapes.foreign.model": "Foreign SchemaModel",
 }
 """Names that little generated code has, by their module, which is imported at their first use."""
-
-given = present_fields
-"""The name that generated code of format 1 has for it."""
 
 if not TYPE_CHECKING:
     __getattr__, __dir__ = lazy_exports(__name__, _LATER)

@@ -32,7 +32,6 @@ class Tools:
         keeps the call.
 
         Raises:
-            FormatError: it was generated in another format.
             RegistrationError: it is registered already, a method or a capability is missing, or nobody
                 fills an injected field.
         """

@@ -171,7 +171,7 @@ def shop_runtime(shop: Shop, **options: Any) -> Runtime:
     spec = AgentSpec(id=AGENT, description="Serves people.", tools=tools)
     runtime.tools.register(toolset)
     if runtime.engine is not None:
-        registration = AgentRegistration(spec=spec, planner=planner(), toolsets=(toolset,), format=1)
+        registration = AgentRegistration(spec=spec, planner=planner(), toolsets=(toolset,))
         agents_of(runtime).register(registration)
     return runtime
 

@@ -143,7 +143,7 @@ async def test_a_key_of_another_agent_is_refused() -> None:
     shop = Shop()
     runtime = shop_runtime(shop)
     cook = AgentSpec(id="shop.cook", description="Cooks.")
-    agents_of(runtime).register(AgentRegistration(spec=cook, planner=planner(), format=1))
+    agents_of(runtime).register(AgentRegistration(spec=cook, planner=planner()))
     async with served(runtime=runtime, shop=shop) as opened:
         for session in ({}, {"session": "ann:s1"}):
             first = await opened.post("/runs", agent=AGENT, message="hello", key="k1", **session)

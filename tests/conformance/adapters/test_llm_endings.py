@@ -69,7 +69,7 @@ class House:
         spec = AgentSpec(
             id="x.keeper", description="Keeps house.", tools=(AgentTool(id="x.disk.wipe", name="wipe"),)
         )
-        registration = AgentRegistration(spec=spec, planner=self.planner, toolsets=(self._tools,), format=1)
+        registration = AgentRegistration(spec=spec, planner=self.planner, toolsets=(self._tools,))
         async with Runtime() as runtime:
             Agents(runtime, planner_retry=PlannerRetry(initial_s=0.001)).register(registration)
             handle = await agents_of(runtime).client("x.keeper").start("Tidy up.", session_id="s")

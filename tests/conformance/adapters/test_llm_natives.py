@@ -238,7 +238,7 @@ def registered(model: Model, *tools: NativeTool, with_tool: bool = True) -> Runt
         description="Reads.",
         tools=(AgentTool(id="a.b.read", name="read"),) if with_tool else (),
     )
-    registration = AgentRegistration(spec=spec, planner=LLMPlanner(model), toolsets=(toolset,), format=1)
+    registration = AgentRegistration(spec=spec, planner=LLMPlanner(model), toolsets=(toolset,))
     agents_of(made).register(registration)
     return made
 

@@ -41,14 +41,14 @@ def runtime(
 ) -> Runtime:
     """Return a runtime with one agent that has one tool."""
     made = Runtime(**options)
-    tools = ToolsetRegistration(name="assistant.devices", specs=(spec(),), executor=executor, format=1)
+    tools = ToolsetRegistration(name="assistant.devices", specs=(spec(),), executor=executor)
     agent = AgentSpec(
         id=AGENT,
         description="Looks after homes.",
         tools=(AgentTool(id=LIST, name="list_devices"),),
         policy=RunPolicy(history=history),
     )
-    registration = AgentRegistration(spec=agent, planner=LLMPlanner(model), toolsets=(tools,), format=1)
+    registration = AgentRegistration(spec=agent, planner=LLMPlanner(model), toolsets=(tools,))
     Agents(made, planner_retry=planner_retry).register(registration)
     return made
 

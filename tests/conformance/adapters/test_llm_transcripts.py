@@ -121,7 +121,7 @@ async def talk(sessions: SessionStore | None = None) -> AsyncIterator[Talk]:
     relay = Relay(LLMPlanner("test"))
     tools = function_toolset("x.tools", [tool])
     spec = AgentSpec(id="x.talker", description="Talks.", tools=(AgentTool(id="x.tools.tool", name="tool"),))
-    registration = AgentRegistration(spec=spec, planner=relay, toolsets=(tools,), format=1)
+    registration = AgentRegistration(spec=spec, planner=relay, toolsets=(tools,))
     async with Runtime() as runtime:
         Agents(runtime, sessions=sessions, planner_retry=PlannerRetry(initial_s=0.001)).register(registration)
         yield Talk(runtime, relay)

@@ -8,13 +8,13 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from toolgen.contract.limits import DEFAULT_LIMITS, Limits, render_template
-from toolgen.contract.names import CALL_META_NAMES, FORMAT
+from toolgen.contract.names import CALL_META_NAMES
 from toolgen.contract.record import frozen_record
 from toolgen.contract.tool_facts import service_problems
 
 from ..call import ToolCall
 from ..context import ToolContext
-from ..errors import RegistrationError, check_format
+from ..errors import RegistrationError
 from ..results import Delegated, ToolResult, ToolReturn, Unfinished
 from ..steps.hook_tools import HookTools
 from ..steps.methods import context_problem, is_async, method_problem
@@ -40,8 +40,6 @@ class ToolsetRegistration:
     executor: object
     """Has one method a tool; or is a `RawExecutor`, an async function or callable object; or is an
     `AgentRoute`."""
-    format: int = FORMAT
-    """The format of the generated code; that of format 1 has it nowhere else (`check_format`)."""
     title: str = ""
     """Name for people, where the author gave one."""
     instructions: str = ""
@@ -171,7 +169,6 @@ def registered_tools(
     """Return one registered tool for each tool of the toolset.
 
     Raises:
-        FormatError: the toolset was generated for another format.
         RegistrationError: a method is missing, a capability is, or nobody fills an injected field;
             everything that is wrong with the toolset stands in the message.
     """
@@ -187,7 +184,6 @@ def bound_tools(registration: ToolsetRegistration) -> tuple[BoundTool, ...]:
     """Return the tools of the toolset, each with its method of the executor.
 
     Raises:
-        FormatError: the toolset was generated for another format.
         RegistrationError: methods are missing.
     """
     problems: list[str] = []
@@ -223,12 +219,7 @@ def _register_bound(
 
 
 def _bound(registration: ToolsetRegistration, problems: list[str]) -> tuple[BoundTool, ...]:
-    """Return the tools whose method exists; the others become problems.
-
-    Raises:
-        FormatError: the toolset was generated for another format.
-    """
-    check_format(registration.name, registration.format)
+    """Return the tools whose method exists; the others become problems."""
     executor = registration.executor
     if isinstance(executor, type):
         problems.append(f"{executor.__name__} is a class; give an instance of it: {executor.__name__}(…)")

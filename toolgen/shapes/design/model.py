@@ -86,7 +86,7 @@ class Injected(Generic[T]):
         )
 
     def fill(self, instance: ToolModel, value: T) -> None:
-        """Set the value; code that was generated before `setter` does it so."""
+        """Set the value."""
         vars(instance)[self._name] = value
 
     def setter(self) -> InjectedSetter[T]:

@@ -264,10 +264,13 @@ class MCPExecutor:
 
 def _locked(spec: ToolSpec[Any, Any], *, pins_texts: bool) -> ServerTool:
     match spec.meta.get(META):
-        case {"tool": str(name), "digest": str(digest), "structured": bool(is_structured), **others}:
-            pin = others.get("pin", "") if pins_texts else ""  # code of before has none
+        case {"tool": str(name), "digest": str(digest), "pin": str(pin), "structured": bool(is_structured)}:
             return ServerTool(
-                name=name, digest=digest, pin=str(pin), has_output_schema=is_structured, spec=spec
+                name=name,
+                digest=digest,
+                pin=pin if pins_texts else "",
+                has_output_schema=is_structured,
+                spec=spec,
             )
         case _:
             raise RegistrationError(
