@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import subprocess
 import sys
@@ -14,8 +13,6 @@ import pytest
 from tests.selection import first
 from toolgen.cli import main
 from toolgen.cli.generation_record import CACHE
-from toolgen.runs import Engine
-from toolgen.runtime import Runtime
 
 from .golden import read
 
@@ -107,9 +104,3 @@ def test_the_project_asks_for_the_toolgen_that_made_it(
     written = read(elsewhere)
     assert "shop/shop/app.py" in written
     assert not [name for name, text in written.items() if "@NAME@" in text or "@SETTING@" in text]
-
-
-def test_what_programs_import_that_it_wrote_before_is_there() -> None:
-    """They were `from toolgen.runtime.engine import Engine` and `runtime.register(…)`."""
-    assert importlib.import_module("toolgen.runtime.engine").Engine is Engine
-    assert callable(Runtime.register)

@@ -33,7 +33,6 @@ from toolgen.agents import (
     FinalResult,
     History,
     Message,
-    NonRetryableError,
     PlanInput,
     RunPolicy,
     ScriptedPlanner,
@@ -43,6 +42,7 @@ from toolgen.agents.planner.scripted import ScriptStep
 from toolgen.contract.json_value import Json
 from toolgen.events.document import as_json
 from toolgen.events.hub import Events
+from toolgen.runs import NonRetryableError
 from toolgen.runtime import Runtime, ToolError, ToolOutcome
 from toolgen.waiting.once_call import Resolution, ResolveError
 

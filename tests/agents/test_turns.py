@@ -14,8 +14,6 @@ from toolgen.agents import (
     Agents,
     AssistantMessage,
     EndedSessionError,
-    Engine,
-    EngineError,
     EngineLease,
     FinalResponse,
     PlanInput,
@@ -29,6 +27,7 @@ from toolgen.agents import (
 )
 from toolgen.agents.sessions.memory import MemorySessionStore
 from toolgen.engines import InProcessEngine
+from toolgen.runs import Engine, EngineError
 from toolgen.runtime import Runtime
 
 

@@ -97,7 +97,7 @@ async def test_missing_fields_beside_issues_that_are_not_listed_are_no_question(
         return len(rows)
 
     runtime = Runtime()
-    runtime.register(function_toolset("a.b", [add]))
+    runtime.tools.register(function_toolset("a.b", [add]))
     hint = (await runtime.call("add", {"rows": [{}] * 300 + [{"name": 1}]})).retry_hint
     assert hint is not None
     assert {issue.constraint for issue in hint.issues} == {"missing_field"}

@@ -44,12 +44,6 @@ def test_everything_wrong_with_an_executor_comes_at_once() -> None:
     assert runtime.tools.list() == ()
 
 
-def test_a_program_that_init_wrote_earlier_registers_with_the_runtime_itself() -> None:
-    runtime = Runtime()
-    runtime.register(registration(RecordingExecutor({})))
-    assert runtime.tools.toolsets() == ("assistant.devices",)
-
-
 def test_a_class_in_the_place_of_an_executor_is_refused() -> None:
     with pytest.raises(RegistrationError, match=r"Executor is a class; give .*: RecordingExecutor\(…\)"):
         Runtime().tools.register(registration(RecordingExecutor))

@@ -55,16 +55,6 @@ from .sessions.sessions import (
 from .turns import SessionBusyError
 
 if TYPE_CHECKING:
-    from toolgen.runs import ActivityFailed as ActivityFailed
-    from toolgen.runs import ActivityInfo as ActivityInfo
-    from toolgen.runs import CallOptions as CallOptions
-    from toolgen.runs import Engine as Engine
-    from toolgen.runs import EngineCaps as EngineCaps
-    from toolgen.runs import EngineError as EngineError
-    from toolgen.runs import NonRetryableError as NonRetryableError
-    from toolgen.runs import RunContext as RunContext
-    from toolgen.runs import Signal as Signal
-
     from .llm.planner import LLMPlanner
     from .sessions.sqlite import SqliteSessionStore
 
@@ -135,11 +125,5 @@ __all__ = [
 _LATER = {".llm.planner": "LLMPlanner", ".sessions.sqlite": "SqliteSessionStore"}
 """Names that few hosts use, by their module, which is imported at their first use."""
 
-_EARLIER = {
-    "toolgen.runs": "ActivityFailed ActivityInfo CallOptions Engine EngineCaps "
-    "EngineError NonRetryableError RunContext Signal"
-}
-"""Deprecated names of this package, by the module that has them now."""
-
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = lazy_exports(__name__, _LATER | _EARLIER)
+    __getattr__, __dir__ = lazy_exports(__name__, _LATER)

@@ -18,7 +18,7 @@ from toolgen.calls.steps.frame import Batch, Frame, HostArguments, RuntimeServic
 from toolgen.calls.steps.scheduler import Scheduler
 from toolgen.calls.steps.scheduling import DEFAULT_SCHEDULING, Scheduling
 from toolgen.calls.steps.single_call import SingleCalls
-from toolgen.calls.toolsets.registration import ToolsetRegistration, runtime_options
+from toolgen.calls.toolsets.registration import runtime_options
 from toolgen.contract.limits import DEFAULT_LIMITS, Limits
 
 from .assembly import Assembly, check_policy, keeper_for, reports_for
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from toolgen.calls.steps.hooks import Hook
     from toolgen.calls.steps.policy import Policy
     from toolgen.calls.steps.registered_tool import Interceptor, RegisteredTool
-    from toolgen.calls.toolsets.dynamic import StaticToolset
     from toolgen.calls.toolsets.snapshot import Snapshot
     from toolgen.capabilities import Capability, DisabledTools
     from toolgen.events.hub import Events
@@ -155,10 +154,6 @@ class Runtime(SingleCalls):
         from .artifacts import Artifacts
 
         return Artifacts(self._services)
-
-    def register(self, registration: ToolsetRegistration | StaticToolset) -> None:
-        """Add a toolset; as `Tools.register`, for programs that `toolgen init` wrote earlier."""
-        self.tools.register(registration)
 
     async def call_once(
         self,

@@ -21,11 +21,11 @@ from toolgen.agents import (
     FinalResponse,
     FinalResult,
     LLMPlanner,
-    NonRetryableError,
     Planner,
 )
 from toolgen.agents.llm.failures import ProviderError
 from toolgen.agents.planner.planner import Summarizer
+from toolgen.runs import NonRetryableError
 from toolgen.runtime import ArtifactRef, Deprecation
 
 SCHEMA = {"type": "object", "properties": {"count": {"type": "integer"}}, "required": ["count"]}

@@ -18,11 +18,11 @@ from toolgen.agents import (
     HandOver,
     History,
     LLMPlanner,
-    NonRetryableError,
     PlanInput,
     UserMessage,
 )
 from toolgen.agents.llm.failures import ProviderError
+from toolgen.runs import NonRetryableError
 
 SITE = '{"site_id": "s1", "status": "online"}'
 SCHEMA: dict[str, Any] = {

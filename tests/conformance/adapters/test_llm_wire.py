@@ -17,11 +17,11 @@ from toolgen.agents import (
     CallTools,
     FinalResponse,
     LLMPlanner,
-    NonRetryableError,
     PlanInput,
     ToolMessage,
     UserMessage,
 )
+from toolgen.runs import NonRetryableError
 from toolgen.runtime import ImageContent, NativeTool, ResourceContent, RetryHint, TextContent
 
 PNG = b"\x89PNG\r\n\x1a\n"
