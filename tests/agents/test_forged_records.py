@@ -113,7 +113,7 @@ async def test_a_planted_approval_runs_nothing(tmp_path: Path) -> None:
 
 
 async def test_a_record_without_a_seal_waits_until_an_operator_adopts_it(tmp_path: Path) -> None:
-    """As an older version kept it; the approval that somebody planted in it counts as little as before."""
+    """The approval that somebody planted in it counts as little as before."""
     path, drops, sessions = tmp_path / "runs.db", Drops(), MemorySessionStore()
     await asked(path, drops, sessions)
 

@@ -13,7 +13,7 @@ import pytest
 from tests.selection import first
 from toolgen.engines import InProcessEngine
 from toolgen.runs import ActivityInfo, CallOptions, EngineError, RunContext, UnknownRunError
-from toolgen.stores import ForeignFileError, StoreFormatError, StoreMissingError
+from toolgen.stores import ForeignFileError, StoreMissingError
 
 from .clock import ManualClock
 from .file_engines import Open
@@ -287,14 +287,6 @@ async def test_what_is_no_journal_stays_as_it_is(tmp_path: Path) -> None:
     with pytest.raises(ForeignFileError):
         InProcessEngine(path)
     assert path.read_bytes() == b"something else\n" * 100
-    newer = tmp_path / "newer.db"
-    engine = InProcessEngine(newer)
-    await engine.start()
-    await engine.close()
-    with sqlite3.connect(newer) as database:
-        database.execute("PRAGMA user_version = 4")
-    with pytest.raises(StoreFormatError, match="in format 4, and this toolgen reads 3"):
-        InProcessEngine(newer)
     with pytest.raises(StoreMissingError):
         InProcessEngine(tmp_path / "nowhere" / "runs.db")
 

@@ -35,7 +35,8 @@ ARTIFACT_STORES: dict[str, Callable[[Path, Clock], ArtifactStore]] = {
 NOTES = SqliteFormat(
     content="notes",
     application_id=0x7467546E,
-    migrations=(("CREATE TABLE note (text TEXT NOT NULL UNIQUE) STRICT",),),
+    version=1,
+    statements=("CREATE TABLE note (text TEXT NOT NULL UNIQUE) STRICT",),
 )
 
 

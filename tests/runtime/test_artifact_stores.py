@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import os
-import sqlite3
 import subprocess
 import sys
 import textwrap
@@ -16,7 +15,7 @@ import pytest
 
 from tests.conftest import surroundings
 from tests.runtime.store_files import ARTIFACT_STORES
-from toolgen.capabilities import ArtifactStore, FileArtifactStore, SqliteArtifactStore
+from toolgen.capabilities import ArtifactStore, FileArtifactStore
 from toolgen.stores import (
     StoreCorruptError,
     StoreError,
@@ -82,21 +81,6 @@ async def test_what_was_dropped_makes_room(store: ArtifactStore) -> None:
     await store.save("run/s/r", "a", b"12345", "text/plain", {}, 8)
     await store.forget("run/s/")
     assert await store.save("run/s/r", "a", b"12345", "text/plain", {}, 8) == 1
-
-
-async def test_a_file_of_an_older_version_has_no_times_yet(tmp_path: Path) -> None:
-    file = tmp_path / "artifacts.db"
-    store = SqliteArtifactStore(file)
-    await save(store, "run//a")
-    store.close()
-    with sqlite3.connect(file) as database:
-        database.execute("DROP TABLE artifact_owner")
-        database.execute("PRAGMA user_version = 1")
-    database.close()
-    store = SqliteArtifactStore(file, clock=lambda: 200.0)
-    await save(store, "run//b")
-    assert await store.forget("run//", before=100.0) == 1
-    assert await kept(store, "run//a", "run//b") == ["run//b"]
 
 
 # The folder.

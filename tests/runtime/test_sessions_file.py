@@ -15,8 +15,8 @@ import pytest
 
 from tests.conftest import surroundings
 from tests.runtime.session_stores import HELLO, ODD, turn
-from toolgen.agents import SessionError, Summary, ToolAnswer
-from toolgen.agents.sessions.sqlite import SESSIONS, SqliteSessionStore
+from toolgen.agents import SessionError, Summary
+from toolgen.agents.sessions.sqlite import SqliteSessionStore
 
 
 def of_file(path: Path) -> SqliteSessionStore:
@@ -48,29 +48,6 @@ def test_a_file_lets_readers_and_a_writer_work_at_once(tmp_path: Path) -> None:
         assert asyncio.run(store.get("s")).agent == "a"
         tables = "session", "turn", "message", "answer", "spoken", "engine", "active"
         assert of_kind(database) == [(name,) for name in tables]
-
-
-@pytest.mark.parametrize("is_marked", [True, False])
-async def test_a_file_of_the_first_version_goes_on(tmp_path: Path, is_marked: bool) -> None:
-    with closing(sqlite3.connect(tmp_path / "sessions.db")) as database, database:
-        for statement in SESSIONS.migrations[0]:
-            database.execute(statement)
-        database.execute("INSERT INTO session (id, agent, created_at, labels) VALUES ('s', 'a', 1.0, '{}')")
-        database.execute("INSERT INTO turn VALUES (1, 'r', 't', 's', 'a', 1.0)")
-        database.execute(
-            "INSERT INTO message VALUES ('r', 1, 1.0, ?)",
-            ('[{"text":"hello","source":"person","type":"user"}]',),
-        )
-        if is_marked:
-            database.execute(f"PRAGMA application_id = {SESSIONS.application_id}")
-            database.execute("PRAGMA user_version = 1")
-    store = of_file(tmp_path)
-    await store.answer("r", ToolAnswer(id="c", name="add", status="ok", text="2"))
-    assert [one.messages for one in await store.transcript("s")] == [(HELLO,)]
-    with closing(sqlite3.connect(tmp_path / "sessions.db")) as database:
-        assert database.execute("PRAGMA user_version").fetchone() == (2 if is_marked else 0,)
-    again = of_file(tmp_path)  # without marks it stays without, for other stores may have their tables in it
-    assert len(await again.transcript("s")) == 1
 
 
 def of_kind(database: sqlite3.Connection) -> list[Any]:

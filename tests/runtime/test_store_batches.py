@@ -31,7 +31,10 @@ from toolgen.stores.sqlite_batches import SqliteBatches
 from toolgen.stores.sqlite_format import SqliteFormat
 
 FORMAT = SqliteFormat(
-    content="words", application_id=77, migrations=(("CREATE TABLE word (text TEXT NOT NULL) STRICT",),)
+    content="words",
+    application_id=77,
+    version=1,
+    statements=("CREATE TABLE word (text TEXT NOT NULL) STRICT",),
 )
 PUT = "INSERT INTO word (text) VALUES (?)"
 
@@ -229,7 +232,7 @@ async def test_it_is_opened_again_after_it_was_closed(batches: SqliteBatches) ->
 async def test_a_row_that_is_there_already_is_a_sign_of_damage(tmp_path: Path) -> None:
     """Such as one that an index has lost: the rows of its batch were written again for ever."""
     tables = ("CREATE TABLE word (text TEXT PRIMARY KEY NOT NULL) STRICT",)
-    format = SqliteFormat(content="words", application_id=77, migrations=(tables,))
+    format = SqliteFormat(content="words", application_id=77, version=1, statements=tables)
     batches = SqliteBatches(tmp_path / "words.db", format)
     await batches.run(add("a"))
     batches.put(PUT, "a")

@@ -19,8 +19,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import surroundings
-from tests.runtime.kept_stores import KEPT, goes_on, restored
-from tests.runtime.session_stores import HELLO, file_of_runs, turn
+from tests.runtime.session_stores import HELLO, turn
 from tests.runtime.store_files import NOTES, STORES, adding, notes, texts
 from toolgen.agents.sessions.sqlite import SqliteSessionStore
 from toolgen.capabilities import Change, SqliteArtifactStore, SqliteStateStore
@@ -29,7 +28,6 @@ from toolgen.stores import (
     StoreClosedError,
     StoreCorruptError,
     StoreError,
-    StoreFormatError,
     StoreFullError,
     StoreLockedError,
     StoreMissingError,
@@ -73,42 +71,6 @@ USES: dict[str, Callable[[Any], Awaitable[None]]] = {
 }
 
 
-@pytest.mark.parametrize("name", KEPT)
-async def test_a_file_of_an_older_toolgen_opens(tmp_path: Path, name: str) -> None:
-    content, path = name.partition("-")[0], restored(tmp_path / "a.db", name)
-    await USES[content](STORES[content](path))
-    STORES[content](tmp_path / "new.db")
-    assert tables(path) == tables(tmp_path / "new.db")
-
-
-def tables(path: Path) -> dict[str, list[Any]]:
-    """Return the columns of each table, and of the indexes."""
-    with closing(sqlite3.connect(path)) as database:
-        names = [name for (name,) in database.execute("SELECT name FROM sqlite_master")]
-        kinds = "table_info", "index_info"
-        return {
-            name: [row for kind in kinds for row in database.execute(f"PRAGMA {kind} ({name})")]
-            for name in names
-        }
-
-
-async def test_a_file_that_older_stores_shared_opens(tmp_path: Path) -> None:
-    shared = "state", "artifacts"
-    for content in shared:
-        restored(tmp_path / "a.db", f"{content}-0")
-    for content in shared:
-        await USES[content](STORES[content](tmp_path / "a.db"))
-
-
-@pytest.mark.parametrize("name", ["sessions-2", "runs-2"])
-async def test_a_conversation_of_an_older_toolgen_goes_on(tmp_path: Path, name: str) -> None:
-    path = restored(tmp_path / "a.db", name)
-    await goes_on(SqliteSessionStore(file_of_runs(path) if name == "runs-2" else path))
-    new = tmp_path / "new.db"
-    SqliteSessionStore(file_of_runs(new) if name == "runs-2" else new)
-    assert tables(path) == tables(new)
-
-
 @each_store
 def test_a_file_of_another_store_is_refused(tmp_path: Path, content: str) -> None:
     for name, store in STORES.items():
@@ -134,18 +96,6 @@ def test_a_database_of_an_application_is_refused_and_stays_as_it_was(
     assert caught.value.path == path
     assert caught.value.hint == f"give the {content} a file of their own"
     assert path.read_bytes() == before
-
-
-@each_store
-def test_a_newer_format_is_refused(tmp_path: Path, content: str) -> None:
-    STORES[content](tmp_path / "a.db").close()
-    with closing(sqlite3.connect(tmp_path / "a.db")) as database:
-        database.execute("PRAGMA user_version = 9")
-    reads = 1 if content == "state" else 2
-    with pytest.raises(
-        StoreFormatError, match=f"holds {content} in format 9, and this toolgen reads {reads}"
-    ):
-        STORES[content](tmp_path / "a.db")
 
 
 @each_store

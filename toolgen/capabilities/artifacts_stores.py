@@ -20,9 +20,9 @@ from .artifacts import is_of, too_many_bytes
 ARTIFACTS: Final = SqliteFormat(
     content="artifacts",
     application_id=0x74674172,  # "tgAr"
-    migrations=(
-        (
-            """
+    version=2,
+    statements=(
+        """
         CREATE TABLE artifact (
             owner TEXT NOT NULL,
             name TEXT NOT NULL,
@@ -33,19 +33,7 @@ ARTIFACTS: Final = SqliteFormat(
             PRIMARY KEY (owner, name, version)
         ) STRICT
         """,
-        ),
-        (
-            # Files of version 1 have it since somebody saved by a later toolgen.
-            """
-            CREATE TABLE IF NOT EXISTS artifact_owner (
-                owner TEXT NOT NULL PRIMARY KEY, saved_at REAL NOT NULL
-            ) STRICT
-            """,
-            """
-            INSERT INTO artifact_owner SELECT DISTINCT owner, 0 FROM artifact WHERE true
-            ON CONFLICT DO NOTHING
-            """,
-        ),
+        "CREATE TABLE artifact_owner (owner TEXT NOT NULL PRIMARY KEY, saved_at REAL NOT NULL) STRICT",
     ),
 )
 _INFO: Final = "SELECT name, version, media_type, length(data), metadata"

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 CREDENTIALS: Final = SqliteFormat(
     content="credentials",
     application_id=0x74674372,  # "tgCr"
-    migrations=(
-        (
-            """
+    version=1,
+    statements=(
+        """
             CREATE TABLE credential (
                 scope TEXT NOT NULL,
                 owner TEXT NOT NULL,
@@ -36,9 +36,8 @@ CREDENTIALS: Final = SqliteFormat(
                 PRIMARY KEY (scope, owner, name)
             ) STRICT
             """,
-            "CREATE INDEX credential_by_name ON credential (name)",
-            "CREATE INDEX credential_by_end ON credential (expires_at)",
-        ),
+        "CREATE INDEX credential_by_name ON credential (name)",
+        "CREATE INDEX credential_by_end ON credential (expires_at)",
     ),
 )
 _LOAD: Final = """

@@ -22,7 +22,7 @@ CREATE TABLE state (
     PRIMARY KEY (scope, owner)
 ) STRICT
 """
-STATE: Final = SqliteFormat(content="state", application_id=0x74675374, migrations=((_TABLE,),))
+STATE: Final = SqliteFormat(content="state", application_id=0x74675374, version=1, statements=(_TABLE,))
 """Its application_id is "tgSt"."""
 _DOCUMENT: Final = "SELECT document FROM state WHERE scope = ? AND owner = ?"
 _NEW: Final = "INSERT INTO state VALUES (?, ?, '{}') ON CONFLICT DO NOTHING"

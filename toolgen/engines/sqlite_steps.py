@@ -14,7 +14,7 @@ from toolgen.stores.sqlite_errors import DamagedRowError
 from .journal import CANCEL, NULL, RunRecord, SignalRecord
 from .pruning import Tree
 from .sqlite_rows import is_awaited, is_wait_over
-from .sqlite_tables import ENGINE_ID, ids, is_over, known_number, newest_run, run_number, value_of
+from .sqlite_tables import ids, is_over, known_number, newest_run, run_number
 from .witness import open_runs, run_digest
 
 _PAGES: Final = 100
@@ -24,9 +24,15 @@ _LOST: Final = "lost"
 
 
 def engine_id(database: sqlite3.Connection) -> str:
-    """Return the id of the engine of the file, which is created once."""
-    database.execute(ENGINE_ID)  # in a file of before, which may have lost it
-    return str(value_of(database, "SELECT value FROM meta WHERE name = 'id'"))
+    """Return the id of the engine of the file.
+
+    Raises:
+        DamagedRowError: the file has lost it.
+    """
+    row = database.execute("SELECT value FROM meta WHERE name = 'id'").fetchone()
+    if row is None:
+        raise DamagedRowError("the id of its engine is missing")
+    return str(row[0])
 
 
 def start_run(database: sqlite3.Connection, record: RunRecord, state: str) -> int | None:

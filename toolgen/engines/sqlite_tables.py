@@ -9,11 +9,10 @@ conversations of the runs have tables beside them, for one transaction to write 
 from __future__ import annotations
 
 import sqlite3
-from itertools import chain
 from typing import Any, Final
 
 from toolgen.runs import unknown_run
-from toolgen.stores.session_tables import SESSION_MIGRATIONS
+from toolgen.stores.session_tables import SESSION_TABLES
 from toolgen.stores.sqlite_errors import DamagedRowError
 from toolgen.stores.sqlite_format import SqliteFormat
 
@@ -38,47 +37,42 @@ TO_WAIT: Final = "INSERT INTO wait (id, op, names, about) VALUES (?, ?, ?, ?)"
 TO_PARK: Final = "UPDATE run SET state = 'parked', wake = ? WHERE no = ?"
 TO_END: Final = "UPDATE run SET state = ?, ended = ?, wake = NULL, output = ?, error = ? WHERE no = ?"
 
-ENGINE_ID: Final = (
-    "INSERT OR IGNORE INTO meta (name, value) VALUES ('id', 'sqlite_' || lower(hex(randomblob(16))))"
-)
-"""Creates the id of the engine of a file, once; it is synced with the tables, and not lost alone."""
-
 FORMAT: Final = SqliteFormat(
     content="runs",
     application_id=0x74676A72,  # "tgjr"
     is_shrinking=True,
     if_lost="where it is lost for good: toolgen runs restore",
-    migrations=(
-        (
-            """CREATE TABLE run (
+    version=3,
+    statements=(
+        """CREATE TABLE run (
             no INTEGER PRIMARY KEY, run_id TEXT NOT NULL UNIQUE, loop TEXT NOT NULL, parent INTEGER,
             starter INTEGER, session TEXT NOT NULL, input BLOB NOT NULL, state TEXT NOT NULL, began REAL,
             ended REAL, wake REAL, output BLOB, error TEXT) STRICT""",
-            "CREATE INDEX run_state ON run (state)",
-            "CREATE INDEX run_wake ON run (wake) WHERE wake IS NOT NULL",
-            "CREATE INDEX run_session ON run (session, no) WHERE session != ''",
-            "CREATE INDEX run_ended ON run (ended) WHERE ended IS NOT NULL AND parent IS NULL",
-            "CREATE INDEX run_parent ON run (parent) WHERE parent IS NOT NULL",
-            "CREATE INDEX run_starter ON run (starter) WHERE starter IS NOT NULL",
-            """CREATE TABLE op (
+        "CREATE INDEX run_state ON run (state)",
+        "CREATE INDEX run_wake ON run (wake) WHERE wake IS NOT NULL",
+        "CREATE INDEX run_session ON run (session, no) WHERE session != ''",
+        "CREATE INDEX run_ended ON run (ended) WHERE ended IS NOT NULL AND parent IS NULL",
+        "CREATE INDEX run_parent ON run (parent) WHERE parent IS NOT NULL",
+        "CREATE INDEX run_starter ON run (starter) WHERE starter IS NOT NULL",
+        """CREATE TABLE op (
             id INTEGER PRIMARY KEY, op TEXT NOT NULL, what TEXT NOT NULL, digest BLOB NOT NULL,
             at REAL NOT NULL, value BLOB NOT NULL, kind TEXT, message TEXT) STRICT""",
-            """CREATE TABLE attempt (
+        """CREATE TABLE attempt (
             run INTEGER NOT NULL, op TEXT NOT NULL, failed INTEGER NOT NULL, until REAL NOT NULL,
             begun INTEGER NOT NULL, PRIMARY KEY (run, op)) STRICT, WITHOUT ROWID""",
-            "CREATE TABLE event (id INTEGER PRIMARY KEY, key TEXT, text BLOB NOT NULL) STRICT",
-            """CREATE TABLE wait (
+        "CREATE TABLE event (id INTEGER PRIMARY KEY, key TEXT, text BLOB NOT NULL) STRICT",
+        """CREATE TABLE wait (
             id INTEGER PRIMARY KEY, op TEXT NOT NULL, names TEXT NOT NULL, about BLOB NOT NULL) STRICT""",
-            """CREATE TABLE signal (
+        """CREATE TABLE signal (
             no INTEGER PRIMARY KEY, run INTEGER NOT NULL, signal_id TEXT NOT NULL, name TEXT NOT NULL,
             payload BLOB NOT NULL, key TEXT NOT NULL, is_seen INTEGER NOT NULL, is_taken INTEGER NOT NULL,
             UNIQUE (run, signal_id)) STRICT""",
-            "CREATE INDEX signal_unseen ON signal (no) WHERE is_seen = 0",
-            "CREATE TABLE meta (name TEXT PRIMARY KEY, value ANY) STRICT, WITHOUT ROWID",
-            ENGINE_ID,
-        ),
-        tuple(chain.from_iterable(SESSION_MIGRATIONS)),
-        ("CREATE INDEX op_wait ON op (op, id) WHERE what = 'wait'",),
+        "CREATE INDEX signal_unseen ON signal (no) WHERE is_seen = 0",
+        "CREATE TABLE meta (name TEXT PRIMARY KEY, value ANY) STRICT, WITHOUT ROWID",
+        # The id of the engine is synced with the tables, and not lost alone.
+        "INSERT INTO meta (name, value) VALUES ('id', 'sqlite_' || lower(hex(randomblob(16))))",
+        *SESSION_TABLES,
+        "CREATE INDEX op_wait ON op (op, id) WHERE what = 'wait'",
     ),
 )
 

@@ -21,7 +21,7 @@ from pydantic_core import from_json, to_json
 from toolgen.contract.logs import logger
 from toolgen.contract.record import frozen_record, mutable_record
 from toolgen.runs import LostJournal
-from toolgen.stores import ReplacedFileError, StoreCorruptError, StoreError
+from toolgen.stores import ReplacedFileError, StoreCorruptError, StoreError, StoreFormatError
 from toolgen.stores.line_file import LineFile
 from toolgen.stores.sqlite_batches import SqliteBatches
 
@@ -29,6 +29,8 @@ from .journal import digest
 from .sqlite_tables import ids
 
 Kind: TypeAlias = Literal["begun", "answered"]
+_FORMAT: Final = 1
+"""The number in the first line, the only one that is read."""
 MOST_BYTES: Final = 1 << 20
 """The size of a witness beyond which it loses its older half, some 10,000 facts."""
 _NUMBER: Final = "INSERT OR REPLACE INTO meta (name, value) VALUES ('witness', ?)"
@@ -120,7 +122,7 @@ class Witness:
             StoreError: the file cannot be read or written, or is not for this user alone.
         """
         engine_id, number = self._batches.read(_committed)
-        lines, is_whole = self._file.read()
+        lines, is_whole = self._read()
         content = _Content(engine_id=engine_id)
         if not (is_whole and _is_in_step(lines, engine_id, number)):
             content = _content_of(lines)
@@ -156,7 +158,7 @@ class Witness:
             StoreCorruptError: the file does not say of which journal it is.
             StoreError: it cannot be read, or is not for this user alone.
         """
-        lines, _ = self._file.read()  # before the journal, which has a number before its line is written
+        lines, _ = self._read()  # before the journal, which has a number before its line is written
         engine_id, number = self._batches.read(_committed)
         content = _content_of(lines)
         if lines and not content.engine_id:
@@ -172,6 +174,24 @@ class Witness:
             hint = "start a worker, which ends such calls with an unknown outcome"
             message = f"is older than its witness ({summary})"
             raise ReplacedFileError(message, path=self._batches.path, hint=hint)
+
+    def _read(self) -> tuple[Sequence[bytes], bool]:
+        """Return the lines of the file, and whether the last one is whole; as `LineFile.read`.
+
+        Raises:
+            StoreFormatError: it is in another format.
+            StoreError: it cannot be read, or is not for this user alone.
+        """
+        lines, is_whole = self._file.read()
+        with suppress(ValueError):  # a loss of power may have left a part of the line
+            match from_json(lines[0]) if lines else None:
+                case ["witness", number, *_] if number != _FORMAT:
+                    raise StoreFormatError(
+                        f"is a witness in format {number}, and this toolgen reads format {_FORMAT}",
+                        path=self._file.path,
+                        hint="use the version of toolgen that wrote it, or another file of runs",
+                    )
+        return lines, is_whole
 
     def _other_journal(self) -> ReplacedFileError:
         return ReplacedFileError(
@@ -241,7 +261,7 @@ class Witness:
             StoreError: as `open`.
         """
         engine_id, number = self._batches.read(_committed)
-        content = _content_of(self._file.read()[0])
+        content = _content_of(self._read()[0])
         if not content.is_of_other(engine_id):
             return None
         lost = LostJournal(
@@ -260,7 +280,7 @@ class Witness:
         try:
             self._file.append(_line(number, [_fact_line(*fact) for fact in new]))
             if self._file.size_bytes > MOST_BYTES:
-                content = _content_of(self._file.read()[0])
+                content = _content_of(self._read()[0])
                 content.shorten()
                 self._replace(content)
                 self._file.open()
@@ -272,7 +292,7 @@ class Witness:
             self._is_failing = False
 
     def _replace(self, content: _Content) -> None:
-        lines = [_line("witness", 1, content.engine_id)]
+        lines = [_line("witness", _FORMAT, content.engine_id)]
         lines += [_line("lost", after, last) for after, last in content.lost]
         lines += [_line(fact.number, [(fact.kind, fact.run, fact.op, fact.root)]) for fact in content.facts]
         self._file.replace(lines)
@@ -333,7 +353,11 @@ def run_digest(run_id: str) -> str:
 
 def _is_in_step(lines: Sequence[bytes], engine_id: str, number: int) -> bool:
     """Return whether a journal lacks nothing, and lacked nothing before; so it is at nearly every start."""
-    if len(lines) < 2 or lines[0] + b"\n" != _line("witness", 1, engine_id) or lines[1].startswith(_LOST):
+    if (
+        len(lines) < 2
+        or lines[0] + b"\n" != _line("witness", _FORMAT, engine_id)
+        or lines[1].startswith(_LOST)
+    ):
         return False
     with suppress(ValueError):
         match from_json(lines[-1]):
@@ -353,7 +377,7 @@ def _content_of(lines: Iterable[bytes]) -> _Content:
 def _take(content: _Content, items: Any) -> None:
     """Add what a line says; nothing of one that is not ours."""
     match items:
-        case ["witness", 1, str(engine_id)]:
+        case ["witness", int(), str(engine_id)]:
             content.engine_id = engine_id
         case ["lost", int(after), int(last)] if last < _MOST:
             content.lost.append((after, last))

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-SESSION_MIGRATIONS: Final = (
-    (
-        """
+SESSION_TABLES: Final = (
+    """
     CREATE TABLE session (
         number INTEGER PRIMARY KEY,
         id TEXT NOT NULL UNIQUE,
@@ -18,8 +17,8 @@ SESSION_MIGRATIONS: Final = (
         summary_through TEXT
     ) STRICT
     """,
-        "CREATE INDEX session_by_age ON session (created_at, number)",
-        """
+    "CREATE INDEX session_by_age ON session (created_at, number)",
+    """
     CREATE TABLE turn (
         number INTEGER PRIMARY KEY,
         run_id TEXT NOT NULL UNIQUE,
@@ -29,8 +28,8 @@ SESSION_MIGRATIONS: Final = (
         started_at REAL NOT NULL
     ) STRICT
     """,
-        "CREATE INDEX turn_of_session ON turn (session_id, number)",
-        """
+    "CREATE INDEX turn_of_session ON turn (session_id, number)",
+    """
     CREATE TABLE message (
         run_id TEXT NOT NULL,
         step INTEGER NOT NULL,
@@ -39,9 +38,7 @@ SESSION_MIGRATIONS: Final = (
         PRIMARY KEY (run_id, step)
     ) STRICT
     """,
-    ),
-    (
-        """
+    """
     CREATE TABLE answer (
         run_id TEXT NOT NULL,
         call_id TEXT NOT NULL,
@@ -50,7 +47,7 @@ SESSION_MIGRATIONS: Final = (
         PRIMARY KEY (run_id, call_id)
     ) STRICT
     """,
-        """
+    """
     CREATE TABLE spoken (
         number INTEGER PRIMARY KEY,
         run_id TEXT NOT NULL,
@@ -60,14 +57,14 @@ SESSION_MIGRATIONS: Final = (
         UNIQUE (run_id, id)
     ) STRICT
     """,
-        """
+    """
     CREATE TABLE engine (
         id TEXT PRIMARY KEY NOT NULL,
         is_durable INTEGER NOT NULL,
         alive_until REAL NOT NULL
     ) STRICT
     """,
-        """
+    """
     CREATE TABLE active (
         session_id TEXT PRIMARY KEY NOT NULL,
         run_id TEXT NOT NULL,
@@ -75,6 +72,4 @@ SESSION_MIGRATIONS: Final = (
         taken_at REAL NOT NULL
     ) STRICT
     """,
-    ),
 )
-"""Statements for each version of a file of sessions."""

@@ -167,7 +167,7 @@ class SqliteMemory:
         self._lock = threading.Lock()
         self._database = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
         weakref.finalize(self, self._database.close)
-        for statement in format.statements():
+        for statement in format.statements:
             self._database.execute(statement)
 
     async def write(

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from contextlib import closing
-from itertools import chain
 from pathlib import Path
 
 from toolgen.contract.record import frozen_record
@@ -20,91 +18,59 @@ class SqliteFormat:
     """What is kept, in the plural; messages name it."""
     application_id: int
     """The `application_id` of the file (SQLite's database header, offset 68)."""
-    migrations: tuple[tuple[str, ...], ...]
-    """Statements that bring a file of the version before to each version; an empty one to 1."""
+    version: int
+    """The `user_version` of the file, the only one that is read; a change of the statements raises it."""
+    statements: tuple[str, ...]
+    """Create the tables in an empty file."""
     if_lost: str = "restart the process to begin with an empty one"
     """What to do where a file is gone that nobody can restore; for messages."""
     is_shrinking: bool = False
     """A new file can give pages back to its disk (SQLite's `auto_vacuum = INCREMENTAL`)."""
 
-    @property
-    def version(self) -> int:
-        """The newest `user_version` of the file; another one means other tables."""
-        return len(self.migrations)
-
-    def statements(self, *, after: int = 0, upto: int | None = None) -> list[str]:
-        """Return the statements that bring a file of one version to another one; all of them by default."""
-        return list(chain.from_iterable(self.migrations[after:upto]))
-
 
 def is_ready(database: sqlite3.Connection, format: SqliteFormat, path: Path) -> bool:
-    """Return whether the file has the tables of the format.
+    """Return whether the file has the tables of the format; False if it is empty.
 
-    It has not when it holds nothing yet, or is of an earlier version. To be called in a transaction, since
-    another process may be creating the tables.
-
-    Raises:
-        StoreFormatError: it has a later version of the format.
-        ForeignFileError: it holds something else.
-    """
-    return _version_of(database, format, path) == format.version
-
-
-def create_tables(database: sqlite3.Connection, format: SqliteFormat, path: Path) -> None:
-    """Create the tables that the file lacks and mark it, within the transaction of the caller.
-
-    A file that had tables and no marks stays without: other stores may have theirs in it.
+    Call it in a transaction, because another process may be creating the tables.
 
     Raises:
-        StoreFormatError: it has a later version of the format.
-        ForeignFileError: it holds something else.
-    """
-    version = _version_of(database, format, path)
-    if version == format.version:
-        return  # another process was faster
-    (application,) = database.execute("PRAGMA application_id").fetchone()
-    for statement in format.statements(after=version):
-        database.execute(statement)
-    if version and not application:
-        return
-    database.execute(f"PRAGMA application_id = {format.application_id}")
-    database.execute(f"PRAGMA user_version = {format.version}")
-
-
-def _version_of(database: sqlite3.Connection, format: SqliteFormat, path: Path) -> int:
-    """Return the version of the format that the file has; 0 for one that holds nothing yet.
-
-    Files without marks were of version 1, written before their store marked them; their tables tell what
-    they are.
-
-    Raises:
-        StoreFormatError: it has a later version of the format.
+        StoreFormatError: it has another version of the format.
         ForeignFileError: it holds something else.
     """
     (application,) = database.execute("PRAGMA application_id").fetchone()
     (version,) = database.execute("PRAGMA user_version").fetchone()
-    if application == format.application_id and 1 <= version <= format.version:
-        _require_tables(database, format, path)
-        return int(version)
-    if application == format.application_id:
+    (size,) = database.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    if (application, version, size) == (0, 0, 0):
+        return False
+    if application != format.application_id:
+        raise ForeignFileError(
+            f"is a database of something else than {format.content}",
+            path=path,
+            hint=f"give the {format.content} a file of their own",
+        )
+    if version != format.version:
         raise StoreFormatError(
-            f"holds {format.content} in format {version}, and this toolgen reads {format.version}",
+            f"holds {format.content} in format {version}, and this toolgen reads format {format.version}",
             path=path,
             hint="use the version of toolgen that wrote it, or another file",
         )
-    schema = _schema(database)
-    if (application, version) == (0, 0):
-        if not schema:
-            return 0
-        versions = range(format.version, 0, -1)
-        earlier = next((version for version in versions if _tables_of(format, version) <= schema), 0)
-        if earlier:
-            return earlier
-    raise ForeignFileError(
-        f"is a database of something else than {format.content}",
-        path=path,
-        hint=f"give the {format.content} a file of their own",
-    )
+    _require_tables(database, format, path)
+    return True
+
+
+def create_tables(database: sqlite3.Connection, format: SqliteFormat, path: Path) -> None:
+    """Create the tables in an empty file and mark it, within the transaction of the caller.
+
+    Raises:
+        StoreFormatError: it has another version of the format.
+        ForeignFileError: it holds something else.
+    """
+    if is_ready(database, format, path):
+        return  # another process was faster
+    for statement in format.statements:
+        database.execute(statement)
+    database.execute(f"PRAGMA application_id = {format.application_id}")
+    database.execute(f"PRAGMA user_version = {format.version}")
 
 
 def _require_tables(database: sqlite3.Connection, format: SqliteFormat, path: Path) -> None:
@@ -114,7 +80,7 @@ def _require_tables(database: sqlite3.Connection, format: SqliteFormat, path: Pa
         ForeignFileError: as said.
     """
     # The name of a table stands before the first parenthesis of its statement.
-    tables = {statement.partition("(")[0].split()[-1] for statement in format.statements()}
+    tables = {statement.partition("(")[0].split()[-1] for statement in format.statements}
     for kind, name, table in database.execute(
         "SELECT type, name, tbl_name FROM sqlite_master WHERE type IN ('view', 'trigger')"
     ):
@@ -124,17 +90,3 @@ def _require_tables(database: sqlite3.Connection, format: SqliteFormat, path: Pa
                 path=path,
                 hint="find out who has changed the file, and restore it from a backup",
             )
-
-
-def _tables_of(format: SqliteFormat, version: int) -> set[tuple[str, str]]:
-    """Return the tables and indexes of a version."""
-    with closing(sqlite3.connect(":memory:")) as database:
-        for statement in format.statements(upto=version):
-            database.execute(statement)
-        return _schema(database)
-
-
-def _schema(database: sqlite3.Connection) -> set[tuple[str, str]]:
-    """Return the names and statements of tables and indexes; white space in a statement does not matter."""
-    rows = database.execute("SELECT name, sql FROM sqlite_master").fetchall()
-    return {(name, " ".join((statement or "").split())) for name, statement in rows}

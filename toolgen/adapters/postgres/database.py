@@ -23,7 +23,7 @@ with extra("postgres"):  # the first import of psycopg by this package, whose ot
     from psycopg.pq import TransactionStatus
 
 from .connection import Connection, connection_error, is_lost, server_of, store_error, unknown_commit
-from .migrations import migrate
+from .tables import create_tables
 
 T = TypeVar("T")
 Step: TypeAlias = Callable[[Connection], Awaitable[T]]
@@ -76,7 +76,7 @@ class _Connections:
 class Postgres:
     """A database that stores share. Any number of processes, event loops and stores may use it.
 
-    The first connection applies the migrations of the schema `toolgen` that the database lacks. Open it in
+    The first connection creates the tables of the schema `toolgen` if the database lacks them. Open it in
     the process that uses it: connections do not survive a fork.
     """
 
@@ -100,14 +100,14 @@ class Postgres:
         self._conninfo = make_conninfo(conninfo, **(_KEEPALIVE | conninfo_to_dict(conninfo)))
         self._most = connections
         self._connect_s = connect_s
-        self._is_migrated = False
+        self._is_ready = False
         self._closed = threading.Event()
         self._lock = threading.Lock()
         self._loops: dict[asyncio.AbstractEventLoop, _Connections] = {}
         weakref.finalize(self, _finish, self._loops)
 
     async def __aenter__(self) -> Postgres:
-        """Connect and migrate.
+        """Connect, and create the tables if the database lacks them.
 
         Raises:
             StoreError: the server cannot be used; the class says why.
@@ -125,7 +125,7 @@ class Postgres:
             _finish(self._loops)
 
     async def check(self) -> None:
-        """Return where the server answers on a connection, which is made and migrated where there is none.
+        """Return if the server answers and has the tables; as `__aenter__`.
 
         Raises:
             StoreError: the server cannot be used; the class says why.
@@ -166,13 +166,13 @@ class Postgres:
         await self.write(putting(statements), may_repeat=True)
 
     async def _run(self, begin: str, step: Step[T], may_repeat: bool) -> T:
-        if not self._is_migrated:
-            await self._transact(_WRITE, self._migrate, True)
-            self._is_migrated = True
+        if not self._is_ready:
+            await self._transact(_WRITE, self._create_tables, True)
+            self._is_ready = True
         return await self._transact(begin, step, may_repeat)
 
-    async def _migrate(self, connection: Connection) -> None:
-        await migrate(connection, self.server)
+    async def _create_tables(self, connection: Connection) -> None:
+        await create_tables(connection, self.server)
 
     async def _transact(self, begin: str, step: Step[T], may_repeat: bool) -> T:
         for attempt in range(_ATTEMPTS):
@@ -308,7 +308,7 @@ async def _roll_back(connection: Connection) -> None:
 
 
 async def _nothing(connection: Connection) -> None:
-    """Do nothing; a connection was made, and the schema is migrated."""
+    """Do nothing; a connection was made, and the tables are there."""
 
 
 def _finish(loops: dict[asyncio.AbstractEventLoop, _Connections]) -> None:

@@ -8,14 +8,16 @@ from pathlib import Path
 from typing import ClassVar, Final
 
 from toolgen.stores.batched_file import BatchedFile
-from toolgen.stores.session_tables import SESSION_MIGRATIONS
+from toolgen.stores.session_tables import SESSION_TABLES
 from toolgen.stores.sqlite_connection import Synchronous
 from toolgen.stores.sqlite_file import SqliteFile
 from toolgen.stores.sqlite_format import SqliteFormat
 
 from .tables import TableSessionStore
 
-SESSIONS: Final = SqliteFormat(content="sessions", application_id=0x74675365, migrations=SESSION_MIGRATIONS)
+SESSIONS: Final = SqliteFormat(
+    content="sessions", application_id=0x74675365, version=2, statements=SESSION_TABLES
+)
 """Its application_id is "tgSe"."""
 
 
