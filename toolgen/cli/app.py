@@ -4,10 +4,8 @@ In the modules with commands annotations are values and not texts, which typer w
 """
 
 import sys
-from collections.abc import Callable, Sequence
-from copy import copy
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
 from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -60,26 +58,10 @@ ParentToolCall = Annotated[str, typer.Option(help="parent_tool_call_id of the ca
 def run(args: Sequence[str]) -> int:
     """Run one command and return its exit code."""
     try:
-        _command(args[0] if args else "")(list(args), prog_name="toolgen")
+        get_command(app)(list(args), prog_name="toolgen")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 0
     return 0
-
-
-@cache
-def _command(name: str) -> Callable[..., Any]:
-    """Return the app with one command; where none has this name with all, which take longer to make."""
-    if name in ("--help", "--version"):  # no command follows
-        from .command_groups import without_options
-
-        return get_command(without_options(app))
-    part = copy(app)
-    commands = [
-        (each.name or getattr(each.callback, "__name__", ""), each) for each in app.registered_commands
-    ]
-    part.registered_commands = [each for own, each in commands if own == name]
-    part.registered_groups = [each for each in app.registered_groups if each.name == name]
-    return get_command(part if part.registered_commands or part.registered_groups else app)
 
 
 @app.callback(invoke_without_command=True)

@@ -2,12 +2,10 @@
 
 import sys
 from collections.abc import Coroutine
-from copy import copy
 from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn
 
 import typer
-from typer.models import CommandInfo
 
 from .config import find_project
 from .terminal import Listing
@@ -18,28 +16,6 @@ def exit_after(work: Coroutine[Any, Any, int]) -> NoReturn:
     import asyncio  # a quarter of the time of `--help`, which has no command to run
 
     raise typer.Exit(asyncio.run(work))
-
-
-def without_options(app: typer.Typer) -> typer.Typer:
-    """Return an app whose commands have names and descriptions alone, as a list of them shows."""
-    listed = copy(app)
-    listed.registered_commands = [_described(each) for each in app.registered_commands]
-    listed.registered_groups = [copy(each) for each in app.registered_groups]
-    for group in listed.registered_groups:
-        group.typer_instance = copy(group.typer_instance)
-        assert group.typer_instance is not None, "each group is an app"
-        group.typer_instance.registered_commands = []
-    return listed
-
-
-def _described(command: CommandInfo) -> CommandInfo:
-    def callback() -> None: ...
-
-    assert command.callback is not None, "each command is a function"
-    callback.__name__, callback.__doc__ = command.callback.__name__, command.callback.__doc__
-    described = copy(command)
-    described.callback = callback
-    return described
 
 
 runs_app = typer.Typer(
