@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -131,6 +133,30 @@ def test_the_stamp_alone_may_be_old(hall: ProjectFolder) -> None:
     assert "up to date" in hall.run("gen").err
     assert hall.run("gen", "--check").code == 0
     assert hall.run(*CALL).err == ""
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda manifest: manifest.pop("sources"),
+        lambda manifest: manifest["sources"].pop("app/design.py"),
+        lambda manifest: manifest.update(design="app.other"),
+    ],
+    ids=["no stamp", "a source less", "another design"],
+)
+def test_a_manifest_that_is_not_of_the_design_passes_no_check(
+    hall: ProjectFolder, edit: Callable[[Any], object]
+) -> None:
+    """Without its stamp, `worker --strict` would begin with older code."""
+    manifest = hall.path / "app/gen/.toolgen.json"
+    text = manifest.read_text()
+    document = json.loads(text)
+    edit(document)
+    manifest.write_text(json.dumps(document, indent=2) + "\n")
+    checked = hall.run("gen", "--check")
+    assert (checked.code, "the stamp is not that of the design" in checked.err) == (1, True)
+    assert hall.run("gen").code == 0
+    assert manifest.read_text() == text
 
 
 def test_the_syntax_of_a_known_text_is_not_read_again(tmp_path: Path) -> None:

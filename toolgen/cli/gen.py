@@ -30,7 +30,7 @@ from .problem_codes import (
     OUTPUT_STALE,
     OUTPUT_UNRECORDED,
 )
-from .sources import imported_sources, newer_sources, require_resolved
+from .sources import imported_sources, require_resolved
 from .terminal import has_colours
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ _STYLES: Final = {"@": "36", "-": "31", "+": "32"}
 
 GENERATE: Final = "run: toolgen gen"
 _EDITED: Final = "make the change in the design or an executor: toolgen gen writes the file without it"
-_STALE_STAMP: Final = "the stamp is not that of the design, so that commands take the code for older"
+_STALE_STAMP: Final = "the stamp is not that of the design, by which commands see whether the code is older"
 
 _MOST_NAMES: Final = 3
 """New stubs that the summary names; of more it only gives the number."""
@@ -78,7 +78,7 @@ def generate_output(project: Project, format: Format = "text", *, is_forced: boo
                 plan.python.out,
                 plan.python.texts,
                 design=project.design,
-                sources=plan.sources,
+                sources=plan.python.sources,
                 stubs=plan.stubs.new,
                 edits=plan.stubs.edits,
             ),
@@ -121,10 +121,13 @@ def check_output(project: Project, format: Format = "text") -> Outcome:
         plan = _plan(project, _load(project))
         if isinstance(plan, tuple):
             return _design_outcome(plan, format)
-        compared = [(tree.out, compare(tree.out, tree.texts)) for tree in plan.trees]
-        findings = [finding for each in compared for finding in differences(*each)]
-        if not findings and newer_sources(project):
-            findings = [_stale_manifest(plan.python.out, _STALE_STAMP)]
+        compared = [(tree, compare(tree.out, tree.texts)) for tree in plan.trees]
+        findings = [finding for tree, each in compared for finding in differences(tree.out, each)]
+        findings = findings or [
+            _stale_manifest(tree.out, _STALE_STAMP)
+            for tree, each in compared
+            if not each.manifest.is_of(project.design, tree.sources)
+        ]
         if not findings:
             return _current(project)
         is_repaired = any(finding.hint in (GENERATE, _EDITED) for finding in findings)

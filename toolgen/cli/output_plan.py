@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import field
 from pathlib import Path
 from types import ModuleType
 from typing import Final, TypeAlias
@@ -48,6 +49,8 @@ class Tree:
     out: Path
     """The same, relative to the working directory."""
     texts: Mapping[str, str]
+    sources: Mapping[str, SourceDigests] = field(default_factory=dict)
+    """Those of the design, for the manifest of the Python tree."""
 
 
 @frozen_record
@@ -55,8 +58,6 @@ class OutputPlan:
     """The files of a design; paths are relative to the working directory."""
 
     python: Tree
-    sources: Mapping[str, SourceDigests]
-    """Those of the design, for the manifest."""
     others: tuple[Tree, ...]
     """Trees of other languages."""
     stub_folder: Path
@@ -87,8 +88,8 @@ def output_plan(
             folder=project.out,
             out=project.display_path(project.out),
             texts=generate(checked, module=project.design),
+            sources=stamp(project.directory, read, recorded_sources(project)),
         ),
-        sources=stamp(project.directory, read, recorded_sources(project)),
         others=tuple(
             Tree(
                 folder=folder,

@@ -67,17 +67,12 @@ def recorded_sources(project: Project) -> Mapping[str, SourceDigests]:
         return {}
 
 
-def newer_sources(project: Project) -> tuple[str, ...]:
-    """Return the sources of the design that say something else than when its code was generated.
+def stale_code(project: Project) -> str:
+    """Return a sentence that says that the generated code is older than its design; "" where it is not.
 
     Sources that are not there are skipped.
     """
-    return changed_sources(project.directory, recorded_sources(project))
-
-
-def stale_code(project: Project) -> str:
-    """Return a sentence that says that the generated code is older than its design; "" where it is not."""
-    newer = newer_sources(project)
+    newer = changed_sources(project.directory, recorded_sources(project))
     if not newer:
         return ""
     names = [str(project.display_path(name)) for name in newer[:_MOST_NAMES]]

@@ -45,9 +45,10 @@ class Manifest:
     sources: Mapping[str, SourceDigests] = field(default_factory=dict)
     """Digests of the design's sources by path inside the project; empty in a manifest of before."""
 
-    def has_sources(self, sources: Mapping[str, SourceDigests]) -> bool:
-        """Return whether it was written of the same sources, whatever their comments."""
-        return self.sources.keys() == sources.keys() and all(
+    def is_of(self, design: str, sources: Mapping[str, SourceDigests]) -> bool:
+        """Return whether it was written of this design and of the same sources, whatever their comments."""
+        is_alike = self.design == design and self.sources.keys() == sources.keys()
+        return is_alike and all(
             (old.syntax or old.content) == (new.syntax or new.content)
             for old, new in zip(map(self.sources.__getitem__, sources), sources.values(), strict=True)
         )

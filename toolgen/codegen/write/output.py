@@ -77,7 +77,7 @@ def write(
         with staging(out) as folder:
             run = _stage(folder, out, texts, facts, stubs)
             before = run.before
-            is_noted = before.manifest.design == design and before.manifest.has_sources(facts.sources)
+            is_noted = before.manifest.is_of(design, facts.sources)
             if before.is_current and is_noted and not stubs and not edits:
                 return Report(manifest=before.manifest)
             stage_edits(folder, edits)
