@@ -7,12 +7,14 @@ import datetime as dt
 import functools
 import json
 import threading
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
 from pydantic import BaseModel
+from pydantic_core.core_schema import CoreSchema, no_info_after_validator_function, str_schema
 
 from gen.assistant.toolsets import devices
 from gen.types import Device
@@ -231,3 +233,26 @@ def test_a_function_has_the_catalogue_entry_of_a_tool() -> None:
     head = {"format": 3, "design": "d", "asserted_formats": [], "digest": "sha256:" + 64 * "0"}
     document = {"$schema": FORMAT_ID, "catalog": head, "tools": [entry]}
     Draft202012Validator(format_schema()).validate(document)
+
+
+class Spoken(str):
+    """A text whose schema warns."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: object, handler: object) -> CoreSchema:
+        return no_info_after_validator_function(cls, str_schema())
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: object) -> dict[str, str]:
+        warnings.warn("a schema of its own", stacklevel=1)
+        return {"type": "string"}
+
+
+def test_a_warning_of_a_type_reaches_the_host() -> None:
+    async def find(text: Spoken, near: object = len) -> str:
+        return text
+
+    with pytest.warns(UserWarning, match="a schema of its own") as caught:
+        properties = func_tool(find).spec.payload.schema["properties"]
+    assert {str(each.message) for each in caught} == {"a schema of its own"}
+    assert "default" not in properties["near"]

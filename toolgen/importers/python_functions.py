@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
@@ -15,7 +14,7 @@ from toolgen.findings import Finding
 from toolgen.shapes.fields import MISSING
 from toolgen.shapes.python.annotations import readable
 from toolgen.shapes.python.functions import Function, Parameter, read_function
-from toolgen.shapes.python.schema import limited_text, with_limit_sentences
+from toolgen.shapes.python.schema import UNWARNED, limited_text, with_limit_sentences
 from toolgen.shapes.values import bytes_text
 
 from . import codes
@@ -29,7 +28,9 @@ RESULT: Final = "result"
 
 
 class _UntitledSchema(GenerateJsonSchema):
-    """Writes no titles that only repeat names."""
+    """Writes no titles that only repeat names, and no defaults that JSON cannot hold."""
+
+    ignored_warning_kinds = UNWARNED
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False
@@ -176,14 +177,12 @@ def _in_an_object(schema: dict[str, Any] | None) -> dict[str, Any] | None:
 
 def _schema(type_: Any, mode: JsonSchemaMode) -> dict[str, Any] | str:
     """Return the schema of a type, or why there is none."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a default that JSON cannot hold is left out
-        try:
-            schema = TypeAdapter(readable(type_)).json_schema(mode=mode, schema_generator=_UntitledSchema)
-        except (PydanticSchemaGenerationError, PydanticUserError) as error:
-            return error.message.splitlines()[0].split(". ")[0].rstrip(".")
-        except (TypeError, ValueError, AttributeError, NameError, RecursionError) as error:
-            return f"{type(error).__name__}: {error}"
+    try:
+        schema = TypeAdapter(readable(type_)).json_schema(mode=mode, schema_generator=_UntitledSchema)
+    except (PydanticSchemaGenerationError, PydanticUserError) as error:
+        return error.message.splitlines()[0].split(". ")[0].rstrip(".")
+    except (TypeError, ValueError, AttributeError, NameError, RecursionError) as error:
+        return f"{type(error).__name__}: {error}"
     named = {getattr(type_, "__name__", ""): schema} | schema.get("$defs", {})
     for name, definition in named.items():
         if definition.get("title") == name:

@@ -5,12 +5,11 @@ Objects are closed, properties have titles, and each value is said in its lexica
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any, Final
 
 from pydantic import PydanticSchemaGenerationError, PydanticUserError, TypeAdapter
-from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaValue
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaValue, JsonSchemaWarningKind
 from pydantic_core import core_schema as cs
 
 from toolgen.contract.json_value import Json
@@ -39,6 +38,12 @@ _FORMS: Final[Mapping[str, Mapping[str, str]]] = {
 }
 """The lexical forms by kind of pydantic's."""
 _MAPS: Final = ("properties", "$defs")
+UNWARNED: Final[set[JsonSchemaWarningKind]] = {
+    "skipped-choice",
+    "skipped-discriminator",
+    "non-serializable-default",
+}
+"""What pydantic leaves out of a schema without a warning."""
 
 
 def core_schema_of(type_: Any) -> Any:
@@ -85,16 +90,14 @@ def type_schema_of(schema: Any, mode: JsonSchemaMode, description: str = "") -> 
     Raises:
         ValueError: the type has values that no JSON Schema describes; the message says which.
     """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a default that JSON cannot hold is left out
-        try:
-            made = _Writer(by_alias=True).generate(schema, mode)
-        except (PydanticSchemaGenerationError, PydanticUserError) as error:
-            raise ValueError(error.message.splitlines()[0].split(". ")[0].rstrip(".")) from error
-        if description:
-            made.setdefault("description", description)
-        ordered: dict[str, Json] = _ordered(with_limit_sentences(made))
-        return ordered
+    try:
+        made = _Writer(by_alias=True).generate(schema, mode)
+    except (PydanticSchemaGenerationError, PydanticUserError) as error:
+        raise ValueError(error.message.splitlines()[0].split(". ")[0].rstrip(".")) from error
+    if description:
+        made.setdefault("description", description)
+    ordered: dict[str, Json] = _ordered(with_limit_sentences(made))
+    return ordered
 
 
 def title_of(schema: Mapping[str, Any]) -> str:
@@ -141,7 +144,12 @@ def limited_text(schema: Any) -> JsonSchemaValue | None:
 
 
 class _Writer(GenerateJsonSchema):
-    """Writes pydantic's JSON Schema in the style of `design/schema.py`."""
+    """Writes pydantic's JSON Schema in the style of `design/schema.py`.
+
+    Defaults that JSON cannot hold are left out.
+    """
+
+    ignored_warning_kinds = UNWARNED
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         return True
