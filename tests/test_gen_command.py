@@ -33,6 +33,12 @@ def test_the_first_run_writes_code_and_stub_and_says_so_in_one_line(project: Pro
     assert "app.gen.hall.toolsets" in (project.path / STUB).read_text()
 
 
+def test_a_package_of_stubs_that_is_written_again_is_named(project: ProjectFolder) -> None:
+    project.run("gen")
+    (project.path / "executors/hall/__init__.py").unlink()
+    assert project.run("gen").err == "app/gen: new stub executors/hall/__init__.py\n"
+
+
 def test_the_second_run_touches_nothing(project: ProjectFolder) -> None:
     project.run("gen")
     before = project.files()

@@ -205,7 +205,8 @@ def _changes(report: Report) -> list[str]:
 def _new_stubs(plan: OutputPlan) -> list[str]:
     """Return a short summary of what a run did to the stubs."""
     done = list[str]()
-    new = [str(file) for file in plan.stubs.new if file.name != "__init__.py"]
+    files = [str(file) for file in plan.stubs.new]
+    new = [file for file in files if Path(file).name != "__init__.py"] or files
     if len(new) > _MOST_NAMES:
         done.append(f"{len(new)} new stubs in {plan.stub_folder}")
     elif new:
