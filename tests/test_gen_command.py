@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -47,6 +48,19 @@ def test_the_second_run_touches_nothing(project: ProjectFolder) -> None:
     assert project.files() == before
     done = project.run("gen", "--check")
     assert (done.code, done.out, done.err) == (0, "", "app/gen: up to date\n")
+
+
+@pytest.mark.parametrize("earlier", ["40 + 0", "40 / 0"], ids=["imports", "fails"])
+def test_a_module_that_is_saved_twice_in_a_second_is_read_twice(project: ProjectFolder, earlier: str) -> None:
+    """Python would take its bytecode for that of the second version, whose size and time are the same."""
+    design = DESIGN.replace("max_length=40", "max_length=words.LONGEST")
+    project.write("app/design.py", design.replace("from toolgen", "from app import words\nfrom toolgen", 1))
+    saved = time.time() + 1_000  # just now, however slow the machine is
+    for text in (earlier, "40 + 2"):
+        os.utime(project.write("app/words.py", f"LONGEST = {text}\n"), (saved, saved))
+        done = in_a_process(project.path, "-m", "toolgen", "gen", PYTHONDONTWRITEBYTECODE="")
+        assert ("ZeroDivisionError" in done.stderr) == ("/" in text)
+    assert "max_length=42" in (project.path / TYPES).read_text()
 
 
 @pytest.mark.exhaustive

@@ -6,9 +6,11 @@ import importlib
 import os
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from importlib.machinery import ModuleSpec
+from importlib.util import cache_from_source
+from traceback import walk_tb
 from types import ModuleType
 from typing import TYPE_CHECKING, Final
 
@@ -38,11 +40,14 @@ def load_design(project: Project) -> Design:
         )
     from toolgen.dsl import Design  # which the commands that only run tools do not load
 
-    before = set(sys.modules)
+    before, newest = set(sys.modules), time.time() - _SECONDS
     try:
         module = load_module(project, project.design, "design")
+    except ToolgenError as error:
+        _remove_bytecode(_failed_files(error), newest)
+        raise
     finally:
-        _remove_new_bytecode(sys.modules.keys() - before)
+        _remove_bytecode(_files_of(sys.modules.keys() - before), newest)
     if not hasattr(module, "design"):
         raise ToolgenError(
             f"the module {project.design!r} has no name 'design'",
@@ -57,17 +62,30 @@ def load_design(project: Project) -> Design:
     return design
 
 
-def _remove_new_bytecode(modules: Iterable[str]) -> None:
+def _remove_bytecode(files: Iterable[str], newest: float) -> None:
     """Remove the bytecode of files that were saved just now: of one that is saved twice in a second, Python
     would take that of the first version for the second one's.
     """
-    newest = time.time() - _SECONDS
+    for file in files:
+        with suppress(OSError, NotImplementedError):
+            if os.stat(file).st_mtime > newest:
+                os.unlink(cache_from_source(file))
+
+
+def _files_of(modules: Iterable[str]) -> Iterator[str]:
     for name in modules:
         spec: object = getattr(sys.modules.get(name), "__spec__", None)
         if isinstance(spec, ModuleSpec) and spec.cached and spec.origin:
-            with suppress(OSError):
-                if os.stat(spec.origin).st_mtime > newest:
-                    os.unlink(spec.cached)
+            yield spec.origin
+
+
+def _failed_files(error: BaseException) -> Iterator[str]:
+    """Yield the files that an exception passed: a module that does not import stands in no list."""
+    errors: list[BaseException] = [error]
+    for each in errors:
+        yield from (frame.f_code.co_filename for frame, _ in walk_tb(each.__traceback__))
+        before = (each.__cause__, each.__context__)
+        errors += [inner for inner in before if inner is not None and inner not in errors]
 
 
 def load_module(project: Project, name: str, key: str) -> ModuleType:
