@@ -10,6 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 import pytest
+from watchfiles import Change
+
+from toolgen.cli.watch import Changes, Round
 
 from .conftest import DESIGN, ProjectFolder, surroundings
 
@@ -48,10 +51,16 @@ class Watch:
 
 
 @contextmanager
-def watching(project: ProjectFolder, *arguments: str) -> Iterator[Watch]:
+def watching(project: ProjectFolder, *arguments: str, program: str = "") -> Iterator[Watch]:
     with interruptible():
         process = subprocess.Popen(
-            [sys.executable, "-m", "toolgen", "gen", "--watch", *arguments],
+            [
+                sys.executable,
+                *(("-c", program) if program else ("-m", "toolgen")),
+                "gen",
+                "--watch",
+                *arguments,
+            ],
             cwd=project.path,
             env=surroundings(),
             stdout=subprocess.PIPE,
@@ -132,6 +141,47 @@ def test_a_change_during_a_round_begins_another_one(project: ProjectFolder) -> N
         gate.write_text("go on")
         watch.until("nothing was generated")
         watch.stop()
+
+
+IMPATIENT = """\
+import sys
+from toolgen.cli import main, watch
+
+watch._PATIENCE_S = 0.0
+sys.exit(main())
+"""
+
+
+@pytest.mark.exhaustive
+def test_the_change_that_ends_a_design_that_hangs_begins_another_round(project: ProjectFolder) -> None:
+    os.mkfifo(project.path / "gate")
+    project.write("app/design.py", f"print('here', flush=True)\nopen('gate').read()\n{DESIGN}")
+    with watching(project, program=IMPATIENT) as watch:
+        watch.until("here")
+        project.write("app/design.py.new", DESIGN)
+        (project.path / "app/design.py.new").replace(project.path / "app/design.py")
+        assert "error: the design took too long" in watch.until("executors/hall/people.py")
+        assert watch.stop() == []
+
+
+def test_a_file_that_each_round_writes_again_begins_no_other_one(project: ProjectFolder) -> None:
+    """Such as a page about the tools, which the design writes."""
+    file = project.path / "pyproject.toml"
+    changes = Changes(Round(file=file, format="text", typescript=None, is_forced=False))
+    page = project.write("catalogue.md", "# Tools\n")
+
+    def are_there(*, rewritten: bool) -> bool:
+        vars(changes)["_changes"] = iter([{(Change.modified, str(page))}])
+        return changes.are_there(rewritten=rewritten)
+
+    assert [are_there(rewritten=False) for _ in range(3)] == [True, False, False]
+    assert are_there(rewritten=True)  # by its author, who wants another round
+    page.write_text("# More tools\n")
+    assert are_there(rewritten=True)
+    page.write_text("# Tools\n")
+    assert are_there(rewritten=False)
+    page.unlink()
+    assert are_there(rewritten=False)
 
 
 def test_watching_writes(project: ProjectFolder) -> None:

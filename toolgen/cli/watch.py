@@ -9,14 +9,14 @@ from __future__ import annotations
 import signal
 import sys
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final
 
 from watchfiles import Change, watch
 
@@ -26,11 +26,9 @@ from toolgen.findings import Format
 
 from .config import Project, read_project, with_typescript
 from .gen import generate_output
+from .generation_record import digest_of
 from .outcome import Outcome, error_outcome, print_outcome
 from .sources import inside
-
-_Changes: TypeAlias = Iterator[set[tuple[Change, str]]]
-"""What changed since the last look, which may be nothing."""
 
 _TEXTS: Final = frozenset([".csv", ".json", ".md", ".py", ".toml", ".txt", ".yaml", ".yml"])
 """Ends of the names of files in which an author writes what a design says."""
@@ -40,9 +38,12 @@ _PATIENCE_S: Final = 10.0
 _GRACE_S: Final = 3.0
 """How long a process may live after its outcome, and how long Ctrl-C waits for one in silence."""
 
+_TOO_LONG: Final = Outcome(code=2, summary="error: the design took too long")
+"""The outcome of a round that a change has ended, so that another one begins at once."""
+
 
 @frozen_record
-class _Round:
+class Round:
     """What each generation is asked for."""
 
     file: Path
@@ -60,12 +61,9 @@ def watch_project(
     A round that Ctrl-C meets ends what it does; a second Ctrl-C ends it at once.
     """
     last: Outcome | None = None
-    round_ = _Round(file=file, format=format, typescript=typescript, is_forced=is_forced)
+    round_ = Round(file=file, format=format, typescript=typescript, is_forced=is_forced)
     with suppress(KeyboardInterrupt):
-        changes: _Changes = watch(
-            file.parent, watch_filter=None, rust_timeout=round(_POLL_S * 1000), yield_on_timeout=True
-        )
-        next(changes)  # from here on, what changes during a round is seen after it
+        changes = Changes(round_)  # from here on, what changes during a round is seen after it
         while True:
             outcome = _round(round_, changes)
             if (news := _new_output(outcome, last)) is not None:
@@ -73,8 +71,9 @@ def watch_project(
             if last is None:
                 print(f"watching {file.parent}; Ctrl-C stops", file=sys.stderr)
             last = outcome
-            while not touches(next(changes), file, typescript):
-                pass
+            if outcome is not _TOO_LONG and not changes.are_there(rewritten=False):
+                while not changes.are_there():
+                    pass
     return 0
 
 
@@ -90,13 +89,49 @@ def _new_output(outcome: Outcome, last: Outcome | None) -> Outcome | None:
     return replace(outcome, notes=notes)
 
 
-def _round(round_: _Round, changes: _Changes) -> Outcome:
+class Changes:
+    """The changes of files that a design may depend on.
+
+    Generated code and stubs are none, nor what a running server writes, such as a database.
+    """
+
+    def __init__(self, round_: Round) -> None:
+        self._round = round_
+        self._changes: Iterator[set[tuple[Change, str]]] = watch(
+            round_.file.parent, watch_filter=None, rust_timeout=round(_POLL_S * 1000), yield_on_timeout=True
+        )
+        self._contents: dict[Path, str] = {}
+        """Digest of each file when it was looked at last."""
+        next(self._changes)
+
+    def are_there(self, *, rewritten: bool = True) -> bool:
+        """Return whether a file changed, came or went since the last look.
+
+        One that was only written again as it was may be left out: a design may do that each time.
+        """
+        paths = [Path(path) for change, path in next(self._changes) if _may_be_read(change, Path(path))]
+        found = {path: digest_of(path) for path in self._sources(paths)}
+        is_new = any(self._contents.get(path) != found[path] for path in found)
+        self._contents |= found
+        return is_new or (rewritten and bool(found))
+
+    def _sources(self, paths: list[Path]) -> list[Path]:
+        if not paths or self._round.file in paths:
+            return paths
+        try:
+            project = _project(self._round)
+        except ToolgenError:  # what the round has said
+            return []
+        return [path for path in paths if inside(project, path)]
+
+
+def _round(round_: Round, changes: Changes) -> Outcome:
     """Return the outcome of a fresh process; a change ends a slow round."""
     patience_ends = time.monotonic() + _PATIENCE_S
     with _process(round_) as messages:
         while not messages.poll(_POLL_S):
-            if time.monotonic() > patience_ends and touches(next(changes), round_.file, round_.typescript):
-                return Outcome(code=2, summary="error: the design took too long")
+            if time.monotonic() > patience_ends and changes.are_there():
+                return _TOO_LONG
         try:
             outcome: Outcome = messages.recv()
         except EOFError:
@@ -105,7 +140,7 @@ def _round(round_: _Round, changes: _Changes) -> Outcome:
 
 
 @contextmanager
-def _process(round_: _Round) -> Iterator[Connection]:
+def _process(round_: Round) -> Iterator[Connection]:
     """Yield the outcome of a new round's process, which ends with the block and ignores Ctrl-C."""
     context = get_context("spawn")
     messages, theirs = context.Pipe(duplex=False)
@@ -135,34 +170,18 @@ def _wait_for_end(process: BaseProcess) -> None:
         process.join()
 
 
-def _run_round(round_: _Round, messages: Connection) -> None:
+def _run_round(round_: Round, messages: Connection) -> None:
     """Run one round of generation in a fresh process and send its outcome."""
     try:
-        project = _project(round_.file, round_.typescript)
-        outcome = generate_output(project, round_.format, is_forced=round_.is_forced)
+        outcome = generate_output(_project(round_), round_.format, is_forced=round_.is_forced)
     except ToolgenError as error:
         outcome = error_outcome(error, round_.format)
     messages.send(outcome)
 
 
-def _project(file: Path, typescript: Path | None) -> Project:
-    project = read_project(file)
-    return with_typescript(project, typescript) if typescript else project
-
-
-def touches(changes: Collection[tuple[Change, str]], file: Path, typescript: Path | None) -> bool:
-    """Return whether a file of the project changed, came or went that a design may depend on.
-
-    Generated code and stubs are none, nor what a running server writes, such as a database.
-    """
-    paths = [Path(path) for change, path in changes if _may_be_read(change, Path(path))]
-    if not paths or file in paths:
-        return bool(paths)
-    try:
-        project = _project(file, typescript)
-    except ToolgenError:  # what the round has said
-        return False
-    return any(inside(project, path) for path in paths)
+def _project(round_: Round) -> Project:
+    project = read_project(round_.file)
+    return with_typescript(project, round_.typescript) if round_.typescript else project
 
 
 def _may_be_read(change: Change, path: Path) -> bool:
