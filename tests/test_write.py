@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import py_compile
+import re
 import subprocess
 import sys
 import tempfile
 from hashlib import sha256
 from pathlib import Path
+from py_compile import PycInvalidationMode
 
 import pytest
 
@@ -152,6 +155,21 @@ def test_a_stale_file_goes_with_its_empty_folder_and_caches(out: Path) -> None:
     report = put(out, {"__init__.py": ""})
     assert report.deleted == ("a/schemas.json", "a/types.py")
     assert sorted(file.name for file in out.iterdir()) == [".toolgen.json", "__init__.py"]
+
+
+@pytest.mark.parametrize("mode", PycInvalidationMode)
+def test_bytecode_without_the_time_of_its_file_is_refused(out: Path, mode: PycInvalidationMode) -> None:
+    """Python would execute it, whatever the file beside it says or if it only names the file's digest."""
+    file = out / "a/types.py"
+    compiled = Path(str(py_compile.compile(str(file), doraise=True, invalidation_mode=mode)))
+    if mode is PycInvalidationMode.TIMESTAMP:
+        assert compare(out, TEXTS).is_current
+        return
+    for attempt in (compare, preview, put):
+        with pytest.raises(ToolgenError, match=re.escape(f"{compiled}\n  hint: delete it")):
+            attempt(out, TEXTS)
+    compiled.write_bytes(b"")
+    assert compare(out, TEXTS).is_current
 
 
 def test_a_stale_file_that_was_edited_is_kept_and_named_each_time(out: Path) -> None:

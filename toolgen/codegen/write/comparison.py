@@ -14,12 +14,13 @@ from toolgen.contract.record import frozen_record
 
 from ..manifest import MANIFEST, FileDigests, Manifest, digest, read_manifest
 from .disk_errors import disk_error
-from .safe_paths import SafePath, kind
+from .safe_paths import SafePath, kind, read_file
 
 CACHES: Final = frozenset(["__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".DS_Store"])
 """What other programs leave in a folder that is ours."""
 
 _MOST_NAMES: Final = 10
+_ELSEWHERE: Final = "move them elsewhere, or give toolgen a folder of its own in [tool.toolgen]"
 
 
 @frozen_record
@@ -91,13 +92,10 @@ def compared(out: Path, new: Mapping[str, str]) -> Comparison:
     return Comparison(manifest=manifest, found=digests, is_noted=is_noted, **in_groups)
 
 
-def _refused(out: Path, what: str, names: list[str]) -> ToolgenError:
+def _refused(out: Path, what: str, names: list[str], hint: str = _ELSEWHERE) -> ToolgenError:
     shown = "".join(f"\n  {name}" for name in names[:_MOST_NAMES])
     more = f"\n  and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-    return ToolgenError(
-        f"{out} holds {what}; nothing was changed:{shown}{more}",
-        hint="move them elsewhere, or give toolgen a folder of its own in [tool.toolgen]",
-    )
+    return ToolgenError(f"{out} holds {what}; nothing was changed:{shown}{more}", hint=hint)
 
 
 def _group(digest: str | None, file: FileDigests | None, new: str) -> str | None:
@@ -116,7 +114,8 @@ def file_digests(out: Path) -> dict[str, str]:
     The folder itself may be a link, which its author has made; what is in it may not.
 
     Raises:
-        ToolgenError: it is no folder, or it holds a link or a special file; none is followed or opened.
+        ToolgenError: it is no folder, or it holds a link, a special file, or bytecode that is executed
+            whatever the time of its file is; no link is followed, and no special file opened.
         OSError: something cannot be read.
     """
     if not out.is_dir():
@@ -126,13 +125,16 @@ def file_digests(out: Path) -> dict[str, str]:
         return {}
     digests: dict[str, str] = {}
     special: list[str] = []
+    compiled: list[str] = []
     folders = [PurePosixPath()]
     while folders:
         folder = folders.pop()
         with os.scandir(out / folder) as entries:
-            for entry in (entry for entry in entries if entry.name not in CACHES):
+            for entry in entries:
                 path = folder / entry.name
-                if entry.is_dir(follow_symlinks=False):
+                if entry.name in CACHES:
+                    compiled += map(str, filter(_has_no_time, (out / path).glob("*.pyc")))
+                elif entry.is_dir(follow_symlinks=False):
                     folders.append(path)
                 elif entry.is_file(follow_symlinks=False):
                     digests[str(path)] = digest(SafePath(root=out, path=path).read())
@@ -140,4 +142,18 @@ def file_digests(out: Path) -> dict[str, str]:
                     special.append(f"{out / path} ({kind(entry.stat(follow_symlinks=False).st_mode)})")
     if special:
         raise _refused(out, "links or special files, which are not followed", sorted(special))
+    if compiled:
+        what = "bytecode that is executed whatever the time of its file is"
+        raise _refused(out, what, sorted(compiled), hint="delete it; Python writes it again, with the time")
     return dict(sorted(digests.items()))
+
+
+def _has_no_time(bytecode: Path) -> bool:
+    """Return whether Python takes it by a digest of the source that it names, or unseen (PEP 552).
+
+    Anybody can commit that. What Python itself leaves has the time of the source, which a checkout sets.
+    """
+    try:
+        return any(flags & 1 for flags in read_file(bytecode)[4:5])
+    except OSError:
+        return False
