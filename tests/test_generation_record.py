@@ -169,11 +169,11 @@ def test_toolgen_itself_counts(generated: ProjectFolder, monkeypatch: pytest.Mon
         assert (generations(generated), generations(generated)) == (1, 0)
 
 
-@pytest.mark.parametrize("package", ["ruff", "jinja2"])
+@pytest.mark.parametrize("package", ["ruff", "jinja2", "jsonschema_rs"])
 def test_packages_that_make_texts_count(
     generated: ProjectFolder, package: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    versions = {"ruff": "0.1", "jinja2": "0.1", "pydantic": "0.1", "pydantic_core": "0.1"}
+    versions = dict.fromkeys(["ruff", "jinja2", "jsonschema_rs", "pydantic", "pydantic_core"], "0.1")
     monkeypatch.setattr("toolgen.cli.generation_record.version", lambda name: versions[name])
     assert (generations(generated), generations(generated)) == (1, 0)
     versions[package] = "0.2"

@@ -31,7 +31,7 @@ _FILE: Final = f"{CACHE}/gen.json"
 _VERSION: Final = 4
 """Format of the record."""
 _TOOLGEN: Final = Path(__file__).parents[1]
-_PACKAGES: Final = ("ruff", "jinja2", "pydantic", "pydantic_core")
+_PACKAGES: Final = ("ruff", "jinja2", "jsonschema_rs", "pydantic", "pydantic_core")
 """Packages that make texts or decide what stands in them."""
 
 
