@@ -1,4 +1,4 @@
-"""Each format has one number that is read: a file with another number is refused, and stays as it is."""
+"""Each format has one number that is read: a file with another one is refused, and stays as it is."""
 
 from __future__ import annotations
 
@@ -7,50 +7,78 @@ import json
 import re
 import sys
 from collections.abc import Callable
+from contextlib import chdir, redirect_stderr
+from io import StringIO
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
 from tests.golden import design, write
 from toolgen.catalog import CatalogueError, load_catalogue
+from toolgen.cli import main
 from toolgen.codegen import generate
+from toolgen.codegen.write import write as write_tree
+from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
-from toolgen.contract.names import CATALOG, CATALOG_FORMAT, FORMAT
+from toolgen.contract.mcp_lock import LockError, lock_text, make_lock, read_lock
+from toolgen.contract.names import CATALOG, FORMAT
+from toolgen.events import RunStarted
+from toolgen.events.document import as_json, from_json
 from toolgen.runtime import FormatError
 
-GARBAGE: tuple[Json, ...] = (None, True, -1, 1.5, "2", [], {})
+MISSING = "missing"
+GARBAGE: tuple[object, ...] = (MISSING, None, True, -1, 1.5, "2", [], {})
 
 
 class Format(NamedTuple):
     """How a file of a format is made with a number in its header, and opened."""
 
     name: str
-    number: Json
+    number: object
     """The one that is read."""
-    others: tuple[Json, ...]
-    """All earlier numbers, the next one, and what is no number."""
-    make: Callable[[Path, Json], None]
+    others: tuple[object, ...]
+    """All earlier numbers, and the next one."""
+    make: Callable[[Path, object], None]
     """Writes into an empty folder what this toolgen writes, with another number in the header."""
     open: Callable[[Path], object]
-    """Opens what is in the folder."""
+    """Opens what is in the folder, in a step that may write."""
     refused: tuple[type[Exception], str]
     """The error, and what its message says of the number."""
+    garbage: tuple[object, ...] = GARBAGE
 
 
-def catalogue(folder: Path, number: Json) -> None:
+class CommandError(Exception):
+    """A command has failed, with this on stderr."""
+
+
+def command(folder: Path, *args: str) -> None:
+    with chdir(folder), redirect_stderr(StringIO()) as told:
+        code = main(args)
+    if code:
+        raise CommandError(" ".join(told.getvalue().split()))
+
+
+def numbered(document: dict[str, Any], key: str, number: object) -> str:
+    """Return the JSON of a document with another number at a key, or without the key."""
+    rest = {name: value for name, value in document.items() if name != key}
+    return json.dumps(rest if number == MISSING else {**document, key: number})
+
+
+def catalogue(folder: Path, number: object) -> None:
     document = json.loads(generate(design("unions"), module="design")[CATALOG])
-    document["catalog"]["format"] = number
+    document["catalog"] = json.loads(numbered(document["catalog"], "format", number))
     (folder / CATALOG).write_text(json.dumps(document), "utf-8")
 
 
-def code(folder: Path, number: Json) -> None:
-    """Write a package whose other modules a later runtime alone can execute."""
+def code(folder: Path, number: object) -> None:
+    """Write a package, of which another runtime could not import the rest."""
     texts = generate(design("unions"), module="design")
     texts["__init__.py"] = texts["__init__.py"].replace(f", {FORMAT})", f", {number!r})")
-    for path in texts:
-        if path.endswith("specs.py") and number != FORMAT:
-            texts[path] = "from toolgen.runtime.generated import name_of_a_later_toolgen"
+    if number != FORMAT:
+        texts = {
+            path: text if path == "__init__.py" else "import gone_since_then" for path, text in texts.items()
+        }
     write(folder / "unions_code", texts)
 
 
@@ -66,28 +94,92 @@ def imported(folder: Path) -> None:
             del sys.modules[name]
 
 
+def generated(folder: Path, text: str) -> None:
+    write_tree(folder / "gen", {"module.py": text}, design="design")
+
+
+def manifest(folder: Path, number: object) -> None:
+    generated(folder, "x = 1\n")
+    file = folder / "gen/.toolgen.json"
+    file.write_text(numbered(json.loads(file.read_text("utf-8")), "format", number), "utf-8")
+
+
+LISTED: dict[str, Json] = {
+    "name": "sum",
+    "description": "Add two numbers.",
+    "inputSchema": {"type": "object"},
+}
+
+
+def imported_design(folder: Path, number: object) -> None:
+    """Import a list of tools, and edit the design."""
+    (folder / "tools.json").write_text(json.dumps({"tools": [LISTED]}), "utf-8")
+    command(folder, "import", "mcp", "tools.json", "--out", "sums.py")
+    with open(folder / "sums.py", "a", encoding="utf-8") as file:
+        file.write("# an edit of the author\n")
+    lock = folder / "sums.import.json"
+    lock.write_text(numbered(json.loads(lock.read_text("utf-8")), "format", number), "utf-8")
+
+
+def server_lock(folder: Path, number: object) -> None:
+    text = lock_text(make_lock("2025-11-25", "sums", "1", [LISTED]))
+    (folder / "sums.mcp.json").write_text(numbered(json.loads(text), "lock", number), "utf-8")
+
+
+def event(folder: Path, number: object) -> None:
+    facts = as_json(RunStarted(agent="desk.clerk"))
+    (folder / "event.json").write_text(numbered(facts, "format", number), "utf-8")
+
+
 FORMATS = (
     Format(
         name="catalogue",
-        number=CATALOG_FORMAT,
-        others=(1, 2, CATALOG_FORMAT + 1, *GARBAGE),
+        number=3,
+        others=(1, 2, 4),
         make=catalogue,
         open=lambda folder: load_catalogue(folder / CATALOG),
-        refused=(
-            CatalogueError,
-            "is a catalogue of format {}, and this toolgen reads format 3: write",
-        ),
+        refused=(CatalogueError, "is a catalogue of format {}, and this toolgen reads format 3: write it"),
     ),
     Format(
         name="generated code",
-        number=FORMAT,
-        others=(1, FORMAT + 1, *GARBAGE),
+        number=2,
+        others=(1, 3),
         make=code,
         open=imported,
-        refused=(
-            FormatError,
-            "'unions_code' is generated code of format {}, and this runtime executes",
-        ),
+        refused=(FormatError, "'unions_code' is generated code of format {}, and this runtime executes"),
+        garbage=GARBAGE[1:],
+    ),
+    Format(
+        name="manifest",
+        number=2,
+        others=(1, 3),
+        make=manifest,
+        open=lambda folder: generated(folder, "x = 2\n"),
+        refused=(ToolgenError, "is a manifest of format {}, and this toolgen reads format 2\n  hint: delete"),
+    ),
+    Format(
+        name="lock of an import",
+        number="toolgen-import-3",
+        others=("toolgen-import-1", "toolgen-import-2", "toolgen-import-4"),
+        make=imported_design,
+        open=lambda folder: command(folder, "import", "--out", "sums.py"),
+        refused=(CommandError, "in format {}, and this toolgen reads 'toolgen-import-3' hint: restore"),
+    ),
+    Format(
+        name="lock of a server",
+        number=1,
+        others=(2,),
+        make=server_lock,
+        open=lambda folder: read_lock((folder / "sums.mcp.json").read_bytes()),
+        refused=(LockError, "has lock format {}, and this toolgen reads lock format 1: write it again"),
+    ),
+    Format(
+        name="event",
+        number=1,
+        others=(2,),
+        make=event,
+        open=lambda folder: from_json(json.loads((folder / "event.json").read_bytes())),
+        refused=(ValueError, "the event has format {}, and this toolgen reads format 1"),
     ),
 )
 
@@ -100,16 +192,17 @@ def test_the_number_of_today_is_read(format: Format, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("format", "number"),
-    [(format, number) for format in FORMATS for number in format.others],
+    [(format, number) for format in FORMATS for number in (*format.others, *format.garbage)],
     ids=lambda part: part.name if isinstance(part, Format) else repr(part),
 )
 def test_another_number_is_refused_and_the_file_stays_as_it_is(
-    format: Format, number: Json, tmp_path: Path
+    format: Format, number: object, tmp_path: Path
 ) -> None:
     format.make(tmp_path, number)
     before = contents(tmp_path)
     error, message = format.refused
-    with pytest.raises(error, match=re.escape(message.format(number))):
+    said = re.escape(message.format(repr(number))) if number != MISSING else None
+    with pytest.raises(error, match=said):
         format.open(tmp_path)
     assert contents(tmp_path) == before
 

@@ -292,7 +292,7 @@ def foreign_file(project: ProjectFolder) -> str:
 
 def newer_manifest(project: ProjectFolder) -> str:
     project.write("app/gen/.toolgen.json", '{"format": 3}')
-    return "error: app/gen/.toolgen.json has format 3, and this toolgen knows formats up to 2\n  hint: pip "
+    return "error: app/gen/.toolgen.json is a manifest of format 3, and this toolgen reads format 2\n  hint: "
 
 
 def stubs_that_cannot_be_written(project: ProjectFolder) -> str:

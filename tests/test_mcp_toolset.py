@@ -119,8 +119,14 @@ def test_the_order_of_keys_is_kept_and_counts_for_nothing() -> None:
         (lock_text(lock(ECHO)).replace("Say it", "Sing it"), "was edited: the tool 'echo' is not what"),
         ("{", "is not JSON"),
         ("[]", "is no lock of an MCP server"),
-        (lock_text(lock(ECHO)).replace('"lock": 1', '"lock": 2'), "is of format 2; this toolgen reads"),
-        (lock_text(lock(ECHO)).replace('"lock": 1', '"lock": true'), "is of format True; this toolgen reads"),
+        (
+            lock_text(lock(ECHO)).replace('"lock": 1', '"lock": 2'),
+            "has lock format 2, and this toolgen",
+        ),
+        (
+            lock_text(lock(ECHO)).replace('"lock": 1', '"lock": true'),
+            "has lock format True, and this",
+        ),
         (lock_text(lock(ECHO)).replace('"digest"', '"was"'), "its tool number 1 has no name, no schema or"),
         (lock_text(lock({**ECHO, "name": ""})), "its tool number 1 has no name, no schema or"),
         (lock_text(lock(ECHO, ECHO)), "has the tool 'echo' twice"),

@@ -85,18 +85,6 @@ def test_a_manifest_of_other_digests_is_written_again(out: Path) -> None:
     assert compare(out, TEXTS).is_current
 
 
-def test_a_manifest_with_a_digest_more_is_read(out: Path) -> None:
-    """As format 1 has them."""
-    manifest = out / ".toolgen.json"
-    document = json.loads(manifest.read_text())
-    document["format"] = 1
-    for file in document["files"].values():
-        file["source"] = "0" * 64
-    manifest.write_text(json.dumps(document))
-    assert put(out, TEXTS) == Report()
-    assert json.loads(manifest.read_text())["format"] == 2
-
-
 def test_a_second_run_touches_nothing(out: Path) -> None:
     before = state(out)
     assert put(out, TEXTS) == Report()
@@ -222,14 +210,9 @@ def test_caches_and_an_empty_folder_are_nobodys(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('{"format": 3}', "format 3.*\n.*pip install --upgrade"),
         ("<<<<<<< ours", "not a manifest.*\n.*delete the folder"),
-        ('{"format": 1}', "not a manifest"),
-        (
-            '{"format": 1, "design": "d", "files": {"../x": {"source": "1", "written": "2"}}}',
-            "not a manifest",
-        ),
-        ('{"format": 0, "design": "d", "files": {}}', "not a manifest"),
+        ('{"format": 2}', "not a manifest"),
+        ('{"format": 2, "design": "d", "files": {"../x": {"written": "2"}}}', "not a manifest"),
     ],
 )
 def test_a_manifest_of_no_use_changes_nothing(out: Path, text: str, message: str) -> None:

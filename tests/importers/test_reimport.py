@@ -194,7 +194,7 @@ def test_a_design_without_a_lock_is_not_overwritten(library: Library) -> None:
         done = library.imported(1, *option)
         assert done.code == 2
         assert f"nothing was written, for {LOCK} is missing" in done.err
-        assert "hint: take it from your version control" in done.err
+        assert "hint: restore the lock from your version control" in done.err
 
 
 BROKEN = {

@@ -286,6 +286,6 @@ def check_format(name: str, format: int) -> None:
     """
     if type(format) is not int or format != FORMAT:
         raise FormatError(
-            f"{name!r} is generated code of format {format}, and this runtime executes format {FORMAT}",
+            f"{name!r} is generated code of format {format!r}, and this runtime executes format {FORMAT}",
             hint="run `toolgen gen`, or install the toolgen that generated it",
         )

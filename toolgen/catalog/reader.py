@@ -148,7 +148,7 @@ def _require_format(document: Mapping[str, Any]) -> None:
         case {"format": format}:
             if type(format) is not int or format != CATALOG_FORMAT:
                 raise CatalogueError(
-                    f"is a catalogue of format {format}, and this toolgen reads format {CATALOG_FORMAT}: "
+                    f"is a catalogue of format {format!r}, and this toolgen reads format {CATALOG_FORMAT}: "
                     "write it again with the toolgen that is installed here (toolgen gen)"
                 )
         case _:

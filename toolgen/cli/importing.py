@@ -115,7 +115,7 @@ def _require_lock(source: _Imported) -> None:
         raise ToolgenError(
             f"files exist already: {source.file.name}; nothing was written, for {lock_path(source.file)} is "
             "missing, which says what was imported",
-            hint=f"{TAKE_LOCK}; or choose another --name or --out",
+            hint=TAKE_LOCK,
         )
 
 

@@ -45,8 +45,8 @@ _CODES: Final[Mapping[ChangeKind, Code]] = {
 }
 _BOM: Final = "\ufeff"
 TAKE_LOCK: Final = (
-    "take it from your version control; or write design and lock anew with --force, and decide again what "
-    "you accept and guard"
+    "restore the lock from your version control; or import into a new module (--out other_design.py) and "
+    "copy your edits there; or write design and lock anew with --force, without your edits"
 )
 
 

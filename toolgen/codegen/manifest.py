@@ -16,7 +16,7 @@ from .sources import SourceDigests
 
 MANIFEST: Final = ".toolgen.json"
 FORMAT: Final = 2
-"""Version of the manifest; those of version 1 have a digest more of each file."""
+"""Format of the manifest that this toolgen writes and reads."""
 
 
 @frozen_record
@@ -43,7 +43,7 @@ class Manifest:
     files: Mapping[str, FileDigests] = field(default_factory=dict)
     """Digests by path inside the folder."""
     sources: Mapping[str, SourceDigests] = field(default_factory=dict)
-    """Digests of the design's sources by path inside the project; empty in a manifest of before."""
+    """Digests of the design's sources by path inside the project; empty if they are unknown."""
 
     def is_of(self, design: str, sources: Mapping[str, SourceDigests]) -> bool:
         """Return whether it was written of this design and of the same sources, whatever their comments."""
@@ -69,15 +69,15 @@ def read_manifest(text: str, name: str) -> Manifest:
     """Return the manifest; `name` is the file's in messages.
 
     Raises:
-        ToolgenError: it is of a newer format, or it is no manifest.
+        ToolgenError: it has another format, or it is no manifest.
     """
     try:
         document = json.loads(text)
-        version = document["format"]
-        if isinstance(version, int) and version > FORMAT:
+        number = document["format"]
+        if type(number) is not int or number != FORMAT:
             raise ToolgenError(
-                f"{name} has format {version}, and this toolgen knows formats up to {FORMAT}",
-                hint="pip install --upgrade 'toolgen[gen]'",
+                f"{name} is a manifest of format {number!r}, and this toolgen reads format {FORMAT}",
+                hint="delete the folder that it lies in and run: toolgen gen",
             )
         files = {
             path: FileDigests(written=str(entry["written"]), coming=str(entry.get("coming", "")))
@@ -90,7 +90,7 @@ def read_manifest(text: str, name: str) -> Manifest:
         manifest = Manifest(design=str(document["design"]), files=files, sources=sources)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise _unreadable(name) from error
-    if version not in (1, FORMAT) or not all(_is_inside(path) for path in [*files, *sources]):
+    if not all(_is_inside(path) for path in [*files, *sources]):
         raise _unreadable(name)
     return manifest
 

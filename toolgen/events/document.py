@@ -89,8 +89,8 @@ def from_json(document: Mapping[str, Any]) -> Event:
         ValueError: it is of another format, of an unknown type, or does not fit its type.
     """
     format_ = document.get("format")
-    if format_ != FORMAT:
-        raise ValueError(f"the event is of format {format_!r}; this version reads format {FORMAT}")
+    if type(format_) is not int or format_ != FORMAT:
+        raise ValueError(f"the event has format {format_!r}, and this toolgen reads format {FORMAT}")
     event: Event = _adapter().validate_python(document)
     return event
 

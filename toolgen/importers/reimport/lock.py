@@ -81,15 +81,19 @@ def read_lock(text: str) -> ImportLock:
     """Return the lock that a text holds.
 
     Raises:
-        ImportLockError: it is none, or one of another version.
+        ImportLockError: it is no lock of an import, or has another format.
     """
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise ImportLockError(f"is no JSON: {error}") from error
     match document:
+        case {"format": format} if format != _FORMAT:
+            raise ImportLockError(
+                f"is the lock of an import in format {format!r}, and this toolgen reads {_FORMAT!r}"
+            )
         case {
-            "format": "toolgen-import-3",
+            "format": _,
             "kind": str(kind),
             "source": str(source),
             "options": dict(options),
@@ -107,8 +111,6 @@ def read_lock(text: str) -> ImportLock:
                 targets=targets,
                 open={place: _conflict(each) for place, each in conflicts.items()},
             )
-        case {"format": str(other)} if other != _FORMAT:
-            raise ImportLockError(f"has the format {other!r}, and this version reads {_FORMAT!r}")
     raise ImportLockError("is no lock of an import")
 
 
