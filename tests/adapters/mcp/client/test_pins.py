@@ -58,11 +58,16 @@ async def test_without_a_pin_texts_may_change() -> None:
         assert (await before.call("fine", {})).result == "fine"
 
 
-def locked(server: MCPToolset, *, has_pin: bool) -> ToolsetRegistration:
+def locked(server: MCPToolset) -> ToolsetRegistration:
     """Return the toolset of the lock of a server, as generated code has it."""
     specs = []
     for tool in lock_of("hostile", server._server).tools:
-        facts: dict[str, Any] = {"tool": tool["name"], "digest": contract_digest(tool), "structured": False}
+        facts: dict[str, Any] = {
+            "tool": tool["name"],
+            "digest": contract_digest(tool),
+            "pin": listed_digest(tool),
+            "structured": False,
+        }
         codec: Any = json_schema_codec({"type": "object"}, "Payload")
         spec: ToolSpec[Any, Any] = ToolSpec(
             id=f"it.hostile.{tool['name']}",
@@ -70,7 +75,7 @@ def locked(server: MCPToolset, *, has_pin: bool) -> ToolsetRegistration:
             description="Locked.",
             payload=codec,
             result=json_schema_codec({}, "Result"),
-            meta={"mcp": {**facts, "pin": listed_digest(tool)} if has_pin else facts},
+            meta={"mcp": facts},
         )
         specs.append(spec)
     return ToolsetRegistration(name="it.hostile", specs=specs, executor=server.executor)
@@ -78,18 +83,12 @@ def locked(server: MCPToolset, *, has_pin: bool) -> ToolsetRegistration:
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize(
-    ("on_change", "has_pin", "said"),
-    first(
-        [("drop", True, CHANGED), ("refuse", True, CHANGED), ("accept", True, None), ("drop", False, None)], 2
-    ),
+    ("on_change", "said"), first([("drop", CHANGED), ("refuse", CHANGED), ("accept", None)], 2)
 )
-async def test_a_locked_tool_has_the_texts_of_its_lock(
-    on_change: Any, has_pin: bool, said: str | None
-) -> None:
-    """Code that was generated before has no pin."""
+async def test_a_locked_tool_has_the_texts_of_its_lock(on_change: Any, said: str | None) -> None:
     server = hostile("rug", on_change=on_change)
     runtime = Runtime()
-    runtime.tools.register(await asyncio.to_thread(locked, server, has_pin=has_pin))
+    runtime.tools.register(await asyncio.to_thread(locked, server))
     async with server, runtime:
         assert (await runtime.call("fine", {})).result == "fine"
         await runtime.call("pull", {})
