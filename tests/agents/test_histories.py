@@ -1,7 +1,7 @@
-"""What runs of an older toolgen did: the loops of now do the same over the stored journals.
+"""What the loops did when their histories were stored: they do the same over the stored journals.
 
-A run that is not over when toolgen is replaced goes on from its journal. Where a loop asks for something else
-than the journal has, the run stands still until its toolgen is back.
+A run that is not over when toolgen is replaced goes on from its journal, if the loop has the same version.
+Where the loop asks for something else than the journal has, the run stands still until its toolgen is back.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from toolgen.waiting.loop import waiting_call
 LOOPS: Final[Mapping[str, Loop]] = {LOOP: agent_loop, WAITING: waiting_call}
 STANDS_STILL: Final = """
 the loop of {run} does not do what the stored history {name} says: {what}
-Such runs would stand still after an update. Let the loop do the same for them, such as by a fact in the input
-of new runs that old ones lack. If they are to be given up, say so in CHANGELOG.md and store the history anew:
+Such runs would stand still after an update. Let the loop do the same for them, or raise its version and store
+the history anew:
     python -m tests.agents.histories.store {name}"""
 
 
@@ -163,4 +163,4 @@ async def end(ctx: RunContext, given: Any) -> Any:
 )
 async def test_a_loop_that_changes_is_seen(loop: Loop, says: str) -> None:
     with pytest.raises(pytest.fail.Exception, match=says):
-        await check("calls", stored("calls"), {LOOP: loop})
+        await check(LOOP, stored(LOOP), {LOOP: loop})

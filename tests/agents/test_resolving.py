@@ -6,7 +6,7 @@ import pytest
 
 from toolgen.agents import PlannedCall, ScriptedPlanner, ToolMessage, agents_of
 from toolgen.agents.sessions.memory import MemorySessionStore
-from toolgen.agents.transcripts import is_unknown, unknown_outcome_answer
+from toolgen.agents.transcripts import unknown_outcome_answer
 from toolgen.engines import InProcessEngine
 from toolgen.runs import UnknownRunError
 from toolgen.runtime import Runtime
@@ -57,5 +57,5 @@ async def test_only_agents_have_conversations() -> None:
 
 def test_what_is_unknown() -> None:
     lost = unknown_outcome_answer(PlannedCall(name="work", id="c-1"))
-    assert is_unknown(lost)
+    assert lost.status == "unknown"
     assert '"unknown"' in lost.text

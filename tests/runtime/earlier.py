@@ -9,7 +9,7 @@ from tests.virtual_time import now
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import Runtime, Suspended, ToolSpec
 from toolgen.waiting.frozen import FIRST, FrozenCall
-from toolgen.waiting.loop import LOOP
+from toolgen.waiting.loop import LOOP, VERSION
 from toolgen.waiting.suspending import approval_schema
 
 RUN = f"call_{0:032x}"
@@ -48,7 +48,7 @@ async def earlier(
     await started(made)
     assert made._waits is not None
     record = made._waits.seal(RUN, FIRST, frozen_with(spec, **facts))
-    await engine.start_run(LOOP, {"frozen": record.document}, run_id=RUN, session="s")
+    await engine.start_run(LOOP, {"frozen": record.document, "version": VERSION}, run_id=RUN, session="s")
     await engine.settled(RUN)
     (listed,) = await made.waits.list("s")
     return listed

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from toolgen.engines.sqlite_tables import ids
+from toolgen.waiting.loop import VERSION
 
 Change = Callable[[dict[str, Any]], None]
 """Changes the record of a call in place."""
@@ -41,11 +42,11 @@ def record_in(path: Path, run_id: str) -> dict[str, Any]:
 
 def put_record(path: Path, run_id: str, record: Any) -> None:
     """Put something in the place of the record of a call that is a run of its own."""
-    put_text(path, run_id, json.dumps({"frozen": record, "version": 2}).encode())
+    put_text(path, run_id, json.dumps({"frozen": record, "version": VERSION}).encode())
 
 
 def put_copy(path: Path, run_id: str) -> None:
-    """Give the wait of a call a copy of its record, as journals of before have it."""
+    """Give the wait of a call a copy of its record, as whoever writes to the file can do."""
     record = json.dumps({"frozen": record_in(path, run_id)}, separators=(",", ":")).encode()
     with closing(sqlite3.connect(path)) as database, database:
         (no,) = database.execute("SELECT no FROM run WHERE run_id = ?", (run_id,)).fetchone()

@@ -16,7 +16,7 @@ from toolgen.runtime import ConfirmSpec, LongRunningSpec, Runtime, Suspended, To
 from toolgen.waiting.answers import answer_key, cancel_answer
 from toolgen.waiting.errors import SuspensionError, TamperedSuspensionError
 from toolgen.waiting.frozen import SealedCall, Sealer, TokenClaims, seal_call
-from toolgen.waiting.loop import LOOP
+from toolgen.waiting.loop import LOOP, VERSION
 
 TOOL = "assistant.devices.list_devices"
 CONFIRMED = spec(confirm=ConfirmSpec())
@@ -107,7 +107,7 @@ async def test_an_answer_for_other_arguments_runs_nothing(engine: InProcessEngin
     seen = _sealed()
     put = {**seen.document, "payload_json": '{"site_id":"s2","limit":20}'}
     ticket = seen.claims
-    await engine.start_run(LOOP, {"frozen": put}, run_id="call_1", session="s")
+    await engine.start_run(LOOP, {"frozen": put, "version": VERSION}, run_id="call_1", session="s")
     await engine.settled("call_1")
     token = Sealer(SECRET).issue(ticket)
     with pytest.raises(TamperedSuspensionError):
@@ -126,7 +126,7 @@ async def test_what_is_no_frozen_call_runs_nothing(engine: InProcessEngine, froz
     executor = Listing()
     made = runtime(executor, CONFIRMED, engine=engine, secret=SECRET)
     await started(made)
-    await engine.start_run(LOOP, {"frozen": frozen}, run_id="call_1", session="s")
+    await engine.start_run(LOOP, {"frozen": frozen, "version": VERSION}, run_id="call_1", session="s")
     await engine.settled("call_1")
     token = Sealer(SECRET).issue(_sealed().claims)
     with pytest.raises(TamperedSuspensionError):
@@ -138,7 +138,7 @@ async def test_one_row_that_is_no_call_does_not_hide_the_others(engine: InProces
     made = runtime(Listing(), CONFIRMED, engine=engine)
     first = await asked(made)
     broken: Json = {"id": "f1", "expires_at": 4e9}
-    await engine.start_run(LOOP, {"frozen": broken}, run_id="call_1", session="s")
+    await engine.start_run(LOOP, {"frozen": broken, "version": VERSION}, run_id="call_1", session="s")
     await engine.settled("call_1")
     assert await made.waits.list("s") == (first,)
 

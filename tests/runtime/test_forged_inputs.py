@@ -36,7 +36,7 @@ async def test_a_changed_input_is_named_before_the_answer(tmp_path: Path) -> Non
     assert executor.calls == []
 
 
-async def test_a_changed_input_of_an_older_journal_ends_the_answer(tmp_path: Path) -> None:
+async def test_a_changed_input_beside_a_copy_ends_the_answer(tmp_path: Path) -> None:
     path, executor = tmp_path / "runs.db", Listing()
     first = await asked(path, executor, CONFIRMED)
     put_copy(path, first.run_id)

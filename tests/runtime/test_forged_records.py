@@ -24,6 +24,7 @@ from toolgen.waiting.errors import (
     SuspensionError,
     TamperedSuspensionError,
 )
+from toolgen.waiting.loop import VERSION
 from toolgen.waiting.resolving import unknown_ends
 
 TOOL = "assistant.devices.list_devices"
@@ -275,10 +276,10 @@ async def test_whatever_byte_somebody_changes_runs_nothing(tmp_path: Path) -> No
     """Of the whole row: also where it is no record any more, or no JSON."""
     path, executor = tmp_path / "runs.db", Listing()
     first = await asked(path, executor, CONFIRMED)
-    size = len(json.dumps({"frozen": record_in(path, first.run_id)}).encode())
+    size = len(json.dumps({"frozen": record_in(path, first.run_id), "version": VERSION}).encode())
     others = await _asked_at_once(path, executor, len(range(0, size, 13)))
     for number, other in enumerate(others):
-        text = json.dumps({"frozen": record_in(path, other.run_id)}).encode()
+        text = json.dumps({"frozen": record_in(path, other.run_id), "version": VERSION}).encode()
         place = number * 13
         put_text(path, other.run_id, bytes((*text[:place], text[place] ^ 1, *text[place + 1 :])))
     async with serving(path, executor, CONFIRMED) as made:

@@ -20,7 +20,7 @@ from toolgen.engines.journal import RunRecord
 from toolgen.runs import RunContext, answer_name
 from toolgen.runtime import CallMeta, ConfirmSpec, Runtime
 from toolgen.waiting.frozen import FIRST, FrozenCall, Sealer, seal_call
-from toolgen.waiting.loop import LOOP
+from toolgen.waiting.loop import LOOP, VERSION
 
 MOST: Final = 2_000
 """Instructions of SQLite's virtual machine that a step may take; to read a row takes five or more."""
@@ -152,7 +152,9 @@ async def _park_one(engine: InProcessEngine, sealer: Sealer, call: FrozenCall, n
     session, run_id = f"s-{number // _SESSION}", f"call_{uuid.uuid4().hex}"
     call = replace(call, id=f"{number:016x}", meta=replace(call.meta, session_id=session))
     record = seal_call(sealer, run_id, FIRST, call)
-    await engine.start_run(LOOP, {"frozen": record.document}, run_id=run_id, session=session)
+    await engine.start_run(
+        LOOP, {"frozen": record.document, "version": VERSION}, run_id=run_id, session=session
+    )
     assert (await engine.settled(run_id)).state == "waiting"
 
 

@@ -34,7 +34,7 @@ from toolgen.waiting.errors import (
     SuspensionError,
 )
 from toolgen.waiting.frozen import FIRST
-from toolgen.waiting.loop import LOOP
+from toolgen.waiting.loop import LOOP, VERSION
 from toolgen.waiting.options import WaitOptions
 
 CONFIRMED = spec(confirm=ConfirmSpec(hint="List {site_id}?"), call_hint="Lists the devices of {site_id}.")
@@ -336,7 +336,9 @@ async def test_everything_that_waits_is_listed(engine: InProcessEngine) -> None:
     assert waits is not None
     for number in range(1_005):
         record = waits.seal(f"call_{number}", FIRST, call)
-        await engine.start_run(LOOP, {"frozen": record.document}, run_id=record.run_id, session="s")
+        await engine.start_run(
+            LOOP, {"frozen": record.document, "version": VERSION}, run_id=record.run_id, session="s"
+        )
     await engine.settled("call_1004")
     last = waiting(await made.call(TOOL, SITE, CallMeta(session_id="late")))
     listed = await made.waits.list()

@@ -23,7 +23,6 @@ from .owner import is_of_agent
 from .planner.messages import AssistantMessage, PlannedCall, ToolAnswer
 from .run_facts import meta_of
 from .sessions.kept_rows import answers_of
-from .transcripts import is_unknown
 
 
 async def resolve(
@@ -93,7 +92,7 @@ async def _unknown_call(
             f"run {run_id} is not over, so the outcome of call {tool_call_id!r} may still come",
             hint="resume the run, or cancel it",
         )
-    if answer is not None and not is_unknown(answer):
+    if answer is not None and answer.status != "unknown":
         raise known_outcome(tool_call_id, answer.status, answer.resolved_by)
     return planned
 

@@ -86,7 +86,7 @@ def handed_over_facts(agent: str, policy: dict[str, Json], run_id: str, above: R
 def _facts(agent: str, policy: dict[str, Json], meta: CallMeta, above: RunFacts | None = None) -> RunFacts:
     """Return what a run has of the call that led to it, and of the run above it."""
     facts: RunFacts = {
-        "version": LOOP_VERSION if above is None else above["version"],
+        "version": LOOP_VERSION,
         "agent": agent,
         "session_id": meta.session_id,
         "turn_id": meta.turn_id,

@@ -5,14 +5,12 @@ So they are also of runs that were ended in the middle of a batch, and where a s
 
 from __future__ import annotations
 
-import json
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
 from pydantic_core import to_json
 
-from toolgen.calls.results import ToolStatus
 from toolgen.calls.steps.failures import log
 from toolgen.runs import Engine, EngineError, UnknownRunError
 from toolgen.waiting.loop import UNKNOWN
@@ -24,10 +22,6 @@ from .sessions.sessions import RunMessages, SessionStore
 
 _Ends = Mapping[str, Mapping[str, Any]]
 """Events by call that say how it ended."""
-_STATUS: Final[ToolStatus] = "unknown"
-"""Status of a call whose end nobody knows; of an error a provider would be told that the call has failed."""
-_STATUS_BEFORE: Final[ToolStatus] = "pending"
-"""The same of runs of older versions."""
 
 
 class Transcripts:
@@ -160,8 +154,11 @@ def _paired(
 
 
 def unknown_outcome_answer(call: PlannedCall) -> ToolAnswer:
-    """Return what planners see of a call whose result was not kept."""
-    return ToolAnswer(id=call.id, name=call.name, status=_STATUS, text=to_json(UNKNOWN).decode())
+    """Return what planners see of a call whose result was not kept.
+
+    It is no error: a provider would be told that the call has failed.
+    """
+    return ToolAnswer(id=call.id, name=call.name, status="unknown", text=to_json(UNKNOWN).decode())
 
 
 def lost_calls_message(answers: Sequence[ToolAnswer]) -> UserMessage:
@@ -182,11 +179,3 @@ def lost_run_message() -> UserMessage:
         " what it waited for is not asked any more."
     )
     return UserMessage(text=text, source="runtime")
-
-
-def is_unknown(answer: ToolAnswer) -> bool:
-    """Return whether an answer says that the outcome of its call is unknown."""
-    if answer.status != _STATUS_BEFORE:
-        return answer.status == _STATUS
-    document = json.loads(answer.text)
-    return isinstance(document, dict) and list(document) == ["unknown"]

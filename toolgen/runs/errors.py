@@ -70,6 +70,19 @@ class NondeterminismError(EngineError):
     """The loop asked for something else than the journal holds under the key; the run stays as it is."""
 
 
+def require_version(run_id: str, loop: str, version: object, newest: int) -> None:
+    """Raise if another version of a loop began a run.
+
+    Raises:
+        NondeterminismError: as said.
+    """
+    if version != newest:
+        raise NondeterminismError(
+            f"run {run_id} has version {version} of the loop {loop!r}; this toolgen executes {newest}",
+            hint="execute it with the version of toolgen that began it, or cancel it",
+        )
+
+
 class PayloadTooLargeError(EngineError):
     """An argument or a result has more bytes than the engine keeps."""
 

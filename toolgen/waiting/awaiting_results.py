@@ -28,7 +28,7 @@ from .asking import open_questions, outer_call
 from .call_results import CallReader, kept_result
 from .errors import TamperedSuspensionError, UnsealedSuspensionError, unknown_suspension
 from .frozen import FrozenCall
-from .loop import CallDocument, call_of, is_unknown_end
+from .loop import VERSION, CallDocument, call_of, is_unknown_end
 from .resolving import latest_end, latest_outcome
 from .sending import late_answer
 from .wait_registry import OpenedToken, WaitRegistry
@@ -138,7 +138,9 @@ async def _above(waits: WaitRegistry, opened: OpenedToken) -> tuple[str, CallDoc
     run_id, record = opened.run_id, opened.record
     if record is None or opened.is_below:
         return await outer_call(waits, run_id)
-    return (run_id, call_of({"frozen": record.document})) if run_id.startswith(CALL) else None
+    if not run_id.startswith(CALL):
+        return None
+    return run_id, call_of({"frozen": record.document, "version": VERSION})
 
 
 async def answered_result(

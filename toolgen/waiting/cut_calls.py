@@ -95,5 +95,5 @@ def last_events(ended: EndedRun) -> list[dict[str, Json]]:
 
 
 def _is_followed(end: Mapping[str, Any]) -> bool:
-    """Return whether another one follows a `tool_end`; `pending` is also what `UNKNOWN` was before."""
-    return end["status"] == "suspended" or (end["status"] == "pending" and not is_unknown_end(end))
+    """Return whether another one follows a `tool_end`."""
+    return end["status"] in ("suspended", "pending")

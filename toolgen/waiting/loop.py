@@ -25,6 +25,7 @@ from toolgen.runs import (
     Signal,
     answer_name,
 )
+from toolgen.runs.errors import require_version
 
 R = TypeVar("R", bound=Mapping[str, Any])
 """The document of a result; `frozen` is the suspended call in it, `child` the run that is to answer it."""
@@ -140,10 +141,8 @@ def left_work(why: str) -> str:
 
 
 def is_unknown_end(event: Mapping[str, Any]) -> bool:
-    """Return whether an event says that an outcome is unknown; older versions called it pending."""
-    if event.get("type") != "tool_end":
-        return False
-    return event["status"] == "unknown" or bool(event["status"] == "pending" and event["result"] == UNKNOWN)
+    """Return whether an event says that an outcome is unknown."""
+    return bool(event.get("type") == "tool_end" and event["status"] == "unknown")
 
 
 def with_answered_id(event: dict[str, Json], id_: str) -> dict[str, Json]:
@@ -153,13 +152,7 @@ def with_answered_id(event: dict[str, Json], id_: str) -> dict[str, Json]:
 
 LOOP: Final = "waiting_call"
 VERSION: Final = 3
-"""The version of runs that begin now; one whose input has none does what version 1 did. Version 2 publishes
-that nobody answered in time, and that the outcome of a call is unknown. Version 3 waits for the signal that
-the conversation for its result is free."""
-TELLING: Final = 2
-"""The version since which it publishes these."""
-HEARING: Final = 3
-"""The version since which it waits for this signal."""
+"""The only version of the loop that is executed; what changes for the runs of a journal raises it."""
 EXECUTE: Final = "execute"
 """Activity that executes a call which has not begun."""
 RESUME: Final = "resume"
@@ -212,8 +205,8 @@ class WaitingInput(TypedDict):
     """Where nothing is frozen."""
     child: NotRequired[ChildOfCall]
     """The run that answers a `call` which was executed; without it the call has not begun."""
-    version: NotRequired[int]
-    """The `VERSION` with which it began; 1 where there is none."""
+    version: int
+    """The `VERSION` with which it began."""
     process: NotRequired[str]
     """Process that began a named call."""
     facts: NotRequired[dict[str, Any]]
@@ -250,18 +243,21 @@ class Outcome(TypedDict, total=False):
 
 
 async def waiting_call(ctx: RunContext, run_input: WaitingInput) -> Any:
-    """Return the outcome of the call, at the latest when the time to answer is over."""
+    """Return the outcome of the call, at the latest when the time to answer is over.
+
+    Raises:
+        NondeterminismError: another version of the loop began the run.
+    """
+    require_version(ctx.run_id, LOOP, run_input.get("version"), VERSION)
     steps = _Steps(ctx, run_input)
     ended = await finish(await steps.first(), steps)
     outcome = ended.record
-    if outcome["status"] == "expired":
-        return outcome
     await steps.publish(outcome, ended.number, ended.answered)
     facts = run_input.get("facts")
     if facts and (facts["in_conversation"] or facts.get("conversation")):
         frozen = run_input.get("frozen")
         assert frozen is not None, "only a suspended call comes from a run of an agent"
-        await _open_turn(ctx, facts, frozen, outcome, run_input.get("version", 1))
+        await _open_turn(ctx, facts, frozen, outcome)
     return outcome
 
 
@@ -283,7 +279,6 @@ class _Steps:
         self._ctx = ctx
         self._input = run_input
         self._call = call_of(run_input)
-        self._version = run_input.get("version", 1)
         self._expired: Outcome | None = None
 
     async def first(self) -> Outcome:
@@ -333,8 +328,6 @@ class _Steps:
 
     async def _without_answer(self, frozen: Frozen, number: int) -> Outcome:
         """Return the outcome of a call to which nobody gave an answer in time."""
-        if self._version < TELLING:
-            return {"status": "expired", "json": "", "events": []}
         if is_work({"frozen": frozen}):
             self._expired = self._ended("unknown", {"unknown": left_work(EXPIRED)})
         else:
@@ -345,7 +338,7 @@ class _Steps:
     def _without_result(self, none: NoRecord) -> Outcome:
         """Return the outcome of a call whose execution has no result."""
         if none.why == "unknown":
-            return self._ended("unknown" if self._version >= TELLING else "pending", UNKNOWN)
+            return self._ended("unknown", UNKNOWN)
         why = f"it gave no result: {none.message}"
         return self._ended("error", {"error": why}, error=why)
 
@@ -365,15 +358,12 @@ def ids_of(call: CallDocument) -> dict[str, Json]:
     return {**{name: meta[name] for name in _IDS}, "agent_id": meta.get("agent", "")}
 
 
-async def _open_turn(
-    ctx: RunContext, facts: dict[str, Any], frozen: Frozen, outcome: Any, version: int
-) -> None:
+async def _open_turn(ctx: RunContext, facts: dict[str, Any], frozen: Frozen, outcome: Any) -> None:
     """Start a turn of the conversation with the result, as soon as no other turn is running.
 
     Whoever ends that turn says so; where it is another process, it is found out after a pause.
     """
     pause, number = _FIRST_PAUSE_S, 0
-    names = (TURN_FREE,) if version >= HEARING else ()
     argument: Json = {"facts": facts, "frozen": frozen, "outcome": outcome}
     while True:
         try:
@@ -383,7 +373,7 @@ async def _open_turn(
             state = await ctx.start(f"{OPEN_TURN}:{number}", OPEN_TURN, argument)
         if state != "busy":
             return
-        await ctx.wait(f"pause:{number}", *names, timeout_s=pause)
+        await ctx.wait(f"pause:{number}", TURN_FREE, timeout_s=pause)
         pause, number = min(pause * 2, _LONGEST_PAUSE_S), number + 1
 
 

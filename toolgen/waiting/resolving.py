@@ -101,7 +101,7 @@ async def latest_end(engine: Engine, run_id: str, end: Mapping[str, Any]) -> Map
 
 async def latest_outcome(engine: Engine, run_id: str, tool_call_id: str, outcome: Outcome) -> Outcome:
     """Return the outcome of the one call of a run, as `latest_end`."""
-    if outcome["status"] not in ("unknown", "pending"):  # older versions called an unknown one pending
+    if outcome["status"] != "unknown":
         return outcome
     end = await resolved_end(engine, run_id, tool_call_id)
     if end is None:

@@ -18,7 +18,7 @@ from toolgen.engines.temporal import TemporalEngine
 from toolgen.runtime import ConfirmSpec, Runtime
 from toolgen.waiting.errors import UnsealedSuspensionError
 from toolgen.waiting.frozen import FIRST, Sealer, seal_call
-from toolgen.waiting.loop import LOOP, waiting_call
+from toolgen.waiting.loop import LOOP, VERSION, waiting_call
 
 from .recorder import Histories, replay
 
@@ -37,7 +37,7 @@ def host(server: TemporalServer, executor: Listing, prefix: str, secret: bytes =
 async def waits(made: Runtime, document: Any) -> None:
     """Let a record wait, as an older version does that has no version of its loop yet."""
     assert made.engine is not None
-    await made.engine.start_run(LOOP, {"frozen": document}, run_id=RUN, session="s")
+    await made.engine.start_run(LOOP, {"frozen": document, "version": VERSION}, run_id=RUN, session="s")
     await made.engine.settled(RUN)
 
 

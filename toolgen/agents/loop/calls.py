@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
-from typing import Any, Final, assert_never
+from typing import Any, assert_never
 
 from pydantic_core import to_json, to_jsonable_python
 
@@ -27,13 +27,9 @@ from toolgen.waiting.loop import (
     with_answered_id,
 )
 from toolgen.waiting.loop import LOOP as WAITING_CALL
-from toolgen.waiting.loop import TELLING as WORK_TELLING
 
 from .documents import (
-    COUNTING,
-    HEARING,
     LOOP,
-    TELLING,
     CallRecord,
     ChildRun,
     Failure,
@@ -48,13 +44,6 @@ from .documents import (
 )
 from .events import RunEvents
 from .limits import LimitCounter
-
-_STORED: Final = 2
-"""Since this version of the loop the conversation gets the results of calls that were not made at once."""
-_CHILD_CALLS: Final = 4
-"""Since this version of the loop the calls of a child run count against the cap of its parent."""
-_WORK_FACTS: Final = 4
-"""Since this version of the loop pending work has the facts of its run, also in a child run."""
 
 
 class Calls:
@@ -93,17 +82,13 @@ class Calls:
 
     def _turn(self, call: StepCall) -> AbstractAsyncContextManager[None]:
         """Return what a call holds while it is executed, so that sequential ones of a batch take turns."""
-        if not call.get("is_sequential"):
+        if not call["is_sequential"]:
             return nullcontext()
         return self._sequential.setdefault(call.get("sequential_key", ""), self._ctx.one_by_one())
 
     async def _detached(self, call: StepCall, frozen: dict[str, Any]) -> PendingWork:
         """Start a detached run for pending work of a call, and return where the call waits."""
-        document: Any = {"frozen": frozen}
-        if self._facts["version"] >= TELLING:
-            document["version"] = VERSION if self._facts["version"] >= HEARING else WORK_TELLING
-        if self._facts["in_conversation"] or self._facts["version"] >= _WORK_FACTS:
-            document["facts"] = self._facts
+        document: Any = {"frozen": frozen, "version": VERSION, "facts": self._facts}
         run_id = await self._ctx.detach(f"{WORK}{call['id']}", WAITING_CALL, document)
         return {"run_id": run_id, "op": "wait:1", "frozen": frozen}
 
@@ -122,8 +107,7 @@ class Calls:
             case "timeout":
                 return refused_call(call, _late(call), "timeout")
             case "unknown":
-                unknown = unknown_call(call, self._facts["version"])
-                return unknown if self._facts["version"] < COUNTING else await self._stored(call, unknown)
+                return await self._stored(call, unknown_call(call))
             case "failed":
                 return refused_call(call, f"{call['name']} gave no result: {done.message}")
             case "too_large":
@@ -149,10 +133,10 @@ class Calls:
         """Return the result of a call whose time to be answered is over."""
         if is_work({"frozen": frozen}):
             left: dict[str, Json] = {"unknown": left_work(EXPIRED)}
-            return await self._stored(call, unknown_call(call, self._facts["version"], left))
+            return await self._stored(call, unknown_call(call, left))
         why = EXPIRED
         has_begun = frozen["kind"] != "confirmation" or frozen.get("is_asked_by_tool")
-        if self._facts["version"] >= _STORED and not has_begun:
+        if not has_begun:
             why = f"{call['name']} was not run: {why}"
         return await self._stored(call, refused_call(call, why, status="denied"))
 
@@ -161,7 +145,7 @@ class Calls:
 
         The planning that would write it never comes where the run is canceled before the batch is over.
         """
-        if self._facts["in_conversation"] and self._facts["version"] >= _STORED:
+        if self._facts["in_conversation"]:
             argument: KeepArgument = {"answer": done["answer"]}
             with suppress(ActivityFailed, PayloadTooLargeError):  # then the next planning writes it
                 await self._ctx.start(f"keep:{call['id']}", "keep", as_plain_json(argument))
@@ -170,11 +154,11 @@ class Calls:
     async def _child(self, call: StepCall, child: ChildRun) -> CallRecord:
         """Return the result of a call that another agent answers, in a run of its own."""
         began = self._ctx.now()
-        child_input, counts = child["input"], self._facts["version"] >= _CHILD_CALLS
-        if counts and self.shares:
+        child_input = child["input"]
+        if self.shares:
             child_input = _with_cap(child_input, self.shares.get(call["id"], self.shares[""]))
         output = await self.run_child(f"child:{call['id']}", child["agent"], child_input, call)
-        self._progress.tool_calls += output["tool_calls"] if counts else 0
+        self._progress.tool_calls += output["tool_calls"]
         argument = {
             "facts": self._facts,
             "call": call,
@@ -292,13 +276,12 @@ def _late(call: StepCall) -> str:
     return f"{call['name']} did not end within the time of the run"
 
 
-def unknown_call(call: StepCall, version: int, outcome: dict[str, Json] = UNKNOWN) -> CallRecord:
+def unknown_call(call: StepCall, outcome: dict[str, Json] = UNKNOWN) -> CallRecord:
     """Return the record of a call of unknown outcome, as where its process or its time ended while it ran."""
-    status: Any = "unknown" if version >= TELLING else "pending"
     return {
-        "status": status,
-        "answer": _answer_message(call, status, to_json(outcome).decode()),
-        "events": [as_json(ToolEnd(tool=call["tool"], status=status, result=outcome))],
+        "status": "unknown",
+        "answer": _answer_message(call, "unknown", to_json(outcome).decode()),
+        "events": [as_json(ToolEnd(tool=call["tool"], status="unknown", result=outcome))],
     }
 
 

@@ -1,7 +1,4 @@
-"""The JSON documents that the loop and its activities exchange, as the journal of an engine keeps them.
-
-Fields are added, never changed: a run that was started by an older version is finished by this one.
-"""
+"""The JSON documents that the loop and its activities exchange, as the journal of an engine keeps them."""
 
 from __future__ import annotations
 
@@ -11,18 +8,7 @@ from toolgen.contract.json_value import Json
 
 LOOP: Final = "agent"
 LOOP_VERSION: Final = 6
-"""Version of the runs that begin now. The loop does for an older run what it did then; since version 2
-it checks answers to its planner's questions, and keeps the results of calls that it refuses. Since version 3
-it tells who answered these questions, that the outcome of a call is unknown and that pending work expired.
-Since version 4 pending work has the facts of its run in child runs too, and the calls of a child run count
-against the cap of its parent. Since version 5 a call of unknown outcome counts as one that failed, and the
-conversation gets it at once. Since version 6 pending work hears that its conversation is free."""
-TELLING: Final = 3
-"""The version since which it tells these."""
-COUNTING: Final = 5
-"""The version since which it counts these."""
-HEARING: Final = 6
-"""The version since which its pending work hears this."""
+"""The only version of the loop that is executed; what changes for the runs of a journal raises it."""
 
 TRANSFER: Final = "transfer:"
 """What the key of the operation begins with that hands the conversation over, and which ends the id of the
@@ -124,12 +110,12 @@ class StepCall(TypedDict):
     """Id; the name as asked for when no tool has it."""
     tags: list[str]
     is_bookkeeping: bool
-    is_sequential: NotRequired[bool]
+    is_sequential: bool
     """Whether the other sequential calls of its batch wait for its end, whatever process executes them."""
     sequential_key: NotRequired[str]
     """What those have in common that wait; without it they are all the sequential ones of the batch."""
-    starts_run: NotRequired[bool]
-    """Whether the run of another agent answers it; not known where it is missing."""
+    starts_run: bool
+    """Whether the run of another agent answers it."""
     is_designed: NotRequired[bool]
     """Whether the design of the agent has the tool, so that a worker without it has another version; said
     where many workers execute the runs."""

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from toolgen.contract.record import frozen_record
 
 from .documents import RunFacts, StepCall
+
+_FAILED: Final = ("error", "denied", "unknown")
+"""Statuses of calls that failed."""
 
 
 class LimitCounter:
@@ -55,9 +58,9 @@ class LimitCounter:
             return None
         return max(0.01, self._budget - (now - self._began - self.waited_s))
 
-    def count_batch(self, statuses: Sequence[str], failed: Sequence[str]) -> None:
-        """Count a batch: if every call has one of the statuses that say `failed`, one more failure."""
-        is_failure = all(status in failed for status in statuses)
+    def count_batch(self, statuses: Sequence[str]) -> None:
+        """Count a batch: if every call of it has failed, one more failure."""
+        is_failure = all(status in _FAILED for status in statuses)
         self._failures = self._failures + 1 if is_failure else 0
 
     def exhausted(self, now: float) -> Literal["failure_cap", "time_budget", ""]:
@@ -101,7 +104,7 @@ def admit(calls: Sequence[StepCall], facts: RunFacts, used: int, restrict_to_too
 
 def _shares(admitted: Sequence[StepCall], left: int) -> dict[str, int]:
     """Return how many of the calls that are left each run may make that answers a call of the batch."""
-    runs = [call["id"] for call in admitted if call.get("starts_run")]
+    runs = [call["id"] for call in admitted if call["starts_run"]]
     each, more = divmod(left, max(1, len(runs)))
     return {"": each, **{id_: each + (place < more) for place, id_ in enumerate(runs)}}
 

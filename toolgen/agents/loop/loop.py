@@ -17,10 +17,12 @@ from toolgen.events.records import (
     RunCompleted,
 )
 from toolgen.runs import ActivityFailed, RunContext
+from toolgen.runs.errors import require_version
 
 from .calls import Calls, empty_document
 from .documents import (
-    COUNTING,
+    LOOP,
+    LOOP_VERSION,
     TRANSFER,
     AwaitStep,
     CallRecord,
@@ -41,8 +43,6 @@ from .questions import ask
 
 _MOST_STEPS: Final = 1_000
 """Plannings of one run, for those whose policy has no limit; fewer where its engine has no room for them."""
-_FAILED: Final = ("error", "denied", "unknown")
-"""Statuses of calls that failed; before `COUNTING` the first two."""
 _MOST_PROBLEMS: Final = 1
 """Plannings, one after the other, that may be useless."""
 
@@ -50,7 +50,12 @@ log = logger("toolgen.agents")
 
 
 async def agent_loop(ctx: RunContext, run_input: RunInput, *, most_steps: int = _MOST_STEPS) -> RunDocument:
-    """Return how the run ended. A failure of its planner or a limit is data in it; see `failure`."""
+    """Return how the run ended. A failure of its planner or a limit is data in it; see `failure`.
+
+    Raises:
+        NondeterminismError: another version of the loop began the run.
+    """
+    require_version(ctx.run_id, LOOP, run_input["facts"].get("version"), LOOP_VERSION)
     return await _Run(ctx, run_input, most_steps).go()
 
 
@@ -187,8 +192,7 @@ class _Run:
         """Record the results of a batch: answers in call order for the planner, usage for the run."""
         self._new.append({"type": "tools", "answers": [done["answer"] for done in results]})
         self._hints = [hint for done in results if (hint := done.get("hint")) is not None]
-        failed = _FAILED if self._facts["version"] >= COUNTING else _FAILED[:2]
-        self._progress.count_batch([done["status"] for done in results], failed)
+        self._progress.count_batch([done["status"] for done in results])
         self._causes = next((errors for done in results if (errors := done.get("errors"))), [])
         for done in results:
             self._artifacts += done.get("artifacts", [])
@@ -234,7 +238,7 @@ class _Run:
 
     async def _await(self, step: AwaitStep) -> None:
         """Wait until a person has answered the planner's question."""
-        text = await ask(self._ctx, self._facts, step, f"await-{self._step}", self._progress, self._events)
+        text = await ask(self._ctx, step, f"await-{self._step}", self._progress, self._events)
         self._new.append({"type": "user", "text": text, "source": "person"})
         self._restrict = self._facts["restrict_to_tool"] or step["restrict_to_tool"]
 

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from toolgen.events.records import AnswerAccepted, AwaitClarification
 from toolgen.runs import ActivityFailed, PayloadTooLargeError, RunContext, answer_name
 
-from .documents import TELLING, AcceptArgument, AwaitStep, Question, RunFacts
+from .documents import AcceptArgument, AwaitStep, Question
 from .events import RunEvents
 from .limits import LimitCounter
 
-_CHECKED: Final = 2
-"""Since this version of the loop an answer has to be one that a host has sealed."""
 
-
-async def ask(
-    ctx: RunContext, facts: RunFacts, step: AwaitStep, id_: str, progress: LimitCounter, events: RunEvents
-) -> str:
+async def ask(ctx: RunContext, step: AwaitStep, id_: str, progress: LimitCounter, events: RunEvents) -> str:
     """Return a person's answer to a planner's question; a rejected answer is asked for again."""
     number, reason = 1, ""
     while True:
@@ -36,14 +31,11 @@ async def ask(
         signal = await ctx.wait(op, answer_name(op), about=about)  # type: ignore[arg-type]  # it is JSON
         progress.add_wait(began, ctx.now())
         payload: Any = signal.payload if signal else {"text": ""}
-        if facts["version"] < _CHECKED:
-            return str(payload["text"] if "text" in payload else payload["answer"])
         text, reason = await _accepted(ctx, {"op": op, "about": about, "given": payload})
         if text is not None:
-            if facts["version"] >= TELLING:
-                person = str(payload.get("by", ""))
-                answered = AnswerAccepted(suspension_id=name, kind=step["await_kind"], person=person)
-                await events.publish(f"answered:{name}", answered)
+            person = str(payload.get("by", ""))
+            answered = AnswerAccepted(suspension_id=name, kind=step["await_kind"], person=person)
+            await events.publish(f"answered:{name}", answered)
             return text
         number += 1
 
