@@ -1,4 +1,4 @@
-"""25 tools in one toolset: their types are a package with one module a tool."""
+"""21 tools in one toolset: their types are a package with one module a tool."""
 
 from toolgen.dsl import (
     Args,
@@ -20,16 +20,8 @@ from toolgen.dsl import (
 )
 
 Item = Type("Item", "Something.", Attribute("name", String, "Its name.", required=True))
-
-
-def get(number: int) -> Tool:
-    return Tool(
-        f"get_{number}",
-        f"Return item {number}.",
-        Args(Attribute("id", String, "Which one.", required=True)),
-        Return(Attribute("item", Item, "It.", required=True)),
-    )
-
+ITEM = Attribute("item", Object(Attribute("name", String, "Its name.", required=True)), "It.", required=True)
+COUNT = Attribute("count", Int, "How many there are.", required=True)
 
 design = Design(
     "big_toolset",
@@ -37,37 +29,13 @@ design = Design(
     Service(
         "store",
         "A store.",
-        Method(
-            "put",
-            "Put something.",
-            Payload(
-                Attribute(
-                    "item",
-                    Object(Attribute("name", String, "Its name.", required=True)),
-                    "It.",
-                    required=True,
-                )
-            ),
-            Result(Attribute("count", Int, "How many there are.", required=True)),
-        ),
+        Method("put", "Put something.", Payload(ITEM), Result(COUNT)),
         Toolset(
             "many",
             "Many tools.",
-            *(get(number) for number in range(1, 23)),
-            Tool(
-                "put",
-                "Put something.",
-                Args(
-                    Attribute(
-                        "item",
-                        Object(Attribute("name", String, "Its name.", required=True)),
-                        "It.",
-                        required=True,
-                    )
-                ),
-                Return(Attribute("count", Int, "How many there are.", required=True)),
-                BindTo("put"),
-            ),
+            *(Tool(f"get_{number}", f"Get item {number}.") for number in range(1, 18)),
+            Tool("get", "Return an item.", Return(Attribute("item", Item, "It.", required=True))),
+            Tool("put", "Put something.", Args(ITEM), Return(COUNT), BindTo("put")),
             Tool(
                 "list",
                 "Called as a builtin.",

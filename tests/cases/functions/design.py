@@ -72,11 +72,6 @@ tools = Toolset(
         Return(Attribute("number", String, "Number of the booking.", required=True)),
         BindTo("Rooms", "book_room"),
     ),
-    Tool("close", "Close a door.", Args(ROOM), BindTo("Doors", "close")),
-)
-more = Toolset(
-    "bookings",
-    "Bookings.",
     Tool("send", "Send a booking.", BindTo("Rooms", "send")),
     Tool(
         "cancel",
@@ -86,6 +81,6 @@ more = Toolset(
     ),
 )
 
-assistant = Service("assistant", "Tools.", tools, Agent("clerk", "Books rooms.", Use(more)))
+assistant = Service("assistant", "Tools.", Agent("clerk", "Books rooms.", Use(tools)))
 
 design = Design("functions", "Services of functions.", rooms, doors, assistant)

@@ -11,6 +11,7 @@ from toolgen.dsl import (
     Nullable,
     Object,
     Return,
+    Sequential,
     Service,
     String,
     Tool,
@@ -60,8 +61,9 @@ design = Design(
                     ),
                 ),
                 Return(Attribute("root", Node, "The whole document.", required=True)),
+                Sequential(by="document"),
             ),
-            Tool("team", "Return a team.", Return(Team)),
+            Tool("team", "Return a team.", Return(Team), Sequential(by="session")),
         ),
     ),
 )

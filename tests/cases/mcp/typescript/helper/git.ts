@@ -42,72 +42,6 @@ export interface GitBranchPayload {
 /** Result of git_branch. */
 export type GitBranchResult = Json;
 
-/** Arguments of git_checkout. */
-export interface GitCheckoutPayload {
-  repo_path: string;
-  branch_name: string;
-  [key: string]: unknown;
-}
-
-/** Result of git_checkout. */
-export type GitCheckoutResult = Json;
-
-/** Arguments of git_commit. */
-export interface GitCommitPayload {
-  repo_path: string;
-  message: string;
-  [key: string]: unknown;
-}
-
-/** Result of git_commit. */
-export type GitCommitResult = Json;
-
-/** Arguments of git_create_branch. */
-export interface GitCreateBranchPayload {
-  repo_path: string;
-  branch_name: string;
-  /** @defaultValue null */
-  base_branch?: string | null;
-  [key: string]: unknown;
-}
-
-/** Result of git_create_branch. */
-export type GitCreateBranchResult = Json;
-
-/** Arguments of git_diff. */
-export interface GitDiffPayload {
-  repo_path: string;
-  target: string;
-  /** @defaultValue 3 */
-  context_lines?: number;
-  [key: string]: unknown;
-}
-
-/** Result of git_diff. */
-export type GitDiffResult = Json;
-
-/** Arguments of git_diff_staged. */
-export interface GitDiffStagedPayload {
-  repo_path: string;
-  /** @defaultValue 3 */
-  context_lines?: number;
-  [key: string]: unknown;
-}
-
-/** Result of git_diff_staged. */
-export type GitDiffStagedResult = Json;
-
-/** Arguments of git_diff_unstaged. */
-export interface GitDiffUnstagedPayload {
-  repo_path: string;
-  /** @defaultValue 3 */
-  context_lines?: number;
-  [key: string]: unknown;
-}
-
-/** Result of git_diff_unstaged. */
-export type GitDiffUnstagedResult = Json;
-
 /** Arguments of git_log. */
 export interface GitLogPayload {
   repo_path: string;
@@ -135,25 +69,6 @@ export interface GitLogPayload {
 /** Result of git_log. */
 export type GitLogResult = Json;
 
-/** Arguments of git_reset. */
-export interface GitResetPayload {
-  repo_path: string;
-  [key: string]: unknown;
-}
-
-/** Result of git_reset. */
-export type GitResetResult = Json;
-
-/** Arguments of git_show. */
-export interface GitShowPayload {
-  repo_path: string;
-  revision: string;
-  [key: string]: unknown;
-}
-
-/** Result of git_show. */
-export type GitShowResult = Json;
-
 /** Arguments of git_status. */
 export interface GitStatusPayload {
   repo_path: string;
@@ -169,32 +84,8 @@ export type GitAddCall = Call<GitAddResult>;
 /** A call of `git_branch`, by its outcome. */
 export type GitBranchCall = Call<GitBranchResult>;
 
-/** A call of `git_checkout`, by its outcome. */
-export type GitCheckoutCall = Call<GitCheckoutResult>;
-
-/** A call of `git_commit`, by its outcome. */
-export type GitCommitCall = Call<GitCommitResult>;
-
-/** A call of `git_create_branch`, by its outcome. */
-export type GitCreateBranchCall = Call<GitCreateBranchResult>;
-
-/** A call of `git_diff`, by its outcome. */
-export type GitDiffCall = Call<GitDiffResult>;
-
-/** A call of `git_diff_staged`, by its outcome. */
-export type GitDiffStagedCall = Call<GitDiffStagedResult>;
-
-/** A call of `git_diff_unstaged`, by its outcome. */
-export type GitDiffUnstagedCall = Call<GitDiffUnstagedResult>;
-
 /** A call of `git_log`, by its outcome. */
 export type GitLogCall = Call<GitLogResult>;
-
-/** A call of `git_reset`, by its outcome. */
-export type GitResetCall = Call<GitResetResult>;
-
-/** A call of `git_show`, by its outcome. */
-export type GitShowCall = Call<GitShowResult>;
 
 /** A call of `git_status`, by its outcome. */
 export type GitStatusCall = Call<GitStatusResult>;
@@ -219,67 +110,10 @@ export class GitTools {
     return call as GitBranchCall;
   }
 
-  /** Switches branches */
-  async gitCheckout(payload: GitCheckoutPayload, options?: CallOptions): Promise<GitCheckoutCall> {
-    const call = await this.#surface.call("helper.git.git_checkout", payload, options);
-    return call as GitCheckoutCall;
-  }
-
-  /** Records changes to the repository */
-  async gitCommit(payload: GitCommitPayload, options?: CallOptions): Promise<GitCommitCall> {
-    const call = await this.#surface.call("helper.git.git_commit", payload, options);
-    return call as GitCommitCall;
-  }
-
-  /** Creates a new branch from an optional base branch */
-  async gitCreateBranch(
-    payload: GitCreateBranchPayload,
-    options?: CallOptions,
-  ): Promise<GitCreateBranchCall> {
-    const call = await this.#surface.call("helper.git.git_create_branch", payload, options);
-    return call as GitCreateBranchCall;
-  }
-
-  /** Shows differences between branches or commits */
-  async gitDiff(payload: GitDiffPayload, options?: CallOptions): Promise<GitDiffCall> {
-    const call = await this.#surface.call("helper.git.git_diff", payload, options);
-    return call as GitDiffCall;
-  }
-
-  /** Shows changes that are staged for commit */
-  async gitDiffStaged(
-    payload: GitDiffStagedPayload,
-    options?: CallOptions,
-  ): Promise<GitDiffStagedCall> {
-    const call = await this.#surface.call("helper.git.git_diff_staged", payload, options);
-    return call as GitDiffStagedCall;
-  }
-
-  /** Shows changes in the working directory that are not yet staged */
-  async gitDiffUnstaged(
-    payload: GitDiffUnstagedPayload,
-    options?: CallOptions,
-  ): Promise<GitDiffUnstagedCall> {
-    const call = await this.#surface.call("helper.git.git_diff_unstaged", payload, options);
-    return call as GitDiffUnstagedCall;
-  }
-
   /** Shows the commit logs */
   async gitLog(payload: GitLogPayload, options?: CallOptions): Promise<GitLogCall> {
     const call = await this.#surface.call("helper.git.git_log", payload, options);
     return call as GitLogCall;
-  }
-
-  /** Unstages all staged changes */
-  async gitReset(payload: GitResetPayload, options?: CallOptions): Promise<GitResetCall> {
-    const call = await this.#surface.call("helper.git.git_reset", payload, options);
-    return call as GitResetCall;
-  }
-
-  /** Shows the contents of a commit, or of a file or directory given as <revision>:<path> */
-  async gitShow(payload: GitShowPayload, options?: CallOptions): Promise<GitShowCall> {
-    const call = await this.#surface.call("helper.git.git_show", payload, options);
-    return call as GitShowCall;
   }
 
   /** Shows the working tree status */

@@ -3,123 +3,6 @@
 
 import type { Call, CallOptions, Surface } from "../surface.js";
 
-/** Arguments of add_observations. */
-export interface AddObservationsPayload {
-  observations: AddObservationsPayloadObservations[];
-  [key: string]: unknown;
-}
-
-export interface AddObservationsPayloadObservations {
-  /** The name of the entity to add the observations to */
-  entityName: string;
-  /** An array of observation contents to add */
-  contents: string[];
-  [key: string]: unknown;
-}
-
-/** Result of add_observations. */
-export interface AddObservationsResult {
-  results: AddObservationsResultResults[];
-}
-
-export interface AddObservationsResultResults {
-  entityName: string;
-  addedObservations: string[];
-}
-
-/** Arguments of create_entities. */
-export interface CreateEntitiesPayload {
-  entities: CreateEntitiesPayloadEntities[];
-  [key: string]: unknown;
-}
-
-export interface CreateEntitiesPayloadEntities {
-  /** The name of the entity */
-  name: string;
-  /** The type of the entity */
-  entityType: string;
-  /** An array of observation contents associated with the entity */
-  observations: string[];
-  [key: string]: unknown;
-}
-
-/** Result of create_entities. */
-export interface CreateEntitiesResult {
-  entities: CreateEntitiesResultEntities[];
-}
-
-export interface CreateEntitiesResultEntities {
-  /** The name of the entity */
-  name: string;
-  /** The type of the entity */
-  entityType: string;
-  /** An array of observation contents associated with the entity */
-  observations: string[];
-}
-
-/** Arguments of create_relations. */
-export interface CreateRelationsPayload {
-  relations: CreateRelationsPayloadRelations[];
-  [key: string]: unknown;
-}
-
-export interface CreateRelationsPayloadRelations {
-  /** The name of the entity where the relation starts */
-  from: string;
-  /** The name of the entity where the relation ends */
-  to: string;
-  /** The type of the relation */
-  relationType: string;
-  [key: string]: unknown;
-}
-
-/** Result of create_relations. */
-export interface CreateRelationsResult {
-  relations: CreateRelationsResultRelations[];
-}
-
-export interface CreateRelationsResultRelations {
-  /** The name of the entity where the relation starts */
-  from: string;
-  /** The name of the entity where the relation ends */
-  to: string;
-  /** The type of the relation */
-  relationType: string;
-}
-
-/** Arguments of delete_entities. */
-export interface DeleteEntitiesPayload {
-  /** An array of entity names to delete */
-  entityNames: string[];
-  [key: string]: unknown;
-}
-
-/** Result of delete_entities. */
-export interface DeleteEntitiesResult {
-  success: boolean;
-  message: string;
-}
-
-/** Arguments of delete_observations. */
-export interface DeleteObservationsPayload {
-  deletions: DeleteObservationsPayloadDeletions[];
-  [key: string]: unknown;
-}
-
-export interface DeleteObservationsPayloadDeletions {
-  /** The name of the entity containing the observations */
-  entityName: string;
-  /** An array of observations to delete */
-  observations: string[];
-  [key: string]: unknown;
-}
-
-/** Result of delete_observations. */
-export interface DeleteObservationsResult {
-  success: boolean;
-  message: string;
-}
-
 /** Arguments of delete_relations. */
 export interface DeleteRelationsPayload {
   /** An array of relations to delete */
@@ -141,37 +24,6 @@ export interface DeleteRelationsPayloadRelations {
 export interface DeleteRelationsResult {
   success: boolean;
   message: string;
-}
-
-/** Arguments of open_nodes. */
-export interface OpenNodesPayload {
-  /** An array of entity names to retrieve */
-  names: string[];
-  [key: string]: unknown;
-}
-
-/** Result of open_nodes. */
-export interface OpenNodesResult {
-  entities: OpenNodesResultEntities[];
-  relations: OpenNodesResultRelations[];
-}
-
-export interface OpenNodesResultEntities {
-  /** The name of the entity */
-  name: string;
-  /** The type of the entity */
-  entityType: string;
-  /** An array of observation contents associated with the entity */
-  observations: string[];
-}
-
-export interface OpenNodesResultRelations {
-  /** The name of the entity where the relation starts */
-  from: string;
-  /** The name of the entity where the relation ends */
-  to: string;
-  /** The type of the relation */
-  relationType: string;
 }
 
 /** Arguments of read_graph. */
@@ -232,26 +84,8 @@ export interface SearchNodesResultRelations {
   relationType: string;
 }
 
-/** A call of `add_observations`, by its outcome. */
-export type AddObservationsCall = Call<AddObservationsResult>;
-
-/** A call of `create_entities`, by its outcome. */
-export type CreateEntitiesCall = Call<CreateEntitiesResult>;
-
-/** A call of `create_relations`, by its outcome. */
-export type CreateRelationsCall = Call<CreateRelationsResult>;
-
-/** A call of `delete_entities`, by its outcome. */
-export type DeleteEntitiesCall = Call<DeleteEntitiesResult>;
-
-/** A call of `delete_observations`, by its outcome. */
-export type DeleteObservationsCall = Call<DeleteObservationsResult>;
-
 /** A call of `delete_relations`, by its outcome. */
 export type DeleteRelationsCall = Call<DeleteRelationsResult>;
-
-/** A call of `open_nodes`, by its outcome. */
-export type OpenNodesCall = Call<OpenNodesResult>;
 
 /** A call of `read_graph`, by its outcome. */
 export type ReadGraphCall = Call<ReadGraphResult>;
@@ -267,54 +101,6 @@ export class MemoryTools {
     this.#surface = surface;
   }
 
-  /** Add new observations to existing entities in the knowledge graph */
-  async addObservations(
-    payload: AddObservationsPayload,
-    options?: CallOptions,
-  ): Promise<AddObservationsCall> {
-    const call = await this.#surface.call("helper.memory.add_observations", payload, options);
-    return call as AddObservationsCall;
-  }
-
-  /** Create multiple new entities in the knowledge graph */
-  async createEntities(
-    payload: CreateEntitiesPayload,
-    options?: CallOptions,
-  ): Promise<CreateEntitiesCall> {
-    const call = await this.#surface.call("helper.memory.create_entities", payload, options);
-    return call as CreateEntitiesCall;
-  }
-
-  /**
-   * Create multiple new relations between entities in the knowledge graph. Relations should be in
-   * active voice
-   */
-  async createRelations(
-    payload: CreateRelationsPayload,
-    options?: CallOptions,
-  ): Promise<CreateRelationsCall> {
-    const call = await this.#surface.call("helper.memory.create_relations", payload, options);
-    return call as CreateRelationsCall;
-  }
-
-  /** Delete multiple entities and their associated relations from the knowledge graph */
-  async deleteEntities(
-    payload: DeleteEntitiesPayload,
-    options?: CallOptions,
-  ): Promise<DeleteEntitiesCall> {
-    const call = await this.#surface.call("helper.memory.delete_entities", payload, options);
-    return call as DeleteEntitiesCall;
-  }
-
-  /** Delete specific observations from entities in the knowledge graph */
-  async deleteObservations(
-    payload: DeleteObservationsPayload,
-    options?: CallOptions,
-  ): Promise<DeleteObservationsCall> {
-    const call = await this.#surface.call("helper.memory.delete_observations", payload, options);
-    return call as DeleteObservationsCall;
-  }
-
   /** Delete multiple relations from the knowledge graph */
   async deleteRelations(
     payload: DeleteRelationsPayload,
@@ -322,12 +108,6 @@ export class MemoryTools {
   ): Promise<DeleteRelationsCall> {
     const call = await this.#surface.call("helper.memory.delete_relations", payload, options);
     return call as DeleteRelationsCall;
-  }
-
-  /** Open specific nodes in the knowledge graph by their names */
-  async openNodes(payload: OpenNodesPayload, options?: CallOptions): Promise<OpenNodesCall> {
-    const call = await this.#surface.call("helper.memory.open_nodes", payload, options);
-    return call as OpenNodesCall;
   }
 
   /** Read the entire knowledge graph */

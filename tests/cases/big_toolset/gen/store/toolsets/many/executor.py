@@ -27,154 +27,124 @@ class ManyExecutor(Protocol):
     async def get_1(
         self, payload: types.Get1Payload, ctx: ToolContext
     ) -> ToolReturn[types.Get1Result]:
-        """Return item 1."""
+        """Get item 1."""
 
     @tool_method
     @abstractmethod
     async def get_2(
         self, payload: types.Get2Payload, ctx: ToolContext
     ) -> ToolReturn[types.Get2Result]:
-        """Return item 2."""
+        """Get item 2."""
 
     @tool_method
     @abstractmethod
     async def get_3(
         self, payload: types.Get3Payload, ctx: ToolContext
     ) -> ToolReturn[types.Get3Result]:
-        """Return item 3."""
+        """Get item 3."""
 
     @tool_method
     @abstractmethod
     async def get_4(
         self, payload: types.Get4Payload, ctx: ToolContext
     ) -> ToolReturn[types.Get4Result]:
-        """Return item 4."""
+        """Get item 4."""
 
     @tool_method
     @abstractmethod
     async def get_5(
         self, payload: types.Get5Payload, ctx: ToolContext
     ) -> ToolReturn[types.Get5Result]:
-        """Return item 5."""
+        """Get item 5."""
 
     @tool_method
     @abstractmethod
     async def get_6(
         self, payload: types.Get6Payload, ctx: ToolContext
     ) -> ToolReturn[types.Get6Result]:
-        """Return item 6."""
+        """Get item 6."""
 
     @tool_method
     @abstractmethod
     async def get_7(
         self, payload: types.Get7Payload, ctx: ToolContext
     ) -> ToolReturn[types.Get7Result]:
-        """Return item 7."""
+        """Get item 7."""
 
     @tool_method
     @abstractmethod
     async def get_8(
         self, payload: types.Get8Payload, ctx: ToolContext
     ) -> ToolReturn[types.Get8Result]:
-        """Return item 8."""
+        """Get item 8."""
 
     @tool_method
     @abstractmethod
     async def get_9(
         self, payload: types.Get9Payload, ctx: ToolContext
     ) -> ToolReturn[types.Get9Result]:
-        """Return item 9."""
+        """Get item 9."""
 
     @tool_method
     @abstractmethod
     async def get_10(
         self, payload: types.Get10Payload, ctx: ToolContext
     ) -> ToolReturn[types.Get10Result]:
-        """Return item 10."""
+        """Get item 10."""
 
     @tool_method
     @abstractmethod
     async def get_11(
         self, payload: types.Get11Payload, ctx: ToolContext
     ) -> ToolReturn[types.Get11Result]:
-        """Return item 11."""
+        """Get item 11."""
 
     @tool_method
     @abstractmethod
     async def get_12(
         self, payload: types.Get12Payload, ctx: ToolContext
     ) -> ToolReturn[types.Get12Result]:
-        """Return item 12."""
+        """Get item 12."""
 
     @tool_method
     @abstractmethod
     async def get_13(
         self, payload: types.Get13Payload, ctx: ToolContext
     ) -> ToolReturn[types.Get13Result]:
-        """Return item 13."""
+        """Get item 13."""
 
     @tool_method
     @abstractmethod
     async def get_14(
         self, payload: types.Get14Payload, ctx: ToolContext
     ) -> ToolReturn[types.Get14Result]:
-        """Return item 14."""
+        """Get item 14."""
 
     @tool_method
     @abstractmethod
     async def get_15(
         self, payload: types.Get15Payload, ctx: ToolContext
     ) -> ToolReturn[types.Get15Result]:
-        """Return item 15."""
+        """Get item 15."""
 
     @tool_method
     @abstractmethod
     async def get_16(
         self, payload: types.Get16Payload, ctx: ToolContext
     ) -> ToolReturn[types.Get16Result]:
-        """Return item 16."""
+        """Get item 16."""
 
     @tool_method
     @abstractmethod
     async def get_17(
         self, payload: types.Get17Payload, ctx: ToolContext
     ) -> ToolReturn[types.Get17Result]:
-        """Return item 17."""
+        """Get item 17."""
 
     @tool_method
     @abstractmethod
-    async def get_18(
-        self, payload: types.Get18Payload, ctx: ToolContext
-    ) -> ToolReturn[types.Get18Result]:
-        """Return item 18."""
-
-    @tool_method
-    @abstractmethod
-    async def get_19(
-        self, payload: types.Get19Payload, ctx: ToolContext
-    ) -> ToolReturn[types.Get19Result]:
-        """Return item 19."""
-
-    @tool_method
-    @abstractmethod
-    async def get_20(
-        self, payload: types.Get20Payload, ctx: ToolContext
-    ) -> ToolReturn[types.Get20Result]:
-        """Return item 20."""
-
-    @tool_method
-    @abstractmethod
-    async def get_21(
-        self, payload: types.Get21Payload, ctx: ToolContext
-    ) -> ToolReturn[types.Get21Result]:
-        """Return item 21."""
-
-    @tool_method
-    @abstractmethod
-    async def get_22(
-        self, payload: types.Get22Payload, ctx: ToolContext
-    ) -> ToolReturn[types.Get22Result]:
-        """Return item 22."""
+    async def get(self, payload: types.GetPayload, ctx: ToolContext) -> ToolReturn[types.GetResult]:
+        """Return an item."""
 
     @tool_method
     @abstractmethod

@@ -31,11 +31,7 @@ ToolId = Literal[
     "store.many.get_15",
     "store.many.get_16",
     "store.many.get_17",
-    "store.many.get_18",
-    "store.many.get_19",
-    "store.many.get_20",
-    "store.many.get_21",
-    "store.many.get_22",
+    "store.many.get",
     "store.many.put",
     "store.many.list",
     "store.many.import",
@@ -43,156 +39,128 @@ ToolId = Literal[
 
 GET_1: ToolSpec[types.Get1Payload, types.Get1Result] = ToolSpec(
     id="store.many.get_1",
-    description="Return item 1.",
+    description="Get item 1.",
     payload=codecs.GET_1_PAYLOAD,
     result=codecs.GET_1_RESULT,
 )
 
 GET_2: ToolSpec[types.Get2Payload, types.Get2Result] = ToolSpec(
     id="store.many.get_2",
-    description="Return item 2.",
+    description="Get item 2.",
     payload=codecs.GET_2_PAYLOAD,
     result=codecs.GET_2_RESULT,
 )
 
 GET_3: ToolSpec[types.Get3Payload, types.Get3Result] = ToolSpec(
     id="store.many.get_3",
-    description="Return item 3.",
+    description="Get item 3.",
     payload=codecs.GET_3_PAYLOAD,
     result=codecs.GET_3_RESULT,
 )
 
 GET_4: ToolSpec[types.Get4Payload, types.Get4Result] = ToolSpec(
     id="store.many.get_4",
-    description="Return item 4.",
+    description="Get item 4.",
     payload=codecs.GET_4_PAYLOAD,
     result=codecs.GET_4_RESULT,
 )
 
 GET_5: ToolSpec[types.Get5Payload, types.Get5Result] = ToolSpec(
     id="store.many.get_5",
-    description="Return item 5.",
+    description="Get item 5.",
     payload=codecs.GET_5_PAYLOAD,
     result=codecs.GET_5_RESULT,
 )
 
 GET_6: ToolSpec[types.Get6Payload, types.Get6Result] = ToolSpec(
     id="store.many.get_6",
-    description="Return item 6.",
+    description="Get item 6.",
     payload=codecs.GET_6_PAYLOAD,
     result=codecs.GET_6_RESULT,
 )
 
 GET_7: ToolSpec[types.Get7Payload, types.Get7Result] = ToolSpec(
     id="store.many.get_7",
-    description="Return item 7.",
+    description="Get item 7.",
     payload=codecs.GET_7_PAYLOAD,
     result=codecs.GET_7_RESULT,
 )
 
 GET_8: ToolSpec[types.Get8Payload, types.Get8Result] = ToolSpec(
     id="store.many.get_8",
-    description="Return item 8.",
+    description="Get item 8.",
     payload=codecs.GET_8_PAYLOAD,
     result=codecs.GET_8_RESULT,
 )
 
 GET_9: ToolSpec[types.Get9Payload, types.Get9Result] = ToolSpec(
     id="store.many.get_9",
-    description="Return item 9.",
+    description="Get item 9.",
     payload=codecs.GET_9_PAYLOAD,
     result=codecs.GET_9_RESULT,
 )
 
 GET_10: ToolSpec[types.Get10Payload, types.Get10Result] = ToolSpec(
     id="store.many.get_10",
-    description="Return item 10.",
+    description="Get item 10.",
     payload=codecs.GET_10_PAYLOAD,
     result=codecs.GET_10_RESULT,
 )
 
 GET_11: ToolSpec[types.Get11Payload, types.Get11Result] = ToolSpec(
     id="store.many.get_11",
-    description="Return item 11.",
+    description="Get item 11.",
     payload=codecs.GET_11_PAYLOAD,
     result=codecs.GET_11_RESULT,
 )
 
 GET_12: ToolSpec[types.Get12Payload, types.Get12Result] = ToolSpec(
     id="store.many.get_12",
-    description="Return item 12.",
+    description="Get item 12.",
     payload=codecs.GET_12_PAYLOAD,
     result=codecs.GET_12_RESULT,
 )
 
 GET_13: ToolSpec[types.Get13Payload, types.Get13Result] = ToolSpec(
     id="store.many.get_13",
-    description="Return item 13.",
+    description="Get item 13.",
     payload=codecs.GET_13_PAYLOAD,
     result=codecs.GET_13_RESULT,
 )
 
 GET_14: ToolSpec[types.Get14Payload, types.Get14Result] = ToolSpec(
     id="store.many.get_14",
-    description="Return item 14.",
+    description="Get item 14.",
     payload=codecs.GET_14_PAYLOAD,
     result=codecs.GET_14_RESULT,
 )
 
 GET_15: ToolSpec[types.Get15Payload, types.Get15Result] = ToolSpec(
     id="store.many.get_15",
-    description="Return item 15.",
+    description="Get item 15.",
     payload=codecs.GET_15_PAYLOAD,
     result=codecs.GET_15_RESULT,
 )
 
 GET_16: ToolSpec[types.Get16Payload, types.Get16Result] = ToolSpec(
     id="store.many.get_16",
-    description="Return item 16.",
+    description="Get item 16.",
     payload=codecs.GET_16_PAYLOAD,
     result=codecs.GET_16_RESULT,
 )
 
 GET_17: ToolSpec[types.Get17Payload, types.Get17Result] = ToolSpec(
     id="store.many.get_17",
-    description="Return item 17.",
+    description="Get item 17.",
     payload=codecs.GET_17_PAYLOAD,
     result=codecs.GET_17_RESULT,
 )
 
-GET_18: ToolSpec[types.Get18Payload, types.Get18Result] = ToolSpec(
-    id="store.many.get_18",
-    description="Return item 18.",
-    payload=codecs.GET_18_PAYLOAD,
-    result=codecs.GET_18_RESULT,
-)
-
-GET_19: ToolSpec[types.Get19Payload, types.Get19Result] = ToolSpec(
-    id="store.many.get_19",
-    description="Return item 19.",
-    payload=codecs.GET_19_PAYLOAD,
-    result=codecs.GET_19_RESULT,
-)
-
-GET_20: ToolSpec[types.Get20Payload, types.Get20Result] = ToolSpec(
-    id="store.many.get_20",
-    description="Return item 20.",
-    payload=codecs.GET_20_PAYLOAD,
-    result=codecs.GET_20_RESULT,
-)
-
-GET_21: ToolSpec[types.Get21Payload, types.Get21Result] = ToolSpec(
-    id="store.many.get_21",
-    description="Return item 21.",
-    payload=codecs.GET_21_PAYLOAD,
-    result=codecs.GET_21_RESULT,
-)
-
-GET_22: ToolSpec[types.Get22Payload, types.Get22Result] = ToolSpec(
-    id="store.many.get_22",
-    description="Return item 22.",
-    payload=codecs.GET_22_PAYLOAD,
-    result=codecs.GET_22_RESULT,
+GET: ToolSpec[types.GetPayload, types.GetResult] = ToolSpec(
+    id="store.many.get",
+    description="Return an item.",
+    payload=codecs.GET_PAYLOAD,
+    result=codecs.GET_RESULT,
 )
 
 PUT: ToolSpec[types.PutPayload, types.PutResult] = ToolSpec(
@@ -238,11 +206,7 @@ SPECS: tuple[ToolSpec[Any, Any], ...] = (
     GET_15,
     GET_16,
     GET_17,
-    GET_18,
-    GET_19,
-    GET_20,
-    GET_21,
-    GET_22,
+    GET,
     PUT,
     LIST,
     IMPORT,

@@ -18,7 +18,7 @@ from toolgen.agents import (
 )
 from toolgen.runtime import DynamicToolset, RawExecutor, Runtime
 
-from ...toolsets import bookings as bookings_toolset
+from ...toolsets import rooms as rooms_toolset
 
 AGENT_ID: Final = "assistant.clerk"
 
@@ -26,8 +26,9 @@ AGENT = AgentSpec(
     id=AGENT_ID,
     description="Books rooms.",
     tools=(
-        AgentTool(id="assistant.bookings.send", name="send"),
-        AgentTool(id="assistant.bookings.cancel", name="cancel"),
+        AgentTool(id="assistant.rooms.book", name="book"),
+        AgentTool(id="assistant.rooms.send", name="send"),
+        AgentTool(id="assistant.rooms.cancel", name="cancel"),
     ),
 )
 
@@ -36,7 +37,7 @@ def register(
     runtime: Runtime,
     *,
     planner: Planner | str | None = None,
-    bookings: bookings_toolset.BookingsExecutor | RawExecutor | None = None,
+    rooms: rooms_toolset.RoomsExecutor | RawExecutor | None = None,
     instructions: InstructionsFunction | None = None,
     dynamic: Sequence[DynamicToolset] = (),
 ) -> None:
@@ -55,7 +56,7 @@ def register(
         AgentRegistration(
             spec=AGENT,
             planner=planner,
-            toolsets=(bookings_toolset.registration(bookings),),
+            toolsets=(rooms_toolset.registration(rooms),),
             instructions=instructions,
             dynamic=dynamic,
         )

@@ -8,14 +8,16 @@ from typing import Any, Literal
 
 from toolgen.runtime import ToolSpec
 
-from ...toolsets import bookings
+from ...toolsets import rooms
 
 ToolId = Literal[
-    "assistant.bookings.send",
-    "assistant.bookings.cancel",
+    "assistant.rooms.book",
+    "assistant.rooms.send",
+    "assistant.rooms.cancel",
 ]
 
 SPECS: tuple[ToolSpec[Any, Any], ...] = (
-    bookings.SEND,
-    bookings.CANCEL,
+    rooms.BOOK,
+    rooms.SEND,
+    rooms.CANCEL,
 )

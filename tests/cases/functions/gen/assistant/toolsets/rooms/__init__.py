@@ -7,25 +7,35 @@ from typing import TYPE_CHECKING
 from toolgen.runtime.generated import LazyModule, lazy_attribute
 
 from .executor import BoundRoomsExecutor, RoomsExecutor, registration
-from .specs import BOOK, BOOK_TAKEN, CLOSE, SPECS, ToolId
+from .specs import BOOK, BOOK_TAKEN, CANCEL, SEND, SPECS, ToolId
 
 if TYPE_CHECKING:
     from . import calls
-    from .types import BookPayload, BookResult, ClosePayload, CloseResult
+    from .types import (
+        BookPayload,
+        BookResult,
+        CancelPayload,
+        CancelResult,
+        SendPayload,
+        SendResult,
+    )
 else:
     calls = LazyModule(".calls", __package__)
 
 __all__ = [
     "BOOK",
     "BOOK_TAKEN",
-    "CLOSE",
+    "CANCEL",
+    "SEND",
     "SPECS",
     "BookPayload",
     "BookResult",
     "BoundRoomsExecutor",
-    "ClosePayload",
-    "CloseResult",
+    "CancelPayload",
+    "CancelResult",
     "RoomsExecutor",
+    "SendPayload",
+    "SendResult",
     "ToolId",
     "calls",
     "registration",

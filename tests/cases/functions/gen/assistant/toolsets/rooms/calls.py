@@ -7,4 +7,5 @@ from toolgen.runtime.generated import CallBuilder
 from . import specs
 
 book = CallBuilder(specs.BOOK)
-close = CallBuilder(specs.CLOSE)
+send = CallBuilder(specs.SEND)
+cancel = CallBuilder(specs.CANCEL)

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from toolgen.clients import calling
 from toolgen.runtime import RawExecutor, ToolContext, ToolReturn, ToolsetRegistration
@@ -14,7 +14,6 @@ from toolgen.runtime.generated import LazyModule, tool_method
 from . import specs
 
 if TYPE_CHECKING:
-    from ....doors.service import Doors
     from ....rooms.service import Rooms
     from . import transforms, types
 else:
@@ -37,24 +36,28 @@ class RoomsExecutor(Protocol):
 
     @tool_method
     @abstractmethod
-    async def close(
-        self, payload: types.ClosePayload, ctx: ToolContext
-    ) -> ToolReturn[types.CloseResult]:
-        """Close a door."""
+    async def send(
+        self, payload: types.SendPayload, ctx: ToolContext
+    ) -> ToolReturn[types.SendResult]:
+        """Send a booking."""
+
+    @tool_method
+    @abstractmethod
+    async def cancel(
+        self, payload: types.CancelPayload, ctx: ToolContext
+    ) -> ToolReturn[types.CancelResult]:
+        """Cancel a booking."""
 
 
 class BoundRoomsExecutor(RoomsExecutor):
     """Executes the bound tools of assistant.rooms by the services behind them."""
 
-    _service_methods: Final = {"doors": ("close",)}
-
-    def __init__(self, *, rooms: Rooms | None = None, doors: Doors) -> None:
+    def __init__(self, *, rooms: Rooms | None = None) -> None:
         if rooms is None:
             from ....rooms.functions import RoomsFunctions
 
             rooms = RoomsFunctions()
         self._rooms = rooms
-        self._doors = doors
 
     async def book(
         self, payload: types.BookPayload, ctx: ToolContext
@@ -63,14 +66,29 @@ class BoundRoomsExecutor(RoomsExecutor):
             result = await self._rooms.book_room(transforms.to_book_method_payload(payload))
         return transforms.to_book_result(result)
 
-    async def close(
-        self, payload: types.ClosePayload, ctx: ToolContext
-    ) -> ToolReturn[types.CloseResult]:
+    async def send(
+        self, payload: types.SendPayload, ctx: ToolContext
+    ) -> ToolReturn[types.SendResult]:
         with calling(ctx):
-            result = await self._doors.close(transforms.to_close_method_payload(payload))
-        return transforms.to_close_result(result)
+            result = await self._rooms.send_(transforms.to_send_method_payload(payload))
+        return transforms.to_send_result(result)
+
+    async def cancel(
+        self, payload: types.CancelPayload, ctx: ToolContext
+    ) -> ToolReturn[types.CancelResult]:
+        with calling(ctx):
+            result = await self._rooms.cancel(transforms.to_cancel_method_payload(payload))
+        return transforms.to_cancel_result(result)
 
 
-def registration(executor: RoomsExecutor | RawExecutor) -> ToolsetRegistration:
-    """Return the toolset as a runtime registers it, executed by `executor`."""
-    return ToolsetRegistration(name="assistant.rooms", specs=specs.SPECS, executor=executor)
+def registration(executor: RoomsExecutor | RawExecutor | None = None) -> ToolsetRegistration:
+    """Return the toolset as a runtime registers it, executed by `executor`.
+
+    Without one, the clients of its services execute the tools.
+    """
+    return ToolsetRegistration(
+        name="assistant.rooms",
+        specs=specs.SPECS,
+        executor=BoundRoomsExecutor() if executor is None else executor,
+        is_default=executor is None,
+    )

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 ToolId = Literal[
     "assistant.rooms.book",
-    "assistant.rooms.close",
+    "assistant.rooms.send",
+    "assistant.rooms.cancel",
 ]
 
 BOOK_TAKEN: ErrorSpec[None] = ErrorSpec("taken", description="Somebody else has it.")
@@ -28,14 +29,22 @@ BOOK: ToolSpec[types.BookPayload, types.BookResult] = ToolSpec(
     errors={"taken": BOOK_TAKEN},
 )
 
-CLOSE: ToolSpec[types.ClosePayload, types.CloseResult] = ToolSpec(
-    id="assistant.rooms.close",
-    description="Close a door.",
-    payload=codecs.CLOSE_PAYLOAD,
-    result=codecs.CLOSE_RESULT,
+SEND: ToolSpec[types.SendPayload, types.SendResult] = ToolSpec(
+    id="assistant.rooms.send",
+    description="Send a booking.",
+    payload=codecs.SEND_PAYLOAD,
+    result=codecs.SEND_RESULT,
+)
+
+CANCEL: ToolSpec[types.CancelPayload, types.CancelResult] = ToolSpec(
+    id="assistant.rooms.cancel",
+    description="Cancel a booking.",
+    payload=codecs.CANCEL_PAYLOAD,
+    result=codecs.CANCEL_RESULT,
 )
 
 SPECS: tuple[ToolSpec[Any, Any], ...] = (
     BOOK,
-    CLOSE,
+    SEND,
+    CANCEL,
 )

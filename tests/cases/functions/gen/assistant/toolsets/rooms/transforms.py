@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from ....doors import service as doors
 from ....rooms import service as rooms
 from . import types
 
@@ -19,11 +18,21 @@ def to_book_result(result: rooms.BookRoomResult) -> types.BookResult:
     return types.BookResult(number=result.number)
 
 
-def to_close_method_payload(payload: types.ClosePayload) -> doors.ClosePayload:
-    """Return the payload of Doors.close."""
-    return doors.ClosePayload(room=payload.room)
+def to_send_method_payload(payload: types.SendPayload) -> rooms.SendPayload:
+    """Return the payload of Rooms.send."""
+    return rooms.SendPayload()
 
 
-def to_close_result(result: doors.CloseResult) -> types.CloseResult:
-    """Return what close returns of Doors.close."""
-    return types.CloseResult()
+def to_send_result(result: rooms.SendResult) -> types.SendResult:
+    """Return what send returns of Rooms.send."""
+    return types.SendResult()
+
+
+def to_cancel_method_payload(payload: types.CancelPayload) -> rooms.CancelPayload:
+    """Return the payload of Rooms.cancel."""
+    return rooms.CancelPayload(number=payload.number)
+
+
+def to_cancel_result(result: rooms.CancelResult) -> types.CancelResult:
+    """Return what cancel returns of Rooms.cancel."""
+    return types.CancelResult()

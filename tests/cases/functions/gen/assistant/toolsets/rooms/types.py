@@ -22,11 +22,19 @@ class BookResult(ToolModel):
     number: Annotated[str, Field(description="Number of the booking.")]
 
 
-class ClosePayload(ToolModel):
-    """Arguments of close."""
-
-    room: Annotated[str, Field(description="Which room.")]
+class SendPayload(ToolModel):
+    """Arguments of send."""
 
 
-class CloseResult(ToolModel):
-    """Result of close."""
+class SendResult(ToolModel):
+    """Result of send."""
+
+
+class CancelPayload(ToolModel):
+    """Arguments of cancel."""
+
+    number: Annotated[str, Field(description="Which.")]
+
+
+class CancelResult(ToolModel):
+    """Result of cancel."""

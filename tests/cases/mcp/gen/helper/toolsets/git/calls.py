@@ -8,13 +8,5 @@ from . import specs
 
 git_add = CallBuilder(specs.GIT_ADD)
 git_branch = CallBuilder(specs.GIT_BRANCH)
-git_checkout = CallBuilder(specs.GIT_CHECKOUT)
-git_commit = CallBuilder(specs.GIT_COMMIT)
-git_create_branch = CallBuilder(specs.GIT_CREATE_BRANCH)
-git_diff = CallBuilder(specs.GIT_DIFF)
-git_diff_staged = CallBuilder(specs.GIT_DIFF_STAGED)
-git_diff_unstaged = CallBuilder(specs.GIT_DIFF_UNSTAGED)
 git_log = CallBuilder(specs.GIT_LOG)
-git_reset = CallBuilder(specs.GIT_RESET)
-git_show = CallBuilder(specs.GIT_SHOW)
 git_status = CallBuilder(specs.GIT_STATUS)

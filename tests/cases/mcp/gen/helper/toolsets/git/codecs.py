@@ -18,31 +18,7 @@ GIT_ADD_PAYLOAD: Codec[types.GitAddPayload] = codec.foreign("GitAddPayload")
 GIT_ADD_RESULT: Codec[types.GitAddResult] = codec.foreign("GitAddResult")
 GIT_BRANCH_PAYLOAD: Codec[types.GitBranchPayload] = codec.foreign("GitBranchPayload")
 GIT_BRANCH_RESULT: Codec[types.GitBranchResult] = codec.foreign("GitBranchResult")
-GIT_CHECKOUT_PAYLOAD: Codec[types.GitCheckoutPayload] = codec.foreign("GitCheckoutPayload")
-GIT_CHECKOUT_RESULT: Codec[types.GitCheckoutResult] = codec.foreign("GitCheckoutResult")
-GIT_COMMIT_PAYLOAD: Codec[types.GitCommitPayload] = codec.foreign("GitCommitPayload")
-GIT_COMMIT_RESULT: Codec[types.GitCommitResult] = codec.foreign("GitCommitResult")
-GIT_CREATE_BRANCH_PAYLOAD: Codec[types.GitCreateBranchPayload] = codec.foreign(
-    "GitCreateBranchPayload"
-)
-GIT_CREATE_BRANCH_RESULT: Codec[types.GitCreateBranchResult] = codec.foreign(
-    "GitCreateBranchResult"
-)
-GIT_DIFF_PAYLOAD: Codec[types.GitDiffPayload] = codec.foreign("GitDiffPayload")
-GIT_DIFF_RESULT: Codec[types.GitDiffResult] = codec.foreign("GitDiffResult")
-GIT_DIFF_STAGED_PAYLOAD: Codec[types.GitDiffStagedPayload] = codec.foreign("GitDiffStagedPayload")
-GIT_DIFF_STAGED_RESULT: Codec[types.GitDiffStagedResult] = codec.foreign("GitDiffStagedResult")
-GIT_DIFF_UNSTAGED_PAYLOAD: Codec[types.GitDiffUnstagedPayload] = codec.foreign(
-    "GitDiffUnstagedPayload"
-)
-GIT_DIFF_UNSTAGED_RESULT: Codec[types.GitDiffUnstagedResult] = codec.foreign(
-    "GitDiffUnstagedResult"
-)
 GIT_LOG_PAYLOAD: Codec[types.GitLogPayload] = codec.foreign("GitLogPayload")
 GIT_LOG_RESULT: Codec[types.GitLogResult] = codec.foreign("GitLogResult")
-GIT_RESET_PAYLOAD: Codec[types.GitResetPayload] = codec.foreign("GitResetPayload")
-GIT_RESET_RESULT: Codec[types.GitResetResult] = codec.foreign("GitResetResult")
-GIT_SHOW_PAYLOAD: Codec[types.GitShowPayload] = codec.foreign("GitShowPayload")
-GIT_SHOW_RESULT: Codec[types.GitShowResult] = codec.foreign("GitShowResult")
 GIT_STATUS_PAYLOAD: Codec[types.GitStatusPayload] = codec.foreign("GitStatusPayload")
 GIT_STATUS_RESULT: Codec[types.GitStatusResult] = codec.foreign("GitStatusResult")

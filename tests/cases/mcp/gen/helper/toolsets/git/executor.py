@@ -35,66 +35,10 @@ class GitExecutor(Protocol):
 
     @tool_method
     @abstractmethod
-    async def git_checkout(
-        self, payload: types.GitCheckoutPayload, ctx: ToolContext
-    ) -> ToolReturn[types.GitCheckoutResult]:
-        """Switches branches"""
-
-    @tool_method
-    @abstractmethod
-    async def git_commit(
-        self, payload: types.GitCommitPayload, ctx: ToolContext
-    ) -> ToolReturn[types.GitCommitResult]:
-        """Records changes to the repository"""
-
-    @tool_method
-    @abstractmethod
-    async def git_create_branch(
-        self, payload: types.GitCreateBranchPayload, ctx: ToolContext
-    ) -> ToolReturn[types.GitCreateBranchResult]:
-        """Creates a new branch from an optional base branch"""
-
-    @tool_method
-    @abstractmethod
-    async def git_diff(
-        self, payload: types.GitDiffPayload, ctx: ToolContext
-    ) -> ToolReturn[types.GitDiffResult]:
-        """Shows differences between branches or commits"""
-
-    @tool_method
-    @abstractmethod
-    async def git_diff_staged(
-        self, payload: types.GitDiffStagedPayload, ctx: ToolContext
-    ) -> ToolReturn[types.GitDiffStagedResult]:
-        """Shows changes that are staged for commit"""
-
-    @tool_method
-    @abstractmethod
-    async def git_diff_unstaged(
-        self, payload: types.GitDiffUnstagedPayload, ctx: ToolContext
-    ) -> ToolReturn[types.GitDiffUnstagedResult]:
-        """Shows changes in the working directory that are not yet staged"""
-
-    @tool_method
-    @abstractmethod
     async def git_log(
         self, payload: types.GitLogPayload, ctx: ToolContext
     ) -> ToolReturn[types.GitLogResult]:
         """Shows the commit logs"""
-
-    @tool_method
-    @abstractmethod
-    async def git_reset(
-        self, payload: types.GitResetPayload, ctx: ToolContext
-    ) -> ToolReturn[types.GitResetResult]:
-        """Unstages all staged changes"""
-
-    @tool_method
-    @abstractmethod
-    async def git_show(
-        self, payload: types.GitShowPayload, ctx: ToolContext
-    ) -> ToolReturn[types.GitShowResult]:
-        """Shows the contents of a commit, or of a file or directory given as <revision>:<path>"""
 
     @tool_method
     @abstractmethod

@@ -16,15 +16,7 @@ if TYPE_CHECKING:
 ToolId = Literal[
     "helper.git.git_add",
     "helper.git.git_branch",
-    "helper.git.git_checkout",
-    "helper.git.git_commit",
-    "helper.git.git_create_branch",
-    "helper.git.git_diff",
-    "helper.git.git_diff_staged",
-    "helper.git.git_diff_unstaged",
     "helper.git.git_log",
-    "helper.git.git_reset",
-    "helper.git.git_show",
     "helper.git.git_status",
 ]
 
@@ -62,123 +54,6 @@ GIT_BRANCH: ToolSpec[types.GitBranchPayload, types.GitBranchResult] = ToolSpec(
     },
 )
 
-GIT_CHECKOUT: ToolSpec[types.GitCheckoutPayload, types.GitCheckoutResult] = ToolSpec(
-    id="helper.git.git_checkout",
-    description="Switches branches",
-    payload=codecs.GIT_CHECKOUT_PAYLOAD,
-    result=codecs.GIT_CHECKOUT_RESULT,
-    annotations={
-        "read_only": False,
-        "destructive": False,
-        "idempotent": False,
-        "open_world": False,
-    },
-    meta={
-        "mcp": {
-            "tool": "git_checkout",
-            "digest": "f9c2986f02e15747502138c8a638cab5dca5016af23961e8c4a9229cd9da7b74",
-            "pin": "8fa19de7c4dfe8a50a86a2353652a3da99f56a26e07b60fd5586cc658cb989bf",
-            "structured": False,
-            "untrusted": True,
-        }
-    },
-)
-
-GIT_COMMIT: ToolSpec[types.GitCommitPayload, types.GitCommitResult] = ToolSpec(
-    id="helper.git.git_commit",
-    description="Records changes to the repository",
-    payload=codecs.GIT_COMMIT_PAYLOAD,
-    result=codecs.GIT_COMMIT_RESULT,
-    annotations={
-        "read_only": False,
-        "destructive": False,
-        "idempotent": False,
-        "open_world": False,
-    },
-    meta={
-        "mcp": {
-            "tool": "git_commit",
-            "digest": "2496283c5eac9f0df50164a664ca2c2e9060f1947d77fa61208ec2d818bc2773",
-            "pin": "e1d1a4b54cbdba764997d0a81bf168c5810ed1ff4b763f7b8145630b3fd844d4",
-            "structured": False,
-            "untrusted": True,
-        }
-    },
-)
-
-GIT_CREATE_BRANCH: ToolSpec[types.GitCreateBranchPayload, types.GitCreateBranchResult] = ToolSpec(
-    id="helper.git.git_create_branch",
-    description="Creates a new branch from an optional base branch",
-    payload=codecs.GIT_CREATE_BRANCH_PAYLOAD,
-    result=codecs.GIT_CREATE_BRANCH_RESULT,
-    annotations={
-        "read_only": False,
-        "destructive": False,
-        "idempotent": False,
-        "open_world": False,
-    },
-    meta={
-        "mcp": {
-            "tool": "git_create_branch",
-            "digest": "7c8affdf6d5c6e9a5fe746465e8485e3fac8dafb67c8dd8b0765f487ca9665a1",
-            "pin": "dc70806f3a7ecdf23ed1a5d3cc5151eb8b4aa40728321cbcb9a209560f84ae96",
-            "structured": False,
-            "untrusted": True,
-        }
-    },
-)
-
-GIT_DIFF: ToolSpec[types.GitDiffPayload, types.GitDiffResult] = ToolSpec(
-    id="helper.git.git_diff",
-    description="Shows differences between branches or commits",
-    payload=codecs.GIT_DIFF_PAYLOAD,
-    result=codecs.GIT_DIFF_RESULT,
-    annotations={"read_only": True, "destructive": False, "idempotent": True, "open_world": False},
-    meta={
-        "mcp": {
-            "tool": "git_diff",
-            "digest": "66d76e7d271c2d9e10b76bc226d8e57591f8d6a9e90f39bed88b7d44b750c0f6",
-            "pin": "7938fd6f92ab581db3db0e98968505f3094a7f8ab7065aaf373e22db9bf4a019",
-            "structured": False,
-            "untrusted": True,
-        }
-    },
-)
-
-GIT_DIFF_STAGED: ToolSpec[types.GitDiffStagedPayload, types.GitDiffStagedResult] = ToolSpec(
-    id="helper.git.git_diff_staged",
-    description="Shows changes that are staged for commit",
-    payload=codecs.GIT_DIFF_STAGED_PAYLOAD,
-    result=codecs.GIT_DIFF_STAGED_RESULT,
-    annotations={"read_only": True, "destructive": False, "idempotent": True, "open_world": False},
-    meta={
-        "mcp": {
-            "tool": "git_diff_staged",
-            "digest": "37829f56f9775137b4e5601fb20ab67c85e30129ad22ad1b877c1c282e41f2d3",
-            "pin": "5bf79fc472b596a245aadb925a4d71db69384ffc79f265c87c606eb52de33ac9",
-            "structured": False,
-            "untrusted": True,
-        }
-    },
-)
-
-GIT_DIFF_UNSTAGED: ToolSpec[types.GitDiffUnstagedPayload, types.GitDiffUnstagedResult] = ToolSpec(
-    id="helper.git.git_diff_unstaged",
-    description="Shows changes in the working directory that are not yet staged",
-    payload=codecs.GIT_DIFF_UNSTAGED_PAYLOAD,
-    result=codecs.GIT_DIFF_UNSTAGED_RESULT,
-    annotations={"read_only": True, "destructive": False, "idempotent": True, "open_world": False},
-    meta={
-        "mcp": {
-            "tool": "git_diff_unstaged",
-            "digest": "7e72a743829c6b1fca701651ab0acd35c552566222ef4819ec707e19164f67f0",
-            "pin": "045d91a3ef8b2fb4a17869d69a0c8bd7fd689f1d25430bedabe7bb01bdbbc2cb",
-            "structured": False,
-            "untrusted": True,
-        }
-    },
-)
-
 GIT_LOG: ToolSpec[types.GitLogPayload, types.GitLogResult] = ToolSpec(
     id="helper.git.git_log",
     description="Shows the commit logs",
@@ -190,40 +65,6 @@ GIT_LOG: ToolSpec[types.GitLogPayload, types.GitLogResult] = ToolSpec(
             "tool": "git_log",
             "digest": "6ef4e1d08195b9c48f39435ac95ed42829ea9f630e586584c4c2879c043d0af0",
             "pin": "024f664ce280252d4480e00d4c453288e4f98c6aa526f9dac33ad343de0aee7a",
-            "structured": False,
-            "untrusted": True,
-        }
-    },
-)
-
-GIT_RESET: ToolSpec[types.GitResetPayload, types.GitResetResult] = ToolSpec(
-    id="helper.git.git_reset",
-    description="Unstages all staged changes",
-    payload=codecs.GIT_RESET_PAYLOAD,
-    result=codecs.GIT_RESET_RESULT,
-    annotations={"read_only": False, "destructive": True, "idempotent": True, "open_world": False},
-    meta={
-        "mcp": {
-            "tool": "git_reset",
-            "digest": "167d8915b73821eaec1e7d1e16c748c1a6e627f5ab5a988a302699dfb830bf51",
-            "pin": "bc957a120f245cda8eb9a29a517a975c1805c4561dc1824fa449dd83b0cfd8ae",
-            "structured": False,
-            "untrusted": True,
-        }
-    },
-)
-
-GIT_SHOW: ToolSpec[types.GitShowPayload, types.GitShowResult] = ToolSpec(
-    id="helper.git.git_show",
-    description="Shows the contents of a commit, or of a file or directory given as <revision>:<path>",
-    payload=codecs.GIT_SHOW_PAYLOAD,
-    result=codecs.GIT_SHOW_RESULT,
-    annotations={"read_only": True, "destructive": False, "idempotent": True, "open_world": False},
-    meta={
-        "mcp": {
-            "tool": "git_show",
-            "digest": "cc96acd7eb07256eccf0bbdc0396690c53e790ce6adc746c2d7ca9cb529539b2",
-            "pin": "e8c0726b154afd1deb980b668be56ce1181d131d56896626fb33b18a1a22bae5",
             "structured": False,
             "untrusted": True,
         }
@@ -250,14 +91,6 @@ GIT_STATUS: ToolSpec[types.GitStatusPayload, types.GitStatusResult] = ToolSpec(
 SPECS: tuple[ToolSpec[Any, Any], ...] = (
     GIT_ADD,
     GIT_BRANCH,
-    GIT_CHECKOUT,
-    GIT_COMMIT,
-    GIT_CREATE_BRANCH,
-    GIT_DIFF,
-    GIT_DIFF_STAGED,
-    GIT_DIFF_UNSTAGED,
     GIT_LOG,
-    GIT_RESET,
-    GIT_SHOW,
     GIT_STATUS,
 )

@@ -42,50 +42,6 @@ class GitBranchPayload(SchemaModel):
     ] = None
 
 
-class GitCheckoutPayload(SchemaModel):
-    """Arguments of git_checkout."""
-
-    repo_path: str
-    branch_name: str
-
-
-class GitCommitPayload(SchemaModel):
-    """Arguments of git_commit."""
-
-    repo_path: str
-    message: str
-
-
-class GitCreateBranchPayload(SchemaModel):
-    """Arguments of git_create_branch."""
-
-    repo_path: str
-    branch_name: str
-    base_branch: Nullable[str] = None
-
-
-class GitDiffPayload(SchemaModel):
-    """Arguments of git_diff."""
-
-    repo_path: str
-    target: str
-    context_lines: int = 3
-
-
-class GitDiffStagedPayload(SchemaModel):
-    """Arguments of git_diff_staged."""
-
-    repo_path: str
-    context_lines: int = 3
-
-
-class GitDiffUnstagedPayload(SchemaModel):
-    """Arguments of git_diff_unstaged."""
-
-    repo_path: str
-    context_lines: int = 3
-
-
 class GitLogPayload(SchemaModel):
     """Arguments of git_log."""
 
@@ -105,19 +61,6 @@ class GitLogPayload(SchemaModel):
     ] = None
 
 
-class GitResetPayload(SchemaModel):
-    """Arguments of git_reset."""
-
-    repo_path: str
-
-
-class GitShowPayload(SchemaModel):
-    """Arguments of git_show."""
-
-    repo_path: str
-    revision: str
-
-
 class GitStatusPayload(SchemaModel):
     """Arguments of git_status."""
 
@@ -130,32 +73,8 @@ GitAddResult: TypeAlias = AnyJson
 GitBranchResult: TypeAlias = AnyJson
 """Result of git_branch."""
 
-GitCheckoutResult: TypeAlias = AnyJson
-"""Result of git_checkout."""
-
-GitCommitResult: TypeAlias = AnyJson
-"""Result of git_commit."""
-
-GitCreateBranchResult: TypeAlias = AnyJson
-"""Result of git_create_branch."""
-
-GitDiffResult: TypeAlias = AnyJson
-"""Result of git_diff."""
-
-GitDiffStagedResult: TypeAlias = AnyJson
-"""Result of git_diff_staged."""
-
-GitDiffUnstagedResult: TypeAlias = AnyJson
-"""Result of git_diff_unstaged."""
-
 GitLogResult: TypeAlias = AnyJson
 """Result of git_log."""
-
-GitResetResult: TypeAlias = AnyJson
-"""Result of git_reset."""
-
-GitShowResult: TypeAlias = AnyJson
-"""Result of git_show."""
 
 GitStatusResult: TypeAlias = AnyJson
 """Result of git_status."""

@@ -6,12 +6,6 @@ from toolgen.runtime.generated import CallBuilder
 
 from . import specs
 
-add_observations = CallBuilder(specs.ADD_OBSERVATIONS)
-create_entities = CallBuilder(specs.CREATE_ENTITIES)
-create_relations = CallBuilder(specs.CREATE_RELATIONS)
-delete_entities = CallBuilder(specs.DELETE_ENTITIES)
-delete_observations = CallBuilder(specs.DELETE_OBSERVATIONS)
 delete_relations = CallBuilder(specs.DELETE_RELATIONS)
-open_nodes = CallBuilder(specs.OPEN_NODES)
 read_graph = CallBuilder(specs.READ_GRAPH)
 search_nodes = CallBuilder(specs.SEARCH_NODES)

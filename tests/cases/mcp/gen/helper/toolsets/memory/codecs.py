@@ -14,30 +14,10 @@ if TYPE_CHECKING:
 
 codec = CodecModule(__package__, ".types")
 
-ADD_OBSERVATIONS_PAYLOAD: Codec[types.AddObservationsPayload] = codec.foreign(
-    "AddObservationsPayload"
-)
-ADD_OBSERVATIONS_RESULT: Codec[types.AddObservationsResult] = codec.foreign("AddObservationsResult")
-CREATE_ENTITIES_PAYLOAD: Codec[types.CreateEntitiesPayload] = codec.foreign("CreateEntitiesPayload")
-CREATE_ENTITIES_RESULT: Codec[types.CreateEntitiesResult] = codec.foreign("CreateEntitiesResult")
-CREATE_RELATIONS_PAYLOAD: Codec[types.CreateRelationsPayload] = codec.foreign(
-    "CreateRelationsPayload"
-)
-CREATE_RELATIONS_RESULT: Codec[types.CreateRelationsResult] = codec.foreign("CreateRelationsResult")
-DELETE_ENTITIES_PAYLOAD: Codec[types.DeleteEntitiesPayload] = codec.foreign("DeleteEntitiesPayload")
-DELETE_ENTITIES_RESULT: Codec[types.DeleteEntitiesResult] = codec.foreign("DeleteEntitiesResult")
-DELETE_OBSERVATIONS_PAYLOAD: Codec[types.DeleteObservationsPayload] = codec.foreign(
-    "DeleteObservationsPayload"
-)
-DELETE_OBSERVATIONS_RESULT: Codec[types.DeleteObservationsResult] = codec.foreign(
-    "DeleteObservationsResult"
-)
 DELETE_RELATIONS_PAYLOAD: Codec[types.DeleteRelationsPayload] = codec.foreign(
     "DeleteRelationsPayload"
 )
 DELETE_RELATIONS_RESULT: Codec[types.DeleteRelationsResult] = codec.foreign("DeleteRelationsResult")
-OPEN_NODES_PAYLOAD: Codec[types.OpenNodesPayload] = codec.foreign("OpenNodesPayload")
-OPEN_NODES_RESULT: Codec[types.OpenNodesResult] = codec.foreign("OpenNodesResult")
 READ_GRAPH_PAYLOAD: Codec[types.ReadGraphPayload] = codec.foreign("ReadGraphPayload")
 READ_GRAPH_RESULT: Codec[types.ReadGraphResult] = codec.foreign("ReadGraphResult")
 SEARCH_NODES_PAYLOAD: Codec[types.SearchNodesPayload] = codec.foreign("SearchNodesPayload")

@@ -21,52 +21,10 @@ class MemoryExecutor(Protocol):
 
     @tool_method
     @abstractmethod
-    async def add_observations(
-        self, payload: types.AddObservationsPayload, ctx: ToolContext
-    ) -> ToolReturn[types.AddObservationsResult]:
-        """Add new observations to existing entities in the knowledge graph"""
-
-    @tool_method
-    @abstractmethod
-    async def create_entities(
-        self, payload: types.CreateEntitiesPayload, ctx: ToolContext
-    ) -> ToolReturn[types.CreateEntitiesResult]:
-        """Create multiple new entities in the knowledge graph"""
-
-    @tool_method
-    @abstractmethod
-    async def create_relations(
-        self, payload: types.CreateRelationsPayload, ctx: ToolContext
-    ) -> ToolReturn[types.CreateRelationsResult]:
-        """Create multiple new relations between entities in the knowledge graph. Relations should be in active voice"""
-
-    @tool_method
-    @abstractmethod
-    async def delete_entities(
-        self, payload: types.DeleteEntitiesPayload, ctx: ToolContext
-    ) -> ToolReturn[types.DeleteEntitiesResult]:
-        """Delete multiple entities and their associated relations from the knowledge graph"""
-
-    @tool_method
-    @abstractmethod
-    async def delete_observations(
-        self, payload: types.DeleteObservationsPayload, ctx: ToolContext
-    ) -> ToolReturn[types.DeleteObservationsResult]:
-        """Delete specific observations from entities in the knowledge graph"""
-
-    @tool_method
-    @abstractmethod
     async def delete_relations(
         self, payload: types.DeleteRelationsPayload, ctx: ToolContext
     ) -> ToolReturn[types.DeleteRelationsResult]:
         """Delete multiple relations from the knowledge graph"""
-
-    @tool_method
-    @abstractmethod
-    async def open_nodes(
-        self, payload: types.OpenNodesPayload, ctx: ToolContext
-    ) -> ToolReturn[types.OpenNodesResult]:
-        """Open specific nodes in the knowledge graph by their names"""
 
     @tool_method
     @abstractmethod

@@ -14,138 +14,10 @@ if TYPE_CHECKING:
     from . import types
 
 ToolId = Literal[
-    "helper.memory.add_observations",
-    "helper.memory.create_entities",
-    "helper.memory.create_relations",
-    "helper.memory.delete_entities",
-    "helper.memory.delete_observations",
     "helper.memory.delete_relations",
-    "helper.memory.open_nodes",
     "helper.memory.read_graph",
     "helper.memory.search_nodes",
 ]
-
-ADD_OBSERVATIONS: ToolSpec[types.AddObservationsPayload, types.AddObservationsResult] = ToolSpec(
-    id="helper.memory.add_observations",
-    name="memory_add_observations",
-    title="Add Observations",
-    description="Add new observations to existing entities in the knowledge graph",
-    payload=codecs.ADD_OBSERVATIONS_PAYLOAD,
-    result=codecs.ADD_OBSERVATIONS_RESULT,
-    method="add_observations",
-    annotations={
-        "read_only": False,
-        "destructive": False,
-        "idempotent": False,
-        "open_world": False,
-    },
-    meta={
-        "mcp": {
-            "tool": "add_observations",
-            "digest": "1348938e8a49b752ed2f603eb46972da29c4f0935ea06cad2a62ea25702a9587",
-            "pin": "4ce7ddd8b3fcec58078e323f236462d94628f896cce36fce48fc73f411f22f57",
-            "structured": True,
-            "untrusted": True,
-        }
-    },
-)
-
-CREATE_ENTITIES: ToolSpec[types.CreateEntitiesPayload, types.CreateEntitiesResult] = ToolSpec(
-    id="helper.memory.create_entities",
-    name="memory_create_entities",
-    title="Create Entities",
-    description="Create multiple new entities in the knowledge graph",
-    payload=codecs.CREATE_ENTITIES_PAYLOAD,
-    result=codecs.CREATE_ENTITIES_RESULT,
-    method="create_entities",
-    annotations={
-        "read_only": False,
-        "destructive": False,
-        "idempotent": False,
-        "open_world": False,
-    },
-    meta={
-        "mcp": {
-            "tool": "create_entities",
-            "digest": "6535db725a12ac0c9613951b8f49859665dbf8805e91a4999ef636fd834145a9",
-            "pin": "8a10f6790c7fa00b0c9fca43c9a52adfd5b605692ebe9a6ee6a0baedec422dd6",
-            "structured": True,
-            "untrusted": True,
-        }
-    },
-)
-
-CREATE_RELATIONS: ToolSpec[types.CreateRelationsPayload, types.CreateRelationsResult] = ToolSpec(
-    id="helper.memory.create_relations",
-    name="memory_create_relations",
-    title="Create Relations",
-    description="Create multiple new relations between entities in the knowledge graph. Relations should be in active voice",
-    payload=codecs.CREATE_RELATIONS_PAYLOAD,
-    result=codecs.CREATE_RELATIONS_RESULT,
-    method="create_relations",
-    annotations={
-        "read_only": False,
-        "destructive": False,
-        "idempotent": False,
-        "open_world": False,
-    },
-    meta={
-        "mcp": {
-            "tool": "create_relations",
-            "digest": "ae62997f43d675e7aee4ff824ac95d758d2fd0bb17e11bc9ec9970ced51037f8",
-            "pin": "1e7a759570515754a7f6f4eb760b53629e6efc92a5dd0785ae70b763a10136a0",
-            "structured": True,
-            "untrusted": True,
-        }
-    },
-)
-
-DELETE_ENTITIES: ToolSpec[types.DeleteEntitiesPayload, types.DeleteEntitiesResult] = ToolSpec(
-    id="helper.memory.delete_entities",
-    name="memory_delete_entities",
-    title="Delete Entities",
-    description="Delete multiple entities and their associated relations from the knowledge graph",
-    payload=codecs.DELETE_ENTITIES_PAYLOAD,
-    result=codecs.DELETE_ENTITIES_RESULT,
-    method="delete_entities",
-    annotations={"read_only": False, "destructive": True, "idempotent": True, "open_world": False},
-    meta={
-        "mcp": {
-            "tool": "delete_entities",
-            "digest": "4b10fb335aeaa743ea852f0793a37776d2614a0aa1e4b352059ef3f37fddd25d",
-            "pin": "372fc01e73fbcb5a269bbeca9653b2864a18c6ed287f7ac951e71274bc617b63",
-            "structured": True,
-            "untrusted": True,
-        }
-    },
-)
-
-DELETE_OBSERVATIONS: ToolSpec[types.DeleteObservationsPayload, types.DeleteObservationsResult] = (
-    ToolSpec(
-        id="helper.memory.delete_observations",
-        name="memory_delete_observations",
-        title="Delete Observations",
-        description="Delete specific observations from entities in the knowledge graph",
-        payload=codecs.DELETE_OBSERVATIONS_PAYLOAD,
-        result=codecs.DELETE_OBSERVATIONS_RESULT,
-        method="delete_observations",
-        annotations={
-            "read_only": False,
-            "destructive": True,
-            "idempotent": True,
-            "open_world": False,
-        },
-        meta={
-            "mcp": {
-                "tool": "delete_observations",
-                "digest": "c67afce3bb4d12f5ec7e55e329d3639eb8f32088537bf363efd7f9b94d68989d",
-                "pin": "8521c50be8105eca2d13cca50dc642c17054cdd09148e4f8ae2ab32f32446055",
-                "structured": True,
-                "untrusted": True,
-            }
-        },
-    )
-)
 
 DELETE_RELATIONS: ToolSpec[types.DeleteRelationsPayload, types.DeleteRelationsResult] = ToolSpec(
     id="helper.memory.delete_relations",
@@ -161,26 +33,6 @@ DELETE_RELATIONS: ToolSpec[types.DeleteRelationsPayload, types.DeleteRelationsRe
             "tool": "delete_relations",
             "digest": "8521668ee8c4357471c95a5e386dc0691f43e9125c3364703f53cb2f1aad4441",
             "pin": "68194b224992f42900659ae3a1c62273b17aa452adf1b8c4612a1a26e6632b75",
-            "structured": True,
-            "untrusted": True,
-        }
-    },
-)
-
-OPEN_NODES: ToolSpec[types.OpenNodesPayload, types.OpenNodesResult] = ToolSpec(
-    id="helper.memory.open_nodes",
-    name="memory_open_nodes",
-    title="Open Nodes",
-    description="Open specific nodes in the knowledge graph by their names",
-    payload=codecs.OPEN_NODES_PAYLOAD,
-    result=codecs.OPEN_NODES_RESULT,
-    method="open_nodes",
-    annotations={"read_only": True, "destructive": False, "idempotent": True, "open_world": False},
-    meta={
-        "mcp": {
-            "tool": "open_nodes",
-            "digest": "d1f68570958d9ee173338e40e2f4f7a45b6e70584341e4289a7ae3016f66e554",
-            "pin": "93ad39cda123285cbbec6bf7db561b259baeed9fd266add38506e4732445aafe",
             "structured": True,
             "untrusted": True,
         }
@@ -228,13 +80,7 @@ SEARCH_NODES: ToolSpec[types.SearchNodesPayload, types.SearchNodesResult] = Tool
 )
 
 SPECS: tuple[ToolSpec[Any, Any], ...] = (
-    ADD_OBSERVATIONS,
-    CREATE_ENTITIES,
-    CREATE_RELATIONS,
-    DELETE_ENTITIES,
-    DELETE_OBSERVATIONS,
     DELETE_RELATIONS,
-    OPEN_NODES,
     READ_GRAPH,
     SEARCH_NODES,
 )

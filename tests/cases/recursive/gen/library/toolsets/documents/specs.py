@@ -23,6 +23,8 @@ TABLE_OF_CONTENTS: ToolSpec[types.TableOfContentsPayload, types.TableOfContentsR
     description="Return the sections of a document.",
     payload=codecs.TABLE_OF_CONTENTS_PAYLOAD,
     result=codecs.TABLE_OF_CONTENTS_RESULT,
+    is_sequential=True,
+    sequential_by="document",
 )
 
 TEAM: ToolSpec[types.TeamPayload, types.TeamResult] = ToolSpec(
@@ -30,6 +32,8 @@ TEAM: ToolSpec[types.TeamPayload, types.TeamResult] = ToolSpec(
     description="Return a team.",
     payload=codecs.TEAM_PAYLOAD,
     result=codecs.TEAM_RESULT,
+    is_sequential=True,
+    sequential_by="session",
 )
 
 SPECS: tuple[ToolSpec[Any, Any], ...] = (

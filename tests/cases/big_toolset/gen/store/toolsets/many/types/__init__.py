@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from toolgen.runtime.generated import lazy_attribute
 
 if TYPE_CHECKING:
+    from .get import GetPayload, GetResult
     from .get_1 import Get1Payload, Get1Result
     from .get_2 import Get2Payload, Get2Result
     from .get_3 import Get3Payload, Get3Result
@@ -24,11 +25,6 @@ if TYPE_CHECKING:
     from .get_15 import Get15Payload, Get15Result
     from .get_16 import Get16Payload, Get16Result
     from .get_17 import Get17Payload, Get17Result
-    from .get_18 import Get18Payload, Get18Result
-    from .get_19 import Get19Payload, Get19Result
-    from .get_20 import Get20Payload, Get20Result
-    from .get_21 import Get21Payload, Get21Result
-    from .get_22 import Get22Payload, Get22Result
     from .import_ import ImportPayload, ImportResult
     from .list import ListAll, ListPayload, ListResult
     from .put import PutPayload, PutPayloadItem, PutResult
@@ -68,16 +64,8 @@ __all__ = [
     "Get16Result",
     "Get17Payload",
     "Get17Result",
-    "Get18Payload",
-    "Get18Result",
-    "Get19Payload",
-    "Get19Result",
-    "Get20Payload",
-    "Get20Result",
-    "Get21Payload",
-    "Get21Result",
-    "Get22Payload",
-    "Get22Result",
+    "GetPayload",
+    "GetResult",
     "ImportPayload",
     "ImportResult",
     "ListAll",
@@ -123,16 +111,8 @@ _MODULES = {
     "Get16Result": ".get_16",
     "Get17Payload": ".get_17",
     "Get17Result": ".get_17",
-    "Get18Payload": ".get_18",
-    "Get18Result": ".get_18",
-    "Get19Payload": ".get_19",
-    "Get19Result": ".get_19",
-    "Get20Payload": ".get_20",
-    "Get20Result": ".get_20",
-    "Get21Payload": ".get_21",
-    "Get21Result": ".get_21",
-    "Get22Payload": ".get_22",
-    "Get22Result": ".get_22",
+    "GetPayload": ".get",
+    "GetResult": ".get",
     "PutPayload": ".put",
     "PutPayloadItem": ".put",
     "PutResult": ".put",

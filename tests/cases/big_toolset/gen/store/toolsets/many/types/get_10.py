@@ -4,21 +4,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from pydantic import Field
 from toolgen.runtime import ToolModel
-
-from .....types import Item
 
 
 class Get10Payload(ToolModel):
     """Arguments of get_10."""
 
-    id: Annotated[str, Field(description="Which one.")]
-
 
 class Get10Result(ToolModel):
     """Result of get_10."""
-
-    item: Annotated[Item, Field(description="It.")]

@@ -4,21 +4,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from pydantic import Field
 from toolgen.runtime import ToolModel
-
-from .....types import Item
 
 
 class Get12Payload(ToolModel):
     """Arguments of get_12."""
 
-    id: Annotated[str, Field(description="Which one.")]
-
 
 class Get12Result(ToolModel):
     """Result of get_12."""
-
-    item: Annotated[Item, Field(description="It.")]

@@ -4,21 +4,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from pydantic import Field
 from toolgen.runtime import ToolModel
-
-from .....types import Item
 
 
 class Get17Payload(ToolModel):
     """Arguments of get_17."""
 
-    id: Annotated[str, Field(description="Which one.")]
-
 
 class Get17Result(ToolModel):
     """Result of get_17."""
-
-    item: Annotated[Item, Field(description="It.")]

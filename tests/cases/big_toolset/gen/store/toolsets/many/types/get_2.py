@@ -4,21 +4,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from pydantic import Field
 from toolgen.runtime import ToolModel
-
-from .....types import Item
 
 
 class Get2Payload(ToolModel):
     """Arguments of get_2."""
 
-    id: Annotated[str, Field(description="Which one.")]
-
 
 class Get2Result(ToolModel):
     """Result of get_2."""
-
-    item: Annotated[Item, Field(description="It.")]

@@ -4,21 +4,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from pydantic import Field
 from toolgen.runtime import ToolModel
-
-from .....types import Item
 
 
 class Get5Payload(ToolModel):
     """Arguments of get_5."""
 
-    id: Annotated[str, Field(description="Which one.")]
-
 
 class Get5Result(ToolModel):
     """Result of get_5."""
-
-    item: Annotated[Item, Field(description="It.")]
