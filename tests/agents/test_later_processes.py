@@ -110,7 +110,7 @@ async def test_an_approval_while_nobody_works_is_executed_once_by_the_next_worke
         (asked,) = (await handle.settled()).awaiting
     async with process(tmp_path, ScriptedPlanner(), resetting(executor), worker=False) as client:
         waiting = await client.waits.answer(asked.token, {"approved": True}, by="eve", wait_s=0.01)
-        assert (waiting.status, executor.asked) == ("pending", [])
+        assert (waiting.status, executor.asked) == ("running", [])
     async with process(tmp_path, ScriptedPlanner([reset, first_answer]), resetting(executor)) as runtime:
         again = agents_of(runtime).client("x.agent").handle(handle.run_id, session_id="s")
         assert (await again.result()).text == '{"name":"d1","lost":{}}'

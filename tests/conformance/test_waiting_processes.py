@@ -125,7 +125,7 @@ async def test_an_answer_is_kept_while_no_worker_is_there(tmp_path: Path) -> Non
         async with disk.runtime() as worker:
             tokens = await disk.tokens(worker)
         async with client(disk.path, YES, wait_s=0) as process:
-            assert await told(process, tokens) == [("pending", "")] * CALLS
+            assert await told(process, tokens) == [("running", "")] * CALLS
         async with client(disk.path, {"approved": False}, wait_s=0) as process:
             assert await told(process, tokens) == [("conflict", "")] * CALLS
         assert disk.emptied == []

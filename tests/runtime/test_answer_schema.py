@@ -54,7 +54,7 @@ async def test_a_result_that_does_not_fit_is_refused_and_another_one_taken(
         with pytest.raises(BadAnswerError, match="does not fit") as error:
             await desk.waits.answer(work.token, result, wait_s=0)
         assert path in str(error.value)
-        assert (await desk.waits.answer(work.token, EMPTY, wait_s=0)).status == "pending"
+        assert (await desk.waits.answer(work.token, EMPTY, wait_s=0)).status == "running"
         with pytest.raises(ConflictingAnswerError) as differently:
             await desk.waits.answer(work.token, {"error": "no power"}, wait_s=0)
         assert "the first answer counts" in differently.value.hint
@@ -72,7 +72,7 @@ async def test_what_a_person_adds_to_an_approval_has_to_fit(tmp_path: Path) -> N
                 call.token, {"approved": True, "payload": {"keep_cents": "many"}}, wait_s=0
             )
         good: Json = {"approved": True, "payload": {"keep_cents": 5}}
-        assert (await desk.waits.answer(call.token, good, wait_s=0)).status == "pending"
+        assert (await desk.waits.answer(call.token, good, wait_s=0)).status == "running"
 
 
 TREE: dict[str, Any] = {

@@ -197,6 +197,6 @@ async def test_taking_back_waits_as_long_as_it_is_told(tmp_path: Path) -> None:
     async with runtime(Listing(), CONFIRMED, engine=InProcessEngine(file)) as made:
         token = await token_of(made)
     async with Runtime(engine=InProcessEngine(file, worker=False)) as desk:  # nobody executes runs
-        assert (await desk.waits.cancel(token, "the guest left", wait_s=0)).status == "pending"
+        assert (await desk.waits.cancel(token, "the guest left", wait_s=0)).status == "running"
     async with runtime(Listing(), CONFIRMED, engine=InProcessEngine(file)) as made:
         assert (await made.waits.cancel(token, "the guest left", wait_s=None)).status == "denied"

@@ -43,7 +43,7 @@ async def begun(runtime: Runtime, bank: Bank, how: str) -> asyncio.Task[ToolResu
     if how == "delivered":
         asked = (await made).suspension
         assert asked is not None
-        assert (await runtime.waits.answer(asked.token, YES, wait_s=0)).status == "pending"
+        assert (await runtime.waits.answer(asked.token, YES, wait_s=0)).status == "running"
     await bank.holding.wait()
     if how == "left":
         made.cancel()

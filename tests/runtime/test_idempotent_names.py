@@ -60,7 +60,7 @@ async def test_a_call_that_is_executed_is_pending(engine: InProcessEngine) -> No
     runtime = served(bank, engine)
     call = asyncio.ensure_future(runtime.call_once(NAME, "pay", {"amount": 5}, META))
     await bank.holding.wait()
-    assert (await runtime.runs.call_result(RUN)).status == "pending"
+    assert (await runtime.runs.call_result(RUN)).status == "running"
     followed = runtime.runs.follow(RUN)
     assert (await anext(followed)).type == "tool_start"
     assert bank.hold is not None

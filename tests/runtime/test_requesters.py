@@ -95,7 +95,7 @@ async def test_the_rule_holds_where_the_call_is_executed(tmp_path: Path, rule: A
     async with runtime(executor, CONFIRMED, engine=InProcessEngine(file)) as made:
         asked = waiting(await made.call(TOOL, SITE, FOR_ANN))
     async with Runtime(engine=InProcessEngine(file, worker=False)) as desk:
-        assert (await desk.waits.answer(asked.token, YES, by="ann", wait_s=0)).status == "pending"
+        assert (await desk.waits.answer(asked.token, YES, by="ann", wait_s=0)).status == "running"
     ruled = WaitOptions(rule=rule)
     async with runtime(executor, CONFIRMED, engine=InProcessEngine(file), waiting=ruled) as made:
         again = waiting(await made.waits.answer(asked.token, YES, by="ann"))

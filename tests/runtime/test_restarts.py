@@ -245,7 +245,7 @@ async def test_an_answer_that_was_taken_in_time_counts_when_the_worker_comes_too
         await asyncio.sleep(61)
         async with file.serving(executor, CONFIRMED, waiting=options):
             done = await desk.waits.answer(asked.token, YES)
-    assert (kept.status, done.status, len(executor.calls)) == ("pending", "ok", 1)
+    assert (kept.status, done.status, len(executor.calls)) == ("running", "ok", 1)
 
 
 # Tools that come and go.
@@ -305,11 +305,11 @@ async def test_a_tool_that_is_not_listed_waits_on(file: File) -> None:
 # A process that does not execute.
 
 
-async def test_an_answer_without_a_worker_is_pending_until_one_comes(file: File) -> None:
+async def test_an_answer_without_a_worker_is_running_until_one_comes(file: File) -> None:
     asked = await file.asked(CONFIRMED)
     async with Runtime(engine=file.engine(worker=False)) as desk:
         kept = await desk.waits.answer(asked.token, YES, by="jo", wait_s=0)
-        assert (kept.status, kept.tool_call_id) == ("pending", "c1")
+        assert (kept.status, kept.tool_call_id) == ("running", "c1")
         executor = Listing()
         async with file.serving(executor, CONFIRMED):
             done = await desk.waits.answer(asked.token, YES, by="jo")

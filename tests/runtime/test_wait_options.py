@@ -205,7 +205,7 @@ async def test_who_answers_does_not_wait_for_ever(engine: InProcessEngine) -> No
     began = now()
     result = await made.waits.answer(asked.token, YES, wait_s=0.1)
     assert now() - began == pytest.approx(0.1)
-    assert (result.status, result.json, result.tool_call_id) == ("pending", b"", "c1")
+    assert (result.status, result.json, result.tool_call_id) == ("running", b"", "c1")
     assert result.suspension is None
     assert await made.waits.list() == (), "it is answered"
     done = await made.waits.answer(asked.token, YES)

@@ -17,6 +17,7 @@ from toolgen.waiting.unfit import waiting_message
 _REPAIRABLE: Final = frozenset({"invalid_arguments", "missing_fields"})
 _FAILED: Final = frozenset({"error", "denied", "unknown"})
 _PENDING: Final = b'{"status":"pending"}'
+_RUNNING: Final = b'{"status":"running"}'
 """What a model reads of work that is pending and has no acknowledgement."""
 
 
@@ -118,7 +119,9 @@ def result_view(result: ToolResult) -> ResultView:
     """Return the view of a result."""
     waits = result.suspension
     is_work = waits is not None and waits.kind == "pending"
-    text = result.json or (_PENDING if is_work or result.status == "pending" else b"")
+    text = result.json or (_PENDING if is_work else b"")
+    if result.status == "running":
+        text = _RUNNING
     return ResultView(
         tool=result.tool,
         status=result.status,

@@ -25,10 +25,13 @@ R_co = TypeVar("R_co", covariant=True)
 A = TypeVar("A")
 A_co = TypeVar("A_co", covariant=True)
 
-ToolStatus = Literal["ok", "error", "denied", "pending", "suspended", "unknown"]
+EndStatus = Literal["ok", "error", "denied", "pending", "suspended", "unknown"]
+"""Status of a call in its `tool_end`."""
+ToolStatus = EndStatus | Literal["running"]
 """`denied`: a person or a policy said no. `pending`: the work goes on, the model has an acknowledgement.
 `suspended`: nothing was answered yet, and the model is not called before it is. `unknown`: the result was not
-kept, and nobody knows whether the call has run; `Runtime.runs.resolve` settles it."""
+kept, and nobody knows whether the call has run; `Runtime.runs.resolve` settles it. `running`: the call, or
+its answer, was accepted, and its result is not known yet."""
 SuspensionKind = Literal["confirmation", "input", "credential", "pending"]
 
 

@@ -104,7 +104,7 @@ async def answer_call(project: Project, name: str, answer: AnswerOptions, sessio
             specs = specs_of(runtime, result.tool)
             shown = shown_document(result, specs[0] if specs else None)
         _show(result, shown, faults, run_id)
-        if _is_stored_only(result):
+        if result.status == "running":
             print(not_over_elsewhere(engine), file=sys.stderr)
         if result.status == "unknown":
             call = f"{run_id} {result.tool_call_id}".rstrip()
@@ -117,14 +117,9 @@ async def answer_call(project: Project, name: str, answer: AnswerOptions, sessio
 
 def _exit_code(result: ToolResult) -> int:
     """Return the exit code for the result of an answered call."""
-    if result.status == "suspended" or _is_stored_only(result):
+    if result.status in ("suspended", "running"):
         return NOT_OVER
     return 0 if result.status in ("ok", "denied", "pending") else 1
-
-
-def _is_stored_only(result: ToolResult) -> bool:
-    """Return whether the answer is stored, and nothing is known of the call yet."""
-    return result.status == "pending" and not result.json
 
 
 def _with_credential(suspended: Suspended, answer: AnswerOptions) -> AnswerOptions:
@@ -159,7 +154,7 @@ def _show(result: ToolResult, shown: bytes, faults: Sequence[str], run_id: str) 
     if result.json:
         show_document(shown)
         sys.stdout.flush()
-    elif result.status == "pending":
+    elif result.status == "running":
         print(result.display, file=sys.stderr)
         print(f"wait for it with: toolgen runs resume {printable(run_id)}", file=sys.stderr)
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, cast
 
 from pydantic_core import from_json, to_json
 
 from toolgen.calls.call import NO_META, CallMeta
 from toolgen.calls.errors import DeclaredError, causes_of
 from toolgen.calls.reports import CallReports, ProgressCallback
-from toolgen.calls.results import SuspendedCall, ToolResult
+from toolgen.calls.results import EndStatus, SuspendedCall, ToolResult
 from toolgen.calls.specs import ToolSpec
 from toolgen.calls.steps.result_encoding import truncate_document
 from toolgen.contract.json_value import Json
@@ -164,7 +164,7 @@ class EventReporter(CallReports):
         error, hint = result.error, result.retry_hint
         event = ToolEnd(
             tool=result.tool,
-            status=result.status,
+            status=cast(EndStatus, result.status),
             result=self._public(result, spec),
             error=self._truncate_text(str(error)) if error else "",
             code=error.code if isinstance(error, DeclaredError) else "",

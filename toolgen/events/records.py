@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
 from toolgen.calls.results import ArtifactRef as ArtifactRef
-from toolgen.calls.results import Bounds, ToolStatus
+from toolgen.calls.results import Bounds, EndStatus
 from toolgen.contract.record import record
 
 
@@ -106,7 +106,7 @@ class ToolEnd(Head):
     type: Literal["tool_end"] = "tool_end"
     tool: str
     """The id of the tool; the name that was asked for when no tool has it."""
-    status: ToolStatus
+    status: EndStatus
     result: Any = None
     """What the model saw; None while there is nothing to see."""
     error: str = ""

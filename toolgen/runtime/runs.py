@@ -116,7 +116,7 @@ class Runs:
     async def call_result(self, run_id: str) -> ToolResult:
         """Return the result of the direct call of a run as it stands, with what it waits for.
 
-        It is pending while the call is executed. Of one that has ended it is what was kept.
+        It is running while the call is executed. Of one that has ended it is what was kept.
 
         Raises:
             UnknownRunError: no run of a direct call has the id.

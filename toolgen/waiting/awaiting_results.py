@@ -52,7 +52,7 @@ async def run_result(
 async def result_so_far(reader: CallReader, run_id: str) -> ToolResult | None:
     """Return the result of the direct call of a run as it stands; None for a run of no direct call.
 
-    It is pending while the call is executed, and suspended while it waits for people.
+    It is running while the call is executed, and suspended while it waits for people.
 
     Raises:
         UnknownRunError: no run has the id.
@@ -70,7 +70,7 @@ async def result_so_far(reader: CallReader, run_id: str) -> ToolResult | None:
                 return await _run_result(reader, run_id, call, nobody)
     text = "the call is executed; its result is not known yet"
     call_id = call["meta"]["tool_call_id"]
-    return ToolResult(tool=call["tool"], status="pending", tool_call_id=call_id, display=text)
+    return ToolResult(tool=call["tool"], status="running", tool_call_id=call_id, display=text)
 
 
 async def _run_result(
@@ -150,7 +150,7 @@ async def answered_result(
 
     It is typed where this process has executed the call, and the log has the same. Of what the run of an
     agent asked it is that of the direct call above, or what that still waits for. Where it is not there after
-    `wait_s` seconds, it is pending; where the call waits on without the answer, suspended.
+    `wait_s` seconds, it is running; where the call waits on without the answer, suspended.
     """
     waits, above, outer = reader.waits, expected.above, expected.outer
     try:
@@ -161,14 +161,14 @@ async def answered_result(
             if above is not None and outer is not None and (logged is None or opened.is_below):
                 return await run_result(reader, *above, outer)
     except TimeoutError:
-        return _pending(opened, above)
+        return _running(opened, above)
     if logged is None:
-        return _pending(opened, above)
+        return _running(opened, above)
     is_kept = expected.own.done() and expected.own.result().status == logged.status
     return expected.own.result() if is_kept else logged
 
 
-def _pending(opened: OpenedToken, above: tuple[str, CallDocument] | None) -> ToolResult:
+def _running(opened: OpenedToken, above: tuple[str, CallDocument] | None) -> ToolResult:
     """Return the result of a call whose answer is stored, and which has no result yet."""
     frozen, is_below = opened.frozen, opened.is_below
     if above is not None and (is_below or frozen is None):
@@ -178,7 +178,7 @@ def _pending(opened: OpenedToken, above: tuple[str, CallDocument] | None) -> Too
         tool, tool_call_id = frozen.tool, frozen.meta.tool_call_id
     return ToolResult(
         tool=tool,
-        status="pending",
+        status="running",
         tool_call_id=tool_call_id,
         display="the answer is stored; the result is not known yet",
     )

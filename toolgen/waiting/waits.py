@@ -85,7 +85,7 @@ class Waits:
         and in other processes, it is what the log of the run says: status, document, display and error of the
         same result, without the typed value and artifacts, `{"sensitive": true}` for each sensitive value.
 
-        Where nobody has executed the call after `wait_s` seconds, the status is `pending`: the answer is
+        Where nobody has executed the call after `wait_s` seconds, the status is `running`: the answer is
         kept, and the same answer asks again. Where the host that was to execute it could not verify the call,
         it is `suspended` with its next token, or a `SuspensionError`, if this host cannot either.
 
@@ -199,7 +199,7 @@ class Waits:
     ) -> ToolResult:
         """Return the result of a suspended call once somebody else has answered it.
 
-        Where it has none after `wait_s` seconds, the status is `pending`; None waits for as long as it takes.
+        Where it has none after `wait_s` seconds, the status is `running`; None waits for as long as it takes.
 
         Raises:
             SuspensionError: nothing waits under the token, it belongs to another session, or nobody

@@ -155,7 +155,7 @@ class Call(TypedDict):
     """Id of its run where it is kept; else the id that events name it by."""
     tool: str
     tool_call_id: str
-    outcome: Literal["ok", "error", "denied", "pending", "suspended", "unknown"]
+    outcome: Literal["ok", "error", "denied", "pending", "suspended", "unknown", "running"]
     result: NotRequired[Any]
     """What the model reads: the result, or the acknowledgement of a pending call."""
     error: NotRequired[CallFailure]

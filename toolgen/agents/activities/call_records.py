@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from pydantic_core import to_jsonable_python
 
 from toolgen.calls.content import TextContent
 from toolgen.calls.errors import causes_of
-from toolgen.calls.results import Artifact, ArtifactRef, ToolResult
+from toolgen.calls.results import Artifact, ArtifactRef, EndStatus, ToolResult
 from toolgen.calls.specs import ToolSpec
 from toolgen.calls.steps.artifact_refs import NO_STORE
 from toolgen.contract.json_value import Json
@@ -29,7 +29,7 @@ def call_record(
     refs = [to_jsonable_python(artifact.ref) for artifact in result.artifacts if artifact.ref is not None]
     if spec is not None and spec.reminder and content and content[-1] == TextContent(text=spec.reminder):
         content, reminder = content[:-1], spec.reminder
-    status = result.status
+    status = cast(EndStatus, result.status)
     done: CallRecord = {
         "status": status,
         "answer": {

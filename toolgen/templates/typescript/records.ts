@@ -13,7 +13,7 @@ export interface Hidden {
 }
 
 /** How a call ended, or why it has not ended yet. */
-export type Outcome = "ok" | "error" | "denied" | "pending" | "suspended" | "unknown";
+export type Outcome = "ok" | "error" | "denied" | "pending" | "suspended" | "unknown" | "running";
 
 /** What is wrong with one value of a document. */
 export interface Issue {
@@ -179,6 +179,11 @@ export interface UnknownCall extends CallFacts {
   error?: OtherError;
 }
 
+/** A call that is executed, or whose answer was accepted, without a result yet. */
+export interface RunningCall extends CallFacts {
+  outcome: "running";
+}
+
 /** A call, by its `outcome`; of a tool that has neither artifacts nor declared errors, unless they are given. */
 export type Call<Result, Kept = never, Declared = never, Ack = never> =
   | OkCall<Result, Kept>
@@ -186,7 +191,8 @@ export type Call<Result, Kept = never, Declared = never, Ack = never> =
   | DeniedCall
   | PendingCall<Ack>
   | SuspendedCall
-  | UnknownCall;
+  | UnknownCall
+  | RunningCall;
 
 /** A call of a tool whose design nobody knows. */
 export type AnyCall = Call<Json, Artifact, AnyError, Json>;

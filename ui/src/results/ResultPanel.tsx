@@ -11,7 +11,7 @@ import { addressOf } from "../address";
 import { texts } from "../texts";
 import { ArtifactView } from "../views/ArtifactView";
 
-const TONES: Readonly<Record<Outcome, Tone>> = { ok: "good", error: "bad", denied: "bad", pending: "waiting", suspended: "waiting", unknown: "bad" };
+const TONES: Readonly<Record<Outcome, Tone>> = { ok: "good", error: "bad", denied: "bad", pending: "waiting", suspended: "waiting", unknown: "bad", running: "waiting" };
 type Shown = "table" | "tree" | "model" | "trace";
 
 export function OutcomeTag({ outcome }: { outcome: Outcome }) {

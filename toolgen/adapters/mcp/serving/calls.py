@@ -319,7 +319,7 @@ class ToolCalls:
             result = await self._runtime.waits.result(
                 asked.token, session_id=request.meta.session_id, wait_s=self._pending_s
             )
-        if result.status == "pending":
+        if result.status == "running":
             return kept_result(asked) if asked.outer is None else waiting_below_result(asked)
         return await self._completed(request, result)
 
