@@ -182,5 +182,5 @@ async def test_a_run_of_another_version_of_its_loop_stands_still(
 @pytest.mark.parametrize("number", [0, 2, None, "1"])
 def test_an_event_in_another_format_is_refused(number: object) -> None:
     document = {**as_json(RunCompleted(status="completed")), "format": number}
-    with pytest.raises(ValueError, match=f"the event is of format {number!r}; this version reads format 1"):
+    with pytest.raises(ValueError, match=f"the event has format {number!r}, and this toolgen reads format 1"):
         from_json(document)
