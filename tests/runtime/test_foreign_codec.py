@@ -11,6 +11,7 @@ import pytest
 from pydantic import Field
 
 from tests.selection import diagonal
+from toolgen.calls.codec import CheckedCodec
 from toolgen.contract.json_value import Json
 from toolgen.runtime import (
     AnyJson,
@@ -26,7 +27,7 @@ from toolgen.runtime import (
     ToolSpec,
     ToolValidationError,
 )
-from toolgen.runtime.generated import CheckedCodec, Foreign, Nullable, SchemaModel
+from toolgen.runtime.generated import Foreign, Nullable, SchemaModel
 
 
 class Issue(SchemaModel):

@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING
 
-from toolgen.calls.codec import CheckedCodec
 from toolgen.calls.codec_module import CodecModule
 from toolgen.calls.errors import check_format
 from toolgen.calls.specs import CallBuilder
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CallBuilder",
-    "CheckedCodec",
     "CodecModule",
     "Email",
     "Foreign",
