@@ -44,8 +44,8 @@ def _leave(code: int) -> None:
 
 def _run(args: Sequence[str]) -> int:
     try:
-        if list(args) in (["gen"], ["gen", "--check"]):
-            return _generate(is_check=len(args) > 1)
+        if list(args) == ["gen"]:
+            return _generate()
         from .app import run
 
         return run(args)
@@ -67,16 +67,14 @@ def _run(args: Sequence[str]) -> int:
     return 2
 
 
-def _generate(*, is_check: bool) -> int:
+def _generate() -> int:
     """Return the exit code of `toolgen gen`; that there are no options would take a tenth of it to parse."""
     try:
         from .config import find_project
-        from .gen import check_output, generate_output
+        from .gen import generate_output
         from .outcome import print_outcome
 
-        project = find_project(None)
-        run = check_output if is_check else generate_output
-        return print_outcome(run(project))
+        return print_outcome(generate_output(find_project(None)))
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:  # nobody reads what it prints

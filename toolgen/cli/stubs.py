@@ -44,10 +44,6 @@ class StubPlan:
     edits: Mapping[Path, Edit]
     notes: tuple[str, ...]
 
-    @property
-    def is_empty(self) -> bool:
-        return not (self.new or self.edits or self.notes)
-
 
 def plan_stubs(project: Project, design: Design, folder: Path) -> StubPlan:
     """Return the plan; `folder` is the path of the stubs in messages.
