@@ -98,7 +98,7 @@ async def test_one_port_has_the_page_the_surface_and_mcp(tmp_path: Path) -> None
             assert server.token not in str(page.url)
             assert (await browser.get("/openapi.json")).json()["openapi"] == "3.1.0"
         call = await server.client.post("/tools/destroy/calls", json={"arguments": {"item": "tea"}})
-        assert call.json()["waits"][0]["session_id"] == "s1"
+        assert call.json()["suspensions"][0]["session_id"] == "s1"
         http = httpx2.AsyncClient(headers={"authorization": f"Bearer {server.token}"})
         async with http, Client(streamable_http_client(f"{server.url}/mcp", http_client=http)) as mcp:
             assert "order" in {tool.name for tool in (await mcp.list_tools()).tools}
@@ -124,13 +124,13 @@ async def test_a_server_beside_a_worker_is_its_client(tmp_path: Path) -> None:
                 async for _, event in reader:
                     types.append(event["type"])
                     if event["type"] == "await_confirmation":
-                        [wait] = (await beside.client.get("/waits")).json()["waits"]
+                        [wait] = (await beside.client.get("/suspensions")).json()["suspensions"]
                         answer = {"answer": {"approved": True}}
-                        answered = await beside.client.post(f"/waits/{wait['id']}/answer", json=answer)
-                        assert answered.json()["call"]["outcome"] == "ok"
+                        answered = await beside.client.post(f"/suspensions/{wait['id']}/answer", json=answer)
+                        assert answered.json()["call"]["status"] == "ok"
             assert types[-1] == "run_stream_end"
             shown = (await worker.client.get(f"/runs/{run['id']}")).json()
-            assert (shown["state"], shown["text"]) == ("completed", "It is gone.")
+            assert (shown["status"], shown["text"]) == ("completed", "It is gone.")
 
 
 def test_other_machines_are_not_served(

@@ -60,7 +60,7 @@ async def test_the_client_of_the_example_is_served(tmp_path: Path) -> None:
     )
     assert calls["next"].pop("steps") > 2
     assert calls["next"] == {
-        "outcome": "ok",
+        "status": "ok",
         "bounds": {"returned": 4, "truncated": False, "total": 24},
     }
     assert (calls["once"]["same"], calls["once"]["kept"]) == (True, "ok")

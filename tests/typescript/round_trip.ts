@@ -43,7 +43,7 @@ function cutting(bytes: number, isSilent: boolean): { fetch: typeof fetch; conne
 
 async function calls(): Promise<object> {
   const first = await client.tools.devices.listDevices({ site_id: "harbour", limit: 20 }, session);
-  if (first.outcome !== "ok") throw new Error(first.outcome);
+  if (first.status !== "ok") throw new Error(first.status);
   const { devices, returned, truncated } = first.result;
   const next = await client.call(first.tool, first.next_arguments, { ...session, trace: true });
   const key = { ...session, idempotencyKey: "dim-1" };
@@ -53,15 +53,15 @@ async function calls(): Promise<object> {
   const prices = await client.tools.tariffs.getPrices({ tariff: "nowhere" }, session);
   return {
     first: { names: devices.map((device) => device.name), returned, truncated, isTruncated: isTruncated(first.result) },
-    next: { outcome: next.outcome, steps: next.trace?.length, bounds: next.outcome === "ok" && next.bounds },
-    once: { id: once.id, same: once.id === again.id, kept: (await client.calls.get(once.id)).outcome },
+    next: { status: next.status, steps: next.trace?.length, bounds: next.status === "ok" && next.bounds },
+    once: { id: once.id, same: once.id === again.id, kept: (await client.calls.get(once.id)).status },
     prices: failure(prices),
   };
 }
 
 /** Return the details of the error that the design declares. */
 function failure(call: tariffs.GetPricesCall): string[] {
-  if (call.outcome !== "error") return [call.outcome];
+  if (call.status !== "error") return [call.status];
   return call.error.code === "unknown_tariff" ? [call.error.code, ...call.error.details.known] : [call.error.message];
 }
 
@@ -71,8 +71,8 @@ async function refused(): Promise<object> {
   const nobody = await refusal(new Surface({ baseUrl, token: "x" }).catalog());
   const unknown = await refusal(client.call("no.such.tool"));
   return {
-    misfit: misfit.is("arguments-refused") && misfit.issues.map((issue) => [issue.pointer, issue.constraint]),
-    nobody: [nobody.status, nobody.is("not-authenticated")],
+    misfit: misfit.is("invalid-arguments") && misfit.issues.map((issue) => [issue.pointer, issue.constraint]),
+    nobody: [nobody.status, nobody.is("unauthenticated")],
     unknown: [unknown.status, unknown.type, unknown.message],
   };
 }
@@ -80,8 +80,8 @@ async function refused(): Promise<object> {
 async function artifacts(): Promise<object> {
   const payload = { device_id: "h23", start: "2026-01-01T00:00:00Z", end: "2026-01-29T00:00:00Z" };
   const call = await client.tools.devices.getTimeSeries(payload, session);
-  const series = call.outcome === "ok" ? call.artifacts?.[0] : undefined;
-  if (series?.uri === undefined) throw new Error(call.outcome);
+  const series = call.status === "ok" ? call.artifacts?.[0] : undefined;
+  if (series?.uri === undefined) throw new Error(call.status);
   const { readings } = await client.artifacts.load(series);
   const part = await client.artifacts.fetch(series.uri, { range: "bytes=0-9" });
   const linked = await fetch(client.artifacts.url(series.uri), { headers: { authorization: `Bearer ${token}` } });
@@ -96,29 +96,29 @@ async function artifacts(): Promise<object> {
 
 async function waits(): Promise<object> {
   const asked = await client.tools.maintenance.factoryReset({ device_id: "h10" }, session);
-  const [wait] = asked.waits ?? [];
-  if (wait === undefined) throw new Error(asked.outcome);
-  const listed = (await client.waits.list(session)).waits.map((each) => each.id);
-  const unfit = await refusal(client.waits.answer(wait.id, { approved: true, payload: { keep_on: 3 } }));
+  const [wait] = asked.suspensions ?? [];
+  if (wait === undefined) throw new Error(asked.status);
+  const listed = (await client.suspensions.list(session)).suspensions.map((each) => each.id);
+  const unfit = await refusal(client.suspensions.answer(wait.id, { approved: true, payload: { keep_on: 3 } }));
   const yes: maintenance.FactoryResetAnswer = { approved: true, payload: { keep_on: true } };
-  const answered = await client.waits.answer(wait.id, yes, { waitSeconds: 30 });
+  const answered = await client.suspensions.answer(wait.id, yes, { waitSeconds: 30 });
 
   const other = await client.tools.maintenance.factoryReset({ device_id: "h11" }, session);
-  const taken = await client.waits.cancel(other.waits?.[0]?.id ?? "", "not today");
+  const taken = await client.suspensions.cancel(other.suspensions?.[0]?.id ?? "", "not today");
 
   const pending = await client.tools.maintenance.updateFirmware({ device_id: "h10", version: "2.4.0" }, session);
-  const work = pending.waits?.[0]?.id ?? "";
+  const work = pending.suspensions?.[0]?.id ?? "";
   const result: maintenance.UpdateFirmwareAnswer = { version: "2.4.0" };
-  const done = await client.waits.answer((await client.waits.get(work)).id, result);
+  const done = await client.suspensions.answer((await client.suspensions.get(work)).id, result);
   return {
-    asked: [asked.outcome, wait.kind, wait.question, wait.arguments],
+    asked: [asked.status, wait.kind, wait.question, wait.arguments],
     listed: listed.includes(wait.id),
-    unfit: [unfit.is("answer-refused"), unfit.status],
-    answered: [answered.call?.outcome, answered.wait_id === wait.id],
-    taken: taken.call?.outcome === "denied" && [taken.call.error.code, taken.call.error.message],
-    pending: pending.outcome === "pending" && pending.result,
-    done: done.call?.outcome === "ok" && done.call.result,
-    left: (await client.waits.list(session)).waits.length,
+    unfit: [unfit.is("invalid-answer"), unfit.status],
+    answered: [answered.call?.status, answered.suspension_id === wait.id],
+    taken: taken.call?.status === "denied" && [taken.call.error.code, taken.call.error.message],
+    pending: pending.status === "pending" && pending.result,
+    done: done.call?.status === "ok" && done.call.result,
+    left: (await client.suspensions.list(session)).suspensions.length,
   };
 }
 
@@ -163,7 +163,7 @@ async function runs(): Promise<object> {
     silent,
     late: late.length === count - 2,
     after: after.done,
-    ended: [ended.state, ended.agent, ended.text],
+    ended: [ended.status, ended.agent, ended.text],
     turns: turns.map((turn) => turn.messages.map((each) => each.type)),
     further: further.id !== run.id && listed.runs.length === 1,
     sessions: sessions.sessions.map((each) => each.id),

@@ -59,7 +59,7 @@ def served(record: Any) -> dict[str, bool]:
         ("Bounds", records.Bounds),
         ("Artifact", records.ArtifactRecord),
         ("AnyError", records.CallFailure),
-        ("Wait", records.Wait),
+        ("Suspension", records.Suspension),
         ("Answered", records.Answered),
         ("Run", records.Run),
         ("Session", records.SessionRecord),
@@ -71,9 +71,9 @@ def test_records_are_those_of_the_surface(name: str, record: Any) -> None:
     assert properties(name) == served(record)
 
 
-def test_a_call_has_the_facts_of_the_surface_by_its_outcome() -> None:
-    outcomes = ("Ok", "Error", "Denied", "Pending", "Suspended", "Unknown")
-    keys = {key for outcome in outcomes for key in properties(f"{outcome}Call")}
+def test_a_call_has_the_facts_of_the_surface_by_its_status() -> None:
+    statuses = ("Ok", "Error", "Denied", "Pending", "Suspended", "Unknown", "Running")
+    keys = {key for status in statuses for key in properties(f"{status}Call")}
     call = served(records.Call)
     assert keys == call.keys()
     facts = properties("CallFacts")
@@ -87,7 +87,7 @@ def test_problems_are_those_of_the_surface() -> None:
 
 
 def test_words_are_those_of_the_runtime() -> None:
-    assert literals("export type Outcome =") == set(get_args(ToolStatus))
+    assert literals("export type Status =") == set(get_args(ToolStatus))
     assert literals("  constraint:") == set(get_args(IssueCode))
     assert literals("  view?:") == set(get_args(ArtifactView))
     of_errors = RECORDS.partition("export interface OtherError")[2].partition("}")[0]

@@ -27,7 +27,7 @@ A_co = TypeVar("A_co", covariant=True)
 
 EndStatus = Literal["ok", "error", "denied", "pending", "suspended", "unknown"]
 """Status of a call in its `tool_end`."""
-ToolStatus = EndStatus | Literal["running"]
+ToolStatus = Literal[EndStatus, "running"]
 """`denied`: a person or a policy said no. `pending`: the work goes on, the model has an acknowledgement.
 `suspended`: nothing was answered yet, and the model is not called before it is. `unknown`: the result was not
 kept, and nobody knows whether the call has run; `Runtime.runs.resolve` settles it. `running`: the call, or

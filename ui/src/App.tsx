@@ -26,7 +26,7 @@ export function App() {
   const place = PLACES.find((one) => one === address.place) ?? "tools";
   const loaded = useLoaded("catalogue", catalogue);
   const agents = useLoaded("agents", () => surface.agents());
-  const waits = useLoaded("waits", () => surface.waits.list(), EVERY_MS);
+  const waits = useLoaded("waits", () => surface.suspensions.list(), EVERY_MS);
   const help = useRef<HTMLDialogElement>(null);
   useKeys({
     "?": () => { help.current?.showModal(); },
@@ -35,7 +35,7 @@ export function App() {
   useKeys(place === "tools" ? {} : { j: () => { step(1); }, k: () => { step(-1); }, "/": searchTools });
   useEffect(() => { document.title = `${address.parts[0] ?? address.place} · toolgen`; }, [address.parts, address.place]);
   const failed = loaded.error ?? waits.error;
-  const waiting = waits.value?.waits.length ?? 0;
+  const waiting = waits.value?.suspensions.length ?? 0;
   return (
     <div className="app">
       <a className="skip" href="#main" onClick={(event) => { event.preventDefault(); document.querySelector<HTMLElement>("main")?.focus(); }}>{texts.frame.skip}</a>
@@ -51,7 +51,7 @@ export function App() {
         <Colours />
         <button type="button" className="plain" aria-label={texts.help} onClick={() => { help.current?.showModal(); }}>?</button>
       </nav>
-      {failed !== undefined && !(failed instanceof Problem && failed.is("not-kept")) && (
+      {failed !== undefined && !(failed instanceof Problem && failed.is("not-implemented")) && (
         <div className="over"><Banner tone="bad">{wordsOf(failed)} <button type="button" onClick={() => { loaded.again(); waits.again(); }}>{texts.frame.again}</button></Banner></div>
       )}
       {loaded.value === undefined ? <><aside className="side"><Skeleton what={texts.frame.catalogue} rows={12} /></aside><main id="main" className="main" /></> : (

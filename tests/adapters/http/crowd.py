@@ -103,7 +103,7 @@ async def crowd(streams: int, calls: int, runs: int) -> Counts:
         await _call_all(client, calls)
         async with asyncio.timeout(300):
             await asyncio.gather(*of_runs)
-            assert (await client.post("/tools/order/calls", json=_LAST)).json()["outcome"] == "ok"
+            assert (await client.post("/tools/order/calls", json=_LAST)).json()["status"] == "ok"
             await last
     _check_all(to_all, calls + runs + 1)
     _check_runs(to_runs)

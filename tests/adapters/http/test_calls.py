@@ -18,7 +18,7 @@ async def test_a_call_returns_its_result() -> None:
         answer = await shop.call("order", {"item": "tea", "amount": 2}, trace=True)
         call = answer.json()
     assert answer.status_code == 200
-    assert (call["outcome"], call["result"], call["tool"]) == ("ok", "2 tea", f"{SHOP}.order")
+    assert (call["status"], call["result"], call["tool"]) == ("ok", "2 tea", f"{SHOP}.order")
     assert call["id"] == call["tool_call_id"]
     assert [step["step"] for step in call["trace"]][:2] == ["lookup", "decode"]
     assert shop.shop.log == ["order 2 tea"]
@@ -34,7 +34,7 @@ async def test_facts_of_a_call_come_from_the_host() -> None:
 async def test_refused_arguments_are_a_problem_with_their_issues() -> None:
     async with served() as shop:
         answer = await shop.call("order", {"amount": "two"})
-    assert problem(answer) == (422, "arguments-refused")
+    assert problem(answer) == (422, "invalid-arguments")
     issues = {(issue["path"], issue["pointer"], issue["constraint"]) for issue in answer.json()["issues"]}
     assert issues == {("$.item", "/item", "missing_field"), ("$.amount", "/amount", "invalid_type")}
     assert shop.shop.log == []
@@ -43,7 +43,7 @@ async def test_refused_arguments_are_a_problem_with_their_issues() -> None:
 async def test_arguments_that_are_no_object_are_refused_by_the_tool() -> None:
     async with served() as shop:
         answer = await shop.client.post("/tools/order/calls", json={"arguments": [1]})
-    assert problem(answer) == (422, "arguments-refused")
+    assert problem(answer) == (422, "invalid-arguments")
 
 
 async def test_an_unknown_tool_is_a_problem_that_names_close_ones() -> None:
@@ -58,7 +58,7 @@ async def test_a_call_that_failed_is_an_outcome(tool: str, message: str) -> None
     async with served() as shop:
         answer = await shop.call(tool)
     call = answer.json()
-    assert (answer.status_code, call["outcome"]) == (200, "error")
+    assert (answer.status_code, call["status"]) == (200, "error")
     assert call["error"]["message"].startswith(message)
     assert "hunter2" not in answer.text
     assert ("correlation_id" in call["error"]) == (tool == "crash")
@@ -80,13 +80,16 @@ async def test_the_same_key_of_another_call_is_refused(tool: str) -> None:
     async with served() as shop:
         made = {"item": "tea"} if tool == "order" else {}
         assert (await shop.call(tool, made, key="k1")).status_code == 200
-        assert problem(await shop.call("order", {"item": "milk"}, key="k1")) == (422, "key-reused")
+        assert problem(await shop.call("order", {"item": "milk"}, key="k1")) == (
+            422,
+            "idempotency-key-reused",
+        )
     assert len(shop.shop.log) == 1
 
 
 async def test_refused_arguments_take_no_key() -> None:
     async with served() as shop:
-        assert problem(await shop.call("order", {}, key="k1")) == (422, "arguments-refused")
+        assert problem(await shop.call("order", {}, key="k1")) == (422, "invalid-arguments")
         assert (await shop.call("order", {"item": "tea"}, key="k1")).status_code == 200
 
 
@@ -114,9 +117,9 @@ async def test_a_key_counts_after_a_restart(tmp_path: Path) -> None:
 async def test_a_runtime_without_an_engine_says_that_it_keeps_nothing() -> None:
     async with served(engine=None) as shop:
         assert (await shop.call("order", {"item": "tea"})).status_code == 200
-        assert problem(await shop.call("order", {"item": "tea"}, key="k1")) == (501, "not-kept")
+        assert problem(await shop.call("order", {"item": "tea"}, key="k1")) == (501, "not-implemented")
         assert problem(await shop.client.get("/calls/call_1")) == (404, "not-found")
-        assert problem(await shop.client.get("/waits")) == (501, "not-kept")
+        assert problem(await shop.client.get("/suspensions")) == (501, "not-implemented")
 
 
 async def test_what_others_called_is_not_there() -> None:
@@ -132,10 +135,10 @@ async def test_what_others_called_is_not_there() -> None:
 async def test_sensitive_values_are_hidden() -> None:
     async with served() as shop:
         call = (await shop.call("destroy", {"item": "tea", "code": "s3cret-c0de"})).json()
-        wait = call["waits"][0]["id"]
-        assert call["waits"][0]["arguments"] == {"item": "tea", "code": {"sensitive": True}}
-        answered = await shop.post(f"/waits/{wait}/answer", answer={"approved": True})
-        assert answered.json()["call"]["outcome"] == "ok"
+        wait = call["suspensions"][0]["id"]
+        assert call["suspensions"][0]["arguments"] == {"item": "tea", "code": {"sensitive": True}}
+        answered = await shop.post(f"/suspensions/{wait}/answer", answer={"approved": True})
+        assert answered.json()["call"]["status"] == "ok"
         kept = await shop.client.get(f"/calls/{call['id']}")
     assert shop.shop.log == ["destroy tea s3cret-c0de"]
     assert "s3cret" not in answered.text + kept.text
@@ -144,14 +147,14 @@ async def test_sensitive_values_are_hidden() -> None:
 @pytest.mark.parametrize(
     ("content", "headers", "expected"),
     [
-        (b"{", {}, (400, "malformed-request")),
-        (b"[]", {}, (400, "malformed-request")),
-        (b'{"argument":{}}', {}, (400, "malformed-request")),
-        (b'{"session":1}', {}, (400, "malformed-request")),
-        (b"a=1", {"content-type": "application/x-www-form-urlencoded"}, (415, "not-json")),
-        (b"[" * 70 + b"]" * 70, {}, (413, "too-large")),
-        (b'{"arguments":"' + b"x" * 5000 + b'"}', {}, (413, "too-large")),
-        (b"{}", {"idempotency-key": "k" * 201}, (400, "malformed-request")),
+        (b"{", {}, (400, "invalid-request")),
+        (b"[]", {}, (400, "invalid-request")),
+        (b'{"argument":{}}', {}, (400, "invalid-request")),
+        (b'{"session":1}', {}, (400, "invalid-request")),
+        (b"a=1", {"content-type": "application/x-www-form-urlencoded"}, (415, "unsupported-media-type")),
+        (b"[" * 70 + b"]" * 70, {}, (413, "content-too-large")),
+        (b'{"arguments":"' + b"x" * 5000 + b'"}', {}, (413, "content-too-large")),
+        (b"{}", {"idempotency-key": "k" * 201}, (400, "invalid-request")),
     ],
 )
 async def test_a_body_that_is_none_is_refused(

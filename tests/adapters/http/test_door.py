@@ -20,7 +20,7 @@ from .shop import AGENT, BASE, Shop, by_header, problem, served, shop_runtime
 async def test_nobody_whom_the_host_does_not_know_is_let_in() -> None:
     async with served() as shop:
         answer = await shop.client.get("/catalog", headers={"x-caller": "nobody"})
-    assert problem(answer) == (401, "not-authenticated")
+    assert problem(answer) == (401, "unauthenticated")
     assert answer.headers["www-authenticate"] == "Bearer"
 
 
@@ -42,12 +42,12 @@ async def test_a_function_of_the_host_that_fails_lets_nobody_in(said: Any) -> No
 @pytest.mark.parametrize(
     ("headers", "expected"),
     [
-        ({"host": "evil.example"}, (421, "wrong-host")),
-        ({"host": "localhost:80@evil.example"}, (421, "wrong-host")),
-        ({"origin": "https://evil.example"}, (403, "not-allowed")),
-        ({"origin": "null"}, (403, "not-allowed")),
-        ({"host": "127.0.0.1:9", "origin": "http://localhost:9"}, (403, "not-allowed")),
-        ({"host": "localhost:9", "origin": "http://localhost:10"}, (403, "not-allowed")),
+        ({"host": "evil.example"}, (421, "misdirected-request")),
+        ({"host": "localhost:80@evil.example"}, (421, "misdirected-request")),
+        ({"origin": "https://evil.example"}, (403, "forbidden")),
+        ({"origin": "null"}, (403, "forbidden")),
+        ({"host": "127.0.0.1:9", "origin": "http://localhost:9"}, (403, "forbidden")),
+        ({"host": "localhost:9", "origin": "http://localhost:10"}, (403, "forbidden")),
         ({"host": "localhost:9", "origin": "http://localhost:9"}, None),
         ({"host": "LOCALHOST", "origin": "https://localhost"}, None),
     ],
@@ -66,23 +66,23 @@ async def test_other_origins_are_let_in_that_the_host_names() -> None:
     async with served(options) as shop:
         ours = {"host": "tools.example", "origin": "https://app.example"}
         asked = {**ours, "access-control-request-method": "POST", "access-control-request-headers": "range"}
-        preflight = await shop.client.options("/waits", headers=asked)
+        preflight = await shop.client.options("/suspensions", headers=asked)
         answer = await shop.client.get("/catalog", headers=ours)
         theirs = await shop.client.get("/catalog", headers={**ours, "origin": "https://app.example.evil"})
-        assert problem(await shop.client.get("/catalog")) == (421, "wrong-host")
+        assert problem(await shop.client.get("/catalog")) == (421, "misdirected-request")
     assert preflight.status_code == 200
     for one in (preflight, answer):
         assert one.headers["access-control-allow-origin"] == "https://app.example"
     assert "etag" in answer.headers["access-control-expose-headers"].lower()
-    assert problem(theirs) == (403, "not-allowed")
+    assert problem(theirs) == (403, "forbidden")
 
 
 @pytest.mark.parametrize(
     ("method", "path", "expected"),
     [
         ("GET", "/nothing", (404, "not-found")),
-        ("DELETE", "/runs", (405, "wrong-method")),
-        ("GET", "/tools/order/calls", (405, "wrong-method")),
+        ("DELETE", "/runs", (405, "method-not-allowed")),
+        ("GET", "/tools/order/calls", (405, "method-not-allowed")),
         ("HEAD", "/events", None),
     ],
 )
@@ -123,7 +123,7 @@ async def test_calls_at_once_have_a_limit() -> None:
         await asyncio.gather(*holding)
         await shop.surface.calls_ended()
         assert (await shop.call("count")).status_code == 200
-    assert (problem(own), problem(full)) == ((429, "too-many"), (503, "unavailable"))
+    assert (problem(own), problem(full)) == ((429, "too-many-requests"), (503, "unavailable"))
     assert own.headers["retry-after"] == full.headers["retry-after"] == "1"
 
 
@@ -157,7 +157,7 @@ async def test_a_function_may_say_which_sessions_are_the_callers() -> None:
                 assert (await client.post("/tools/order/calls", json=body)).status_code == status
             assert problem(await client.post("/runs", json={"agent": AGENT, "message": "hello"})) == (
                 400,
-                "malformed-request",
+                "invalid-request",
             )
 
 
@@ -169,7 +169,7 @@ async def test_the_page_is_for_who_has_the_token_of_this_start() -> None:
         async with httpx.AsyncClient(transport=transport, base_url="http://localhost:8111") as client:
             assert (await client.get("/")).status_code == 401
             assert (await client.get("/?token=x")).status_code == 401
-            assert problem(await client.get("/catalog")) == (401, "not-authenticated")
+            assert problem(await client.get("/catalog")) == (401, "unauthenticated")
             assert (await client.get("/", headers={"host": "evil.example"})).status_code == 421
             entered = await client.get(f"/?token={token.value}")
             assert (entered.status_code, entered.headers["location"]) == (303, ".")

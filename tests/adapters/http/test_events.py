@@ -43,10 +43,10 @@ async def test_what_is_no_id_is_refused() -> None:
     async with served() as shop:
         run = (await shop.post("/runs", agent=AGENT, message="hello")).json()
         answer = await shop.client.get(f"/runs/{run['id']}/events", headers={"last-event-id": "-1"})
-        assert problem(answer) == (400, "malformed-request")
-        assert problem(await shop.client.get("/events?types=tool_end,nothing")) == (400, "malformed-request")
+        assert problem(answer) == (400, "invalid-request")
+        assert problem(await shop.client.get("/events?types=tool_end,nothing")) == (400, "invalid-request")
     async with served(events=None) as shop:
-        assert problem(await shop.client.get("/events")) == (501, "not-kept")
+        assert problem(await shop.client.get("/events")) == (501, "not-implemented")
 
 
 async def test_a_reader_that_was_cut_off_misses_nothing() -> None:
@@ -109,7 +109,7 @@ async def test_streams_are_counted_and_end_with_the_server() -> None:
         first, second = Reader(client, "/events"), Reader(client, "/events")
         async with first, second:
             refused = await client.get("/events")
-            assert problem(refused) == (429, "too-many")
+            assert problem(refused) == (429, "too-many-requests")
             assert refused.headers["retry-after"] == "1"
 
 
@@ -188,4 +188,4 @@ async def test_a_ring_has_so_many_bytes() -> None:
 
 async def order(client: httpx.AsyncClient, number: int) -> None:
     body = {"arguments": {"item": "tea", "amount": number}}
-    assert (await client.post("/tools/order/calls", json=body)).json()["outcome"] == "ok"
+    assert (await client.post("/tools/order/calls", json=body)).json()["status"] == "ok"

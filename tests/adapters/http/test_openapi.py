@@ -81,8 +81,8 @@ async def test_what_is_answered_fits_the_document() -> None:
         checked("Call", (await shop.call("order", {"item": "tea"}, trace=True)).json())
         checked("Call", (await shop.call("fail")).json())
         checked("ProblemRecord", (await shop.call("order", {"amount": "x"})).json())
-        checked("WaitPage", await shop.get("/waits"))
-        path = f"/waits/{call['waits'][0]['id']}/answer"
+        checked("SuspensionPage", await shop.get("/suspensions"))
+        path = f"/suspensions/{call['suspensions'][0]['id']}/answer"
         checked("Answered", (await shop.post(path, answer={"approved": True})).json())
         run = (await shop.post("/runs", agent=AGENT, message="tea", session="ann:1")).json()
         stream = (await shop.client.get(f"/runs/{run['id']}/events")).text

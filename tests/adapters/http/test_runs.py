@@ -29,12 +29,12 @@ async def test_a_run_has_its_answer() -> None:
         assert answer.headers["location"] == f"runs/{started['id']}"
         assert started["session_id"].startswith("ann:")
         run = await ended(shop, started["id"])
-        assert (run["kind"], run["state"], run["agent"]) == ("agent", "completed", AGENT)
+        assert (run["kind"], run["status"], run["agent"]) == ("agent", "completed", AGENT)
         assert (run["message"], run["text"], run["tool_calls"]) == ("tea", "Your tea comes.", 1)
         assert run["requested_by"] == "ann"
-        [listed] = (await shop.get("/runs", state="completed"))["runs"]
+        [listed] = (await shop.get("/runs", status="completed"))["runs"]
         assert listed == {key: value for key, value in run.items() if key != "artifacts"}
-        assert await shop.get("/runs", state="failed") == {"runs": []}
+        assert await shop.get("/runs", status="failed") == {"runs": []}
         assert await shop.get("/agents") == {"agents": [{"id": AGENT, "tools": ["order", "destroy", "hold"]}]}
     assert shop.shop.log == ["order 1 tea"]
 
@@ -49,7 +49,7 @@ async def test_the_same_key_starts_one_run() -> None:
         await ended(shop, first["id"])
         assert problem(await shop.post("/runs", agent=AGENT, message="hello", key="k1")) == (
             422,
-            "key-reused",
+            "idempotency-key-reused",
         )
         other = (await shop.post("/runs", agent=AGENT, message="tea", key="k1", caller="bob")).json()
         assert other["id"] != first["id"]
@@ -79,7 +79,7 @@ async def test_a_message_starts_a_turn_of_its_session() -> None:
         assert last == {"type": "assistant", "text": "Your tea comes."}
         [listed] = (await shop.get("/sessions"))["sessions"]
         assert (listed["id"], listed["message"]) == ("ann:s1", "hello")
-        assert (await shop.get("/sessions", state="ended")) == {"sessions": []}
+        assert (await shop.get("/sessions", status="ended")) == {"sessions": []}
 
 
 async def test_messages_have_no_sensitive_values() -> None:
@@ -89,8 +89,8 @@ async def test_messages_have_no_sensitive_values() -> None:
         engine = shop.runtime.engine
         assert engine is not None
         await engine.settled(run["id"])
-        [wait] = (await shop.get("/waits"))["waits"]
-        await shop.post(f"/waits/{wait['id']}/answer", answer={"approved": True})
+        [wait] = (await shop.get("/suspensions"))["suspensions"]
+        await shop.post(f"/suspensions/{wait['id']}/answer", answer={"approved": True})
         texts = [str(await ended(shop, run["id"])), str(await shop.get(path))]
         assert "s3cret" not in str(await shop.get("/sessions"))
     assert shop.shop.log == ["destroy tea s3cret-c0de"]
@@ -123,13 +123,13 @@ async def test_what_is_of_others_reads_as_if_it_was_not_there() -> None:
     async with served() as shop:
         run = (await shop.post("/runs", agent=AGENT, message="ask")).json()
         call = (await shop.call("order", {"item": "tea"}, key="k1")).json()
-        wait = (await shop.call("destroy", {"item": "tea"})).json()["waits"][0]
+        wait = (await shop.call("destroy", {"item": "tea"})).json()["suspensions"][0]
         for path, id_ in (
             ("/runs/{}", run["id"]),
             ("/runs/{}/events", run["id"]),
             ("/calls/{}", run["id"]),
             ("/calls/{}", call["id"]),
-            ("/waits/{}", wait["id"]),
+            ("/suspensions/{}", wait["id"]),
             ("/sessions/{}/messages", run["session_id"]),
         ):
             theirs, nothing = [
@@ -149,16 +149,16 @@ async def test_a_key_of_another_agent_is_refused() -> None:
             first = await opened.post("/runs", agent=AGENT, message="hello", key="k1", **session)
             assert first.status_code == 201
             other = await opened.post("/runs", agent="shop.cook", message="hello", key="k1", **session)
-            assert problem(other) == (422, "key-reused")
+            assert problem(other) == (422, "idempotency-key-reused")
 
 
 async def test_what_cannot_start_is_a_problem() -> None:
     async with served() as shop:
         assert problem(await shop.post("/runs", agent="shop.cook", message="hello")) == (404, "not-found")
-        assert problem(await shop.post("/runs", agent=AGENT)) == (400, "malformed-request")
+        assert problem(await shop.post("/runs", agent=AGENT)) == (400, "invalid-request")
         assert problem(await shop.client.get("/runs/run_1")) == (404, "not-found")
         endless = await shop.post("/runs", agent=AGENT, message="hello", session=f"ann:{'x' * 1000}")
-        assert problem(endless) == (400, "malformed-request")
+        assert problem(endless) == (400, "invalid-request")
         run = (await shop.post("/runs", agent=AGENT, message="ask", session="ann:s1")).json()
         assert problem(await shop.post("/runs", agent=AGENT, message="tea", session="ann:s1")) == (
             409,
@@ -166,7 +166,7 @@ async def test_what_cannot_start_is_a_problem() -> None:
         )
         answer = await shop.post(f"/runs/{run['id']}/cancel", reason="enough")
         assert answer.json()["id"] == run["id"]
-        assert (await ended(shop, run["id"]))["state"] == "canceled"
+        assert (await ended(shop, run["id"]))["status"] == "canceled"
 
 
 async def test_runs_are_listed_on_pages() -> None:
@@ -190,17 +190,17 @@ async def test_a_call_of_unknown_outcome_is_resolved(tmp_path: Path) -> None:
         await shop.has_begun.wait()
         await one.post(f"/runs/{run['id']}/cancel", reason="enough")
         known = await ended(one, run["id"])
-        [call] = known["unknown"]
-        assert known["state"] == "canceled"
+        [call] = known["unknown_calls"]
+        assert known["status"] == "canceled"
         await ended(one, (await one.post("/runs", agent=AGENT, message="hello")).json()["id"])
-        [listed] = (await one.get("/runs", state="unknown"))["runs"]
-        assert (listed["id"], listed["unknown"]) == (run["id"], [call])
-        assert (await one.get("/runs", state="unknown", limit=1))["runs"] == []  # the newest has none
-        assert (await one.get("/runs", state="unknown", caller="bob"))["runs"] == []
+        [listed] = (await one.get("/runs", status="unknown"))["runs"]
+        assert (listed["id"], listed["unknown_calls"]) == (run["id"], [call])
+        assert (await one.get("/runs", status="unknown", limit=1))["runs"] == []  # the newest has none
+        assert (await one.get("/runs", status="unknown", caller="bob"))["runs"] == []
         path = f"/runs/{run['id']}/resolve"
-        assert problem(await one.post(path, outcome="maybe")) == (400, "malformed-request")
+        assert problem(await one.post(path, outcome="maybe")) == (400, "invalid-request")
         misfit = await one.post(path, tool_call_id=call, outcome="result", result=7)
-        assert problem(misfit) == (422, "answer-refused")
+        assert problem(misfit) == (422, "invalid-answer")
         soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
         resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))
         try:
@@ -209,9 +209,9 @@ async def test_a_call_of_unknown_outcome_is_resolved(tmp_path: Path) -> None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
         assert (problem(full), str(tmp_path) in full.text) == ((503, "unavailable"), False)
         found = (await one.post(path, tool_call_id=call, outcome="result", result="held")).json()
-        assert (found["outcome"], found["result"]) == ("ok", "held")
-        assert "unknown" not in await one.get(f"/runs/{run['id']}")
-        assert (await one.get("/runs", state="unknown"))["runs"] == []
+        assert (found["status"], found["result"]) == ("ok", "held")
+        assert "unknown_calls" not in await one.get(f"/runs/{run['id']}")
+        assert (await one.get("/runs", status="unknown"))["runs"] == []
         again = await one.post(path, tool_call_id=call, outcome="failed", message="no")
         assert problem(again) == (409, "conflict")
 

@@ -192,15 +192,15 @@ async def approval(shown: Explorer, number: int) -> str:
     answer = await shown.page.request.post(
         f"{shown.url}/tools/{TOOLSET}.t{number}/calls", data={"arguments": {}}
     )
-    return f"#/waits/{(await answer.json())['waits'][0]['id']}"
+    return f"#/waits/{(await answer.json())['suspensions'][0]['id']}"
 
 
 async def asked(shown: Explorer, runtime: Runtime, number: int) -> str:
     """Have an agent ask a question; return the address of its form."""
     handle = await agents_of(runtime).client(ASKER).start(f"{number}", session_id=f"s-asked-{number}")
     await handle.settled()
-    answer = await shown.page.request.get(f"{shown.url}/waits")
-    [waiting] = [one for one in (await answer.json())["waits"] if one["run_id"] == handle.run_id]
+    answer = await shown.page.request.get(f"{shown.url}/suspensions")
+    [waiting] = [one for one in (await answer.json())["suspensions"] if one["run_id"] == handle.run_id]
     return f"#/waits/{waiting['id']}"
 
 
@@ -256,7 +256,7 @@ def expected(path: str, body: dict[str, Any], seen: dict[str, Any]) -> dict[str,
     elif path.endswith("/answer"):
         fields = {"answer": answer}
     elif path.endswith("/resolve"):
-        fields = {"result": {"result": found}, "failed": {"message": found}}.get(body["outcome"], {})
+        fields = {"result": {"result": found}, "failed": {"message": found}}.get(body["status"], {})
     else:
         fields = {"message": "message", "session": "session"}
     values = {name: seen.get(field, {}).get("value", "") for name, field in fields.items()}

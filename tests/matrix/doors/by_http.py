@@ -49,7 +49,7 @@ class ByHttp:
 
     async def answer(self, answer: Json) -> Seen:
         return self._seen(
-            (await self._post("bob", f"/waits/{self._wait}/answer", {"answer": answer}))["call"]
+            (await self._post("bob", f"/suspensions/{self._wait}/answer", {"answer": answer}))["call"]
         )
 
     async def _post(self, person: str, path: str, body: dict[str, Json]) -> Any:
@@ -61,11 +61,11 @@ class ByHttp:
         return response.json()
 
     def _seen(self, call: Any) -> Seen:
-        asked = call.get("waits", [])
+        asked = call.get("suspensions", [])
         self._wait = asked[0]["id"] if asked else ""
         shown = call.get("result", call.get("error"))
         return Seen(
-            status=call["outcome"],
+            status=call["status"],
             text="" if shown is None else json.dumps(shown),
-            question=asked[0]["question"] if call["outcome"] == "suspended" else "",
+            question=asked[0]["question"] if call["status"] == "suspended" else "",
         )

@@ -36,16 +36,16 @@ async def read_body(request: Request, limits: Limits, most_bytes: int) -> dict[s
         return {}
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type != "application/json":  # a form of another page could send any other without being asked
-        raise Problem("not-json", f"the body is {media_type or 'of no media type'}")
+        raise Problem("unsupported-media-type", f"the body is {media_type or 'of no media type'}")
     room = replace(limits, bytes=most_bytes, keys=limits.keys + _ROOM_KEYS, depth=limits.depth + _ROOM_DEPTH)
     if (exceeded := exceeded_limit(body, room)) is not None:
-        raise Problem("too-large", f"the body {exceeded.message}")
+        raise Problem("content-too-large", f"the body {exceeded.message}")
     try:
         document = from_json(body, allow_inf_nan=False)
     except ValueError as error:
-        raise Problem("malformed-request", f"the body is no JSON: {error}") from None
+        raise Problem("invalid-request", f"the body is no JSON: {error}") from None
     if not isinstance(document, dict):
-        raise Problem("malformed-request", "the body is no JSON object")
+        raise Problem("invalid-request", "the body is no JSON object")
     return document
 
 
@@ -56,9 +56,11 @@ async def _read(request: Request, most_bytes: int) -> bytes:
             parts.append(part)
             size += len(part)
             if size > most_bytes:
-                raise Problem("too-large", f"the body has more than {most_bytes} bytes", headers=_CLOSE)
+                raise Problem(
+                    "content-too-large", f"the body has more than {most_bytes} bytes", headers=_CLOSE
+                )
     except TimeoutError:
-        raise Problem("body-timeout", headers=_CLOSE) from None
+        raise Problem("request-timeout", headers=_CLOSE) from None
     return b"".join(parts)
 
 
@@ -70,7 +72,7 @@ def require_known(body: dict[str, Any], *names: str) -> None:
     """
     if unknown := sorted(body.keys() - set(names)):
         raise Problem(
-            "malformed-request", f"the body has {unknown[0]!r}; its members are {', '.join(sorted(names))}"
+            "invalid-request", f"the body has {unknown[0]!r}; its members are {', '.join(sorted(names))}"
         )
 
 
@@ -82,9 +84,9 @@ def text_of(body: dict[str, Any], name: str, *, default: str | None = "") -> str
     """
     value = body.get(name, default)
     if value is None or (value == "" and default is None):
-        raise Problem("malformed-request", f"the body has no {name!r}")
+        raise Problem("invalid-request", f"the body has no {name!r}")
     if not isinstance(value, str):
-        raise Problem("malformed-request", f"{name!r} is no text")
+        raise Problem("invalid-request", f"{name!r} is no text")
     return value
 
 
@@ -96,7 +98,7 @@ def seconds_of(body: dict[str, Any], name: str, default: float, most: float) -> 
     """
     value = body.get(name, default)
     if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
-        raise Problem("malformed-request", f"{name!r} is no number of seconds")
+        raise Problem("invalid-request", f"{name!r} is no number of seconds")
     return min(float(value), most)
 
 
@@ -107,7 +109,7 @@ def required(body: dict[str, Any], name: str) -> Json:
         Problem: it is missing.
     """
     if name not in body:
-        raise Problem("malformed-request", f"the body has no {name!r}")
+        raise Problem("invalid-request", f"the body has no {name!r}")
     value: Json = body[name]
     return value
 
@@ -120,9 +122,7 @@ def idempotency_key(request: Request) -> str:
     """
     key = request.headers.get("idempotency-key")
     if key is not None and not 0 < len(key) <= _LONGEST_KEY:
-        raise Problem(
-            "malformed-request", f"an Idempotency-Key is a text of at most {_LONGEST_KEY} characters"
-        )
+        raise Problem("invalid-request", f"an Idempotency-Key is a text of at most {_LONGEST_KEY} characters")
     return key or ""
 
 
@@ -143,7 +143,7 @@ def number_of(request: Request, name: str, default: int) -> int:
     """
     text = request.query_params.get(name, str(default))
     if not (text.isascii() and text.isdecimal() and len(text) <= 15):
-        raise Problem("malformed-request", f"{name!r} is no number")
+        raise Problem("invalid-request", f"{name!r} is no number")
     return int(text)
 
 
@@ -161,5 +161,5 @@ def choice_of(request: Request, name: str, choices: tuple[str, ...]) -> Any:
     """
     text = request.query_params.get(name)
     if text is not None and text not in choices:
-        raise Problem("malformed-request", f"{name!r} is one of {', '.join(choices)}")
+        raise Problem("invalid-request", f"{name!r} is one of {', '.join(choices)}")
     return text

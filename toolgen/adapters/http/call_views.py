@@ -29,7 +29,7 @@ from toolgen.runtime import (
 from toolgen.runtime.public_views import hiding_arguments
 
 from .problems import Problem, issue_record
-from .records import ArtifactRecord, Call, CallFailure, Wait
+from .records import ArtifactRecord, Call, CallFailure, Suspension
 from .records import Bounds as BoundsRecord
 
 _Spec = ToolSpec[Any, Any]
@@ -50,7 +50,7 @@ def call_record(
     spec: _Spec | None,
     arguments: bytes,
     *,
-    waits: list[Wait] | None = None,
+    waits: list[Suspension] | None = None,
     trace: Trace | None = None,
 ) -> Call:
     """Return the record of a call with these arguments, as JSON."""
@@ -73,10 +73,10 @@ def call_record(
         "id": call_id,
         "tool": result.tool,
         "tool_call_id": result.tool_call_id,
-        "outcome": result.status,
+        "status": result.status,
     }
     if waits:
-        record["waits"] = waits
+        record["suspensions"] = waits
     if trace is not None:
         record["trace"] = [{"step": step.name, "duration_s": step.duration_s} for step in trace.steps]
     return cast(Call, head | record)
@@ -93,7 +93,7 @@ def refusal_of(result: ToolResult, spec: _Spec, arguments: bytes, limits: Limits
         more = f", and {hint.more_issues} more" if hint.more_issues else ""
         issues = _public_issues(hint.issues, spec)
         return Problem(
-            "arguments-refused", f"{hint.message}{more}", issues=issues, example=hint.example_input
+            "invalid-arguments", f"{hint.message}{more}", issues=issues, example=hint.example_input
         )
     return None  # the executor says so of what it was called with
 
@@ -105,7 +105,7 @@ def artifact_record(ref: ArtifactRef, view: str | None = None, **facts: str) -> 
         "data": from_json(ref.json) if ref.json else None,
         "uri": ref.uri,
         "href": f"artifacts?uri={quote(ref.uri, safe='')}" if ref.uri else "",
-        "not_kept": ref.not_kept,
+        "not_stored_reason": ref.not_kept,
         **facts,
     }
     head: dict[str, Any] = {

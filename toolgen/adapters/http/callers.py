@@ -94,7 +94,7 @@ class Caller:
         if self.session_id or self.sees_all:
             return self.session_id
         if self.prefix is None:
-            raise Problem("malformed-request", "name a session of yours: session")
+            raise Problem("invalid-request", "name a session of yours: session")
         return f"{self.prefix}{_DEFAULT}"
 
     async def require(self, session_id: str) -> None:
@@ -104,7 +104,7 @@ class Caller:
             Problem: as said; it reads as if nothing was there. Or no session has an id that long.
         """
         if len(session_id) > _LONGEST_ID:
-            raise Problem("malformed-request", f"the id of a session has at most {_LONGEST_ID} characters")
+            raise Problem("invalid-request", f"the id of a session has at most {_LONGEST_ID} characters")
         if not await self.owns(session_id):
             raise Problem("not-found", "there is nothing under this id, or it is not yours")
 
@@ -115,7 +115,7 @@ class Caller:
             Problem: a function says which sessions are their own, and so the host gives them their ids.
         """
         if self.prefix is None:
-            raise Problem("malformed-request", "name a session of yours: session")
+            raise Problem("invalid-request", "name a session of yours: session")
         return f"{self.prefix}{uuid.uuid4().hex}"
 
     def meta(self, session_id: str, tool_call_id: str = "") -> CallMeta:
@@ -145,5 +145,5 @@ async def caller_of(request: Request, ask: CallerOf) -> Caller:
         reference = log_failure(log, error, "the function that says who calls failed")
         raise Problem("unavailable", f"it is not known who calls (reference {reference})") from None
     if caller is None:
-        raise Problem("not-authenticated", headers={"WWW-Authenticate": "Bearer"})
+        raise Problem("unauthenticated", headers={"WWW-Authenticate": "Bearer"})
     return caller

@@ -64,7 +64,7 @@ class Calls:
     async def _make_once(self, caller: Caller, tool: str, arguments: bytes, session: str, key: str) -> Call:
         if self._runtime.engine is None:
             raise Problem(
-                "not-kept",
+                "not-implemented",
                 "this server keeps no calls, so it cannot tell whether one was made before",
                 hint="leave out the Idempotency-Key, or give the runtime an engine",
             )
@@ -76,7 +76,7 @@ class Calls:
         within = await self.offered(meta)
         result = await self._runtime.call_once(name, tool, arguments, meta, within=within)
         if isinstance(result.error, CallNameError):
-            raise Problem("key-reused", result.error.message)
+            raise Problem("idempotency-key-reused", result.error.message)
         self._accepted(result, arguments, within)
         return await self.record(caller, await self._run_of(name, meta), result, arguments, within)
 

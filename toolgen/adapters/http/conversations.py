@@ -44,7 +44,7 @@ class Conversations:
 
     async def list(self, request: Request, caller: Caller) -> SessionPage:
         """Return the sessions of the caller, the newest first."""
-        state = choice_of(request, "state", _STATES)
+        state = choice_of(request, "status", _STATES)
         sessions = self._runs.agents().sessions
 
         async def fetch(most: int) -> tuple[Session, ...]:

@@ -86,14 +86,16 @@ class EventStreams:
         """
         if self._ring is None:
             raise Problem(
-                "not-kept", "this runtime tells no events", hint="give it a hub: Runtime(events=Events())"
+                "not-implemented",
+                "this runtime tells no events",
+                hint="give it a hub: Runtime(events=Events())",
             )
         session, names = request.query_params.get("session", ""), request.query_params.get("types", "")
         if session:
             await caller.require(session)
         types = frozenset(name for name in names.split(",") if name)
         if unknown := types - _TYPES:
-            raise Problem("malformed-request", f"there is no event {', '.join(sorted(unknown))}")
+            raise Problem("invalid-request", f"there is no event {', '.join(sorted(unknown))}")
         self._ring.open()
         place = self._ring.place_of(
             request.headers.get("last-event-id") or request.query_params.get("after", "")
@@ -219,7 +221,7 @@ def _last_seq(request: Request) -> int:
     if last is None:
         return number_of(request, "after", 0)
     if not (last.isascii() and last.isdecimal() and len(last) <= 15):
-        raise Problem("malformed-request", "Last-Event-ID is no number of an event of this run")
+        raise Problem("invalid-request", "Last-Event-ID is no number of an event of this run")
     return int(last)
 
 

@@ -38,7 +38,7 @@ class Gate:
         """
         key = caller.key
         if self._of_caller[key] >= self._most_of_caller:
-            raise Problem("too-many", f"{self._most_of_caller} {self._what} of yours go on already")
+            raise Problem("too-many-requests", f"{self._most_of_caller} {self._what} of yours go on already")
         if self.count >= self._most:
             raise Problem("unavailable", f"{self._most} {self._what} go on already; try again later")
         self.count += 1

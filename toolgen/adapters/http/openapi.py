@@ -19,7 +19,7 @@ _VERSION: Final = "1"
 """Version of the surface; within it paths and fields are added, never changed or removed."""
 _RECORDS: Final = (
     records.AgentPage, records.Answered, records.Call, records.ProblemRecord, records.Run, records.RunPage,
-    records.SessionPage, records.Transcript, records.Wait, records.WaitPage,
+    records.SessionPage, records.Transcript, records.Suspension, records.SuspensionPage,
 )  # fmt: skip
 _REF: Final = "#/components/schemas/"
 _TEXT: Final[Mapping[str, Json]] = {"type": "string"}
@@ -32,9 +32,9 @@ _PAGED: Final = {
     "after": ("What `next` of the page before says.", _TEXT),
 }
 _SESSION: Final = {"session": ("Of this session alone.", _TEXT)}
-_STATE: Final = {"state": ("In this state alone.", _TEXT)}
-_RUN_STATE: Final = {
-    "state": ("In this state alone; `unknown` is what has a call of unknown outcome.", _TEXT)
+_STATUS: Final = {"status": ("Only with this status.", _TEXT)}
+_RUN_STATUS: Final = {
+    "status": ("Only with this status; `unknown` is a run with a call of unknown outcome.", _TEXT)
 }
 _KEY: Final = ("Idempotency-Key", "Names the request, so that it is done once, however often it is sent.")
 _LAST: Final = ("Last-Event-ID", "The id of the event that was seen last.")
@@ -54,7 +54,7 @@ def openapi() -> dict[str, Any]:
         "info": {
             "title": "toolgen",
             "version": _VERSION,
-            "description": "Tools, waits, runs, sessions, artifacts and events of a runtime.",
+            "description": "Tools, suspensions, runs, sessions, artifacts and events of a runtime.",
         },
         "servers": [{"url": "."}],
         "paths": _paths(),
@@ -95,7 +95,7 @@ def _renamed(schema: Any, names: Mapping[str, str]) -> Any:
 
 
 def _paths() -> dict[str, Any]:
-    return {**_of_tools(), **_of_waits(), **_of_runs(), **_of_sessions(), **_of_data()}
+    return {**_of_tools(), **_of_suspensions(), **_of_runs(), **_of_sessions(), **_of_data()}
 
 
 def _of_tools() -> dict[str, Any]:
@@ -115,21 +115,25 @@ def _of_tools() -> dict[str, Any]:
     }
 
 
-def _of_waits() -> dict[str, Any]:
-    wait = {"wait": "The id of a wait."}
-    run = {"run": ("The run that waits, by which it is found faster.", _TEXT)}
+def _of_suspensions() -> dict[str, Any]:
+    path = {"suspension": "The id of a suspension."}
+    run = {"run": ("The run that is suspended, by which it is found faster.", _TEXT)}
     answer = _body(answer=_ANY, wait_s=_NUMBER, required=("answer",))
     reason = _body(reason=_TEXT, wait_s=_NUMBER)
-    listed = _reads("waits", "What waits, oldest first.", "WaitPage", query=_SESSION | run | _PAGED)
+    query = _SESSION | run | _PAGED
+    answered = _writes("answer", "Answer a suspension.", "Answered", path=path, query=run, body=answer)
+    canceled = _writes(
+        "cancel_suspension", "Cancel what is suspended.", "Answered", path=path, query=run, body=reason
+    )
     return {
-        "/waits": {"get": listed},
-        "/waits/{wait}": {"get": _reads("wait", "What waits.", "Wait", path=wait, query=run)},
-        "/waits/{wait}/answer": {
-            "post": _writes("answer", "Answer what waits.", "Answered", path=wait, query=run, body=answer)
+        "/suspensions": {
+            "get": _reads("suspensions", "Suspensions, oldest first.", "SuspensionPage", query=query)
         },
-        "/waits/{wait}/cancel": {
-            "post": _writes("cancel_wait", "Take it back.", "Answered", path=wait, query=run, body=reason)
+        "/suspensions/{suspension}": {
+            "get": _reads("suspension", "A suspension.", "Suspension", path=path, query=run)
         },
+        "/suspensions/{suspension}/answer": {"post": answered},
+        "/suspensions/{suspension}/cancel": {"post": canceled},
     }
 
 
@@ -141,7 +145,7 @@ def _of_runs() -> dict[str, Any]:
     resolved = "Store what became of a call whose outcome was unknown."
     return {
         "/runs": {
-            "get": _reads("runs", "Runs, newest first.", "RunPage", query=_RUN_STATE | _SESSION | _PAGED),
+            "get": _reads("runs", "Runs, newest first.", "RunPage", query=_RUN_STATUS | _SESSION | _PAGED),
             "post": _writes(
                 "start", "Start a run of an agent.", "Run", status=201, headers=(_KEY,), body=started
             ),
@@ -160,7 +164,7 @@ def _of_runs() -> dict[str, Any]:
 def _of_sessions() -> dict[str, Any]:
     session = {"session": "The id of a session."}
     message = _body(message=_TEXT, agent=_TEXT, required=("message",))
-    listed = _reads("sessions", "Sessions, newest first.", "SessionPage", query=_STATE | _PAGED)
+    listed = _reads("sessions", "Sessions, newest first.", "SessionPage", query=_STATUS | _PAGED)
     return {
         "/sessions": {"get": listed},
         "/sessions/{session}/messages": {

@@ -73,22 +73,22 @@ class ArtifactRecord(TypedDict):
     uri: NotRequired[str]
     href: NotRequired[str]
     """Where its data is read, relative to this surface."""
-    not_kept: NotRequired[str]
+    not_stored_reason: NotRequired[str]
     """Why no store has it."""
     tool: NotRequired[str]
     tool_call_id: NotRequired[str]
 
 
 @with_config(_DESCRIBED)
-class Wait(TypedDict):
-    """What waits for an answer: a call, or a planner."""
+class Suspension(TypedDict):
+    """A call that waits for a person or for work elsewhere, a question of a planner, or a pause."""
 
     id: str
     run_id: str
     kind: str
     """`confirmation`, `input`, `credential` or `pending` of a tool; `clarification`, `questions`,
     `confirmation` or `external` of a planner; `pause`."""
-    state: Literal["sealed", "unsealed", "tampered"]
+    seal: Literal["sealed", "unsealed", "tampered"]
     """What is not sealed may be forged: it is shown to operators, and nobody answers it."""
     session_id: NotRequired[str]
     tool: NotRequired[str]
@@ -155,7 +155,7 @@ class Call(TypedDict):
     """Id of its run where it is kept; else the id that events name it by."""
     tool: str
     tool_call_id: str
-    outcome: Literal["ok", "error", "denied", "pending", "suspended", "unknown", "running"]
+    status: Literal["ok", "error", "denied", "pending", "suspended", "unknown", "running"]
     result: NotRequired[Any]
     """What the model reads: the result, or the acknowledgement of a pending call."""
     error: NotRequired[CallFailure]
@@ -167,7 +167,7 @@ class Call(TypedDict):
     artifacts: NotRequired[list[ArtifactRecord]]
     content: NotRequired[list[dict[str, Any]]]
     """Content blocks as MCP has them."""
-    waits: NotRequired[list[Wait]]
+    suspensions: NotRequired[list[Suspension]]
     run_id: NotRequired[str]
     """The run of the agent that answered."""
     trace: NotRequired[list[Step]]
@@ -177,7 +177,7 @@ class Call(TypedDict):
 class Answered(TypedDict):
     """What an answer led to."""
 
-    wait_id: str
+    suspension_id: str
     run_id: str
     answered_by: str
     """Who answered: the id of the caller."""
@@ -201,7 +201,7 @@ class Run(TypedDict):
 
     id: str
     kind: Literal["agent", "call", "other"]
-    state: Literal["running", "waiting", "completed", "failed", "canceled"]
+    status: Literal["running", "waiting", "completed", "failed", "canceled"]
     session_id: NotRequired[str]
     agent: NotRequired[str]
     tool: NotRequired[str]
@@ -213,18 +213,18 @@ class Run(TypedDict):
     """The answer in words."""
     result: NotRequired[Any]
     """The typed answer."""
-    outcome: NotRequired[str]
-    """How the call of a run ended."""
-    stop: NotRequired[str]
+    call_status: NotRequired[str]
+    """Status of the call of a run."""
+    stop_reason: NotRequired[str]
     error: NotRequired[str]
-    waits: NotRequired[list[Wait]]
+    suspensions: NotRequired[list[Suspension]]
     """What it waits for, with the runs below it. Not in lists, as are `artifacts`."""
-    pending: NotRequired[list[Wait]]
+    pending: NotRequired[list[Suspension]]
     """Work that goes on after it."""
     artifacts: NotRequired[list[ArtifactRecord]]
     children: NotRequired[list[str]]
-    unknown: NotRequired[list[str]]
-    """Ids of its calls whose outcome nobody knows; of lists in that of `state=unknown` alone."""
+    unknown_calls: NotRequired[list[str]]
+    """Ids of its calls whose outcome is unknown; in lists only with `status=unknown`."""
     usage: NotRequired[Usage]
     tool_calls: NotRequired[int]
 
@@ -313,10 +313,10 @@ class AgentPage(TypedDict):
 
 
 @with_config(_DESCRIBED)
-class WaitPage(TypedDict):
-    """What waits, oldest first."""
+class SuspensionPage(TypedDict):
+    """Suspensions, oldest first."""
 
-    waits: list[Wait]
+    suspensions: list[Suspension]
     next: NotRequired[str]
     """What `after` is for the next page."""
 

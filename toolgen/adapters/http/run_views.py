@@ -14,7 +14,7 @@ from toolgen.runtime import ArtifactRef, Runtime
 from toolgen.runtime.public_views import shown_run
 
 from .call_views import artifact_record, spec_of
-from .records import ArtifactRecord, Run, Wait
+from .records import ArtifactRecord, Run, Suspension
 from .wait_views import session_of
 
 
@@ -22,8 +22,8 @@ def run_record(
     runtime: Runtime,
     status: RunStatus,
     *,
-    waits: Sequence[Wait] = (),
-    pending: Sequence[Wait] = (),
+    waits: Sequence[Suspension] = (),
+    pending: Sequence[Suspension] = (),
     unknown: Sequence[str] = (),
     artifacts: Sequence[RunArtifact] | None = None,
 ) -> Run:
@@ -31,15 +31,15 @@ def run_record(
     shown = shown_run(runtime, {"input": status.input, "output": status.output, "error": status.error})
     seen = replace(status, input=shown["input"], output=shown["output"], error=str(shown["error"]))
     facts = _of_agent(runtime, seen, artifacts) or _of_call(seen) or {"kind": "other"}
-    head: dict[str, Any] = {"id": status.run_id, "kind": facts.pop("kind"), "state": status.state}
+    head: dict[str, Any] = {"id": status.run_id, "kind": facts.pop("kind"), "status": status.state}
     optional: dict[str, Any] = {
         "session_id": session_of(status),
         "error": seen.error,
         **facts,
-        "waits": list(waits),
+        "suspensions": list(waits),
         "pending": list(pending),
         "children": list(status.children),
-        "unknown": list(unknown),
+        "unknown_calls": list(unknown),
     }
     return cast(
         Run, head | {key: value for key, value in optional.items() if value not in (None, "", [], {})}
@@ -55,7 +55,7 @@ def _of_call(status: RunStatus) -> dict[str, Any] | None:
         }:
             asked_by: Json = meta.get("requested_by", "")
             facts = {"kind": "call", "tool": tool, "requested_by": asked_by}
-            return {**facts, "outcome": output.get("status", "")}
+            return {**facts, "call_status": output.get("status", "")}
         case _:
             return None
 
@@ -83,7 +83,7 @@ def _of_agent(
         "agent": output.agent,
         "text": output.text,
         "result": output.result,
-        "stop": output.stop,
+        "stop_reason": output.stop,
         "error": output.error,
         "tool_calls": output.tool_calls or None,
     }

@@ -25,7 +25,7 @@ from .callers import Caller
 from .calls import DOOR, Calls
 from .pages import fetched
 from .problems import Problem
-from .records import AgentPage, Call, Run, RunPage, Wait
+from .records import AgentPage, Call, Run, RunPage, Suspension
 from .run_views import run_record
 from .wait_views import OpenWaits, require_own, session_of
 from .waits import engine_of
@@ -70,7 +70,7 @@ class Runs:
         A page of these is what a page of all runs has of them, for each log has to be read.
         """
         query = request.query_params
-        asked, session = choice_of(request, "state", _STATES), query.get("session") or None
+        asked, session = choice_of(request, "status", _STATES), query.get("session") or None
         state = None if asked == _UNKNOWN else asked
         if session:
             await caller.require(session)
@@ -122,11 +122,11 @@ class Runs:
                 requested_by=caller.id,
             )
         except UnknownRunError:  # the run of the key is of another agent
-            raise Problem("key-reused", "the key was given before, with another agent") from None
+            raise Problem("idempotency-key-reused", "the key was given before, with another agent") from None
         status = await self._runtime.runs.status(handle.run_id)
         run_input: Any = status.input
         if key and run_input["message"] != portable_text(message):
-            raise Problem("key-reused", "the key was given before, with another message")
+            raise Problem("idempotency-key-reused", "the key was given before, with another message")
         return run_record(self._runtime, status)
 
     async def status(self, caller: Caller, run_id: str) -> RunStatus:
@@ -155,7 +155,7 @@ class Runs:
             artifacts=artifacts,
         )
 
-    async def _pending(self, open_waits: OpenWaits, status: RunStatus) -> Sequence[Wait]:
+    async def _pending(self, open_waits: OpenWaits, status: RunStatus) -> Sequence[Suspension]:
         """Return the work that goes on after a run."""
         output: Any = status.output
         work = output.get("pending", ()) if isinstance(output, dict) else ()
@@ -178,7 +178,7 @@ class Runs:
         await self.status(caller, run_id)
         outcome: Any = text_of(body, "outcome", default=None)
         if outcome not in _OUTCOMES:
-            raise Problem("malformed-request", f"'outcome' is one of {', '.join(_OUTCOMES)}")
+            raise Problem("invalid-request", f"'outcome' is one of {', '.join(_OUTCOMES)}")
         resolution = Resolution(outcome=outcome, result=body.get("result"), message=text_of(body, "message"))
         call_id = text_of(body, "tool_call_id")
         try:
@@ -186,7 +186,7 @@ class Runs:
         except (UnknownRunError, StoreError):
             raise
         except UnfitResultError as error:
-            raise Problem("answer-refused", error.message, hint=error.hint) from None
+            raise Problem("invalid-answer", error.message, hint=error.hint) from None
         except ToolgenError as error:
             raise Problem("conflict", error.message, hint=error.hint) from None
         return await self._calls.record(caller, result.tool_call_id or run_id, result, b"{}", None)

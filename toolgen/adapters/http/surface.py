@@ -148,10 +148,10 @@ class HTTPSurface:
             self._reading("/agents", agents),
             self._writing("/tools/{tool}/calls", calls.make),
             self._reading("/calls/{call}", of("call", calls.read)),
-            self._reading("/waits", waits.list),
-            self._writing("/waits/{wait:path}/answer", waits.answer),
-            self._writing("/waits/{wait:path}/cancel", waits.cancel),
-            self._reading("/waits/{wait:path}", waits.show),
+            self._reading("/suspensions", waits.list),
+            self._writing("/suspensions/{suspension:path}/answer", waits.answer),
+            self._writing("/suspensions/{suspension:path}/cancel", waits.cancel),
+            self._reading("/suspensions/{suspension:path}", waits.show),
             self._reading("/runs", runs.list),
             self._writing("/runs", start),
             self._reading("/runs/{run:path}/events", streams.of_run),
@@ -188,7 +188,7 @@ class HTTPSurface:
     async def _caller(self, request: Request) -> Caller:
         caller = await caller_of(request, self._ask)
         if (refused := assign(request.scope, caller.key)) is not None:
-            raise Problem("too-many" if refused.status == 429 else "unavailable", refused.text)
+            raise Problem("too-many-requests" if refused.status == 429 else "unavailable", refused.text)
         return caller
 
 
@@ -202,13 +202,13 @@ class _Refusals:
         try:
             await self._app({**scope, "app": scope.get("app", self)}, receive, send)
         except HTTPException as error:
-            name = "wrong-method" if error.status_code == 405 else "not-found"
+            name = "method-not-allowed" if error.status_code == 405 else "not-found"
             refused = Problem(name, f"{scope['method']} {scope['path']}", headers=error.headers)
             await refused.response()(scope, receive, send)
 
 
 def _refused(status: int, text: str) -> ASGIApp:
-    return Problem("wrong-host" if status == 421 else "not-allowed", text).response()
+    return Problem("misdirected-request" if status == 421 else "forbidden", text).response()
 
 
 def _created(record: Any, folder: str) -> Response:

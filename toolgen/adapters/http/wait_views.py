@@ -15,7 +15,7 @@ from toolgen.waiting.checking import CheckedCall, waits_of
 
 from .callers import Caller
 from .problems import Problem
-from .records import Wait
+from .records import Suspension
 
 _OF_CALLS: Final = (
     "kind", "tool", "tool_call_id", "question", "preview", "is_shortened", "arguments", "answer_schema",
@@ -33,7 +33,7 @@ class FoundWait:
     """Status of its run."""
     checked: CheckedCall | None
     """The call that waits; None for the question of a planner, and a pause."""
-    record: Wait
+    record: Suspension
 
 
 class OpenWaits:
@@ -103,7 +103,7 @@ class OpenWaits:
             return None
         return FoundWait(wait=wait, status=status, checked=checked, record=record)
 
-    def _calls(self, wait: RunWait, status: RunStatus, checked: CheckedCall) -> Wait:
+    def _calls(self, wait: RunWait, status: RunStatus, checked: CheckedCall) -> Suspension:
         """Return the record of a call; of one that is not sealed what it says of itself, for operators."""
         call = checked.call
         facts: dict[str, Any] = {} if call is None else {**call.shown(), "created_at": call.created_at}
@@ -148,7 +148,7 @@ def id_of(wait: RunWait) -> str:
             return f"{wait.run_id}:{wait.op}"
 
 
-def _planners(wait: RunWait, status: RunStatus) -> Wait | None:
+def _planners(wait: RunWait, status: RunStatus) -> Suspension | None:
     """Return the record of a planner's question, or of a pause; None for what a host's own loop waits for."""
     about: Any = wait.about
     if not isinstance(about, Mapping) or "kind" not in about:
@@ -156,9 +156,9 @@ def _planners(wait: RunWait, status: RunStatus) -> Wait | None:
     return _record(wait, status, {name: about.get(name) for name in _OF_PLANNERS}, "sealed")
 
 
-def _record(wait: RunWait, status: RunStatus, facts: dict[str, Any], state: str) -> Wait:
+def _record(wait: RunWait, status: RunStatus, facts: dict[str, Any], state: str) -> Suspension:
     run_input: Any = status.input
     agent = run_input["facts"]["agent"] if isinstance(run_input, dict) and "facts" in run_input else ""
     optional: dict[str, Any] = {**facts, "session_id": session_of(status), "agent": agent}
-    head: dict[str, Json] = {"id": id_of(wait), "run_id": wait.run_id, "state": state}
-    return cast(Wait, head | {key: value for key, value in optional.items() if value})
+    head: dict[str, Json] = {"id": id_of(wait), "run_id": wait.run_id, "seal": state}
+    return cast(Suspension, head | {key: value for key, value in optional.items() if value})

@@ -23,7 +23,7 @@ from .calls import Calls
 from .options import SurfaceOptions
 from .pages import cut
 from .problems import Problem
-from .records import Answered, Wait, WaitPage
+from .records import Answered, Suspension, SuspensionPage
 from .wait_views import FoundWait, OpenWaits, session_of
 
 _LONGEST_S: Final = 300.0
@@ -44,7 +44,7 @@ def engine_of(runtime: Runtime) -> Engine:
 
 def answered_wait(open_wait: FoundWait, caller: Caller) -> Answered:
     return {
-        "wait_id": open_wait.record["id"],
+        "suspension_id": open_wait.record["id"],
         "run_id": open_wait.wait.run_id,
         "answered_by": caller.id,
     }
@@ -58,7 +58,7 @@ class Waits:
         self._calls = calls
         self._options = options
 
-    async def list(self, request: Request, caller: Caller) -> WaitPage:
+    async def list(self, request: Request, caller: Caller) -> SuspensionPage:
         """Return what the caller may answer, or see, oldest first."""
         query = request.query_params
         session, run_id = query.get("session"), query.get("run", "")
@@ -69,9 +69,9 @@ class Waits:
             waits = [wait for wait in waits if session_of(wait.status) == session]
         page, after = cut(waits, query.get("after", ""), limit_of(request), lambda wait: wait.record["id"])
         records = [wait.record for wait in page]
-        return {"waits": records, "next": after} if after else {"waits": records}
+        return {"suspensions": records, "next": after} if after else {"suspensions": records}
 
-    async def show(self, request: Request, caller: Caller) -> Wait:
+    async def show(self, request: Request, caller: Caller) -> Suspension:
         """Return one open wait."""
         return (await self._find(request, caller)).record
 
@@ -96,7 +96,7 @@ class Waits:
         require_known(body, "reason", "wait_s")
         reason, wait_s = text_of(body, "reason"), self._wait_s(body)
         open_wait = await self._find(request, caller)
-        is_sealed = open_wait.record["state"] == "sealed"
+        is_sealed = open_wait.record["seal"] == "sealed"
         asked = await self._runtime.waits.at(open_wait.wait) if is_sealed and self._takes_tokens() else None
         if asked is None:
             await self._runtime.runs.cancel(open_wait.wait.run_id, reason)
@@ -141,7 +141,7 @@ class Waits:
         await handle.answer(awaiting, answer, by=caller.id)
 
     def _require_sealed(self, open_wait: FoundWait) -> None:
-        match open_wait.record["state"]:
+        match open_wait.record["seal"]:
             case "tampered":
                 raise TamperedSuspensionError(open_wait.wait.run_id)
             case "unsealed":
@@ -160,4 +160,4 @@ class Waits:
 
     async def _find(self, request: Request, caller: Caller) -> FoundWait:
         run_id = request.query_params.get("run", "")
-        return await self._open(caller).find(request.path_params["wait"], run_id)
+        return await self._open(caller).find(request.path_params["suspension"], run_id)

@@ -104,11 +104,11 @@ export function settled(schema: FormObject, document: FormValue, before?: FormVa
   return isSame ? document : Object.fromEntries(kept);
 }
 
-/** Wait for a call, and return what a page says of it, with the issues of the server: its outcome, or why there is none. */
+/** Wait for a call, and return what a page says of it, with the issues of the server: its status, or why there is none. */
 export async function saidOf(call: Promise<AnyCall>): Promise<{ readonly said: string; readonly issues: readonly Issue[] }> {
   try {
     const made = await call;
-    return { said: made.outcome, issues: made.outcome === "error" ? (made.error.issues ?? []) : [] };
+    return { said: made.status, issues: made.status === "error" ? (made.error.issues ?? []) : [] };
   } catch (error) {
     return { said: error instanceof Error ? error.message : String(error), issues: error instanceof Problem ? error.issues : [] };
   }

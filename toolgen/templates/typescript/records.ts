@@ -13,7 +13,7 @@ export interface Hidden {
 }
 
 /** How a call ended, or why it has not ended yet. */
-export type Outcome = "ok" | "error" | "denied" | "pending" | "suspended" | "unknown" | "running";
+export type Status = "ok" | "error" | "denied" | "pending" | "suspended" | "unknown" | "running";
 
 /** What is wrong with one value of a document. */
 export interface Issue {
@@ -64,7 +64,7 @@ export interface Artifact<Kind extends string = string, Data = Json> {
   /** Where it is, relative to the surface. */
   href?: string;
   /** Why no store has it. */
-  not_kept?: string;
+  not_stored_reason?: string;
   /** Id of the tool, where the artifact is listed with its run. */
   tool?: string;
   tool_call_id?: string;
@@ -130,8 +130,8 @@ export interface CallFacts {
   tool_call_id: string;
   /** The text for people. */
   display?: string;
-  /** Calls for an answer to which this one waits. */
-  waits?: Wait[];
+  /** What it is suspended for. */
+  suspensions?: Suspension[];
   /** The run of the agent that answered. */
   run_id?: string;
   trace?: { step: string; duration_s: number }[];
@@ -139,7 +139,7 @@ export interface CallFacts {
 
 /** A call that has its result. */
 export interface OkCall<Result, Kept> extends CallFacts {
-  outcome: "ok";
+  status: "ok";
   /** What the model reads. */
   result: Result;
   bounds?: Bounds;
@@ -152,39 +152,39 @@ export interface OkCall<Result, Kept> extends CallFacts {
 
 /** A call that failed. */
 export interface ErrorCall<Declared> extends CallFacts {
-  outcome: "error";
+  status: "error";
   error: Declared | OtherError;
 }
 
 /** A call that a person or a policy did not allow. */
 export interface DeniedCall extends CallFacts {
-  outcome: "denied";
+  status: "denied";
   error: OtherError;
 }
 
 /** A call whose work goes on; it may have an acknowledgement. */
 export interface PendingCall<Ack> extends CallFacts {
-  outcome: "pending";
+  status: "pending";
   result?: Ack;
 }
 
-/** A call that waits for an answer. */
+/** A call that is suspended until a person answers. */
 export interface SuspendedCall extends CallFacts {
-  outcome: "suspended";
+  status: "suspended";
 }
 
 /** A call of which nobody knows whether it has run. */
 export interface UnknownCall extends CallFacts {
-  outcome: "unknown";
+  status: "unknown";
   error?: OtherError;
 }
 
 /** A call that is executed, or whose answer was accepted, without a result yet. */
 export interface RunningCall extends CallFacts {
-  outcome: "running";
+  status: "running";
 }
 
-/** A call, by its `outcome`; of a tool that has neither artifacts nor declared errors, unless they are given. */
+/** A call, by its `status`; of a tool that has neither artifacts nor declared errors, unless they are given. */
 export type Call<Result, Kept = never, Declared = never, Ack = never> =
   | OkCall<Result, Kept>
   | ErrorCall<Declared>
@@ -197,8 +197,8 @@ export type Call<Result, Kept = never, Declared = never, Ack = never> =
 /** A call of a tool whose design nobody knows. */
 export type AnyCall = Call<Json, Artifact, AnyError, Json>;
 
-/** What waits for an answer: a call, or the planner of a run. */
-export interface Wait {
+/** A suspended call, a question of the planner of a run, or a pause. */
+export interface Suspension {
   id: string;
   run_id: string;
   kind:
@@ -211,7 +211,7 @@ export interface Wait {
     | "external"
     | "pause";
   /** Only what is `sealed` is as it was frozen, and can be approved. */
-  state: "sealed" | "unsealed" | "tampered";
+  seal: "sealed" | "unsealed" | "tampered";
   session_id?: string;
   tool?: string;
   tool_call_id?: string;
@@ -257,18 +257,18 @@ export type WorkAnswer<Result> = Result | { error: string };
 
 /** What an answer led to. */
 export interface Answered {
-  wait_id: string;
+  suspension_id: string;
   run_id: string;
   /** Who answered: the id of the caller. */
   answered_by: string;
   call?: AnyCall;
 }
 
-/** A run of an agent, or a call that waits by itself. */
+/** A run of an agent, or of a call. */
 export interface Run<Agent extends string = string> {
   id: string;
   kind: "agent" | "call" | "other";
-  state: "running" | "waiting" | "completed" | "failed" | "canceled";
+  status: "running" | "waiting" | "completed" | "failed" | "canceled";
   session_id?: string;
   agent?: Agent;
   tool?: string;
@@ -281,17 +281,17 @@ export interface Run<Agent extends string = string> {
   text?: string;
   /** What the agent answered, where its answer is typed. */
   result?: Json;
-  /** How the call of a run ended. */
-  outcome?: string;
+  /** Status of the call of a run. */
+  call_status?: string;
   /** Why the agent stopped. */
-  stop?: string;
+  stop_reason?: string;
   error?: string;
-  waits?: Wait[];
-  pending?: Wait[];
+  suspensions?: Suspension[];
+  pending?: Suspension[];
   artifacts?: Artifact[];
   children?: string[];
   /** Calls of which nobody knows whether they have run. */
-  unknown?: string[];
+  unknown_calls?: string[];
   usage?: { model?: string; input_tokens: number; output_tokens: number; duration_s: number };
   tool_calls?: number;
 }
@@ -318,7 +318,7 @@ export type Message =
 export interface ToolAnswer {
   id: string;
   name: string;
-  status: Outcome;
+  status: Status;
   result?: Json;
   bounds?: Bounds;
   artifacts?: Artifact[];

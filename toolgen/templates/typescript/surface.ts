@@ -14,9 +14,9 @@ import type {
   Json,
   Run,
   Session,
+  Suspension,
   Truncated,
   Turn,
-  Wait,
 } from "./records.js";
 
 export type * from "./events.js";
@@ -24,25 +24,25 @@ export type * from "./records.js";
 
 /** Why a request was refused. */
 export type ProblemName =
-  | "malformed-request"
-  | "not-authenticated"
-  | "not-allowed"
+  | "invalid-request"
+  | "unauthenticated"
+  | "forbidden"
   | "not-found"
   | "unknown-tool"
-  | "wrong-method"
-  | "body-timeout"
+  | "method-not-allowed"
+  | "request-timeout"
   | "conflict"
-  | "too-late"
+  | "suspension-ended"
   | "not-sealed"
-  | "too-large"
-  | "not-json"
-  | "wrong-host"
-  | "arguments-refused"
-  | "answer-refused"
-  | "key-reused"
-  | "too-many"
-  | "internal"
-  | "not-kept"
+  | "content-too-large"
+  | "unsupported-media-type"
+  | "misdirected-request"
+  | "invalid-arguments"
+  | "invalid-answer"
+  | "idempotency-key-reused"
+  | "too-many-requests"
+  | "internal-error"
+  | "not-implemented"
   | "unavailable";
 
 /** A request that was refused, as problem details (RFC 9457). */
@@ -128,7 +128,7 @@ export interface PageOptions extends RequestOptions {
 interface Filter {
   limit?: number | undefined;
   after?: string | undefined;
-  state?: string | undefined;
+  status?: string | undefined;
   session?: string | undefined;
   run?: string | undefined;
 }
@@ -207,42 +207,42 @@ export class Calls {
     this.#door = door;
   }
 
-  /** Return a call by its id: one with a key, or one that waits or waited. */
+  /** Return a call by its id: one with a key, or one that is or was suspended. */
   async get(id: string, options?: RequestOptions): Promise<AnyCall> {
     return (await this.#door.json("GET", at`/calls/${id}`, options)) as AnyCall;
   }
 }
 
-/** What waits for an answer. */
-export class Waits {
+/** Suspended calls, questions of planners, and pauses. */
+export class Suspensions {
   readonly #door: Door;
 
   constructor(door: Door) {
     this.#door = door;
   }
 
-  /** Return a page of what waits, the oldest first. */
+  /** Return a page of the suspensions, the oldest first. */
   async list(
     options: PageOptions & { session?: string; run?: string } = {},
-  ): Promise<{ waits: Wait[]; next?: string }> {
-    return (await this.#door.json("GET", "/waits", paged(options))) as { waits: Wait[]; next?: string };
+  ): Promise<{ suspensions: Suspension[]; next?: string }> {
+    return (await this.#door.json("GET", "/suspensions", paged(options))) as { suspensions: Suspension[]; next?: string };
   }
 
   /** Return one; `run` is its run, by which it is found faster. */
-  async get(id: string, options: RequestOptions & { run?: string } = {}): Promise<Wait> {
-    return (await this.#door.json("GET", at`/waits/${id}`, paged(options))) as Wait;
+  async get(id: string, options: RequestOptions & { run?: string } = {}): Promise<Suspension> {
+    return (await this.#door.json("GET", at`/suspensions/${id}`, paged(options))) as Suspension;
   }
 
   /** Give an answer as `answer_schema` says: an `Approval`, a `CredentialAnswer`, a result, or what was asked. */
   async answer(id: string, answer: unknown, options: WaitOptions = {}): Promise<Answered> {
     const body = { answer, wait_s: options.waitSeconds };
-    return (await this.#door.json("POST", at`/waits/${id}/answer`, { ...signalOf(options), body })) as Answered;
+    return (await this.#door.json("POST", at`/suspensions/${id}/answer`, { ...signalOf(options), body })) as Answered;
   }
 
   /** Take a question back; its call is denied for the reason. */
   async cancel(id: string, reason = "", options?: RequestOptions): Promise<Answered> {
     const body = { reason };
-    return (await this.#door.json("POST", at`/waits/${id}/cancel`, { ...options, body })) as Answered;
+    return (await this.#door.json("POST", at`/suspensions/${id}/cancel`, { ...options, body })) as Answered;
   }
 }
 
@@ -251,7 +251,7 @@ export interface WaitOptions extends RequestOptions {
   waitSeconds?: number | undefined;
 }
 
-/** Runs of agents, and calls that wait. */
+/** Runs of agents, and of calls. */
 export class Runs<Agent extends string = string> {
   readonly #door: Door;
 
@@ -261,7 +261,7 @@ export class Runs<Agent extends string = string> {
 
   /** Return a page of the runs, the newest first; `unknown` leaves of it those with a call of unknown outcome. */
   async list(
-    options: PageOptions & { state?: Run["state"] | "unknown"; session?: string } = {},
+    options: PageOptions & { status?: Run["status"] | "unknown"; session?: string } = {},
   ): Promise<{ runs: Run<Agent>[]; next?: string }> {
     return (await this.#door.json("GET", "/runs", paged(options))) as { runs: Run<Agent>[]; next?: string };
   }
@@ -312,7 +312,7 @@ export class Sessions<Agent extends string = string> {
 
   /** Return a page of the sessions, the newest first. */
   async list(
-    options: PageOptions & { state?: string } = {},
+    options: PageOptions & { status?: string } = {},
   ): Promise<{ sessions: Session<Agent>[]; next?: string }> {
     const answer = await this.#door.json("GET", "/sessions", paged(options));
     return answer as { sessions: Session<Agent>[]; next?: string };
@@ -343,7 +343,7 @@ export class Artifacts {
   /** Return the data of an artifact. */
   async load<Data>(artifact: Artifact<string, Data>, options?: RequestOptions): Promise<Data> {
     if (artifact.data !== undefined) return artifact.data;
-    if (artifact.uri === undefined) throw new Error(artifact.not_kept ?? "the artifact was not kept");
+    if (artifact.uri === undefined) throw new Error(artifact.not_stored_reason ?? "the artifact was not stored");
     return (await (await this.fetch(artifact.uri, options)).json()) as Data;
   }
 
@@ -539,7 +539,7 @@ function signalOf(options: RequestOptions): RequestOptions {
 /** A client of any runtime; that of a design has its tools by name, too. */
 export class Surface<Agent extends string = string> {
   readonly calls: Calls;
-  readonly waits: Waits;
+  readonly suspensions: Suspensions;
   readonly runs: Runs<Agent>;
   readonly sessions: Sessions<Agent>;
   readonly artifacts: Artifacts;
@@ -550,7 +550,7 @@ export class Surface<Agent extends string = string> {
     const door = new Door(options);
     this.#door = door;
     this.calls = new Calls(door);
-    this.waits = new Waits(door);
+    this.suspensions = new Suspensions(door);
     this.runs = new Runs(door);
     this.sessions = new Sessions(door);
     this.artifacts = new Artifacts(door);

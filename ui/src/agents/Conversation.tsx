@@ -2,7 +2,7 @@
 
 import { Fragment, useEffect, useRef, useState } from "react";
 import { addressOf, go } from "../address";
-import { Problem, surface, type Catalogue, type Run, type ToolAnswer, type Turn, type Wait } from "../api/client";
+import { Problem, surface, type Catalogue, type Run, type ToolAnswer, type Turn, type Suspension } from "../api/client";
 import { useLoaded, wordsOf, wordsOfThrown } from "../api/use";
 import { TextEntry, useKeptText, Wrong } from "../forms/form";
 import { faultsOf } from "../forms/draft";
@@ -27,7 +27,7 @@ export function Conversation({ agent, session, catalogue, again }: { agent: stri
   const messages = useLoaded(`messages ${session}`, () => saidIn(session));
   const turns = messages.value ?? [];
   const run = started || (turns.at(-1)?.run_id ?? "");
-  const waits = useLoaded("waits", () => surface.waits.list());
+  const waits = useLoaded("waits", () => surface.suspensions.list());
   const { timeline, isLive, broken } = useRun(run, () => { messages.again(); waits.again(); });
   const end = useRef<HTMLDivElement>(null);
   useEffect(() => { end.current?.scrollIntoView({ block: "nearest" }); }, [turns.length, timeline.lines.length, timeline.saying]);
@@ -56,7 +56,7 @@ export function Conversation({ agent, session, catalogue, again }: { agent: stri
   };
   const ended = isLive ? "" : endOf(timeline);
   const isTold = turns.some((turn) => turn.run_id === run);
-  const open = (waits.value?.waits ?? []).filter((wait: Wait) => run !== "" && wait.run_id.startsWith(run));
+  const open = (waits.value?.suspensions ?? []).filter((wait: Suspension) => run !== "" && wait.run_id.startsWith(run));
   return (
     <div className="split">
       <section aria-label={texts.talk.title}>

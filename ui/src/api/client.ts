@@ -5,7 +5,7 @@ import { received } from "../kit/exact";
 import type { JsonObject } from "../kit/values";
 
 export { Problem } from "../../../toolgen/templates/typescript/surface";
-export type { Answered, AnyCall, Artifact, Issue, Outcome, Run, RuntimeEvent, Session, ToolAnswer, Turn, Wait } from "../../../toolgen/templates/typescript/surface";
+export type { Answered, AnyCall, Artifact, Issue, Status, Run, RuntimeEvent, Session, ToolAnswer, Turn, Suspension } from "../../../toolgen/templates/typescript/surface";
 
 /** The page stands at the mount of its surface. */
 export const address = location.href.replace(/[?#].*$/, "").replace(/[^/]*$/, "");

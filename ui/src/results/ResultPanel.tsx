@@ -1,7 +1,7 @@
 /** What a call led to: its outcome in one line, then the result as table, tree, what the model reads, and the trace. */
 
 import { useState } from "react";
-import type { AnyCall, Outcome } from "../api/client";
+import type { AnyCall, Status } from "../api/client";
 import { Bars } from "../kit/bars";
 import { shown, shownLines } from "../kit/escape";
 import { Banner, Copy, Tag, type Tone } from "../kit/small";
@@ -11,24 +11,24 @@ import { addressOf } from "../address";
 import { texts } from "../texts";
 import { ArtifactView } from "../views/ArtifactView";
 
-const TONES: Readonly<Record<Outcome, Tone>> = { ok: "good", error: "bad", denied: "bad", pending: "waiting", suspended: "waiting", unknown: "bad", running: "waiting" };
+const TONES: Readonly<Record<Status, Tone>> = { ok: "good", error: "bad", denied: "bad", pending: "waiting", suspended: "waiting", unknown: "bad", running: "waiting" };
 type Shown = "table" | "tree" | "model" | "trace";
 
-export function OutcomeTag({ outcome }: { outcome: Outcome }) {
+export function OutcomeTag({ outcome }: { outcome: Status }) {
   return <Tag tone={TONES[outcome]}>{outcome}</Tag>;
 }
 
 /** `tookMs` is the time of the whole request, seen from the page. */
 export function ResultPanel({ call, tookMs, next }: { call: AnyCall; tookMs: number; next?: (() => void) | undefined }) {
   const [shown, show] = useState<Shown>("table");
-  const ok = call.outcome === "ok" ? call : undefined;
-  const result = call.outcome === "ok" || call.outcome === "pending" ? call.result : undefined;
+  const ok = call.status === "ok" ? call : undefined;
+  const result = call.status === "ok" || call.status === "pending" ? call.result : undefined;
   const bytes = result === undefined ? 0 : new TextEncoder().encode(JSON.stringify(result)).length;
   const bounds = ok?.bounds;
   return (
     <>
       <div className="row">
-        <OutcomeTag outcome={call.outcome} />
+        <OutcomeTag outcome={call.status} />
         <span className="muted small">{Math.round(tookMs)} ms · {texts.results.bytes(bytes)}</span>
         {bounds?.truncated === true && <Tag tone="waiting">{texts.results.window(bounds.returned, bounds.total)}</Tag>}
         {next !== undefined && <button type="button" onClick={next}>{texts.call.next}</button>}
@@ -38,7 +38,7 @@ export function ResultPanel({ call, tookMs, next }: { call: AnyCall; tookMs: num
       {call.display !== undefined && <p className="shown">{shownLines(call.display)}</p>}
       {bounds?.refinement_hint !== undefined && <p className="muted small">{shownLines(bounds.refinement_hint)}</p>}
       <Failed call={call} />
-      {(call.waits ?? []).map((wait) => (
+      {(call.suspensions ?? []).map((wait) => (
         <Banner key={wait.id} tone="waiting">{shownLines(wait.question ?? wait.kind)} <a href={addressOf("waits", [wait.id])}>{texts.call.wait}</a></Banner>
       ))}
       {(ok?.artifacts ?? []).map((artifact) => <ArtifactView key={`${artifact.kind} ${artifact.digest}`} artifact={artifact} />)}
@@ -62,7 +62,7 @@ function Failed({ call }: { call: AnyCall }) {
   const details = "details" in error ? error.details : undefined;
   return (
     <Banner tone="bad">
-      <strong>{shown(error.code ?? call.outcome)}</strong> {shownLines(error.message)}
+      <strong>{shown(error.code ?? call.status)}</strong> {shownLines(error.message)}
       {(error.issues ?? []).length > 0 && <ul>{error.issues?.map((issue) => <li key={`${issue.path} ${issue.constraint}`}><code>{shown(issue.path)}</code> {shown(issue.message)}</li>)}</ul>}
       {details !== undefined && <ValueTable value={details} />}
       {error.correlation_id !== undefined && <p className="small">{texts.results.correlation} <code>{error.correlation_id}</code></p>}

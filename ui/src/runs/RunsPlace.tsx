@@ -13,13 +13,13 @@ import { TimelineView } from "./TimelineView";
 import { Unknown } from "./Unknown";
 import { useRun } from "./useRun";
 
-const STATES: Readonly<Record<Run["state"], Tone>> = { running: "planning", waiting: "waiting", completed: "good", failed: "bad", canceled: "" };
+const STATES: Readonly<Record<Run["status"], Tone>> = { running: "planning", waiting: "waiting", completed: "good", failed: "bad", canceled: "" };
 const EVERY_MS = 5_000;
 
 export default function RunsPlace({ catalogue, address }: { catalogue: Catalogue; address: Address }) {
   const state = address.query["state"];
   const runs = usePages<Run>(`runs ${state ?? ""}`, async (after) => {
-    const { runs: items, next } = await surface.runs.list({ after, ...(state !== undefined && { state: state as Run["state"] | "unknown" }) });
+    const { runs: items, next } = await surface.runs.list({ after, ...(state !== undefined && { status: state as Run["status"] | "unknown" }) });
     return { items, next };
   }, EVERY_MS);
   const id = address.parts[0] ?? "";
@@ -38,7 +38,7 @@ export default function RunsPlace({ catalogue, address }: { catalogue: Catalogue
         <nav className="list" aria-label={texts.places.runs}>
           {(runs.value ?? []).map((run) => (
             <a key={run.id} className="list-item" href={addressOf("runs", [run.id], address.query)} aria-current={run.id === id ? "page" : undefined}>
-              <span title={shown(run.id)}>{shown(run.parent_run_id === undefined ? (run.message ?? run.tool ?? run.agent ?? run.id) : `↳ ${run.agent ?? run.id}`)}</span><Dot tone={STATES[run.state]} says={run.state} />
+              <span title={shown(run.id)}>{shown(run.parent_run_id === undefined ? (run.message ?? run.tool ?? run.agent ?? run.id) : `↳ ${run.agent ?? run.id}`)}</span><Dot tone={STATES[run.status]} says={run.status} />
             </a>
           ))}
           {runs.older !== undefined && <button type="button" className="plain" onClick={runs.older}>{texts.older}</button>}
@@ -59,11 +59,11 @@ function RunPage({ id, catalogue }: { id: string; catalogue: Catalogue }) {
   const value = run.value;
   return (
     <>
-      <div className="row"><h1>{shown(value?.agent ?? value?.tool ?? texts.run.title)}</h1><code className="muted">{id}</code>{value !== undefined && <Tag tone={STATES[value.state]}>{value.state}</Tag>}{isLive && <Tag tone="planning">{texts.run.live}</Tag>}</div>
+      <div className="row"><h1>{shown(value?.agent ?? value?.tool ?? texts.run.title)}</h1><code className="muted">{id}</code>{value !== undefined && <Tag tone={STATES[value.status]}>{value.status}</Tag>}{isLive && <Tag tone="planning">{texts.run.live}</Tag>}</div>
       <p className="muted">{texts.run.counts(timeline.calls, timeline.tokens)}{value?.session_id !== undefined && <> · {texts.run.session} <code>{shown(value.session_id)}</code></>}</p>
       {(broken || failed || run.error !== undefined) && <Banner tone="bad">{broken || failed || (run.error !== undefined && wordsOf(run.error))}</Banner>}
-      {(value?.unknown ?? []).map((call) => <Unknown key={call} run={id} call={call} session={value?.session_id ?? ""} timeline={timeline} catalogue={catalogue} again={run.again} />)}
-      {(value?.waits ?? []).map((wait) => <Banner key={wait.id} tone="waiting">{shownLines(wait.question ?? wait.kind)} <a href={addressOf("waits", [wait.id])}>{texts.run.answer}</a></Banner>)}
+      {(value?.unknown_calls ?? []).map((call) => <Unknown key={call} run={id} call={call} session={value?.session_id ?? ""} timeline={timeline} catalogue={catalogue} again={run.again} />)}
+      {(value?.suspensions ?? []).map((wait) => <Banner key={wait.id} tone="waiting">{shownLines(wait.question ?? wait.kind)} <a href={addressOf("waits", [wait.id])}>{texts.run.answer}</a></Banner>)}
       <div className="split">
         <section className="panel" aria-label={texts.run.timeline}><h2>{texts.run.timeline}</h2><TimelineView timeline={timeline} /></section>
         <section className="panel" aria-label={texts.call.result}>
@@ -73,7 +73,7 @@ function RunPage({ id, catalogue }: { id: string; catalogue: Catalogue }) {
           {value?.error !== undefined && <Banner tone="bad">{shownLines(value.error)}</Banner>}
           {value !== undefined && value.text === undefined && value.result === undefined && value.error === undefined && <p className="muted">{texts.run.noResult}</p>}
           {(value?.artifacts ?? []).map((artifact) => <ArtifactView key={`${artifact.kind} ${artifact.digest}`} artifact={artifact} />)}
-          {value !== undefined && (value.state === "running" || value.state === "waiting") && <button type="button" className="danger" onClick={() => { act(() => surface.runs.cancel(id)); }}>{texts.run.cancel}</button>}
+          {value !== undefined && (value.status === "running" || value.status === "waiting") && <button type="button" className="danger" onClick={() => { act(() => surface.runs.cancel(id)); }}>{texts.run.cancel}</button>}
         </section>
       </div>
     </>

@@ -4,7 +4,7 @@ import { calls, sent } from "./recorder";
 import { act, useState, type ReactNode } from "react";
 import { createRoot, type Root } from "react-dom/client";
 import { Conversation } from "../agents/Conversation";
-import type { Catalogue, Tool, TypedSchema, Wait } from "../api/client";
+import type { Catalogue, Tool, TypedSchema, Suspension } from "../api/client";
 import type { JsonObject } from "../kit/values";
 import { EMPTY } from "../runs/timeline";
 import { Unknown } from "../runs/Unknown";
@@ -40,7 +40,7 @@ function drawn(form: FormName, schema: JsonObject, random: Random): Drawn {
   const payload = { name: "Payload", schema, examples: [documentOf(random), documentOf(random)] as NonNullable<TypedSchema["examples"]> };
   const tool = toolOf(payload);
   const catalogue = catalogueOf([tool]);
-  const wait = { id: "w1", run_id: "r1", kind: form === "approval" ? "confirmation" : "clarification", state: "sealed", question: "Go?", answer_schema: form === "approval" ? { type: "object", properties: { approved: { type: "boolean" }, payload: schema } } : schema } as Wait;
+  const wait = { id: "w1", run_id: "r1", kind: form === "approval" ? "confirmation" : "clarification", seal: "sealed", question: "Go?", answer_schema: form === "approval" ? { type: "object", properties: { approved: { type: "boolean" }, payload: schema } } : schema } as Suspension;
   switch (form) {
     case "call": return {
       shown: <Calls tool={tool} payload={payload} catalogue={catalogue} />,
@@ -73,7 +73,7 @@ export async function played(form: FormName, random: Random, steps: number): Pro
   document.body.replaceChildren(place);
   let root: Root = createRoot(place);
   const { shown, fields, part } = drawn(form, schema, random);
-  calls.answer = () => (random() < 0.7 ? undefined : { id: `c${String(random())}`, outcome: "ok", result: "done", next_arguments: documentOf(random) });
+  calls.answer = () => (random() < 0.7 ? undefined : { id: `c${String(random())}`, status: "ok", result: "done", next_arguments: documentOf(random) });
   const draw = () => act(async () => { root.render(shown); await Promise.resolve(); });
   await draw();
   for (let round = 0; round < 100 && place.querySelector("[aria-label^='Loading ']") !== null; round += 1) await act(() => new Promise((resolve) => setTimeout(resolve, 5))); // the code of the form

@@ -9,7 +9,7 @@ const REFUSED = { type: "about:blank", title: "Refused", status: 422, detail: "r
 
 globalThis.fetch = (input, init) => {
   const path = typeof input === "string" ? input : input instanceof URL ? input.href : input.url;
-  if (init?.method !== "POST") return Promise.resolve(Response.json({ waits: [], turns: [] }));
+  if (init?.method !== "POST") return Promise.resolve(Response.json({ suspensions: [], turns: [] }));
   sent.push({ path, body: typeof init.body === "string" ? init.body : "" });
   const answer = path.endsWith("/calls") ? calls.answer() : undefined;
   if (answer !== undefined) return Promise.resolve(Response.json(answer));

@@ -60,7 +60,7 @@ export function CallTab({ tool, payload, catalogue, chosen, choose }: { tool: To
       const tookMs = performance.now() - began;
       remember(tool.id, { at: Date.now(), arguments: given, call: made, tookMs });
       choose(made.id);
-      next = { call: made, tookMs, issues: made.outcome === "error" ? (made.error.issues ?? []) : [], busy: false };
+      next = { call: made, tookMs, issues: made.status === "error" ? (made.error.issues ?? []) : [], busy: false };
     } catch (error) {
       next = { issues: error instanceof Problem ? error.issues : [], failed: error instanceof Problem ? wordsOf(error) : texts.notSent, busy: false };
     }
@@ -74,7 +74,7 @@ export function CallTab({ tool, payload, catalogue, chosen, choose }: { tool: To
   };
   useKeys({ "Ctrl Enter": () => { void call(entered); } });
   const isForm = text === null;
-  const following = state.call?.outcome === "ok" ? state.call.next_arguments : undefined;
+  const following = state.call?.status === "ok" ? state.call.next_arguments : undefined;
   const verb = tool.annotations?.destructiveHint === true && tool.annotations.readOnlyHint !== true ? (tool.title ?? tool.name) : texts.tabs.call;
   return (
     <div className="split">

@@ -14,7 +14,7 @@ export function HistoryTab({ tool }: { tool: Tool }) {
       <thead><tr>{texts.history.columns.map((name) => <th key={name} scope="col">{name}</th>)}</tr></thead>
       <tbody>{made.map((one) => (
         <tr key={`${one.at} ${one.call.id}`}>
-          <td><a href={addressOf("tools", [tool.id], { tab: "call", call: one.call.id })}>{new Date(one.at).toLocaleTimeString()}</a></td><td><OutcomeTag outcome={one.call.outcome} /></td>
+          <td><a href={addressOf("tools", [tool.id], { tab: "call", call: one.call.id })}>{new Date(one.at).toLocaleTimeString()}</a></td><td><OutcomeTag outcome={one.call.status} /></td>
           <td className="number">{Math.round(one.tookMs)}</td><td><code>{compact(one.arguments)}</code></td>
         </tr>
       ))}</tbody>

@@ -23,7 +23,7 @@ export function ArtifactView({ artifact }: { artifact: Artifact }) {
         <span className="muted small">{texts.results.bytes(artifact.size)}</span>
         {artifact.uri !== undefined && <a href={surface.artifacts.url(artifact.uri)} download={artifact.kind}>{texts.views.download}</a>}
       </div>
-      {artifact.not_kept !== undefined ? <Banner tone="waiting">{shownLines(artifact.not_kept)}</Banner> : <Content artifact={artifact} />}
+      {artifact.not_stored_reason !== undefined ? <Banner tone="waiting">{shownLines(artifact.not_stored_reason)}</Banner> : <Content artifact={artifact} />}
     </section>
   );
 }

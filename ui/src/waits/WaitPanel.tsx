@@ -1,7 +1,7 @@
 /** One wait, and its answer: the most careful thing on the page. */
 
 import { useRef, useState } from "react";
-import { Problem, surface, type Answered, type Catalogue, type Issue, type Wait } from "../api/client";
+import { Problem, surface, type Answered, type Catalogue, type Issue, type Suspension } from "../api/client";
 import { addressOf } from "../address";
 import { wordsOfThrown } from "../api/use";
 import { DocumentForm } from "../forms/DocumentForm";
@@ -16,7 +16,7 @@ import { ResultPanel } from "../results/ResultPanel";
 import { behaviour } from "../tools/search";
 import { texts } from "../texts";
 
-export function WaitPanel({ wait, catalogue, isOpen, again }: { wait: Wait; catalogue: Catalogue; isOpen: boolean; again: () => void }) {
+export function WaitPanel({ wait, catalogue, isOpen, again }: { wait: Suspension; catalogue: Catalogue; isOpen: boolean; again: () => void }) {
   const tool = catalogue.tools.find((one) => one.id === wait.tool || one.name === wait.tool);
   const [typed, setTyped] = useKept<Typed>(`answer ${wait.id}`, null);
   const reason = useKeptText(`reason ${wait.id}`, `${wait.id}-reason`);
@@ -26,7 +26,7 @@ export function WaitPanel({ wait, catalogue, isOpen, again }: { wait: Wait; cata
   const [busy, setBusy] = useState(false);
   const now = useNow();
   const isApproval = wait.kind === "confirmation";
-  const mayAnswer = isOpen && answered === undefined && wait.state === "sealed";
+  const mayAnswer = isOpen && answered === undefined && wait.seal === "sealed";
   const schema = isApproval ? payloadOf(wait.answer_schema) : wait.answer_schema;
   const shapes = useShapes(schema ?? NOTHING, undefined);
   const draft = draftFor(shapes, typed);
@@ -58,12 +58,12 @@ export function WaitPanel({ wait, catalogue, isOpen, again }: { wait: Wait; cata
     if (!document.ok || !reason.entered.ok) return;
     const payload = approved && document.value !== undefined ? { payload: document.value } : {};
     const message = reason.entered.value === "" ? {} : { message: reason.entered.value };
-    void send(approved ? texts.wait.approved : texts.wait.denied, () => surface.waits.answer(wait.id, { approved, ...payload, ...message }));
+    void send(approved ? texts.wait.approved : texts.wait.denied, () => surface.suspensions.answer(wait.id, { approved, ...payload, ...message }));
   };
   const answer = () => {
     if (document.ok) {
       const sent = document.value;
-      void send(texts.wait.answered, () => surface.waits.answer(wait.id, sent));
+      void send(texts.wait.answered, () => surface.suspensions.answer(wait.id, sent));
     }
   };
   const isOff = busy || faults.size > 0;
@@ -73,7 +73,7 @@ export function WaitPanel({ wait, catalogue, isOpen, again }: { wait: Wait; cata
         <div className="row"><h2 className="grow">{shown(tool?.title ?? wait.tool ?? wait.kind)}</h2>{tool !== undefined && behaviour(tool).map(([word, tone]) => <Tag key={word} tone={tone}>{word}</Tag>)}</div>
         {wait.question !== undefined && <p className="shown">{shownLines(wait.question)}</p>}
         {wait.is_shortened === true && <p className="muted small">{texts.wait.shortened}</p>}
-        {wait.state !== "sealed" && <Banner tone="bad">{texts.wait.notSealed(wait.state)}</Banner>}
+        {wait.seal !== "sealed" && <Banner tone="bad">{texts.wait.notSealed(wait.seal)}</Banner>}
         {wait.arguments !== undefined && <><h3>{isApproval ? texts.wait.exactly : texts.call.arguments}</h3><pre>{pretty(wait.arguments)}</pre></>}
         {wait.preview !== undefined && <><h3>{texts.wait.preview}</h3><p className="shown">{shownLines(wait.preview)}</p></>}
         {mayAnswer && schema !== undefined && (
@@ -87,7 +87,7 @@ export function WaitPanel({ wait, catalogue, isOpen, again }: { wait: Wait; cata
             <button type="button" className="primary" disabled={isOff} onClick={() => { decide(true); }}>{texts.wait.approve}</button>
             <button type="button" className="danger" disabled={isOff} onClick={() => { decide(false); }}>{texts.wait.deny}</button>
           </div>
-        ) : schema !== undefined && <div className="row"><button type="button" className="primary" disabled={isOff || !document.ok} onClick={answer}>{texts.wait.answer}</button><button type="button" className="danger" disabled={isOff} onClick={() => void send(texts.wait.canceled, () => surface.waits.cancel(wait.id))}>{texts.wait.cancel}</button></div>)}
+        ) : schema !== undefined && <div className="row"><button type="button" className="primary" disabled={isOff || !document.ok} onClick={answer}>{texts.wait.answer}</button><button type="button" className="danger" disabled={isOff} onClick={() => void send(texts.wait.canceled, () => surface.suspensions.cancel(wait.id))}>{texts.wait.cancel}</button></div>)}
         {answered === undefined && !isOpen && <Banner>{texts.wait.over}</Banner>}
         {answered !== undefined && <Banner tone="">{texts.wait.done(answered.what, answered.at.toLocaleTimeString(), answered.answer.answered_by)} <a href={addressOf("runs", [wait.run_id])}>{texts.wait.itsTimeline}</a>.</Banner>}
         <dl className="facts small">

@@ -1,7 +1,7 @@
 /** What waits: for a person, for other work, for a credential; and what may have run. */
 
 import { addressOf, type Address } from "../address";
-import { surface, type Catalogue, type Run, type Wait } from "../api/client";
+import { surface, type Catalogue, type Run, type Suspension } from "../api/client";
 import { useLoaded, usePages, wordsOf, type Loaded } from "../api/use";
 import { shown } from "../kit/escape";
 import { until, useNow } from "../kit/time";
@@ -15,17 +15,17 @@ type Group = keyof typeof GROUPS;
 const NEWEST = 100;
 const WORK = new Set(["pending", "external", "pause"]);
 
-export function groupOf(wait: Wait): Group {
+export function groupOf(wait: Suspension): Group {
   return wait.kind === "credential" ? "credential" : WORK.has(wait.kind) ? "work" : "person";
 }
 
-export default function WaitsPlace({ catalogue, address, waits }: { catalogue: Catalogue; address: Address; waits: Loaded<{ waits: readonly Wait[]; next?: string }> }) {
-  const all = waits.value?.waits ?? [];
+export default function WaitsPlace({ catalogue, address, waits }: { catalogue: Catalogue; address: Address; waits: Loaded<{ suspensions: readonly Suspension[]; next?: string }> }) {
+  const all = waits.value?.suspensions ?? [];
   const shown = (Object.keys(GROUPS) as Group[]).find((group) => group === address.query["for"]) ?? "person";
   const id = address.parts[0];
   const isWord = id === undefined && address.query["for"] === "word";
   const lost = usePages<Run>("unknown", async (after) => {
-    const { runs: items, next } = await surface.runs.list({ after, state: "unknown", limit: NEWEST });
+    const { runs: items, next } = await surface.runs.list({ after, status: "unknown", limit: NEWEST });
     return { items, next };
   });
   const chosen = all.find((wait) => wait.id === id);
@@ -68,7 +68,7 @@ function Lost({ runs }: { runs: ReturnType<typeof usePages<Run>> }) {
         <tbody>{runs.value?.map((run) => (
           <tr key={run.id}>
             <td><a href={addressOf("runs", [run.id])}>{shown(run.message ?? run.tool ?? run.agent ?? run.id)}</a></td>
-            <td>{run.unknown?.length}</td><td><code>{shown(run.session_id ?? "–")}</code></td><td>{run.state}</td>
+            <td>{run.unknown_calls?.length}</td><td><code>{shown(run.session_id ?? "–")}</code></td><td>{run.status}</td>
           </tr>
         ))}</tbody>
       </table>}
@@ -77,7 +77,7 @@ function Lost({ runs }: { runs: ReturnType<typeof usePages<Run>> }) {
   );
 }
 
-function WaitTable({ waits, chosen }: { waits: readonly Wait[]; chosen: string | undefined }) {
+function WaitTable({ waits, chosen }: { waits: readonly Suspension[]; chosen: string | undefined }) {
   const now = useNow();
   return (
     <table>
@@ -96,8 +96,8 @@ function WaitTable({ waits, chosen }: { waits: readonly Wait[]; chosen: string |
 }
 
 /** The one that is chosen, also after it was answered and left the list. */
-function One({ id, listed, catalogue, again }: { id: string; listed: Wait | undefined; catalogue: Catalogue; again: () => void }) {
-  const loaded = useLoaded(`wait ${id}`, () => surface.waits.get(id));
+function One({ id, listed, catalogue, again }: { id: string; listed: Suspension | undefined; catalogue: Catalogue; again: () => void }) {
+  const loaded = useLoaded(`wait ${id}`, () => surface.suspensions.get(id));
   const wait = loaded.value ?? listed;
   if (wait === undefined) return loaded.error === undefined ? <Skeleton what={texts.places.waits} /> : <Banner tone="waiting">{wordsOf(loaded.error)}</Banner>;
   return <WaitPanel key={id} wait={wait} catalogue={catalogue} isOpen={listed !== undefined} again={() => { loaded.again(); again(); }} />;

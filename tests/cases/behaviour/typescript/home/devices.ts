@@ -132,13 +132,13 @@ export type AnswerPayload = Record<string, never>;
 /** Result of answer. */
 export type AnswerResult = Record<string, never>;
 
-/** A call of `reset_device`, by its outcome. */
+/** A call of `reset_device`, by its status. */
 export type ResetDeviceCall = Call<ResetDeviceResult>;
 
 /** What may be answered where a call of `reset_device` waits. */
 export type ResetDeviceAnswer = Approval<ResetDeviceApproval>;
 
-/** A call of `update_firmware`, by its outcome. */
+/** A call of `update_firmware`, by its status. */
 export type UpdateFirmwareCall = Call<
   UpdateFirmwareResult,
   Artifact<"reason", Reason>,
@@ -149,31 +149,31 @@ export type UpdateFirmwareCall = Call<
 /** What may be answered where a call of `update_firmware` waits. */
 export type UpdateFirmwareAnswer = Approval<Reason> | WorkAnswer<UpdateFirmwareResult>;
 
-/** A call of `list_devices`, by its outcome. */
+/** A call of `list_devices`, by its status. */
 export type ListDevicesCall = Call<ListDevicesResult>;
 
-/** A call of `note`, by its outcome. */
+/** A call of `note`, by its status. */
 export type NoteCall = Call<NoteResult>;
 
-/** A call of `finish`, by its outcome. */
+/** A call of `finish`, by its status. */
 export type FinishCall = Call<FinishResult, never, never, Reason>;
 
 /** What may be answered where a call of `finish` waits. */
 export type FinishAnswer = Approval | WorkAnswer<FinishResult>;
 
-/** A call of `measure`, by its outcome. */
+/** A call of `measure`, by its status. */
 export type MeasureCall = Call<MeasureResult>;
 
 /** What may be answered where a call of `measure` waits. */
 export type MeasureAnswer = WorkAnswer<MeasureResult>;
 
-/** A call of `look`, by its outcome. */
+/** A call of `look`, by its status. */
 export type LookCall = Call<LookResult>;
 
-/** A call of `measure_now`, by its outcome. */
+/** A call of `measure_now`, by its status. */
 export type MeasureNowCall = Call<MeasureNowResult>;
 
-/** A call of `answer`, by its outcome. */
+/** A call of `answer`, by its status. */
 export type AnswerCall = Call<AnswerResult>;
 
 /** Devices. */

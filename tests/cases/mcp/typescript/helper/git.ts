@@ -78,16 +78,16 @@ export interface GitStatusPayload {
 /** Result of git_status. */
 export type GitStatusResult = Json;
 
-/** A call of `git_add`, by its outcome. */
+/** A call of `git_add`, by its status. */
 export type GitAddCall = Call<GitAddResult>;
 
-/** A call of `git_branch`, by its outcome. */
+/** A call of `git_branch`, by its status. */
 export type GitBranchCall = Call<GitBranchResult>;
 
-/** A call of `git_log`, by its outcome. */
+/** A call of `git_log`, by its status. */
 export type GitLogCall = Call<GitLogResult>;
 
-/** A call of `git_status`, by its outcome. */
+/** A call of `git_status`, by its status. */
 export type GitStatusCall = Call<GitStatusResult>;
 
 /** Tools of the MCP server mcp-git. */

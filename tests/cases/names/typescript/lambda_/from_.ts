@@ -88,22 +88,22 @@ export type AbstractmethodPayload = Record<string, never>;
 /** Result of abstractmethod. */
 export type AbstractmethodResult = Record<string, never>;
 
-/** A call of `import`, by its outcome. */
+/** A call of `import`, by its status. */
 export type ImportCall = Call<ImportResult>;
 
-/** A call of `types`, by its outcome. */
+/** A call of `types`, by its status. */
 export type TypesCall = Call<TypesResult>;
 
-/** A call of `registration`, by its outcome. */
+/** A call of `registration`, by its status. */
 export type RegistrationCall = Call<RegistrationResult>;
 
-/** A call of `specs`, by its outcome. */
+/** A call of `specs`, by its status. */
 export type SpecsCall = Call<SpecsResult>;
 
-/** A call of `tool_method`, by its outcome. */
+/** A call of `tool_method`, by its status. */
 export type ToolMethodCall = Call<ToolMethodResult>;
 
-/** A call of `abstractmethod`, by its outcome. */
+/** A call of `abstractmethod`, by its status. */
 export type AbstractmethodCall = Call<AbstractmethodResult>;
 
 /** Quotes: """, ', and a last " */

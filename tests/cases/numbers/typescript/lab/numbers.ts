@@ -156,16 +156,16 @@ export interface ScaleResult {
   scaled?: number;
 }
 
-/** A call of `keep`, by its outcome. */
+/** A call of `keep`, by its status. */
 export type KeepCall = Call<KeepResult, Artifact<"points", Point>>;
 
-/** A call of `defaults`, by its outcome. */
+/** A call of `defaults`, by its status. */
 export type DefaultsCall = Call<DefaultsResult>;
 
-/** A call of `bounds`, by its outcome. */
+/** A call of `bounds`, by its status. */
 export type BoundsCall = Call<BoundsResult>;
 
-/** A call of `scale`, by its outcome. */
+/** A call of `scale`, by its status. */
 export type ScaleCall = Call<ScaleResult>;
 
 /** Tools that take numbers and give numbers. */

@@ -330,26 +330,26 @@ export interface CheckCardPayloadFromAccount {
 /** Result of check_card. */
 export type CheckCardResult = Record<string, never>;
 
-/** A call of `pay`, by its outcome. */
+/** A call of `pay`, by its status. */
 export type PayCall = Call<
   PayResult,
   Artifact<"statement", Account>,
   DeclaredError<"declined", Card>
 >;
 
-/** A call of `pay_much`, by its outcome. */
+/** A call of `pay_much`, by its status. */
 export type PayMuchCall = Call<PayMuchResult>;
 
 /** What may be answered where a call of `pay_much` waits. */
 export type PayMuchAnswer = Approval<CardInput>;
 
-/** A call of `transfer`, by its outcome. */
+/** A call of `transfer`, by its status. */
 export type TransferCall = Call<TransferResult, never, never, TransferAck>;
 
 /** What may be answered where a call of `transfer` waits. */
 export type TransferAnswer = WorkAnswer<TransferResultInput>;
 
-/** A call of `check_card`, by its outcome. */
+/** A call of `check_card`, by its status. */
 export type CheckCardCall = Call<CheckCardResult>;
 
 /** Payments. */

@@ -101,7 +101,7 @@ export interface DrawResult {
   drawing: Drawing;
 }
 
-/** A call of `draw`, by its outcome. */
+/** A call of `draw`, by its status. */
 export type DrawCall = Call<DrawResult>;
 
 /** Draw shapes. */
