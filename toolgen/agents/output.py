@@ -13,7 +13,7 @@ from toolgen.contract.json_value import Json
 from toolgen.contract.record import frozen_record
 from toolgen.runs import Engine, RunState, RunStatus, UnknownRunError
 from toolgen.shapes.issues import short
-from toolgen.waiting.call_results import kept_artifact, known_facts
+from toolgen.waiting.call_results import kept_artifact
 
 from .loop.documents import StopReason
 
@@ -231,7 +231,7 @@ async def artifacts_so_far(engine: Engine, status: RunStatus) -> list[RunArtifac
         document: Any = event
         if document["type"] == "tool_end":
             call = {"tool": document["tool"], "tool_call_id": document["tool_call_id"]}
-            artifacts += [RunArtifact(**known_facts(ref), **call) for ref in document.get("artifacts", ())]
+            artifacts += [RunArtifact(**ref, **call) for ref in document["artifacts"]]
     for child in status.children:
         artifacts += await artifacts_so_far(engine, await engine.status(child))
     return artifacts

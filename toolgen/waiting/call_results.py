@@ -172,13 +172,8 @@ async def kept_artifact(
     except ToolValidationError as error:
         log.warning("an artifact %s of %s is left out: %s", kind.kind, document["tool"], error)
         return None
-    ref = ArtifactRef(**known_facts(document))
+    ref = ArtifactRef(**{field.name: document[field.name] for field in fields(ArtifactRef)})
     return Artifact(kind=kind.kind, data=typed, source_tool=document["tool"], json=data, ref=ref)
-
-
-def known_facts(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the known fields of a stored reference; other versions may write more or fewer."""
-    return {field.name: document[field.name] for field in fields(ArtifactRef) if field.name in document}
 
 
 def dropping(keeper: ArtifactKeeper | None) -> OnForget | None:

@@ -355,7 +355,7 @@ class _Steps:
 def ids_of(call: CallDocument) -> dict[str, Json]:
     """Return what says in an event whose call it is of."""
     meta = call["meta"]
-    return {**{name: meta[name] for name in _IDS}, "agent_id": meta.get("agent", "")}
+    return {**{name: meta[name] for name in _IDS}, "agent_id": meta["agent"]}
 
 
 async def _open_turn(ctx: RunContext, facts: dict[str, Any], frozen: Frozen, outcome: Any) -> None:
