@@ -1,7 +1,6 @@
 """Stored histories of runs: written by `UPDATE=1`, and replayed by the workflow of now.
 
-A history that is stored is what the server holds of runs of an older toolgen; to write it anew is to give
-those runs up.
+To write a history anew is to give up the runs that a server has; raise `VERSION` of their documents then.
 """
 
 from __future__ import annotations

@@ -1,13 +1,8 @@
-"""A call that waits on Temporal without a seal: its adoption is an update, and its history stays as it was.
-
-`adoption/run_of_before.json` is the history of a run that the version before records were sealed (7f9ddf1)
-began, and that this one has adopted, answered and executed.
-"""
+"""A call that waits on Temporal without a seal: its adoption is an update."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import pytest
 
@@ -18,11 +13,8 @@ from toolgen.engines.temporal import TemporalEngine
 from toolgen.runtime import ConfirmSpec, Runtime
 from toolgen.waiting.errors import UnsealedSuspensionError
 from toolgen.waiting.frozen import FIRST, Sealer, seal_call
-from toolgen.waiting.loop import LOOP, VERSION, waiting_call
+from toolgen.waiting.loop import LOOP, VERSION
 
-from .recorder import Histories, replay
-
-HISTORIES: Final = Histories(Path(__file__).parent / "adoption")
 CONFIRMED = spec(confirm=ConfirmSpec())
 SECRET, OTHER = b"the secret of all hosts, 32 byte", b"the secret of some other, 32 byt"
 YES: dict[str, Any] = {"approved": True}
@@ -35,7 +27,7 @@ def host(server: TemporalServer, executor: Listing, prefix: str, secret: bytes =
 
 
 async def waits(made: Runtime, document: Any) -> None:
-    """Let a record wait, as an older version does that has no version of its loop yet."""
+    """Let a record wait."""
     assert made.engine is not None
     await made.engine.start_run(LOOP, {"frozen": document, "version": VERSION}, run_id=RUN, session="s")
     await made.engine.settled(RUN)
@@ -83,12 +75,3 @@ async def test_an_adoption_by_another_secret_is_none(server: TemporalServer) -> 
         assert [one.state for one in await made.waits.check()] == ["unsealed"]
         await made.waits.adopt(RUN, by="ann")
         assert len(await made.waits.list()) == 1
-
-
-async def test_the_history_of_an_adopted_run_of_before_is_replayed() -> None:
-    assert HISTORIES.names() == ["run_of_before"]
-    stored = HISTORIES.read("run_of_before")
-    updates = [one for one in stored.history.events if "update_accepted" in str(one)]
-    assert len(updates) == 2, "the adoption, and the answer"
-    result = await replay(stored, {LOOP: waiting_call})
-    assert result.replay_failure is None

@@ -1,4 +1,4 @@
-"""Histories of runs that an older toolgen began: a worker of now goes on with each of them.
+"""One stored history of each scenario: a worker replays it, and refuses it with another version.
 
 `UPDATE=1` stores those of now in their place.
 """
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from temporalio.client import WorkflowHistory
 
 from tests.engines.starting import StartEngine
 from tests.engines.toys import Toys, call, play
@@ -22,8 +23,6 @@ from toolgen.runs import EndedRun
 from .recorder import Histories, StoredHistory, name_of, replay
 
 HISTORIES: Final = Histories(Path(__file__).parent / "histories")
-"""Of runs that had all of their log in activities of its own."""
-OF_NOW: Final = Histories(Path(__file__).parent / "histories_projected")
 Scenario = Callable[[TemporalEngine, Toys], Awaitable[list[str]]]
 SCENARIOS: Final[list[Scenario]] = []
 """Each makes runs, and returns their ids."""
@@ -143,40 +142,35 @@ async def test_what_runs_do_now_can_be_replayed(
     engine = await start_engine(last_events=last_events)
     assert isinstance(engine, TemporalEngine)
     ids = await make(engine, toys)
-    histories = OF_NOW if os.environ.get("UPDATE") else Histories(tmp_path / "histories")
+    if os.environ.get("UPDATE"):
+        await HISTORIES.store(engine, ids[0])
+    assert name_of(ids[0]) in HISTORIES.names(), "it is not stored: UPDATE=1"
+    histories = Histories(tmp_path / "histories")
     await histories.store(engine, *ids)
     for run_id in ids:
-        name = name_of(run_id)
-        assert name in OF_NOW.names(), "it is not stored: UPDATE=1"
-        assert await failure(histories.read(name), toys) == ""
+        assert await failure(histories.read(name_of(run_id)), toys) == ""
 
 
 @pytest.mark.parametrize("name", HISTORIES.names())
-@pytest.mark.parametrize("histories", [HISTORIES, OF_NOW], ids=["before", "projected"])
-async def test_a_stored_history_can_be_replayed(histories: Histories, name: str, toys: Toys) -> None:
-    assert await failure(histories.read(name), toys) == ""
+async def test_a_stored_history_can_be_replayed(name: str, toys: Toys) -> None:
+    assert await failure(HISTORIES.read(name), toys) == ""
 
 
-def test_histories_are_stored_of_before_and_since_a_canceled_run_waits_for_what_began() -> None:
-    """Both are canceled in the middle of a call; the workflow of now goes on with either."""
-    assert [patches(HISTORIES.read(name)) for name in ("canceled", "cut")] == [[], ["all-begun"]]
+@pytest.mark.parametrize("number", [0, 2])
+async def test_a_run_of_another_version_stands_still(number: int, toys: Toys) -> None:
+    stored = HISTORIES.read("calls")
+    (given,) = stored.history.events[0].workflow_execution_started_event_attributes.input.payloads
+    given.data = json.dumps({**json.loads(given.data), "version": number}).encode()
+    says = f"it has version {number} of a run; this toolgen executes version 1"
+    assert says in await failure(stored, toys)
 
 
-async def test_a_run_that_a_client_of_now_started_and_an_older_worker_began_goes_on(toys: Toys) -> None:
-    """It has the search attribute of what it waits for, and its history none of the changes of it."""
-    stored = HISTORIES.read("waits")
-    given = stored.history.events[0].workflow_execution_started_event_attributes
-    waits = given.search_attributes.indexed_fields["ToolgenWaits"]
-    waits.metadata.update({"encoding": b"json/plain", "type": b"KeywordList"})
-    waits.data = b'["nothing"]'
-    assert await failure(stored, toys) == ""
-
-
-def patches(stored: StoredHistory) -> list[str]:
-    """Return the patches of the workflow that a history has."""
-    marked = [event.marker_recorded_event_attributes for event in stored.history.events]
-    data = [mark.details["patch-data"].payloads[0].data for mark in marked if "patch-data" in mark.details]
-    return [json.loads(one)["id"] for one in data]
+async def test_a_run_that_began_without_the_newest_patch_stands_still(toys: Toys) -> None:
+    """As its first workflow task left it, without the record of the patch."""
+    stored = HISTORIES.read("calls")
+    history = WorkflowHistory(stored.history.workflow_id, stored.history.events[:4])
+    says = "it has version 1 of a run without the patch 'projected'; this toolgen executes version 1"
+    assert says in await failure(StoredHistory(stored.prefix, history), toys)
 
 
 async def test_a_loop_that_does_something_else_stands_still(toys: Toys) -> None:

@@ -7,7 +7,6 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from temporalio import workflow
 
 from tests.engines.starting import StartEngine
 from tests.engines.toys import Toys, call, play, until_listed
@@ -136,19 +135,3 @@ async def test_the_oldest_waits_of_all_are_found_without_a_list_of_all(
     assert runs <= 6
     assert [wait.about for wait in await engine.open_waits()] == list(range(1, 20, 2))
     assert requests.taken()[1] == 10
-
-
-async def test_what_a_run_waits_for_that_an_older_worker_has_begun_is_listed(
-    start_engine: StartEngine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its client has said that it waits for nothing, and no worker says anything else."""
-    engine = await start_engine()
-    with monkeypatch.context() as older:
-        older.setattr(workflow, "patched", lambda patch: False)
-        await play(engine, [{"wait": ["go"], "about": "older"}], run_id="older")
-        await engine.settled("older")
-    await play(engine, [{"wait": ["go"], "about": "newer"}], run_id="newer")
-    await engine.settled("newer")
-    async with asyncio.timeout(10):
-        while [wait.about for wait in await engine.open_waits()] != ["older", "newer"]:
-            pass

@@ -135,11 +135,9 @@ async def test_a_run_that_goes_on_at_each_look_is_running(
 
 
 @pytest.mark.parametrize("what", ["waits", "children"])
-@pytest.mark.parametrize("is_older", [False, True], ids=["of now", "of an older worker"])
 async def test_a_memo_is_bounded_whatever_the_keys_are(
-    start_engine: StartEngine, monkeypatch: pytest.MonkeyPatch, what: str, is_older: bool
+    start_engine: StartEngine, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
-    """An older worker had no bound for keys; what it has begun goes on."""
     engine = on_temporal(await start_engine(is_started=False))
     keys = [f"{number}{'x' * 900}" for number in range(30)]
 
@@ -154,15 +152,12 @@ async def test_a_memo_is_bounded_whatever_the_keys_are(
     engine._require_registered().loops.update(many=many)  # type: ignore[attr-defined]  # a dictionary
     await engine.start()
     monkeypatch.setattr(reader, "_SHORT", 0)
-    with monkeypatch.context() as older:
-        if is_older:
-            older.setattr(projection, "encode", lambda value, what: (b"?", value))
-        await engine.start_run("many", None, run_id="r")
-        status = await engine.settled("r")
-        assert len(status.children) == (len(keys) if what == "children" else 0)
-        described = await (await engine._connected())._handle("r").describe()
-        memo = described.raw_description.workflow_execution_info.memo
-        assert is_older or memo.ByteSize() < 20_000
+    await engine.start_run("many", None, run_id="r")
+    status = await engine.settled("r")
+    assert len(status.children) == (len(keys) if what == "children" else 0)
+    described = await (await engine._connected())._handle("r").describe()
+    memo = described.raw_description.workflow_execution_info.memo
+    assert memo.ByteSize() < 20_000
     for number, key in enumerate(keys):
         to, name = ("r", f"go{number}") if what == "waits" else (f"r/{key}", "go")
         await engine.signal(to, name, None, signal_id=str(number))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from temporalio import workflow
 from temporalio.api.enums.v1 import EventType
 
 from tests.engines.starting import StartEngine
@@ -51,20 +50,3 @@ async def test_more_children_than_the_server_takes_begin_when_others_end(
     begun = EventType.EVENT_TYPE_START_CHILD_WORKFLOW_EXECUTION_INITIATED
     assert sum(event.event_type == begun for event in history.events) == 5
     await engine.signal("r/work:0", "go", None, signal_id="1")
-
-
-async def test_more_children_that_an_older_worker_has_begun_at_once_go_on(
-    start_engine: StartEngine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It began as many as the server takes; a worker of now does not ask again for fewer."""
-    engine = await start_engine()
-    assert isinstance(engine, TemporalEngine)
-    with monkeypatch.context() as older:
-        older.setattr(workflow, "patched", lambda patch: False)
-        await play(engine, [{"parts": [{"child": [{"wait": ["go"]}]} for _ in range(4)]}], run_id="r")
-        await engine.settled("r")
-    monkeypatch.setattr(context, "_MOST_CHILDREN", 2)
-    for number in range(4):
-        await engine.signal(f"r/child:0.{number}", "go", None, signal_id="1")
-    output = (await engine.result("r")).output
-    assert await engine.replay("r") == output

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import Awaitable, Generator, Mapping
 from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
@@ -88,13 +87,10 @@ class Operation:
 class WorkflowContext:
     """The `RunContext` of one run."""
 
-    def __init__(
-        self, run_start: RunStart, settings: EngineSettings, inbox: Inbox, *, is_projected: bool
-    ) -> None:
-        """Construct the context of a run; `is_projected` says whether it began with that patch."""
+    def __init__(self, run_start: RunStart, settings: EngineSettings, inbox: Inbox) -> None:
         self.settings = settings
-        self.log = LogWriter(run_start, settings.largest_entry, is_brought=is_projected)
-        self.projection = Projection(is_sent=is_projected)
+        self.log = LogWriter(run_start, settings.largest_entry)
+        self.projection = Projection()
         self._run_start = run_start
         self._inbox = inbox
         self._ops: set[str] = set()
@@ -105,7 +101,7 @@ class WorkflowContext:
         """Those of them that have begun."""
         self.children: list[workflow.ChildWorkflowHandle[Any, Any]] = []
         self.detached: list[str] = []
-        self._places = asyncio.Semaphore(_MOST_CHILDREN if is_projected else sys.maxsize)
+        self._places = asyncio.Semaphore(_MOST_CHILDREN)
         """What a run takes that this one starts, until it is over."""
         self.fault: EngineError | None = None
         """The first of our bugs; it counts even if the loop has caught it."""

@@ -28,12 +28,7 @@ BEGUN_RECORD: Final = "begun"
 """A detail of a heartbeat: what must not happen twice begins now. Name of the signal that says so to the run,
 and brings the events of the activity before it."""
 VERSION: Final = 1
-"""The version of the documents; a run keeps that with which it began."""
-PROJECTED: Final = "projected"
-"""Patch: activities bring pieces of the log, the memo and a search attribute have what is open, and the runs
-that a run has started at once are bounded."""
-CHANGES: Final = "TemporalChangeVersion"
-"""Search attribute in which the SDK keeps the patches of a run."""
+"""The only version of a run that a worker executes; a change of its documents or commands raises it."""
 SESSION: Final = "ToolgenSession"
 AGENT: Final = "ToolgenAgent"
 """Search attributes of the type Keyword, which every namespace has."""

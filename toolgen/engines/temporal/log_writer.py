@@ -35,12 +35,8 @@ class LogWriter:
     another activity brings does not, so where workers are busy it may be heard after what comes later.
     """
 
-    def __init__(self, start: RunStart, largest: int, *, is_brought: bool) -> None:
-        """Construct the writer of a run; an event of more than `largest` bytes of JSON is cut.
-
-        `is_brought`: activities that start anyway bring pieces.
-        """
-        self._is_brought = is_brought
+    def __init__(self, start: RunStart, largest: int) -> None:
+        """Construct the writer of a run; an event of more than `largest` bytes of JSON is cut."""
         self._start = start
         self._largest = largest
         self._waiting: list[tuple[Entry, int]] = []
@@ -79,7 +75,7 @@ class LogWriter:
         what else is sent.
         """
         size = sum(size for _, size in self._waiting)
-        if not self._is_brought or self._is_sending or not self._waiting:
+        if self._is_sending or not self._waiting:
             return []
         if size > _MOST_BROUGHT or not takes(size):
             return []

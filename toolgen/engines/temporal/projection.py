@@ -43,10 +43,9 @@ class _Entry:
 class Projection:
     """Tells the server of the waits and children of one run, once in a workflow task."""
 
-    def __init__(self, *, is_sent: bool) -> None:
-        """Construct that of a run without waits; the server hears nothing unless it `is_sent`."""
-        self._is_sent = is_sent
-        self._has_attribute = is_sent and WAITS in workflow.info().search_attributes
+    def __init__(self) -> None:
+        """Construct that of a run without waits."""
+        self._has_attribute = WAITS in workflow.info().search_attributes
         self._numbers = count()
         self._changes: dict[str, Json] = {}
         self._entries: dict[str, _Entry] = {}
@@ -98,8 +97,6 @@ class Projection:
 
     def _put(self, mark: Mark, counted: int) -> _Entry | None:
         """Add a value to the memo where there is room, and return what has its key."""
-        if not self._is_sent:
-            return None
         if counted > self._uncounted:
             self._changes[_IS_PARTIAL] = True
             return None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -17,7 +16,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from toolgen.runs import unknown_run
 
-from .documents import CHANGES, MEMO, PROJECTED, WORKFLOW
+from .documents import MEMO, WORKFLOW
 from .failures import of_server
 from .history import RunView
 from .projection import marks_of
@@ -47,12 +46,6 @@ class Description:
         """The payloads of its memo that are ours."""
         fields = self._response.workflow_execution_info.memo.fields
         return {key: payload for key, payload in fields.items() if key.startswith(MEMO)}
-
-    @property
-    def is_projected(self) -> bool:
-        """Whether the memo has what is open."""
-        patches = self._response.workflow_execution_info.search_attributes.indexed_fields.get(CHANGES)
-        return patches is not None and PROJECTED in json.loads(patches.data)
 
     @property
     def length(self) -> int:
@@ -131,7 +124,7 @@ class HistoryReader:
             PayloadGoneError: a large value of it was erased or pruned.
             EngineError: the server cannot be reached.
         """
-        if described.length < _SHORT or described.has_task or not described.is_projected:
+        if described.length < _SHORT or described.has_task:
             return None
         if described.is_over and not described.is_completed:
             return None

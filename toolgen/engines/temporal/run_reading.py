@@ -25,7 +25,7 @@ from toolgen.runs import (
 
 from ..journal import Events, Followers, log_key
 from ..operations import ending_events, ignore_exception
-from .documents import CHANGES, NOTHING, PROJECTED, WAITS
+from .documents import NOTHING, WAITS
 from .failures import of_server
 from .history import RunView
 from .listing import ENDED, PAGE, RUNNING, first, newest_first, oldest_first, runs_query
@@ -40,14 +40,8 @@ _PAUSE_S: Final = 0.02
 _LONGEST_PAUSE_S: Final = 0.5
 _LOOKS: Final = 10
 """Further looks at a run that goes on each time between what the server says of it and its history."""
-_MAY_WAIT: Final = (
-    f"{WAITS} IS NULL",
-    f"{WAITS} != '{NOTHING}'",
-    # A run that an older worker has begun keeps what its client said at its start.
-    f"{CHANGES} IS NULL",
-    f"{CHANGES} != '{PROJECTED}'",
-)
-"""List filters of the runs that may wait for somebody."""
+_MAY_WAIT: Final = f"({WAITS} IS NULL OR {WAITS} != '{NOTHING}')"
+"""List filter of the runs that may wait for somebody."""
 _STATES: Final[Mapping[RunState | None, Sequence[str]]] = {
     None: (RUNNING, ENDED),
     "running": (RUNNING,),
@@ -95,7 +89,7 @@ class RunReading:
         """
         query, waits = runs_query(self._settings.prefix, session), list[RunWait]()
         if session is None and WAITS in self.search_attributes:
-            query += f" AND ({' OR '.join(_MAY_WAIT)})"
+            query += f" AND {_MAY_WAIT}"
         listed = self._own(oldest_first(self.client, query, expected=limit))
         while ids := [run_id async for run_id in first(listed, min(_AT_ONCE, limit - len(waits)))]:
             for run_id, (view, _) in await self._views(ids):

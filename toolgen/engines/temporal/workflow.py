@@ -21,8 +21,8 @@ from .context import WorkflowContext
 from .documents import (
     ANSWER,
     BEGUN_RECORD,
-    PROJECTED,
     SIGNAL,
+    VERSION,
     WORKFLOW,
     KeptAnswer,
     RunStart,
@@ -38,6 +38,8 @@ from .settings import SETTINGS
 
 Ending = Literal["completed", "failed", "canceled"]
 
+_PROJECTED: Final = "projected"
+"""Patch that each run of `VERSION` has from its beginning."""
 _ALL_BEGUN: Final = "all-begun"
 """Patch: before its last events, a run that does not complete takes one workflow task more, with the records
 of the activities that began before the server knew that they are canceled."""
@@ -102,10 +104,7 @@ class RunWorkflow:
     @workflow.run
     async def run(self, argument: Any = None) -> Any:
         start = _require_start([argument])
-        is_projected = workflow.patched(PROJECTED)
-        context = self._context = WorkflowContext(
-            start, SETTINGS.get(), self._inbox, is_projected=is_projected
-        )
+        context = self._context = WorkflowContext(start, SETTINGS.get(), self._inbox)
         writing = asyncio.ensure_future(context.log.run())
         projecting = asyncio.ensure_future(context.projection.run())
         loop = asyncio.ensure_future(_execute(context, start["loop"]))
@@ -204,11 +203,20 @@ def _require_start(args: Sequence[Any]) -> RunStart:
 
     Raises:
         ApplicationError: it is malformed.
+        RuntimeError: the run is of another version; the workflow task fails, not the workflow.
     """
     start = received_start(args)
     if start is None:
         log.warning("the workflow %s is not the one of a run", workflow.info().workflow_id)
         raise ApplicationError("a malformed start of a run", type="malformed", non_retryable=True)
+    is_projected = workflow.patched(_PROJECTED)
+    if start["version"] != VERSION or not is_projected:
+        lacks = "" if is_projected else f" without the patch {_PROJECTED!r}"
+        message = (
+            f"it has version {start['version']} of a run{lacks}; this toolgen executes version {VERSION}"
+        )
+        log.error("run %s is stalled: %s", start["run_id"], message)
+        raise RuntimeError(message)
     return start
 
 
