@@ -122,7 +122,7 @@ class RegisteredAgent:
         Raises:
             RegistrationError: as said.
         """
-        check = getattr(planner, "check_native", None)  # see `NativeCheck`
+        check = getattr(planner, "check_native", None)
         if check is not None and self.static.native:
             check(self.static.native, self.specs)
 

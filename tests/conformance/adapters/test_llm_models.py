@@ -21,10 +21,8 @@ from toolgen.agents import (
     FinalResponse,
     FinalResult,
     LLMPlanner,
-    Planner,
 )
 from toolgen.agents.llm.failures import ProviderError
-from toolgen.agents.planner.planner import Summarizer
 from toolgen.runs import NonRetryableError
 from toolgen.runtime import ArtifactRef, Deprecation
 
@@ -184,14 +182,6 @@ async def test_a_bug_stays_what_it_is() -> None:
 
     with pytest.raises(KeyError):
         await LLMPlanner(FunctionModel(fails)).plan_start(given())
-
-
-def test_it_is_a_planner_that_summarizes() -> None:
-    planner = LLMPlanner("test")
-    plans: Planner = planner
-    assert plans is planner
-    summarizes: Summarizer = planner
-    assert summarizes is planner
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ and the tools, and returns one of five things. It may be slow, wrong and nondete
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import field
 from typing import Any, Protocol, TypeAlias
 
@@ -15,7 +15,6 @@ from pydantic_core import to_json
 from toolgen.calls.results import RetryHint
 from toolgen.calls.specs import NativeTool, ToolSpec
 from toolgen.contract.json_value import Json
-from toolgen.contract.policy import History
 from toolgen.contract.record import frozen_record, record
 
 from ..loop.documents import AwaitKind
@@ -145,7 +144,11 @@ class PlanInput:
 
 
 class Planner(Protocol):
-    """Decides what a run does next."""
+    """Decides what a run does next.
+
+    A history policy with summaries needs a planner that has `summarize` too, and one that has `check_native`
+    can refuse native tools when its agent is registered; `LLMPlanner` has both.
+    """
 
     async def plan_start(self, plan_input: PlanInput, /) -> PlanResult:
         """Return the first plan of a run.
@@ -160,28 +163,6 @@ class Planner(Protocol):
 
     async def plan_resume(self, plan_input: PlanInput, /) -> PlanResult:
         """Return the plan after the newest results; raises as `plan_start`."""
-        ...
-
-
-class Summarizer(Protocol):
-    """A planner that can summarize; a history policy with summaries needs it."""
-
-    async def summarize(
-        self, messages: tuple[Message, ...], plan_input: PlanInput, history: History, /
-    ) -> str:
-        """Return a short summary of the messages."""
-        ...
-
-
-class NativeCheck(Protocol):
-    """A planner that cannot pass on every native tool, and says so when its agent is registered."""
-
-    def check_native(self, native: Sequence[NativeTool], tools: Sequence[ToolSpec[Any, Any]]) -> None:
-        """Raise, when its agent is registered, for native tools that no request could have.
-
-        Raises:
-            RegistrationError: `native` has one that cannot stand beside the others, or beside `tools`.
-        """
         ...
 
 
