@@ -1,7 +1,7 @@
 """The public surface: what is in `__all__`, in the kept list, and in what documents import.
 
 A package's `__init__` only imports. What it imports for type checkers alone, it imports at the first use:
-`_LATER` and `_EARLIER` have the module of each name.
+`_LATER` has the module of each name.
 """
 
 from __future__ import annotations
@@ -50,17 +50,16 @@ def test_an_init_only_imports_and_offers(file: Path) -> None:
         return
     module = import_module(".".join(file.relative_to(ROOT).parent.parts))
     names = {alias.name for node in now for alias in node.names} - {"TYPE_CHECKING", "lazy_exports"}
-    assert said.keys() <= {"__all__", "_LATER", "_EARLIER"}
+    assert said.keys() <= {"__all__", "_LATER"}
     assert bool(later) == (said.keys() != {"__all__"})
     lazy = dict(_homes(getattr(module, "_LATER", {})))
-    earlier = dict(_homes(getattr(module, "_EARLIER", {})))
     imported = {
         name: "." * node.level + str(node.module)
         for node in later
         for alias in node.names
         for name in (exported(_absolute(module.__name__, node)) if alias.name == "*" else [alias.name])
     }
-    assert imported == lazy | earlier
+    assert imported == lazy
     assert all(getattr(module, name) for name in imported)
     assert module.__all__ == sorted(
         names | set(lazy), key=lambda name: (not name.isupper(), name[0].islower(), name)
