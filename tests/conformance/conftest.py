@@ -38,7 +38,6 @@ LONGEST: Final = tuple(
         "test_determinism.py",
         "test_system_certificates.py",
         "test_wheel.py",
-        "test_field_tree.py",
         "engines/test_malformed.py",
         "adapters/test_mcp_load.py",
         "test_provider_corpora.py",
@@ -60,7 +59,6 @@ LONGEST: Final = tuple(
         "adapters/test_llm_endings.py",
         "test_doc_commands.py",
         "mcp/test_inspector.py",
-        "test_oracle_dcg.py",
         "postgres/test_erasing.py",
         "engines/test_killed_server.py",
     )

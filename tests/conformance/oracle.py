@@ -210,14 +210,6 @@ def mutations(instance: Any, pick: Any) -> Any:
     return changed
 
 
-def replaced(instance: Any, keys: Keys, value: Any) -> Any:
-    """Return the document with another value in one place."""
-    changed = copy.deepcopy(instance)
-    parent = functools.reduce(operator.getitem, keys[:-1], changed)
-    parent[keys[-1]] = copy.deepcopy(value)
-    return changed
-
-
 def _paths(value: Any, keys: Keys = ()) -> Iterator[Keys]:
     children = (
         value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
