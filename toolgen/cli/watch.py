@@ -110,10 +110,10 @@ class Changes:
         One that was only written again as it was may be left out: a design may do that each time.
         """
         paths = [Path(path) for change, path in next(self._changes) if _may_be_read(change, Path(path))]
-        found = {path: digest_of(path) for path in self._sources(paths)}
-        is_new = any(self._contents.get(path) != found[path] for path in found)
-        self._contents |= found
-        return is_new or (rewritten and bool(found))
+        digests = {path: digest_of(path) for path in self._sources(paths)}
+        is_new = any(self._contents.get(path) != digests[path] for path in digests)
+        self._contents |= digests
+        return is_new or (rewritten and bool(digests))
 
     def _sources(self, paths: list[Path]) -> list[Path]:
         if not paths or self._round.file in paths:
