@@ -160,11 +160,11 @@ def _current(project: Project) -> Outcome:
 
 def _load(project: Project) -> _Loaded:
     """Import the design."""
-    with imported_sources(project) as sources:
-        design = load_design(project)
+    design = load_design(project)
+    sources = imported_sources(project)
     require_resolved(project, sources)
     module = load_module(project, project.design, "design")
-    return _Loaded(design=design, module=module, sources=frozenset(sources))
+    return _Loaded(design=design, module=module, sources=sources)
 
 
 def _generation(project: Project, loaded: _Loaded) -> str:

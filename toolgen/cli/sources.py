@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from types import ModuleType
 from typing import Final
 
 from toolgen.codegen.manifest import MANIFEST, read_manifest
@@ -20,16 +18,14 @@ _TOOLGEN: Final = Path(__file__).parents[1]
 _MOST_NAMES: Final = 3
 
 
-@contextmanager
-def imported_sources(project: Project) -> Iterator[set[str]]:
-    """Collect the project's modules that are imported meanwhile, by path inside it."""
-    before, sources = set(sys.modules), set[str]()
-    yield sources
-    for name in sys.modules.keys() - before:
-        module: object = sys.modules[name]
-        file = vars(module).get("__file__") if isinstance(module, ModuleType) else None
+def imported_sources(project: Project) -> frozenset[str]:
+    """Return the project's modules that are imported, by path inside it."""
+    sources = set[str]()
+    for module in [*sys.modules.values()]:
+        file = getattr(module, "__dict__", {}).get("__file__")  # a lazy module imports nothing for it
         if isinstance(file, str):
             sources |= inside(project, Path(file))
+    return frozenset(sources)
 
 
 def inside(project: Project, file: Path) -> set[str]:
