@@ -44,7 +44,6 @@ LONGEST: Final = tuple(
         "engines/test_begun.py",
         "test_home_temporal.py",
         "engines/test_killed_workers.py",
-        "matrix/test_frameworks.py",
         "test_wide_schemas.py",
         "adapters/test_llm_transcripts.py",
         "matrix/test_sqlite.py",

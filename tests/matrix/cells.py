@@ -14,11 +14,6 @@ DoorName = Literal[
     "child run",
     "hand-over",
     "detached work",
-    "pydantic-ai",
-    "LangChain",
-    "OpenAI Agents",
-    "ADK",
-    "FastMCP",
     "MCP",
     "HTTP",
     "command line",
@@ -27,8 +22,6 @@ Kind = Literal["static", "dynamic", "function", "agent's tool"]
 Outcome = Literal["ok", "error", "confirm", "ask", "credential", "pending", "unknown"]
 Store = Literal["memory", "SQLite"]
 
-FRAMEWORKS: Final = ("pydantic-ai", "LangChain", "OpenAI Agents", "ADK", "FastMCP")
-"""Doors whose packages take seconds to import: their cells are run in tests/conformance/matrix."""
 OUTCOMES: Final[tuple[Outcome, ...]] = get_args(Outcome)
 ASKING: Final[frozenset[Outcome]] = frozenset({"confirm", "ask", "credential"})
 """Outcomes of which a person is asked before."""

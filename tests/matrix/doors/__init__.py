@@ -1,4 +1,4 @@
-"""The doors by which a call comes in: those of toolgen itself; `of_frameworks.py` has the others."""
+"""The doors by which a call comes in: those of toolgen itself."""
 
 from __future__ import annotations
 

@@ -26,7 +26,9 @@ from toolgen.runtime import (
     Unfinished,
 )
 
-MIRA = CallMeta(session_id="s-mira", turn_id="t-mira")
+MIRA = CallMeta(session_id="s-mira", turn_id="t-mira", requested_by="mira", labels={"site": "harbour"})
+LIMIT_S = 0.0625
+"""Time limit of the tool that does not end."""
 
 
 class Taken(ToolModel):
@@ -80,10 +82,20 @@ class Workshop:
         """Export the books."""
         return ToolOutcome.pending(f"job-{next(self.jobs)}")
 
+    async def sign(self, ctx: ToolContext) -> str | Unfinished:
+        """Sign a letter."""
+        if ctx.answer is None:
+            return ToolOutcome.need_credential({"url": "https://sign.example"}, "Sign in.")
+        return f"signed by {ctx.meta.requested_by} of {ctx.meta.labels['site']}"
+
+    async def pay(self) -> str:
+        """Begin to pay, and never end."""
+        return await asyncio.Future()
+
     def toolset(self) -> StaticToolset:
         """Return the tools as a toolset."""
         name = "test.workshop"
-        functions = (self.rename, self.hang, self.meet, self.post, self.export)
+        functions = (self.rename, self.hang, self.meet, self.post, self.export, self.sign, self.pay)
         tools = [func_tool(one, toolset=name) for one in functions]
         return StaticToolset(name=name, bound=tuple(map(_completed, tools)))
 
@@ -95,6 +107,8 @@ def _completed(tool: BoundTool) -> BoundTool:
         spec = replace(spec, errors={"taken": TAKEN})
     if spec.name == "export":
         spec = replace(spec, long_running=LongRunningSpec())
+    if spec.name == "pay":
+        spec = replace(spec, timeout=LIMIT_S)
     return replace(tool, spec=spec)
 
 

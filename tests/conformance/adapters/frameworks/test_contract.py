@@ -209,6 +209,22 @@ async def test_work_that_has_no_acknowledgement_is_no_failure(driver: Driver, ho
     assert (work.kind, work.handle) == ("pending", "job-0")
 
 
+async def test_a_credential_that_is_missing_is_given_elsewhere(driver: Driver, home: Home) -> None:
+    [seen] = await driver.run(home, Call(tool="sign"))
+    [asked] = await home.runtime.waits.list("s-mira")
+    assert (asked.kind, asked.question, asked.requested_by) == ("credential", "Sign in.", "mira")
+    assert seen.asked.get("question", "Sign in.") == "Sign in."
+    result = await home.runtime.waits.answer(asked.token, {"available": True}, session_id="s-mira", by="jo")
+    assert result.json == b'"signed by mira of harbour"'
+
+
+async def test_a_call_of_which_nobody_knows_whether_it_ran_says_so(driver: Driver, home: Home) -> None:
+    [seen] = await driver.run(home, Call(tool="pay"))
+    assert "unknown" in document(seen)
+    if driver.has_facts_of_errors:
+        assert seen.facts["status"] == "unknown"
+
+
 async def test_calls_of_one_answer_run_at_once(driver: Driver, home: Home) -> None:
     async with asyncio.timeout(30):
         seen = await driver.run(home, Call(tool="meet"), Call(tool="meet"))

@@ -32,7 +32,8 @@ class OpenAIAgents:
     async def run(self, home: Home, *calls: Call) -> list[Seen]:
         turn = replace(MIRA, turn_id=uuid.uuid4().hex)  # the calls of each run have the same ids
         by_id = {f"c{n}": call for n, call in enumerate(calls)}
-        asking = {"test.workshop.post", "assistant.maintenance.factory_reset", "x.lows.look", "x.tops.look"}
+        asking = {f"test.workshop.{name}" for name in ("post", "sign")}
+        asking |= {"assistant.maintenance.factory_reset", "x.lows.look", "x.tops.look"}
         tools = openai_agents_tools(
             home.snapshot,
             turn,
