@@ -15,13 +15,17 @@ from tests.conventions import violations
 from tests.otlp import ReceivedSpan, Receiver
 from toolgen.agents import (
     AgentRegistration,
+    Agents,
     AgentSpec,
     AgentTool,
     FinalResponse,
     LLMPlanner,
     PlanInput,
     Planner,
+    PlannerRetry,
+    PlannerUnavailableError,
     PlanResult,
+    ScriptedPlanner,
     agents_of,
 )
 from toolgen.calls.toolsets.functions import function_toolset
@@ -86,6 +90,28 @@ async def test_the_spans_of_a_run_are_as_the_conventions_have_them(receiver: Rec
     first, last, whole = spans[1], spans[4], spans[5]
     assert [span.parent for span in spans] == [first.id, whole.id, whole.id, last.id, whole.id, ""]
     assert {header["path"] for header in receiver.headers} == {"/v1/traces"}
+    own = ("gen_ai.agent.id", "gen_ai.conversation.id", "toolgen.run_id")
+    (same,) = {tuple(span.attributes.get(name) for name in own) for span in (first, spans[2], last, whole)}
+    assert same[:2] == (DOUBLER, "s")
+    assert same[2]
+    assert (whole.attributes["toolgen.status"], whole.is_error) == ("completed", False)
+
+
+async def test_an_attempt_that_failed_is_a_span_that_failed(receiver: Receiver) -> None:
+    tried: list[int] = []
+
+    def busy(given: PlanInput) -> FinalResponse:
+        tried.append(given.step)
+        if len(tried) == 1:
+            raise PlannerUnavailableError("HTTP 429")
+        return FinalResponse(text="Now.")
+
+    async with Runtime(spans=ToolSpans(receiver.provider())) as runtime:
+        Agents(runtime, planner_retry=PlannerRetry(initial_s=0.001))
+        agents_of(runtime).register(registration(ScriptedPlanner([busy])))
+        await agents_of(runtime).client(DOUBLER).run("Now?", session_id="s")
+    plans = [span for span in receiver.spans() if span.name == "plan doubler"]
+    assert [(span.attributes["toolgen.attempt"], span.is_error) for span in plans] == [(1, True), (2, False)]
 
 
 async def test_a_chat_has_its_model_its_provider_and_its_tokens(receiver: Receiver) -> None:
