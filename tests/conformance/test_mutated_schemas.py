@@ -26,6 +26,7 @@ from toolgen.findings import render
 from toolgen.importers.design import design_files
 from toolgen.importers.json_schema import read_schemas
 from toolgen.importers.text import read_document
+from toolgen.schema_reader.document import DEEPEST
 
 BATCHES = volume(3, lab=12)
 TOOLS = 50
@@ -40,6 +41,11 @@ def originals() -> list[Any]:
 def batch(number: int) -> list[Any]:
     chance = Random(number)
     return [mutated(chance.choice(originals()), originals(), chance) for _ in range(TOOLS)]
+
+
+def depth(value: Any) -> int:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
+    return 0 if inner is None else 1 + max(map(depth, inner), default=0)
 
 
 @pytest.fixture
@@ -57,6 +63,7 @@ def folder(tmp_path: Path) -> Iterator[Path]:
 @pytest.mark.parametrize("number", range(BATCHES))
 def test_a_mutated_schema_is_imported_or_one_error(number: int, folder: Path) -> None:
     records = [{"name": f"t{at}", "parameters": one} for at, one in enumerate(batch(number))]
+    records = [record for record in records if depth(record) < DEEPEST]  # a file of it is refused
     file = folder / "mutated.json"
     file.write_text(json.dumps(records), "utf-8")
     source = read_schemas(read_document(file))
@@ -64,7 +71,7 @@ def test_a_mutated_schema_is_imported_or_one_error(number: int, folder: Path) ->
     errors = [finding for finding in (*source.findings, *design.findings) if not finding.is_warning]
     refused = Counter(error.tool for error in errors)
     assert all(error.message and error.hint and error.place.pointer for error in errors), errors
-    assert design.imported + len(refused) == TOOLS, "each tool is imported, or is refused by name"
+    assert design.imported + len(refused) == len(records), "each tool is imported, or is refused by name"
     write(folder, design.files)
     evaluation = build(runpy.run_path(str(folder / next(iter(design.files))))["design"])
     assert evaluation.design is not None, evaluation.diagnostics

@@ -365,16 +365,6 @@ def test_a_bad_tool_is_named_with_its_pointer(
     assert f" at {pointer}" in line
 
 
-def test_a_deep_schema_leaves_the_other_tools(folder: Folder) -> None:
-    deep = '{"items": ' * 10_000 + "{}" + "}" * 10_000
-    text = f'[{{"name": "deep", "inputSchema": {deep}}}, {json.dumps(READ)}]'
-    done = folder.run("mcp", folder.write(text))
-    assert done.code == 1
-    assert done.err.startswith("files.json: error: tool 'deep' at /0/inputSchema/items/items")
-    assert "nested too deeply" in done.err
-    assert done.err.endswith(f"imported 1 tool; 1 error; {LACKS}\n")
-
-
 def test_a_large_file_is_refused_at_once(folder: Folder) -> None:
     with (folder.path / "large.json").open("wb") as stream:
         stream.truncate(50_000_000)

@@ -18,7 +18,7 @@ from .boundary import each
 from .codes import LEFT_OUT, finding_at
 from .pointers import joined
 from .records import Keys, collected, read_record
-from .text import Document, attributed
+from .text import Document
 from .tool import ImportedTool, Source
 
 _KEYS: Final = Keys(arguments=("arguments",), result=("returned",), may_have_none=True)
@@ -52,7 +52,7 @@ def read_catalog(document: Document, read: Callable[[str], object]) -> Source:
         hint = "pass a tool_schemas.json of toolgen or of Goa-AI"
         raise ToolgenError(f"the document {error}", hint=hint) from error
     name = _name(catalogue) or document.name
-    return attributed(collected(name, "", _tools(catalogue)), document)
+    return collected(name, "", (*document.findings, *_tools(catalogue)))
 
 
 def _name(catalogue: Catalogue) -> str:

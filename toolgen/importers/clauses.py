@@ -26,7 +26,6 @@ from .clauses_layout import Call, Named, Part, Text, call, literal
 from .clauses_parts import (
     constraints_of,
     description_part,
-    encodable,
     enum_clause,
     integral,
     nullable_type,
@@ -240,7 +239,7 @@ class _Writer:
             yield Named("required", literal(True))
         title = node.get("title", "")
         if naming.words(title) not in ([], naming.words(key)):
-            yield Named("title", Text(encodable(title)))
+            yield Named("title", Text(title))
         fitting = [each for each in examples if self._holds(node, each)] if isinstance(examples, list) else ()
         if fitting:
             yield Named("examples", literal(tuple(self._value(node, each) for each in fitting)))

@@ -27,14 +27,12 @@ def nullable_type(node: Node) -> Part:
 def enum_clause(members: list[str | int], meanings: list[str]) -> tuple[Part, tuple[Named, ...]]:
     written: Part = literal(tuple(members))
     if any(meanings):
-        texts = (" ".join(encodable(meaning).split()) for meaning in meanings)
+        texts = (" ".join(meaning.split()) for meaning in meanings)
         written = Items(
             call("Value", literal(member), Text(text)) if text else literal(member)
             for member, text in zip(members, texts, strict=True)
         )
     if all(isinstance(member, str) for member in members):
-        for member in members:
-            check_encodable(str(member))
         return "String", (Named("enum", written),)
     if any(type(member) is not int for member in members):
         raise NotExpressibleError("an enumeration holds no strings and no whole numbers alone")
@@ -58,7 +56,7 @@ def constraints_of(node: Node, type_: Part) -> tuple[Named, ...]:
 
 
 def pattern_value(text: str) -> Value:
-    return Value(text, pattern(check_encodable(text)))
+    return Value(text, pattern(text))
 
 
 def with_constraints(type_: Part, constraints: tuple[Named, ...]) -> Part:
@@ -78,18 +76,5 @@ def integral(value: Any, node: Node) -> Any:
 
 def description_part(text: str | None) -> Part:
     """Return the description of a clause; None where the source has none, for nobody knows more than it."""
-    stripped = encodable(text or "").strip()
+    stripped = (text or "").strip()
     return Text(stripped) if stripped else literal(None)
-
-
-def encodable(text: str) -> str:
-    """Return the text without lone surrogates."""
-    return text.encode(errors="replace").decode()
-
-
-def check_encodable(text: str) -> str:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise NotExpressibleError("a string holds a lone surrogate") from None
-    return text

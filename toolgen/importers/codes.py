@@ -57,8 +57,7 @@ BAD_OPERATION: Final = Code(
 )
 BAD_VALUE: Final = Code(
     "import-bad-value",
-    "A line is no JSON, or a value is larger or nested deeper than toolgen reads. The tool in which it "
-    "stands is left out.",
+    "A line of JSON Lines is no JSON, or is nested deeper than toolgen reads. It is left out.",
 )
 DUPLICATE_TOOL: Final = Code(
     "import-duplicate-tool",

@@ -133,7 +133,7 @@ class _Module:
         }
         if readings["args"] is None or (tool.result is not None and readings["result"] is None):
             return
-        description = _text(tool.description)
+        description = tool.description.strip()
         if not description:
             description = f"{naming.title(name)}."
             hint = "say in the design when to use it"
@@ -145,7 +145,7 @@ class _Module:
         ]
         if tool.function:
             clauses = list(self._bound.bind(tool, name, description, clauses))
-        title = _text(tool.title)
+        title = tool.title.strip()
         is_telling = bool(title) and naming.words(title) != naming.words(name)
         yield call(
             "Tool",
@@ -277,7 +277,7 @@ class _Module:
         toolset = self._toolset
         taken = keyword.iskeyword(toolset) or hasattr(builtins, toolset) or toolset in ("design", *MODULES)
         variable = f"{toolset}_tools" if taken else toolset
-        description = _text(self._source.description) or f"{naming.title(toolset)}."
+        description = self._source.description.strip() or f"{naming.title(toolset)}."
         named = (*self._types.types, *self._bound.types)
         types = [type_.text for type_ in named]
         group = call("Toolset", literal(toolset), Text(description), *tools)
@@ -334,7 +334,7 @@ def fact_clauses(tool: ImportedTool, name: str) -> Iterator[Call]:
         yield call("Confirm")
     yield from map(_icon, tool.icons)
     if name != tool.name:
-        yield call("Meta", Named("name", literal(_text(tool.name))))
+        yield call("Meta", Named("name", literal(tool.name.strip())))
 
 
 def _icon(of: Icon) -> Call:
@@ -361,10 +361,5 @@ def clause_names_in(part: Part) -> Iterable[str]:
             yield name
 
 
-def _text(text: str) -> str:
-    """Return a text that a design can hold."""
-    return text.encode(errors="replace").decode().strip()
-
-
 def json_text(schema: Any) -> str:
-    return json.dumps(schema, indent=2, ensure_ascii=False).encode(errors="backslashreplace").decode() + "\n"
+    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"

@@ -49,7 +49,7 @@ def short_name(name: str) -> str:
 
 def digest(text: str) -> str:
     """Return what tells names apart that begin alike."""
-    return hashlib.sha256(text.encode(errors="replace")).hexdigest()[:DIGITS]
+    return hashlib.sha256(text.encode()).hexdigest()[:DIGITS]
 
 
 class Names:

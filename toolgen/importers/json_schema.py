@@ -14,7 +14,7 @@ from toolgen.findings import Finding
 from .codes import NO_TOOL, finding_at
 from .pointers import joined
 from .records import Keys, a_kind, collected, read_record
-from .text import Document, attributed
+from .text import Document
 from .tool import ImportedTool, Source
 
 _ARGUMENTS: Final = ("input_schema", "inputSchema", "parameters")
@@ -27,7 +27,7 @@ _LISTS: Final = ("tools", "functions")
 
 def read_schemas(document: Document) -> Source:
     """Return the tools of a document of JSON Schema; records that are no tools become findings."""
-    return attributed(collected(document.name, "", _tools(document)), document)
+    return collected(document.name, "", (*document.findings, *_tools(document)))
 
 
 def _tools(document: Document) -> Iterator[ImportedTool | Finding]:

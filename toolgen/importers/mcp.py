@@ -14,7 +14,7 @@ from toolgen.findings import Finding
 from .codes import MORE_PAGES, finding_at
 from .pointers import joined
 from .records import Keys, a_kind, collected, read_records
-from .text import Document, attributed
+from .text import Document
 from .tool import ImportedTool, Source
 
 _KEYS: Final = Keys(arguments=("inputSchema",), result=("outputSchema",), may_have_none=False)
@@ -27,7 +27,7 @@ def read_mcp(document: Document) -> Source:
     Raises:
         ToolgenError: the document is no answer of a server, or one that says what went wrong.
     """
-    return attributed(collected(document.name, "", _tools(*_result(document.value))), document)
+    return collected(document.name, "", (*document.findings, *_tools(*_result(document.value))))
 
 
 def _result(value: object) -> tuple[object, object, str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
@@ -15,6 +15,7 @@ from toolgen.contract.errors import ToolgenError
 from toolgen.contract.record import frozen_record
 from toolgen.findings import Code, Finding
 from toolgen.shapes import naming
+from toolgen.shapes.foreign.normal_form import safe_text
 
 from . import codes
 from .boundary import apart
@@ -35,7 +36,6 @@ from .openapi_operations import Operation, Selection, described, operations_of
 from .openapi_requests import RequestParts, request_of
 from .openapi_security import Securities
 from .openapi_servers import ServerOptions, server_clauses
-from .openapi_texts import shown_text
 from .openapi_types import TypeBook
 from .records import a_kind
 from .text import Document
@@ -115,9 +115,8 @@ class _Importer:
         self, api: API, document: Document, name: str, service: str, options: OpenAPIOptions
     ) -> None:
         self._api = api
-        self._waiting = list(document.findings)
         self._options = options
-        self._findings: list[Finding] = []
+        self._findings: list[Finding] = list(document.findings)
         self._components = Components(api)
         self._module = Module(name, service, _about(api, name), _tags(api))
         self._types = TypeBook(self._components, name, self._find)
@@ -128,7 +127,6 @@ class _Importer:
 
     def files(self) -> DesignFiles:
         drafts = list(self._drafts())
-        self._findings = [*self._waiting, *self._findings]
         sides = ("payload", "result")
         self._types.avoid(naming.class_name(draft.name, side) for draft in drafts for side in sides)
         self._types.scan([cut for draft in drafts for cut in (draft.payload, *draft.answers.cuts())])
@@ -235,22 +233,12 @@ class _Importer:
         readable = [each for each in operations if isinstance(each, Operation)]
         self._findings += selection.unmatched(readable)
         for operation in readable:
-            if selection.takes(operation) and not self._is_broken(operation):
+            if selection.takes(operation):
                 with apart(self._findings, operation.pointer, operation.id):
                     try:
                         yield self._draft(operation)
                     except UnreadableError as error:
                         self._findings.append(error.finding(operation.id))
-
-    def _is_broken(self, operation: Operation) -> bool:
-        """Return whether an operation holds what cannot be read; that is reported as its own."""
-        inside = [
-            each for each in self._waiting if (each.place.pointer or "").startswith(f"{operation.pointer}/")
-        ]
-        for each in inside:
-            self._waiting.remove(each)
-            self._findings.append(replace(each, tool=operation.id))
-        return any(not each.is_warning for each in inside)
 
     def _draft(self, operation: Operation) -> _Draft:
         find = partial(self._find, tool=operation.id)
@@ -303,7 +291,7 @@ class _Importer:
             unreadable = UnreadableError(operation.pointer, f"the design cannot hold it: {error}")
             self._findings.append(unreadable.finding(operation.id))
             return
-        title, description = map(shown_text, described(operation))
+        title, description = map(safe_text, described(operation))
         if not description:
             description = f"{naming.title(name)}."
             hint = "say in the design when to use it"
@@ -347,10 +335,10 @@ class _Importer:
 def _about(api: API, name: str) -> str:
     info = api.document.get("info")
     info = info if isinstance(info, dict) else {}
-    return shown_text(text(info.get("description")) or text(info.get("title"))) or f"{naming.title(name)}."
+    return safe_text(text(info.get("description")) or text(info.get("title"))) or f"{naming.title(name)}."
 
 
 def _tags(api: API) -> dict[str, str]:
     """Return the descriptions of tags by name."""
     tags = map(mapping, listed(api.document.get("tags")))
-    return {text(tag.get("name")): shown_text(text(tag.get("description"))) for tag in tags}
+    return {text(tag.get("name")): safe_text(text(tag.get("description"))) for tag in tags}

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from toolgen.contract.transport import Media
 from toolgen.shapes import naming
+from toolgen.shapes.foreign.normal_form import safe_text
 
 from . import codes
 from .clauses_built import NotExpressibleError
@@ -16,7 +17,6 @@ from .clauses_layout import Call, Named, Part, Text, call, literal
 from .openapi_cuts import Cut
 from .openapi_document import UnreadableError, component_name, mapping, text
 from .openapi_operations import Operation
-from .openapi_texts import shown_text
 from .openapi_types import TypeBook
 from .pointers import joined
 
@@ -120,7 +120,7 @@ def answers_of(operation: Operation, types: TypeBook, find: Callable[..., None])
 def _answer(operation: Operation, value: object, place: str, status: str, *, is_good: bool) -> _Answer:
     response, pointer = operation.api.followed(value, place)
     content = mapping(response.get("content"))
-    described = shown_text(text(response.get("description")))
+    described = safe_text(text(response.get("description")))
     name = component_name(pointer) if pointer.startswith("/components/responses/") else ""
     answer = _Answer(status=status, place=pointer, description=described, name=name)
     plain = {key: key.partition(";")[0].strip().lower() for key in content}

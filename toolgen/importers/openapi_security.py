@@ -8,11 +8,11 @@ from typing import Final
 
 from toolgen.dsl.evaluation.transports.servers import is_address
 from toolgen.shapes import naming
+from toolgen.shapes.foreign.normal_form import safe_text
 
 from . import codes
 from .clauses_layout import Call, Named, Text, call, literal
 from .openapi_document import API, UnreadableError, listed, mapping, text
-from .openapi_texts import shown_text
 from .pointers import joined
 
 _PLACE: Final = "/components/securitySchemes"
@@ -108,7 +108,7 @@ class Securities:
 
     def _scheme(self, variable: str, scheme: dict[str, object], place: str) -> bool:
         kind, words = text(scheme.get("type")), text(scheme.get("scheme")).lower()
-        described = shown_text(text(scheme.get("description"))) or f"{naming.title(variable)}."
+        described = safe_text(text(scheme.get("description"))) or f"{naming.title(variable)}."
         head = literal(variable), Text(described)
         if (
             kind == "apiKey"
@@ -147,7 +147,7 @@ class Securities:
                 named = [Named(name, literal(url)) for name, url in addresses.items()]
                 self._oauth[name] = name, described, call(clause, *named, *self._facts)
                 self._scopes[name] = {
-                    scope: shown_text(text(meaning)) or scope
+                    scope: safe_text(text(meaning)) or scope
                     for scope, meaning in mapping(flow.get("scopes")).items()
                 }
                 self._write_oauth(name)

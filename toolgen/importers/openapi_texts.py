@@ -12,14 +12,9 @@ from .design_types import DIGITS, digest, identifier
 from .openapi_document import mapping, text
 
 
-def shown_text(written: str) -> str:
-    """Return a text for readers that a design can hold."""
-    return safe_text(written).encode(errors="replace").decode().strip()
-
-
 def own_title(schema: object, name: str) -> list[Named]:
     """Return the title of a component, where a type of this name would have another one."""
-    title = shown_text(text(mapping(schema).get("title")))
+    title = safe_text(text(mapping(schema).get("title")))
     return [Named("title", literal(title))] if title and naming.words(title) != naming.words(name) else []
 
 

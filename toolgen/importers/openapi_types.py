@@ -12,6 +12,7 @@ from toolgen.schema_reader import Reading, read
 from toolgen.schema_reader.keywords import CONSTRAINTS
 from toolgen.shapes import naming
 from toolgen.shapes.foreign.nodes import Classes, Node, target, targets
+from toolgen.shapes.foreign.normal_form import safe_text
 
 from . import codes
 from .clauses import ClauseSource, WrittenClauses
@@ -33,7 +34,7 @@ from .openapi_cuts import (
 from .openapi_document import UnreadableError, component_name, mapping, text
 from .openapi_kept import KeptSchemas
 from .openapi_notes import Source
-from .openapi_texts import own_title, shown_text
+from .openapi_texts import own_title
 
 _PLAIN: Final = frozenset(["type", "properties", "required", "additionalProperties", "allOf", "$ref"])
 _MOST_ROUNDS: Final = 10
@@ -249,7 +250,7 @@ class TypeBook:
 
     def _description(self, key: TypeKey) -> Part:
         described = text(mapping(self._api.find(key.address)).get("description"))
-        return Text(shown_text(described)) if described else literal(None)
+        return Text(safe_text(described)) if described else literal(None)
 
     def _union(self, cut: Cut, name: str, key: TypeKey) -> Call:
         reading = read({**cut.of({"x": cut.schema}), "required": ["x"]}, name=name, arguments=True)

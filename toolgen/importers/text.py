@@ -1,35 +1,25 @@
-"""Reads the file of a source into JSON values, within seconds for any content.
-
-What would break a later stage is taken out here and becomes a finding: nesting that Python's stack does
-not hold, numbers that are none, halves of characters.
-"""
+"""Reads the file of a source into JSON values (RFC 8259) that every later stage supports."""
 
 from __future__ import annotations
 
+import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, NoReturn
 
 from toolgen.contract.errors import ToolgenError
-from toolgen.contract.json_value import Json
 from toolgen.contract.record import frozen_record
 from toolgen.findings import Finding
-from toolgen.schema_reader.document import LONGEST_POINTER
+from toolgen.schema_reader.document import DEEPEST
 
 from . import codes
 from .codes import finding_at
-from .json_text import TOO_DEEP, read_json
-from .pointers import Place, below, joined
-from .tool import Source
 from .yaml_text import read_yaml
 
 MOST_BYTES: Final = 20_000_000
-MOST_FINDINGS: Final = 10_000
-_TOO_DEEP: Final = "what stands here is nested too deeply to be read"
-_LONG_KEYS: Final = f"stands under keys of more than {LONGEST_POINTER:,} characters"
 _LINES: Final = frozenset([".jsonl", ".ndjson"])
 _YAML: Final = frozenset([".yaml", ".yml"])
 _UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
@@ -57,15 +47,14 @@ def read_document(file: Path, *, yaml: bool = False) -> Document:
     if suffix in _LINES:
         return _lines(file, text)
     if yaml and suffix in _YAML:
-        return _drop_unsupported(Document(name=file.stem, value=read_yaml(text, str(file))))
+        return _document(file, read_yaml(text, str(file)), [])
+    findings: list[Finding] = []
     try:
-        value, doubled = read_json(text)
+        value = _read_json(text, findings)
     except ValueError as error:
         hint = "only openapi reads YAML; convert the file" if suffix in _YAML else "correct the file"
         raise ToolgenError(f"{file} is not JSON: {error}", hint=hint) from error
-    return _drop_unsupported(
-        Document(name=file.stem, value=value, findings=tuple(_duplicate_key_finding(doubled)))
-    )
+    return _document(file, value, findings)
 
 
 def read_relative(file: Path, path: str) -> Document:
@@ -79,39 +68,6 @@ def read_relative(file: Path, path: str) -> Document:
     if not target.is_relative_to(folder):
         raise ToolgenError(f"{path} is outside of the folder of {file}", hint="put it below that folder")
     return read_document(target, yaml=True)
-
-
-def attributed(source: Source, document: Document) -> Source:
-    """Return the source with the findings of its document, each with the tool in which it stands.
-
-    A tool that holds something which cannot be imported is left out.
-    """
-    names: dict[str, str] = {}
-    for tool in source.tools:
-        names.setdefault(tool.pointer, tool.name)
-    owned = [
-        replace(reported, tool=_owner(reported.place.pointer or "", names)) for reported in document.findings
-    ]
-    broken = {finding.tool for finding in owned if finding.tool and not finding.is_warning}
-    tools = tuple(tool for tool in source.tools if tool.name not in broken)
-    return replace(source, tools=tools, findings=(*_once_each(owned), *source.findings))
-
-
-def _once_each(findings: Iterable[Finding]) -> Iterator[Finding]:
-    """Yield the findings; of a tool that is too deep in many places, only the first place."""
-    seen: set[tuple[str, str]] = set()
-    for finding in findings:
-        key = (finding.tool, finding.message)
-        if finding.message not in (_TOO_DEEP, _LONG_KEYS) or key not in seen:
-            seen.add(key)
-            yield finding
-
-
-def _owner(pointer: str, names: Mapping[str, str]) -> str:
-    """Return the name of the tool at or around the pointer; empty where there is none."""
-    while pointer not in names and pointer:
-        pointer = pointer.rpartition("/")[0]
-    return names.get(pointer, "")
 
 
 def _text(file: Path) -> str:
@@ -149,99 +105,85 @@ def _lines(file: Path, text: str) -> Document:
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             try:
-                value, doubled = read_json(line)
+                values.append(_read_json(line, findings))
             except ValueError as error:
                 message = f"line {number} is not JSON: {error}"
                 findings.append(finding_at(codes.BAD_VALUE, "", message, hint="correct the line"))
-                continue
-            findings += _duplicate_key_finding([joined("", len(values)) + pointer for pointer in doubled])
-            values.append(value)
     if findings and not values:
         raise ToolgenError(f"{file} is not JSON Lines: {findings[0].message}", hint="write one value a line")
-    return _drop_unsupported(Document(name=file.stem, value=values, findings=tuple(findings)))
+    return _document(file, values, findings)
 
 
-def _duplicate_key_finding(pointers: list[str]) -> Iterator[Finding]:
-    for pointer in pointers:
-        message = "the key stands twice in one object; the last one counts"
-        yield finding_at(codes.DUPLICATE_KEY, pointer, message, hint="remove one of the two")
+def _document(file: Path, value: object, findings: list[Finding]) -> Document:
+    """Return the document with U+FFFD for halves of characters, which cannot be written as UTF-8."""
+    return Document(name=file.stem, value=_whole(value, findings), findings=tuple(findings))
 
 
-def _drop_unsupported(document: Document) -> Document:
-    """Return the document without values that no later stage supports, and those values."""
-    findings: list[Finding] = list(document.findings)
-    root = {"": document.value}
-    waiting: list[tuple[object, Place]] = [(root, Place())]
-    while waiting:
-        container, place = waiting.pop()
-        if isinstance(container, dict):
-            _clean_keys(container, place, findings)
-            entries: Iterable[tuple[str | int, object]] = container.items()
-        elif isinstance(container, list):
-            entries = enumerate(container)
-        else:
-            continue
-        better: list[tuple[str | int, Json]] = []
-        deeper: list[tuple[object, Place]] = []
-        for key, value in entries:
-            if not isinstance(value, (dict, list)) and _is_supported(value):
-                continue
-            inner = place if container is root else below(place, key)
-            if isinstance(value, (dict, list)) and inner.length <= LONGEST_POINTER:
-                deeper.append((value, inner))
-            else:
-                better.append((key, _supported_value(value, inner, findings)))
-        waiting.extend(reversed(deeper))
-        for key, value in better:
-            container[key] = value  # type: ignore[index]  # a key of this container
-        if len(findings) > MOST_FINDINGS:
-            message = f"{document.name} has more than {MOST_FINDINGS:,} places to correct"
-            raise ToolgenError(message, hint="correct the first ones, and import again to see the others")
-    return replace(document, value=root[""], findings=tuple(findings))
+def _read_json(text: str, findings: list[Finding]) -> object:
+    """Return the value of a text, with a finding of each key that stands twice in its object.
+
+    Raises:
+        ValueError: it is no JSON, or has nesting or numbers that no later stage supports.
+    """
+    try:
+        value: object = json.loads(
+            text,
+            object_pairs_hook=partial(_object, findings),
+            parse_constant=_refuse,
+            parse_float=_finite,
+        )
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{error.msg} at line {error.lineno}, column {error.colno}") from error
+    except RecursionError as error:
+        raise ValueError(_TOO_DEEP) from error
+    level = [value]
+    for _ in range(DEEPEST + 1):
+        level = [part for held in level for part in _parts(held)]
+        if not level:
+            return value
+    raise ValueError(_TOO_DEEP)
 
 
-def _is_supported(value: object) -> bool:
-    """Return whether a later stage supports a value that holds no others."""
-    if isinstance(value, str):
-        return value != TOO_DEEP and _is_text(value)
-    return not isinstance(value, float) or math.isfinite(value)
+_TOO_DEEP: Final = f"it is nested more than {DEEPEST} levels deep"
 
 
-def _supported_value(value: object, place: Place, findings: list[Finding]) -> Json:
-    """Return the replacement of a value that is not supported."""
+def _parts(value: object) -> Iterable[object]:
+    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+
+
+def _object(findings: list[Finding], pairs: list[tuple[str, object]]) -> dict[str, object]:
+    entries = dict(pairs)
+    if len(entries) < len(pairs):
+        names = [key for key, _ in pairs]
+        twice = next(key for key in names if names.count(key) > 1)
+        message = f"the key {twice!r:.80} stands twice in one object; the last one counts"
+        findings.append(finding_at(codes.DUPLICATE_KEY, "", message, hint="remove one of the two"))
+    return entries
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no number of JSON")
+
+
+def _finite(text: str) -> float:
+    if not math.isfinite(value := float(text)):
+        raise ValueError(f"the number {text:.80} is too large")
+    return value
+
+
+def _whole(value: Any, findings: list[Finding]) -> Any:
     match value:
-        case str() if value != TOO_DEEP:
-            findings.append(_has_surrogate(place.pointer))
-            return _whole(value)
-        case str():
-            message, hint = _TOO_DEEP, "make it flatter"
-        case float():
-            message, hint = "the number is too large", "write a smaller one"
+        case dict():
+            return {_whole(key, findings): _whole(inner, findings) for key, inner in value.items()}
+        case list():
+            return [_whole(item, findings) for item in value]
+        case str() if not value.isascii() and value != (whole := _replaced(value)):
+            message = f"the text {whole!r:.80} holds a lone surrogate; it becomes U+FFFD"
+            findings.append(finding_at(codes.BAD_TEXT, "", message, hint="correct the text"))
+            return whole
         case _:
-            message, hint = _LONG_KEYS, "shorten the keys"
-    findings.append(finding_at(codes.BAD_VALUE, place.pointer, message, hint=hint))
-    return TOO_DEEP if isinstance(value, str) else None
+            return value
 
 
-def _clean_keys(container: dict[str, object], place: Place, findings: list[Finding]) -> None:
-    if all(map(_is_text, container)):
-        return
-    entries = list(container.items())
-    container.clear()
-    for key, value in entries:
-        if not _is_text(key):
-            findings.append(_has_surrogate(place.pointer))
-        container[_whole(key)] = value
-
-
-def _is_text(text: str) -> bool:
-    return text.isascii() or not any("\ud800" <= char <= "\udfff" for char in text)
-
-
-def _whole(text: str) -> str:
-    return "".join("\ufffd" if "\ud800" <= char <= "\udfff" else char for char in text)
-
-
-def _has_surrogate(place: str) -> Finding:
-    message = "a string holds a lone surrogate; it becomes U+FFFD"
-    return finding_at(codes.BAD_TEXT, _whole(place), message, hint="correct the text")
+def _replaced(text: str) -> str:
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
