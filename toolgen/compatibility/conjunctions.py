@@ -34,8 +34,6 @@ UnionKey: TypeAlias = tuple[tuple[int, str], str]
 ALL: Final = frozenset(("null", "boolean", "integer", "fraction", "string", "array", "object"))
 """The kinds of values; a number is an integer, by value, or a fraction."""
 NUMBERS: Final = frozenset(("integer", "fraction"))
-APPLICATORS: Final = frozenset("$ref allOf anyOf oneOf not if then else dependentSchemas".split())
-"""Keywords that look at the same value."""
 _HOLDERS: Final[dict[str, Holder]] = {"string": "string", "array": "array", "object": "map"}
 BOUNDS: Final = {
     row.keyword: row for row in CONSTRAINTS if row.takes in ("bound", "length") and not row.is_annotation
@@ -192,17 +190,8 @@ def _of_key(node: Node, name: str) -> Iterator[Node]:
         if matches(pattern, name):
             is_named = True
             yield part
-    rest = rest_keyword(node)
-    if rest and not is_named:
-        yield node.child(rest)
-
-
-def rest_keyword(node: Node) -> str:
-    """Return the keyword for all other keys that is understood; "" where there is none."""
-    if "additionalProperties" in node.schema:
-        return "additionalProperties"
-    is_plain = "unevaluatedProperties" in node.schema and APPLICATORS.isdisjoint(node.schema)
-    return "unevaluatedProperties" if is_plain else ""
+    if "additionalProperties" in node.schema and not is_named:
+        yield node.child("additionalProperties")
 
 
 def unnamed_keys(flat: Flat, covered: frozenset[str]) -> Iterator[tuple[str, Conjunction]]:
@@ -214,8 +203,8 @@ def unnamed_keys(flat: Flat, covered: frozenset[str]) -> Iterator[tuple[str, Con
         for pattern, part in node.children("patternProperties"):
             if pattern not in covered:
                 yield pattern, (part,)
-    rests = ((node, rest_keyword(node)) for node in flat.nodes)
-    yield "", tuple(node.child(rest) for node, rest in rests if rest)
+    rest = "additionalProperties"
+    yield "", tuple(node.child(rest) for node in flat.nodes if rest in node.schema)
 
 
 def item_of(nodes: Iterable[Node], place: int) -> Conjunction:
@@ -225,17 +214,9 @@ def item_of(nodes: Iterable[Node], place: int) -> Conjunction:
         first = node.schema.get("prefixItems", ())
         if place < len(first):
             parts.append(node.child("prefixItems", place))
-        elif rest := items_keyword(node):
-            parts.append(node.child(rest))
+        elif "items" in node.schema:
+            parts.append(node.child("items"))
     return tuple(parts)
-
-
-def items_keyword(node: Node) -> str:
-    """Return the keyword for the items behind the first ones that is understood; "" where there is none."""
-    if "items" in node.schema:
-        return "items"
-    is_plain = "unevaluatedItems" in node.schema and APPLICATORS.isdisjoint(node.schema)
-    return "unevaluatedItems" if is_plain and "contains" not in node.schema else ""
 
 
 def listed_items(flat: Flat) -> int:

@@ -23,6 +23,8 @@ ANNOTATIONS: Final = frozenset(
     "writeOnly contentEncoding contentMediaType contentSchema minContains maxContains then else".split()
 )
 """Keywords that refuse nothing by themselves."""
+_PARTS: Final = {"if": ("then", "else"), "contains": ("minContains", "maxContains")}
+"""Keywords that change the meaning of another one."""
 _LONGEST_SHOWN: Final = 80
 """Characters of a value in a reason."""
 
@@ -35,11 +37,17 @@ def prove(case: Case) -> list[Gap]:
             gaps += RULES[keyword](case)
         elif keyword in ROWS:
             gaps += _text_limit(case, keyword)
-        elif keyword not in ANNOTATIONS and not keyword.startswith("x-") and not case.says(keyword):
+        elif keyword not in ANNOTATIONS and not keyword.startswith("x-") and not _says(case, keyword):
             gaps.append(
                 case.gap(keyword, f"has the keyword {keyword!r}, which is not understood", whole=True)
             )
     return gaps
+
+
+def _says(case: Case, keyword: str) -> bool:
+    """Return whether the smaller side says the same by a keyword that is not understood."""
+    depends = keyword.startswith("unevaluated")  # on all that stands beside it
+    return not depends and case.says(keyword, *_PARTS.get(keyword, ()))
 
 
 def _type(case: Case) -> list[Gap]:
@@ -180,21 +188,6 @@ def _not(case: Case) -> list[Gap]:
     return [case.gap("not", "does not take some of it", whole=True)]
 
 
-def _condition(case: Case) -> list[Gap]:
-    schema = case.large.schema
-    if case.says("if", "then", "else"):
-        return []
-    parts = {key: case.large.child(key) for key in ("then", "else") if key in schema}
-    if all(not case.within(part) for part in parts.values()):
-        return []
-    condition = case.large.child("if")
-    if not case.within(condition):
-        return case.within(parts["then"]) if "then" in parts else []
-    if case.is_apart(condition):
-        return case.within(parts["else"]) if "else" in parts else []
-    return [case.gap("if", "has a condition that holds for some of it", whole=True)]
-
-
 def shown(value: Any) -> str:
     """Return a value as JSON, cut where it is long."""
     text = json.dumps(value, ensure_ascii=False)
@@ -220,7 +213,6 @@ RULES: Final[Mapping[str, Rule]] = MappingProxyType(
         "anyOf": _union,
         "oneOf": _one_of,
         "not": _not,
-        "if": _condition,
         **keywords_arrays.RULES,
         **keywords_objects.RULES,
     }

@@ -6,25 +6,18 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from .conjunctions import SIZES, UNIQUE, item_of, items_keyword, listed_items
+from .conjunctions import SIZES, UNIQUE, item_of, listed_items
 from .proof import Case, Gap, Rule
 
 _SHORTEST, _LONGEST = SIZES["array"]
 
 
 def _items(case: Case) -> list[Gap]:
-    keyword = items_keyword(case.large)
-    if not keyword:
-        return _not_understood(case, "unevaluatedItems")
+    """Return the gaps of all items behind those that are described each by itself."""
     first = len(case.large.schema.get("prefixItems", ()))
-    return _from(case, keyword, first)
-
-
-def _from(case: Case, keyword: str, first: int) -> list[Gap]:
-    """Return the gaps of all items from a place on."""
     if "array" not in case.flat.kinds or _most(case) <= first:
         return []
-    large = case.large.child(keyword)
+    large = case.large.child("items")
     gaps: list[Gap] = []
     last = max(first, listed_items(case.flat))
     for place in range(first, int(min(last, _most(case)))):
@@ -85,38 +78,10 @@ def _unique_items(case: Case) -> list[Gap]:
     return [case.gap(UNIQUE, "takes no item twice")]
 
 
-def _contains(case: Case) -> list[Gap]:
-    schema = case.large.schema
-    if "array" not in case.flat.kinds or case.says("contains", "minContains", "maxContains"):
-        return []
-    least = case.flat.bound(_SHORTEST)
-    wanted = schema.get("minContains", 1)
-    if "maxContains" not in schema and least is not None and least[1] >= wanted:
-        part = case.large.child("contains")
-        if not any(
-            case.below(item_of(case.flat.nodes, place), part, "*", _none)
-            for place in range(listed_items(case.flat) + 1)
-        ):
-            return []
-    return [case.gap("contains", "has to hold some items of a kind", whole=True)]
-
-
-def _none(document: Any) -> Iterator[Any]:
-    yield from ()
-
-
-def _not_understood(case: Case, keyword: str) -> list[Gap]:
-    if "array" not in case.flat.kinds or case.large.schema[keyword] is True:
-        return []
-    return [case.gap(keyword, f"has {keyword!r} beside schemas that it counts with", whole=True)]
-
-
 RULES: Final[Mapping[str, Rule]] = MappingProxyType(
     {
         "items": _items,
         "prefixItems": _first_items,
-        "unevaluatedItems": _items,
         UNIQUE: _unique_items,
-        "contains": _contains,
     }
 )

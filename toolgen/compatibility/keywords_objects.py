@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from toolgen.shapes.constraints import Constraint
 
-from .conjunctions import Conjunction, property_of, required_of, rest_keyword, unnamed_keys
+from .conjunctions import Conjunction, property_of, required_of, unnamed_keys
 from .documents import accepts, lone, matches
 from .proof import Case, Gap, Rule
 from .strings import texts_of
@@ -43,12 +43,9 @@ def _pattern_properties(case: Case) -> list[Gap]:
 
 
 def _other_properties(case: Case) -> list[Gap]:
-    keyword = rest_keyword(case.large)
-    if not keyword:
-        return _not_understood(case, "unevaluatedProperties")
-    if "object" not in case.flat.kinds or case.large.schema[keyword] is True:
+    large = case.large.child("additionalProperties")
+    if "object" not in case.flat.kinds or large.schema is True:
         return []
-    large = case.large.child(keyword)
     named = case.large.schema.get("properties", {})
     patterns = frozenset(case.large.schema.get("patternProperties", ()))
     gaps: list[Gap] = []
@@ -124,16 +121,6 @@ def _dependent_required(case: Case) -> list[Gap]:
     return gaps
 
 
-def _dependent_schemas(case: Case) -> list[Gap]:
-    if "object" not in case.flat.kinds or case.says("dependentSchemas"):
-        return []
-    return [
-        case.gap("dependentSchemas", f"asks for more beside {name!r}", whole=True)
-        for name, part in case.large.children("dependentSchemas")
-        if not _is_absent(case, name) and case.within(part)
-    ]
-
-
 def _property_names(case: Case) -> list[Gap]:
     if "object" not in case.flat.kinds or case.says("propertyNames"):
         return []
@@ -162,21 +149,13 @@ def count_fits(case: Case, row: Constraint, wanted: Fraction) -> bool:
     return _is_closed(case) and len(possible) <= wanted
 
 
-def _not_understood(case: Case, keyword: str) -> list[Gap]:
-    if "object" not in case.flat.kinds or case.large.schema[keyword] is True:
-        return []
-    return [case.gap(keyword, f"has {keyword!r} beside schemas that it counts with", whole=True)]
-
-
 RULES: Final[Mapping[str, Rule]] = MappingProxyType(
     {
         "properties": _properties,
         "patternProperties": _pattern_properties,
         "additionalProperties": _other_properties,
-        "unevaluatedProperties": _other_properties,
         "required": _required,
         "dependentRequired": _dependent_required,
-        "dependentSchemas": _dependent_schemas,
         "propertyNames": _property_names,
     }
 )
