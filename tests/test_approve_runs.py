@@ -52,7 +52,7 @@ def test_it_is_executed_here_with_its_run_and_no_other_is(runs: ProjectFolder) -
     assert did(runs) == ["begin a", "wiped disk"], "the call that another run was in is left alone"
     assert runs.run("runs", "list").out.splitlines()[0] == "run_3  completed  x.agent  session s-3"
     assert runs.run("runs", "list", "--state", "running").out == "run_1  running  x.agent  session s-1\n"
-    assert [event["person"] for event in events(runs, "run_3", "tool_authorization")] == ["jo"]
+    assert [event["answered_by"] for event in events(runs, "run_3", "tool_authorization")] == ["jo"]
     assert runs.run("approve").err == LISTED, "another call waits still"
     done = runs.run("approve", waiting_id(runs, "ask"), "--answer", '"a friend"')
     assert (done.code, done.out) == (0, '"Mira is a friend"\n')

@@ -175,11 +175,11 @@ FORMATS = (
     ),
     Format(
         name="event",
-        number=1,
-        others=(2,),
+        number=2,
+        others=(1, 3),
         make=event,
         open=lambda folder: from_json(json.loads((folder / "event.json").read_bytes())),
-        refused=(ValueError, "the event has format {}, and this toolgen reads format 1"),
+        refused=(ValueError, "the event has format {}, and this toolgen reads format 2"),
     ),
 )
 

@@ -123,7 +123,7 @@ async def test_a_server_beside_a_worker_is_its_client(tmp_path: Path) -> None:
             async with Reader(beside.client, path) as reader:
                 async for _, event in reader:
                     types.append(event["type"])
-                    if event["type"] == "await_confirmation":
+                    if event["type"] == "approval_requested":
                         [wait] = (await beside.client.get("/suspensions")).json()["suspensions"]
                         answer = {"answer": {"approved": True}}
                         answered = await beside.client.post(f"/suspensions/{wait['id']}/answer", json=answer)

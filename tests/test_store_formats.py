@@ -33,7 +33,7 @@ from toolgen.waiting.loop import VERSION
 
 HINT: Final = "use the version of toolgen that wrote it, or another file"
 SQLITE: Final[dict[str, tuple[int, Callable[[Path], Any]]]] = {
-    "runs": (3, InProcessEngine),
+    "runs": (4, InProcessEngine),
     "sessions": (2, SqliteSessionStore),
     "artifacts": (2, SqliteArtifactStore),
     "state": (1, SqliteStateStore),
@@ -179,8 +179,8 @@ async def test_a_run_of_another_version_of_its_loop_stands_still(
     assert rows(path) == before
 
 
-@pytest.mark.parametrize("number", [0, 2, None, "1"])
+@pytest.mark.parametrize("number", [0, 1, 3, None, "2"])
 def test_an_event_in_another_format_is_refused(number: object) -> None:
     document = {**as_json(RunCompleted(status="completed")), "format": number}
-    with pytest.raises(ValueError, match=f"the event has format {number!r}, and this toolgen reads format 1"):
+    with pytest.raises(ValueError, match=f"the event has format {number!r}, and this toolgen reads format 2"):
         from_json(document)

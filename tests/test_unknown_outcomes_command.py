@@ -52,7 +52,9 @@ def test_an_unknown_outcome_is_found_and_settled(project: ProjectFolder, is_of_a
     assert settle in project.run("runs", "list", "--state", "unknown").out
     shown = json.loads(project.run("runs", "show", run).out)
     assert (len(shown["unknown"]), shown["resolved"]) == (1, [])
-    assert [event["person"] for event in shown["events"] if event["type"] == "tool_authorization"] == ["jo"]
+    assert [event["answered_by"] for event in shown["events"] if event["type"] == "tool_authorization"] == [
+        "jo"
+    ]
     done = project.run("runs", "resolve", run, *call, "--not-run", "--by", "mira")
     assert (done.code, done.out) == (0, '{"error":"wipe was not run"}\n')
     shown = json.loads(project.run("runs", "show", run).out)

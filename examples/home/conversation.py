@@ -93,7 +93,7 @@ def _lines(event: Event) -> Iterator[str]:
             yield _short(f"← {event.tool.rpartition('.')[2]}: {event.status}, {shown}")
         case "agent_run_started":
             yield f"{event.agent} begins"
-        case "await_confirmation":
+        case "approval_requested":
             yield f"a person has to approve {event.tool.rpartition('.')[2]}"
         case "tool_authorization":
             yield f"{event.decision} by a {event.by}"

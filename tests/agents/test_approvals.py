@@ -79,7 +79,7 @@ async def test_a_person_decides(answer: dict[str, Any], text: str) -> None:
         assert (await handle.result()).text == text
         events = await runtime.runs.events(handle.run_id)
     decided = [event for event in events if event.type == "tool_authorization"]
-    assert [(event.decision, event.by) for event in decided] == [
+    assert [(event.decision, event.decided_by) for event in decided] == [
         ("approved" if answer["approved"] else "denied", "person")
     ]
 
@@ -227,7 +227,7 @@ async def test_two_are_approved_in_another_order_and_keep_their_places() -> None
     ends = [(event.tool_call_id, event.status) for event in found.of("tool_end")]
     assert ends[-2:] == [("call_0_2", "ok"), ("call_0_0", "denied")]
     assert ends.count(("call_0_1", "error")) == 1
-    awaited = [event.suspension_id for event in found.of("await_confirmation")]
+    awaited = [event.suspension_id for event in found.of("approval_requested")]
     decided = [event.suspension_id for event in found.of("tool_authorization")]
     assert sorted(awaited) == sorted(decided)
     assert len(awaited) == 2

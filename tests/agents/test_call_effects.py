@@ -88,7 +88,7 @@ async def test_writes_are_merged_in_the_order_of_the_calls() -> None:
     assert await store.load("session", "s") == {"names": ["a", "b", "c"], "last": "c"}
     assert [event.status for event in found.of("tool_end")].count("ok") == 4
     (conflict,) = [event for event in found.events if isinstance(event, StateConflict)]
-    assert (conflict.key, conflict.kept) == ("last", "call_0_4")
+    assert (conflict.key, conflict.applied_tool_call_id) == ("last", "call_0_4")
     assert conflict.tool_call_ids == ("call_0_1", "call_0_2", "call_0_4")
     changed = [event for event in found.events if isinstance(event, StateChanged)]
     # Each is told when its call has written it, and the calls go on at once.

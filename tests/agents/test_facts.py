@@ -31,7 +31,7 @@ from toolgen.agents import (
 from toolgen.calls.specs import LongRunningSpec
 from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.contract.json_value import Json
-from toolgen.events.records import AwaitInput
+from toolgen.events.records import InputRequested
 from toolgen.runtime import (
     Allow,
     BoundTool,
@@ -263,7 +263,7 @@ async def test_a_wait_for_a_credential_says_which() -> None:
         asked = await waiting(handle)
         assert (asked.kind, asked.request) == ("credential", request)
         events = await runtime.runs.events(handle.run_id)
-        (told,) = [event for event in events if isinstance(event, AwaitInput)]
+        (told,) = [event for event in events if isinstance(event, InputRequested)]
         assert (told.request, told.agent_id) == (request, "x.agent")
         await handle.answer(asked, {"available": True})
         assert (await handle.result()).text == '"fetched"'

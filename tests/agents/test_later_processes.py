@@ -117,7 +117,7 @@ async def test_an_approval_while_nobody_works_is_executed_once_by_the_next_worke
         assert (await runtime.waits.answer(asked.token, {"approved": True})).status == "ok"
         log = await runtime.runs.events(handle.run_id)
     assert executor.asked == ["d1 for u-secret"]
-    assert [event.person for event in log if event.type == "tool_authorization"] == ["eve"]
+    assert [event.answered_by for event in log if event.type == "tool_authorization"] == ["eve"]
 
 
 async def test_calls_that_wait_since_before_a_restart_count_against_the_limit(tmp_path: Path) -> None:

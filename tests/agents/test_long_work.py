@@ -107,7 +107,9 @@ async def test_work_without_a_result_opens_a_turn_that_says_why(is_canceled: boo
     assert text.endswith(f"[The work of update (call_0_0) has an unknown outcome: {told}]")
     (ended,) = [event for event in log if event["type"] == "tool_end"]
     assert (ended["status"], ended["run_id"], ended["tool_call_id"]) == ("unknown", output.run_id, "call_0_0")
-    assert [event["person"] for event in log if event["type"] == "answer_accepted"] == ["jo"] * is_canceled
+    assert [event["answered_by"] for event in log if event["type"] == "answer_accepted"] == [
+        "jo"
+    ] * is_canceled
 
 
 @pytest.mark.asyncio(loop_factories=["virtual"])

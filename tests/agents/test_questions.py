@@ -151,7 +151,7 @@ async def test_a_planner_may_wait_for_a_person(wait: Await, bad: Any, good: Any,
 
     found = await ran(ScriptedPlanner([wait, texts]), drive=drive)
     assert found.output.text == f"[Go.] [{wait.question}] [{said}]"
-    (event,) = found.of("await_clarification")
+    (event,) = found.of("question_asked")
     assert (event.kind, event.question) == (wait.kind, wait.question)
 
 
@@ -294,7 +294,7 @@ async def test_a_credential_that_nobody_has() -> None:
     toolset = function_toolset("x.pay", [pay])
     found = await ran(planner, drive=drive, options=asking(), toolsets=(toolset,))
     assert found.output.text == '{"error":"The bank is closed."}'
-    assert [event.kind for event in found.of("await_input")] == ["credential"]
+    assert [event.kind for event in found.of("input_requested")] == ["credential"]
 
 
 async def slowly(ctx: ToolContext) -> str | Unfinished:
@@ -351,9 +351,9 @@ async def test_an_answer_that_no_host_took_is_not_what_a_planner_hears(forged: J
 
     found = await ran(ScriptedPlanner([ASKS, texts]), drive=drive)
     assert found.output.text == "[Go.] [Which?] [this one]"
-    assert [event.reason == "" for event in found.of("await_clarification")] == [True, False]
+    assert [event.reason == "" for event in found.of("question_asked")] == [True, False]
     (answered,) = found.of("answer_accepted")
-    assert (answered.kind, answered.person, answered.tool) == ("clarification", "jo", "")
+    assert (answered.kind, answered.answered_by, answered.tool) == ("clarification", "jo", "")
 
 
 async def test_the_answer_to_one_question_is_none_to_another() -> None:

@@ -160,7 +160,7 @@ async def test_missing_fields(mode: Any) -> None:
     assert (hint.reason, hint.missing_fields) == ("missing_fields", ("$.a", "$.b"))
     assert answers(planner.inputs[1])[1] == "3"
     assert found.output.text == {"finalize": "missing_fields"}.get(mode, "3")
-    asked = found.of("await_clarification")
+    asked = found.of("question_asked")
     assert [event.missing_fields for event in asked] == (
         [("$.a", "$.b")] if mode == "await_clarification" else []
     )

@@ -82,7 +82,7 @@ def state(project: ProjectFolder, run_id: str) -> str:
 def persons(project: ProjectFolder, run_id: str) -> list[str]:
     """Return who approved calls, by the log of a run."""
     events = json.loads(project.run("runs", "show", run_id).out)["events"]
-    return [event["person"] for event in events if event["type"] == "tool_authorization"]
+    return [event["answered_by"] for event in events if event["type"] == "tool_authorization"]
 
 
 def test_workers_of_two_roles_execute_what_commands_answer_cancel_and_erase(

@@ -16,7 +16,7 @@ from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.contract.limits import is_shortened_by, render_template
 from toolgen.engines import InProcessEngine
 from toolgen.events.hub import Events
-from toolgen.events.records import AwaitConfirmation, AwaitInput, Event
+from toolgen.events.records import ApprovalRequested, Event, InputRequested
 from toolgen.runtime import (
     CallMeta,
     ConfirmSpec,
@@ -108,7 +108,7 @@ async def told(made: Runtime, events: Events) -> list[Event]:
 async def test_an_event_has_all_that_will_run(engine: InProcessEngine) -> None:
     events = Events()
     made = Database().runtime(engine, events=events)
-    (event,) = [event for event in await told(made, events) if isinstance(event, AwaitConfirmation)]
+    (event,) = [event for event in await told(made, events) if isinstance(event, ApprovalRequested)]
     assert (event.arguments, event.is_shortened) == ({"query": HIDDEN, "database": "staging"}, True)
 
 
@@ -123,7 +123,7 @@ async def test_so_has_what_a_run_waits_for(engine: InProcessEngine) -> None:
         await handle.answer(awaiting, {"approved": True})
         assert (await handle.result()).text == '"done"'
         log = await made.runs.events(handle.run_id)
-    (event,) = [event for event in log if isinstance(event, AwaitConfirmation)]
+    (event,) = [event for event in log if isinstance(event, ApprovalRequested)]
     assert event.arguments == awaiting.arguments
 
 
@@ -163,7 +163,7 @@ async def test_a_tool_that_asks_is_run_again_with_what_the_model_said(engine: In
         events.close()
         seen = [event async for event in subscription]
     assert heard == [["a@x.example"], ["a@x.example"]]
-    assert [event.arguments for event in seen if isinstance(event, AwaitInput)] == [waiting.arguments]
+    assert [event.arguments for event in seen if isinstance(event, InputRequested)] == [waiting.arguments]
 
 
 @pytest.mark.parametrize(("tool", "answer"), [("pay_approved", {"approved": True}), ("pay_asking", "now")])

@@ -121,7 +121,7 @@ async def test_a_token_is_in_no_event() -> None:
     events.close()
     seen = [as_json(event) async for event in told]
     types = [event["type"] for event in seen]
-    assert types[:3] == ["tool_start", "await_confirmation", "tool_end"]
+    assert types[:3] == ["tool_start", "approval_requested", "tool_end"]
     assert types[3:] == ["tool_authorization", "tool_end"]
     assert result.suspension.token not in json.dumps(seen)
     assert result.suspension.id in json.dumps(seen)

@@ -356,7 +356,7 @@ async def test_a_stored_artifact_is_told_to_those_who_watch(artifacts: ArtifactS
             name="plan.png",
             version=version,
             media_type="image/png",
-            size_bytes=size,
+            size=size,
             seq=seq,
             time=ANY,
             run_id="r",

@@ -15,7 +15,7 @@ from tests.runtime.tools import EMPTY, META, SITE, Listing, nothing, runtime, sp
 from toolgen.contract.names import Hint
 from toolgen.engines import InProcessEngine
 from toolgen.events.hub import Events
-from toolgen.events.records import AwaitConfirmation
+from toolgen.events.records import ApprovalRequested
 from toolgen.runtime import BoundTool, ConfirmSpec, LongRunningSpec, Runtime, ToolOutcome
 from toolgen.waiting.errors import ConflictingAnswerError, LateAnswerError, MissingToolError
 
@@ -40,7 +40,7 @@ async def test_a_tool_that_became_destructive_is_asked_about_again(engine: InPro
     executor, events = Listing(), Events()
     made = runtime(executor, replace(READS, annotations=DESTRUCTIVE), engine=engine, events=events)
     asked = await earlier(made, engine, READS)
-    told = events.subscribe(types=["await_confirmation"])
+    told = events.subscribe(types=["approval_requested"])
     again = await made.waits.answer(asked.token, YES)
     assert (again.status, executor.calls) == ("suspended", [])
     renewed = waiting(again)
@@ -50,7 +50,7 @@ async def test_a_tool_that_became_destructive_is_asked_about_again(engine: InPro
     assert (await made.waits.answer(renewed.token, YES)).status == "ok"
     events.close()
     (event,) = [event async for event in told]
-    assert isinstance(event, AwaitConfirmation)
+    assert isinstance(event, ApprovalRequested)
     assert (event.reason, event.suspension_id) == (CHANGED, renewed.id)
 
 

@@ -14,16 +14,16 @@ from toolgen.events.document import as_json, event_schema, from_json
 from toolgen.events.records import (
     AgentRunStarted,
     AnswerAccepted,
+    ApprovalRequested,
     ArtifactRef,
     ArtifactSaved,
     AssistantReply,
-    AwaitClarification,
-    AwaitConfirmation,
-    AwaitInput,
     Event,
     EventsDropped,
+    InputRequested,
     PlannerThought,
     PlanRetry,
+    QuestionAsked,
     RunCompleted,
     RunPhase,
     RunStarted,
@@ -40,7 +40,7 @@ from toolgen.events.records import (
     Usage,
 )
 
-SHIPPED = json.loads(files("toolgen.events").joinpath("events-1.schema.json").read_text("utf-8"))
+SHIPPED = json.loads(files("toolgen.events").joinpath("events-2.schema.json").read_text("utf-8"))
 
 ONE_OF_EACH: tuple[Event, ...] = (
     RunStarted(agent="home.butler", seq=1, time=1.5, run_id="r", session_id="s", turn_id="t"),
@@ -58,11 +58,11 @@ ONE_OF_EACH: tuple[Event, ...] = (
         duration_s=0.25,
     ),
     AgentRunStarted(tool="home.cook.run", agent="home.cook", child_run_id="r2"),
-    AwaitClarification(suspension_id="s1", question="Which?", missing_fields=("$.room",)),
-    AwaitConfirmation(
+    QuestionAsked(suspension_id="s1", question="Which?", missing_fields=("$.room",)),
+    ApprovalRequested(
         suspension_id="s1", question="Sure?", tool="a.b.c", answer_schema={"type": "object"}, expires_at=9.0
     ),
-    AwaitInput(
+    InputRequested(
         suspension_id="s1",
         question="Sure?",
         tool="a.b.c",
@@ -70,15 +70,15 @@ ONE_OF_EACH: tuple[Event, ...] = (
         answer_schema={"type": "string"},
         expires_at=9.0,
     ),
-    AnswerAccepted(suspension_id="s1", kind="input", tool="a.b.c", person="jo"),
-    ToolAuthorization(tool="a.b.c", decision="denied", by="policy", reason="not at night"),
+    AnswerAccepted(suspension_id="s1", kind="input", tool="a.b.c", answered_by="jo"),
+    ToolAuthorization(tool="a.b.c", decision="denied", decided_by="policy", reason="not at night"),
     PlannerThought(text="hm"),
     PlanRetry(attempt=2, delay_s=1.5, reason="the provider did not answer (HTTP 529)"),
     AssistantReply(text="Done.", is_partial=True),
     Usage(model="m", input_tokens=1, output_tokens=2),
     StateChanged(tool="a.b.c", scope="session", key="room", operation="set"),
-    StateConflict(scope="session", key="room", tool_call_ids=("c1", "c2"), kept="c2"),
-    ArtifactSaved(name="rows", version=1, media_type="application/json", size_bytes=3),
+    StateConflict(scope="session", key="room", tool_call_ids=("c1", "c2"), applied_tool_call_id="c2"),
+    ArtifactSaved(name="rows", version=1, media_type="application/json", size=3),
     ToolsetDropped(toolset="home.mcp", reason="it could not be listed"),
     EventsDropped(count=1, total=2),
     RunCompleted(status="failed", error="no"),
@@ -99,7 +99,7 @@ def test_an_event_comes_back_from_its_json(event: Event) -> None:
 
 
 def test_the_schema_that_ships_is_that_of_the_types() -> None:
-    anew = "write json.dumps(event_schema(), indent=2) and a newline to events-1.schema.json"
+    anew = "write json.dumps(event_schema(), indent=2) and a newline to events-2.schema.json"
     assert event_schema() == SHIPPED, anew
 
 
@@ -107,7 +107,7 @@ def test_the_schema_refuses_other_formats_and_missing_fields() -> None:
     validator = jsonschema.Draft202012Validator(SHIPPED)
     document = as_json(RunStreamEnd())
     assert validator.is_valid(document)
-    assert not validator.is_valid({**document, "format": 2})
+    assert not validator.is_valid({**document, "format": 1})
     assert not validator.is_valid({key: value for key, value in document.items() if key != "seq"})
 
 
@@ -115,7 +115,7 @@ def test_a_field_of_a_newer_version_is_left_out() -> None:
     assert from_json({**as_json(RunStreamEnd()), "weather": "fine"}) == RunStreamEnd()
 
 
-@pytest.mark.parametrize("change", [{"format": 2}, {"format": None}, {"type": "rain"}, {"seq": "many"}])
+@pytest.mark.parametrize("change", [{"format": 1}, {"format": None}, {"type": "rain"}, {"seq": "many"}])
 def test_what_is_no_event_of_this_format_raises(change: dict[str, object]) -> None:
     with pytest.raises(ValueError, match=r"format|rain|seq"):
         from_json({**as_json(RunStreamEnd()), **change})

@@ -129,7 +129,10 @@ async def test_a_policy_that_changed_its_mind_denies_what_a_person_approved(engi
         told = [event async for event in subscription if isinstance(event, ToolAuthorization)]
     assert (result.status, mail.sent) == ("denied", [])
     assert json.loads(result.json) == {"error": "it is night", "code": "denied"}
-    assert [(event.decision, event.by) for event in told] == [("approved", "person"), ("denied", "policy")]
+    assert [(event.decision, event.decided_by) for event in told] == [
+        ("approved", "person"),
+        ("denied", "policy"),
+    ]
     assert policy.seen[0] == policy.seen[1], "it sees the call as it was frozen"
 
 

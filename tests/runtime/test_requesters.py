@@ -17,7 +17,13 @@ from toolgen.contract.json_value import Json
 from toolgen.contract.names import Hint
 from toolgen.engines import InProcessEngine
 from toolgen.events.hub import Events
-from toolgen.events.records import AnswerAccepted, AwaitConfirmation, AwaitInput, ToolAuthorization, ToolEnd
+from toolgen.events.records import (
+    AnswerAccepted,
+    ApprovalRequested,
+    InputRequested,
+    ToolAuthorization,
+    ToolEnd,
+)
 from toolgen.runtime import CallMeta, ConfirmSpec, Runtime, Suspended, ToolOutcome
 from toolgen.waiting.errors import BadAnswerError, NotAllowedAnswerError
 from toolgen.waiting.options import WaitOptions, requester_may_not_approve
@@ -129,10 +135,10 @@ async def test_events_say_who_asked_and_who_decided(
 ) -> None:
     events = Events()
     seen = await told(runtime(Listing(), CONFIRMED, engine=engine, events=events), events, answer, "bob")
-    (asked,) = [event for event in seen if isinstance(event, AwaitConfirmation)]
+    (asked,) = [event for event in seen if isinstance(event, ApprovalRequested)]
     (decided,) = [event for event in seen if isinstance(event, ToolAuthorization)]
     assert (asked.requested_by, asked.reason) == ("ann", "")
-    assert (decided.decision, decided.by, decided.person) == (decision, "person", "bob")
+    assert (decided.decision, decided.decided_by, decided.answered_by) == (decision, "person", "bob")
     first, last = [event for event in seen if isinstance(event, ToolEnd)]
     assert (first.suspension_id, first.answered_id) == (asked.suspension_id, "")
     assert (last.suspension_id, last.answered_id) == ("", asked.suspension_id)
@@ -145,10 +151,10 @@ async def test_a_question_says_who_asked(engine: InProcessEngine) -> None:
 
     events = Events()
     seen = await told(runtime(Listing(asks), engine=engine, events=events), events, "because", "bob")
-    (asked,) = [event for event in seen if isinstance(event, AwaitInput)]
+    (asked,) = [event for event in seen if isinstance(event, InputRequested)]
     assert asked.requested_by == "ann"
     (answered,) = [event for event in seen if isinstance(event, AnswerAccepted)]
-    assert (answered.kind, answered.person, answered.tool) == ("input", "bob", TOOL)
+    assert (answered.kind, answered.answered_by, answered.tool) == ("input", "bob", TOOL)
     assert answered.suspension_id == asked.suspension_id
 
 
@@ -173,7 +179,7 @@ async def test_the_log_says_who_answered_before_the_call_runs(engine: InProcessE
         answered = asyncio.ensure_future(made.waits.answer(asked.token, answer, by="bob"))
         await begun.wait()
         log = [told async for _, told in engine.events(asked.run_id, follow=False)]
-        assert [told["person"] for told in log if told["type"] == event] == ["bob"]
+        assert [told["answered_by"] for told in log if told["type"] == event] == ["bob"]
         await engine.close()
         answered.cancel()
         await engine.start()
@@ -200,6 +206,6 @@ async def test_a_run_asks_for_whom_it_was_started() -> None:
         await handle.answer(awaiting, YES, by="bob")
         assert (await handle.result()).text == "3"
         log = await made.runs.events(handle.run_id)
-    (asked,) = [event for event in log if isinstance(event, AwaitConfirmation)]
+    (asked,) = [event for event in log if isinstance(event, ApprovalRequested)]
     (decided,) = [event for event in log if isinstance(event, ToolAuthorization)]
-    assert (asked.requested_by, decided.person) == ("ann", "bob")
+    assert (asked.requested_by, decided.answered_by) == ("ann", "bob")

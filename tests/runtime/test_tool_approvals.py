@@ -85,9 +85,9 @@ async def test_a_no_ends_the_call_before_its_body_goes_on(serve: Callable[..., R
     assert (done.status, done.json) == ("denied", b'{"error":"Too many.","code":"denied"}')
     assert (files.did, heard) == (["looked"], ["denied"])
     (decided,) = [event for event in seen if isinstance(event, ToolAuthorization)]
-    assert (decided.decision, decided.by, decided.suspension_id) == ("denied", "person", asked.id)
+    assert (decided.decision, decided.decided_by, decided.suspension_id) == ("denied", "person", asked.id)
     assert [event.type for event in seen] == [
-        "tool_start", "await_confirmation", "tool_end", "tool_authorization", "tool_end",
+        "tool_start", "approval_requested", "tool_end", "tool_authorization", "tool_end",
     ]  # fmt: skip
 
 
@@ -156,7 +156,7 @@ async def test_with_nobody_to_ask_it_is_denied(serve: Callable[..., Runtime]) ->
         told = await anext(subscription)
     assert json.loads(result.json)["code"] == "approval_unavailable"
     assert isinstance(told, ToolAuthorization)
-    assert (told.decision, told.by, told.reason) == ("denied", "runtime", "approval_unavailable")
+    assert (told.decision, told.decided_by, told.reason) == ("denied", "runtime", "approval_unavailable")
     assert files.did == ["looked"]
 
 

@@ -249,7 +249,7 @@ class RunMetrics:
                 metrics.end_logged_call(event, tool if is_known_tool else OTHER)
             case {"type": "plan_retry"}:
                 metrics.retry("planning", run.agent)
-            case {"type": "await_clarification", "kind": str(kind), "suspension_id": str(id_)}:
+            case {"type": "question_asked", "kind": str(kind), "suspension_id": str(id_)}:
                 metrics.open_wait(kind)
                 if at is not None:
                     run.questions[id_] = at

@@ -85,7 +85,7 @@ def _lines(events: Sequence[Mapping[str, Any]], began: float) -> Iterator[str]:
         took = ""
         if event["type"] == "tool_end":
             took = duration(event["duration_s"])
-        elif event["type"] in ("tool_start", "assistant_reply", "await_clarification") and planning:
+        elif event["type"] in ("tool_start", "assistant_reply", "question_asked") and planning:
             took, planning = f"planned in {duration(event['time'] - planning)}", 0.0
         body = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
         yield f"{'+' + duration(event['time'] - began):>11}  {body}{f'  ({took})' if took else ''}"
@@ -106,18 +106,18 @@ def _text(event: Mapping[str, Any], names: Mapping[str, str]) -> str:
             return f"{name}: {event['status']} {event['text'] or event['error'] or _json(event['result'])}"
         case "agent_run_started":
             return f"starts {event['agent']} as {event['child_run_id']}"
-        case "await_confirmation" | "await_input" | "await_clarification":
+        case "approval_requested" | "input_requested" | "question_asked":
             return f"asks {_one_line(event['question'])} ({event['suspension_id']})"
         case "answer_accepted":
-            return f"is answered{_by(event['person'])}"
+            return f"is answered{_by(event['answered_by'])}"
         case "tool_authorization":
-            return f"{name} is {event['decision']} by {event['person'] or 'the ' + event['by']}"
+            return f"{name} is {event['decision']} by {event['answered_by'] or 'the ' + event['decided_by']}"
         case "usage":
             return f"{event['model']}: {event['input_tokens']:,} tokens in, {event['output_tokens']:,} out"
         case "plan_retry":
             return f"plans again: {_one_line(event['reason'])}"
         case "artifact_saved":
-            return f"saves {event['name']}, {event['size_bytes']:,} bytes"
+            return f"saves {event['name']}, {event['size']:,} bytes"
         case "run_completed" | "run_paused" | "run_resumed":
             return f"{event.get('status', event['type'])} {event.get('error', '')}".rstrip()
         case _:

@@ -42,7 +42,7 @@ FORMAT: Final = SqliteFormat(
     application_id=0x74676A72,  # "tgjr"
     is_shrinking=True,
     if_lost="where it is lost for good: toolgen runs restore",
-    version=3,
+    version=4,
     statements=(
         """CREATE TABLE run (
             no INTEGER PRIMARY KEY, run_id TEXT NOT NULL UNIQUE, loop TEXT NOT NULL, parent INTEGER,

@@ -17,7 +17,7 @@ from .records import Event, ToolEnd, ToolStart
 
 E = TypeVar("E", bound=Event)
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 """The format of the JSON. Within a format events and fields are added, never changed or removed."""
 
 
@@ -105,7 +105,7 @@ def logged_event(run_id: str, seq: int, document: Mapping[str, Json], ids: Mappi
 
 
 def event_schema() -> dict[str, Any]:
-    """Return the JSON Schema (2020-12) of `as_json`; the file events-1.schema.json holds the same."""
+    """Return the JSON Schema (2020-12) of `as_json`; the file events-2.schema.json holds the same."""
     schema = _adapter().json_schema(mode="serialization")
     for definition in schema["$defs"].values():
         if "type" in definition["properties"]:

@@ -27,10 +27,10 @@ from toolgen.runs import ActivityInfo
 from .document import Encoded, as_json, ids_of, parsed
 from .records import (
     AnswerAccepted,
+    ApprovalRequested,
     ArtifactSaved,
-    AwaitConfirmation,
-    AwaitInput,
     Event,
+    InputRequested,
     StateChanged,
     StateConflict,
     ToolAuthorization,
@@ -189,7 +189,7 @@ class EventReporter(CallReports):
         texts = {name: self._truncate_text(shown[name]) for name in ("question", "preview")}
         is_whole = texts.items() <= shown.items()
         shown |= {**texts, "is_shortened": call.is_shortened or not is_whole, "suspension_id": call.id}
-        kind = AwaitConfirmation if call.kind == "confirmation" else AwaitInput
+        kind = ApprovalRequested if call.kind == "confirmation" else InputRequested
         event = kind(**{field.name: shown[field.name] for field in fields(kind) if field.name in shown})
         self._emit(event, call.meta)
 
@@ -197,7 +197,7 @@ class EventReporter(CallReports):
         """Emit that a suspended call was answered, other than by an approval."""
         if self.events.is_idle or call.kind == "confirmation":
             return
-        event = AnswerAccepted(suspension_id=call.id, kind=call.kind, tool=call.tool, person=person)
+        event = AnswerAccepted(suspension_id=call.id, kind=call.kind, tool=call.tool, answered_by=person)
         self._emit(event, call.meta)
 
     def emit_authorization(
@@ -216,10 +216,10 @@ class EventReporter(CallReports):
         event = ToolAuthorization(
             tool=tool,
             decision=decision,
-            by=by,
+            decided_by=by,
             reason=self._truncate_text(reason),
             suspension_id=suspension_id,
-            person=person,
+            answered_by=person,
         )
         self._emit(event, meta)
 
@@ -235,7 +235,7 @@ class EventReporter(CallReports):
                 scope=conflict.scope,
                 key=conflict.key,
                 tool_call_ids=conflict.tool_call_ids,
-                kept=conflict.kept,
+                applied_tool_call_id=conflict.kept,
             )
             self._emit(event, meta)
 
@@ -274,7 +274,7 @@ class EventReporter(CallReports):
             name=stored.name,
             version=stored.version,
             media_type=stored.media_type,
-            size_bytes=stored.size,
+            size=stored.size,
         )
         self._emit(event, meta)
 

@@ -144,10 +144,10 @@ class AgentRunStarted(Head):
 
 
 @record
-class AwaitClarification(Head):
+class QuestionAsked(Head):
     """The planner asks the person a question."""
 
-    type: Literal["await_clarification"] = "await_clarification"
+    type: Literal["question_asked"] = "question_asked"
     suspension_id: str
     question: str
     missing_fields: tuple[str, ...] = ()
@@ -159,10 +159,10 @@ class AwaitClarification(Head):
 
 
 @record
-class AwaitConfirmation(Head):
+class ApprovalRequested(Head):
     """A person must approve a call. The token for the answer is in the result, for its client alone."""
 
-    type: Literal["await_confirmation"] = "await_confirmation"
+    type: Literal["approval_requested"] = "approval_requested"
     suspension_id: str
     tool: str
     question: str
@@ -182,10 +182,10 @@ class AwaitConfirmation(Head):
 
 
 @record
-class AwaitInput(Head):
+class InputRequested(Head):
     """A call needs a person's answer or a credential. The token is in the result, as above."""
 
-    type: Literal["await_input"] = "await_input"
+    type: Literal["input_requested"] = "input_requested"
     suspension_id: str
     tool: str
     kind: Literal["input", "credential"]
@@ -208,7 +208,7 @@ class AwaitInput(Head):
 class AnswerAccepted(Head):
     """A call or a planner got the answer that it waited for; the answer itself is not in the event.
 
-    After `AwaitConfirmation` it is `ToolAuthorization` that says so.
+    After `ApprovalRequested` it is `ToolAuthorization` that says so.
     """
 
     type: Literal["answer_accepted"] = "answer_accepted"
@@ -217,7 +217,7 @@ class AnswerAccepted(Head):
     """`confirmation` is one of a planner."""
     tool: str = ""
     """"" for a planner."""
-    person: str = ""
+    answered_by: str = ""
     """Who answered, as the host named them."""
 
 
@@ -228,11 +228,11 @@ class ToolAuthorization(Head):
     type: Literal["tool_authorization"] = "tool_authorization"
     tool: str
     decision: Literal["approved", "denied"]
-    by: Literal["policy", "person", "runtime"]
+    decided_by: Literal["policy", "person", "runtime"]
     """`runtime`: there was nobody to ask, the question was taken back, or the tool is disabled."""
     reason: str = ""
     suspension_id: str = ""
-    person: str = ""
+    answered_by: str = ""
     """Who answered, as the host named them."""
 
 
@@ -298,8 +298,8 @@ class StateConflict(Head):
     key: str
     tool_call_ids: tuple[str, ...]
     """Ids of the calls, in their order."""
-    kept: str = ""
-    """The call whose change stands; "" when none does."""
+    applied_tool_call_id: str = ""
+    """The call whose change was applied; "" if none was."""
 
 
 @record
@@ -310,7 +310,8 @@ class ArtifactSaved(Head):
     name: str
     version: int
     media_type: str = ""
-    size_bytes: int = 0
+    size: int = 0
+    """Bytes."""
 
 
 @record
@@ -358,9 +359,9 @@ Event: TypeAlias = (
     | ToolOutputDelta
     | ToolEnd
     | AgentRunStarted
-    | AwaitClarification
-    | AwaitConfirmation
-    | AwaitInput
+    | QuestionAsked
+    | ApprovalRequested
+    | InputRequested
     | AnswerAccepted
     | ToolAuthorization
     | PlannerThought

@@ -98,7 +98,7 @@ async def asked_ids(waits: WaitRegistry, status: RunStatus) -> set[str]:
             if event["type"] == "agent_run_started":
                 runs.append(str(event["child_run_id"]))
             if id_ := str(event.get("suspension_id", "")):
-                ids.add(f"{run_id}:{id_}" if event["type"] == "await_clarification" else id_)
+                ids.add(f"{run_id}:{id_}" if event["type"] == "question_asked" else id_)
     return ids
 
 

@@ -198,7 +198,7 @@ async def _result_from_log(waits: WaitRegistry, opened: OpenedToken) -> ToolResu
         kind = event.get("type")
         if frozen is None:
             asked = str(event.get("suspension_id", "")) if kind == "answer_accepted" else ""
-            is_again = kind == "await_clarification" and event.get("reason")
+            is_again = kind == "question_asked" and event.get("reason")
             if asked == opened.id or (is_again and _follows(str(event["suspension_id"]), opened.id)):
                 return None
         elif kind == "tool_end" and event.get("answered_id") == frozen.id:

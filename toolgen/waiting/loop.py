@@ -151,7 +151,7 @@ def with_answered_id(event: dict[str, Json], id_: str) -> dict[str, Json]:
 
 
 LOOP: Final = "waiting_call"
-VERSION: Final = 3
+VERSION: Final = 4
 """The only version of the loop that is executed; what changes for the runs of a journal raises it."""
 EXECUTE: Final = "execute"
 """Activity that executes a call which has not begun."""

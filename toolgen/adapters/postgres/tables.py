@@ -52,7 +52,7 @@ _PAYLOADS: Final = (
     "CREATE INDEX payload_of_session ON payload (session_id)",
     "CREATE INDEX payload_by_use ON payload (last_used)",
 )
-FORMAT: Final = 4
+FORMAT: Final = 5
 """The number of the schema, the only one that is read; a change of the statements raises it."""
 _STATEMENTS: Final = (
     *SESSION_TABLES,

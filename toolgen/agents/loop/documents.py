@@ -7,7 +7,7 @@ from typing import Any, Final, Literal, NotRequired, Required, TypeAlias, TypedD
 from toolgen.contract.json_value import Json
 
 LOOP: Final = "agent"
-LOOP_VERSION: Final = 6
+LOOP_VERSION: Final = 7
 """The only version of the loop that is executed; what changes for the runs of a journal raises it."""
 
 TRANSFER: Final = "transfer:"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolgen.events.records import AnswerAccepted, AwaitClarification
+from toolgen.events.records import AnswerAccepted, QuestionAsked
 from toolgen.runs import ActivityFailed, PayloadTooLargeError, RunContext, answer_name
 
 from .documents import AcceptArgument, AwaitStep, Question
@@ -34,7 +34,7 @@ async def ask(ctx: RunContext, step: AwaitStep, id_: str, progress: LimitCounter
         text, reason = await _accepted(ctx, {"op": op, "about": about, "given": payload})
         if text is not None:
             person = str(payload.get("by", ""))
-            answered = AnswerAccepted(suspension_id=name, kind=step["await_kind"], person=person)
+            answered = AnswerAccepted(suspension_id=name, kind=step["await_kind"], answered_by=person)
             await events.publish(f"answered:{name}", answered)
             return text
         number += 1
@@ -49,8 +49,8 @@ async def _accepted(ctx: RunContext, argument: AcceptArgument) -> tuple[str | No
     return accepted["text"], accepted["reason"]
 
 
-def _event(step: AwaitStep, about: Question) -> AwaitClarification:
-    return AwaitClarification(
+def _event(step: AwaitStep, about: Question) -> QuestionAsked:
+    return QuestionAsked(
         suspension_id=about["id"],
         question=about["question"],
         missing_fields=tuple(step["missing_fields"]),

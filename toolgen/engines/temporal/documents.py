@@ -27,7 +27,7 @@ ANSWER: Final = "answer"
 BEGUN_RECORD: Final = "begun"
 """A detail of a heartbeat: what must not happen twice begins now. Name of the signal that says so to the run,
 and brings the events of the activity before it."""
-VERSION: Final = 1
+VERSION: Final = 2
 """The only version of a run that a worker executes; a change of its documents or commands raises it."""
 SESSION: Final = "ToolgenSession"
 AGENT: Final = "ToolgenAgent"

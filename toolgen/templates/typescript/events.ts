@@ -16,9 +16,9 @@ export type RuntimeEvent =
   | ToolOutputDelta
   | ToolEnd
   | AgentRunStarted
-  | AwaitClarification
-  | AwaitConfirmation
-  | AwaitInput
+  | QuestionAsked
+  | ApprovalRequested
+  | InputRequested
   | AnswerAccepted
   | ToolAuthorization
   | PlannerThought
@@ -35,7 +35,7 @@ export type RuntimeEvent =
 
 /** The number, time and ids of an event; filled by `Events.emit`. */
 export interface EventHead {
-  format: 1;
+  format: 2;
   /** Number per run, from 1 without gaps; 0 in no log, of a subscription or a call of a tool. */
   seq: number;
   /** Seconds since 1970. */
@@ -146,8 +146,8 @@ export interface AgentRunStarted extends EventHead {
 }
 
 /** The planner asks the person a question. */
-export interface AwaitClarification extends EventHead {
-  type: "await_clarification";
+export interface QuestionAsked extends EventHead {
+  type: "question_asked";
   suspension_id: string;
   question: string;
   missing_fields: string[];
@@ -161,8 +161,8 @@ export interface AwaitClarification extends EventHead {
 /**
  * A person must approve a call. The token for the answer is in the result, for its client alone.
  */
-export interface AwaitConfirmation extends EventHead {
-  type: "await_confirmation";
+export interface ApprovalRequested extends EventHead {
+  type: "approval_requested";
   suspension_id: string;
   tool: string;
   question: string;
@@ -182,8 +182,8 @@ export interface AwaitConfirmation extends EventHead {
 }
 
 /** A call needs a person's answer or a credential. The token is in the result, as above. */
-export interface AwaitInput extends EventHead {
-  type: "await_input";
+export interface InputRequested extends EventHead {
+  type: "input_requested";
   suspension_id: string;
   tool: string;
   kind: "input" | "credential";
@@ -205,7 +205,7 @@ export interface AwaitInput extends EventHead {
 /**
  * A call or a planner got the answer that it waited for; the answer itself is not in the event.
  *
- * After `AwaitConfirmation` it is `ToolAuthorization` that says so.
+ * After `ApprovalRequested` it is `ToolAuthorization` that says so.
  */
 export interface AnswerAccepted extends EventHead {
   type: "answer_accepted";
@@ -222,7 +222,7 @@ export interface AnswerAccepted extends EventHead {
   /** "" for a planner. */
   tool: string;
   /** Who answered, as the host named them. */
-  person: string;
+  answered_by: string;
 }
 
 /** A call was approved or denied. */
@@ -231,11 +231,11 @@ export interface ToolAuthorization extends EventHead {
   tool: string;
   decision: "approved" | "denied";
   /** `runtime`: there was nobody to ask, the question was taken back, or the tool is disabled. */
-  by: "policy" | "person" | "runtime";
+  decided_by: "policy" | "person" | "runtime";
   reason: string;
   suspension_id: string;
   /** Who answered, as the host named them. */
-  person: string;
+  answered_by: string;
 }
 
 /** The planner's reasoning; best effort. */
@@ -290,8 +290,8 @@ export interface StateConflict extends EventHead {
   key: string;
   /** Ids of the calls, in their order. */
   tool_call_ids: string[];
-  /** The call whose change stands; "" when none does. */
-  kept: string;
+  /** The call whose change was applied; "" if none was. */
+  applied_tool_call_id: string;
 }
 
 /** An artifact was stored. */
@@ -300,7 +300,8 @@ export interface ArtifactSaved extends EventHead {
   name: string;
   version: number;
   media_type: string;
-  size_bytes: number;
+  /** Bytes. */
+  size: number;
 }
 
 /** A toolset could not be listed and is left out of the request. */

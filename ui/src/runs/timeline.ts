@@ -71,9 +71,9 @@ export function added(timeline: Timeline, given: RuntimeEvent): Timeline {
       const end = { detail: textOf(event["text"]) || textOf(event["error"]) || status, tone: toneOf(status), durationS: numberOf(event["duration_s"]) };
       return next.lines.some((one) => one.key === call) ? changed(next, call, event, end) : line(nameOf(event), end.tone, { key: call, ...end });
     }
-    case "await_confirmation": case "await_input": case "await_clarification":
+    case "approval_requested": case "input_requested": case "question_asked":
       return line(`${nameOf(event) || "the agent"} waits`, "waiting", { detail: textOf(event["question"]), wait: textOf(event["suspension_id"]) });
-    case "answer_accepted": return line("answered", "good", { detail: textOf(event["person"]) });
+    case "answer_accepted": return line("answered", "good", { detail: textOf(event["answered_by"]) });
     case "assistant_reply":
       if (event["is_partial"] === true) return { ...next, saying: next.saying + textOf(event["text"]) };
       return { ...line("answered", "planning", { detail: textOf(event["text"]) }), saying: "" };

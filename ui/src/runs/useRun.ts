@@ -5,7 +5,7 @@ import { surface, type RuntimeEvent } from "../api/client";
 import { wordsOfThrown } from "../api/use";
 import { added, EMPTY, type Timeline } from "./timeline";
 
-const PAUSES: ReadonlySet<RuntimeEvent["type"]> = new Set(["tool_end", "await_confirmation", "await_input", "await_clarification", "run_completed", "run_stream_end"]);
+const PAUSES: ReadonlySet<RuntimeEvent["type"]> = new Set(["tool_end", "approval_requested", "input_requested", "question_asked", "run_completed", "run_stream_end"]);
 
 export interface Followed { readonly timeline: Timeline; readonly isLive: boolean; readonly broken: string }
 

@@ -19,7 +19,7 @@ const schema = { type: "object", title: TEXT, properties: { [TEXT]: { type: "str
 const tool: Tool = { id: `a.b.${TEXT}`, name: TEXT, service: "a", toolset: TEXT, title: TEXT, description: TEXT, kind: "function", tags: [TEXT], payload: { name: TEXT, schema, examples: [{ [TEXT]: TEXT, map: { [TEXT]: TEXT } }] } };
 const catalogue = { catalog: { design: TEXT }, tools: [tool] };
 const wait = { id: "w", run_id: "r", kind: "confirmation", seal: "sealed", question: TEXT, preview: TEXT, requested_by: TEXT, agent: TEXT, session_id: TEXT, tool: TEXT, arguments: { [TEXT]: TEXT }, answer_schema: { type: "object", properties: { approved: { type: "boolean" }, payload: schema } } } as unknown as Suspension;
-const events = [{ type: "tool_start", seq: 1, time: 1, tool_call_id: "c", name: TEXT, text: TEXT }, { type: "await_confirmation", seq: 2, time: 2, name: TEXT, question: TEXT }, { type: "assistant_reply", seq: 3, time: 3, text: TEXT }] as unknown as RuntimeEvent[];
+const events = [{ type: "tool_start", seq: 1, time: 1, tool_call_id: "c", name: TEXT, text: TEXT }, { type: "approval_requested", seq: 2, time: 2, name: TEXT, question: TEXT }, { type: "assistant_reply", seq: 3, time: 3, text: TEXT }] as unknown as RuntimeEvent[];
 const call = { id: "c", status: "ok", result: { [TEXT]: TEXT, rows: [{ [TEXT]: TEXT, deep: { [TEXT]: [TEXT] }, constructor: TEXT }, {}], list: [TEXT] }, display: TEXT, suspensions: [wait], trace: [] } as unknown as AnyCall;
 const failed = { id: "c", status: "error", error: { code: TEXT, message: TEXT, issues: [{ path: TEXT, pointer: "", constraint: "c", message: TEXT }] } } as unknown as AnyCall;
 const waits = { value: { suspensions: [wait] }, error: undefined, again: () => undefined };
