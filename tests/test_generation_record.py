@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
-from types import FrameType
+from types import FrameType, SimpleNamespace
 
 import pytest
 
@@ -102,7 +102,9 @@ CHANGES: dict[str, Change] = {
     "a stub that is gone": removed(STUB),
     "a pipe in the place of a stub": in_its_place(STUB, os.mkfifo),
     "a module beside the stubs": written("executors/hall/more.py"),
-    "another Python": lambda _, patch: patch.setattr(sys, "version_info", (3, 99, 0)),
+    "another Python": lambda _, patch: patch.setattr(
+        "toolgen.cli.generation_record.sys", SimpleNamespace(version_info=(3, 99, 0))
+    ),
     "a pipe in the place of the record": in_its_place(RECORD, os.mkfifo),
     "a deep record": written(RECORD, "[" * 100_000),
     "a broken record": written(RECORD, '{"version": 4, "generation"'),
