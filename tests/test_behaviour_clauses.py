@@ -145,7 +145,7 @@ class TestFacts:
     def test_words_have_their_place(self) -> None:
         misplaced: Anything = Timeout("1s")
         found = only(Service("s", "Serves.", Toolset("t", "T.", Tool("a", "A."), misplaced)))
-        assert (found.code, found.hint) == ("misplaced-word", "put it into Tool")
+        assert (found.code, found.hint) == ("misplaced-clause", "put it into Tool")
 
 
 class TestDurations:

@@ -142,7 +142,7 @@ def test_check_names_what_is_not_current_and_the_command(project: ProjectFolder,
     assert done.code == 1
     assert line in done.err.splitlines()
     assert ("  hint: make the change in the design or an executor: " in done.err) == (state == "edited")
-    assert done.err.splitlines()[-1] == "to bring it up to date, run: toolgen gen"
+    assert done.err.splitlines()[-1] == "the output is not up to date; run: toolgen gen"
     assert project.files() == before
     assert project.run("gen").code == 0
     assert project.run("gen", "--check").code == 0

@@ -119,7 +119,7 @@ def test_findings_as_json_have_the_keys_of_diagnostics(project: ProjectFolder) -
     project.write(TYPES, "mine\n")
     (project.path / "app/gen/types.py").unlink()
     done = project.run("gen", "--check", "--format", "json")
-    assert (done.code, done.err) == (1, "to bring it up to date, run: toolgen gen\n")
+    assert (done.code, done.err) == (1, "the output is not up to date; run: toolgen gen\n")
     assert findings_in(done.out) == [
         {
             "severity": "error",
@@ -174,7 +174,7 @@ def test_a_file_that_was_edited_and_is_no_longer_generated_has_a_hint_of_its_own
     assert done.err == (
         f"{TYPES}: error: the file is no longer generated, but was edited [output-kept]\n"
         "  hint: delete it if you do not need it\n"
-        "to bring it up to date, delete what was kept\n"
+        "the output is not up to date; delete what was kept\n"
     )
 
 

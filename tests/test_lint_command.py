@@ -108,7 +108,7 @@ def test_the_designs_of_the_documents_pass_strictly(desk: ProjectFolder) -> None
     (design,) = [text for text in blocks if "\ndesign = Design(" in text]
     desk.write("app/design.py", design)
     done = desk.run("lint", "--strict")
-    assert (done.code, done.err) == (0, "tools 1, errors 0, warnings 0, suppressed 0\n")
+    assert (done.code, done.err) == (0, "1 tool: 0 errors, 0 warnings, 0 suppressed\n")
     blocks = re.findall(r"^```python\n(.*?)^```", DOCUMENT.read_text("utf-8"), re.M | re.S)
     (form,) = [text for text in blocks if "Suppress(" in text]
     many = ", ".join(f'Attribute("line_{n}", Int, "Euros of line {n} of the form.")' for n in range(16))

@@ -153,4 +153,4 @@ def test_a_class_of_the_author_is_checked_as_the_clause_that_it_derives_from() -
 
     required = Attribute("a", String, "A.")
     found = codes(Service("S", "S.", Toolset("t", "T.", Bare(required, Args(required)))))
-    assert sorted(set(found)) == ["empty-toolset", "misplaced-word", "wrong-argument"]
+    assert sorted(set(found)) == ["empty-toolset", "misplaced-clause", "wrong-argument"]

@@ -160,7 +160,7 @@ def test_the_change_that_ends_a_design_that_hangs_begins_another_round(project: 
         watch.until("here")
         project.write("app/design.py.new", DESIGN)
         (project.path / "app/design.py.new").replace(project.path / "app/design.py")
-        assert "error: the design took too long" in watch.until("executors/hall/people.py")
+        assert "error: the design did not load in time" in watch.until("executors/hall/people.py")
         assert watch.stop() == []
 
 

@@ -86,9 +86,9 @@ async def test_a_run_that_waits_is_open_and_its_approval_is_a_wait() -> None:
         points = collected.points()
     answered = {"toolgen.kind": "confirmation", "toolgen.outcome": "answered"}
     assert points["toolgen.runs.open"] == [(AGENT, 0)]
-    assert points["toolgen.waits.opened"] == [({"toolgen.kind": "confirmation"}, 1)]
-    assert points["toolgen.waits.ended"] == [(answered, 1)]
-    assert collected.sums("toolgen.waits.duration") == pytest.approx([60], abs=1)
+    assert points["toolgen.suspensions.opened"] == [({"toolgen.kind": "confirmation"}, 1)]
+    assert points["toolgen.suspensions.ended"] == [(answered, 1)]
+    assert collected.sums("toolgen.suspensions.duration") == pytest.approx([60], abs=1)
     assert points["toolgen.calls.ended"] == [({**ADD, "toolgen.status": "ok"}, 1)]
 
 
@@ -103,9 +103,9 @@ async def test_a_question_of_a_planner_is_a_wait() -> None:
         await handle.result()
         points = collected.points()
     answered = {"toolgen.kind": "clarification", "toolgen.outcome": "answered"}
-    assert points["toolgen.waits.opened"] == [({"toolgen.kind": "clarification"}, 1)]
-    assert points["toolgen.waits.ended"] == [(answered, 1)]
-    assert collected.sums("toolgen.waits.duration") == pytest.approx([60], abs=1)
+    assert points["toolgen.suspensions.opened"] == [({"toolgen.kind": "clarification"}, 1)]
+    assert points["toolgen.suspensions.ended"] == [(answered, 1)]
+    assert collected.sums("toolgen.suspensions.duration") == pytest.approx([60], abs=1)
 
 
 async def test_a_planning_that_is_tried_again_is_counted() -> None:

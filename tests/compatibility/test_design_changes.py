@@ -117,7 +117,7 @@ def contract(service: Service) -> Any:
 
 
 DEVICES = Toolset("devices", "Devices.", tool())
-QUIET = {"text-changed", "approval-void"}
+QUIET = {"text-changed", "approval-invalidated"}
 
 
 def verdict(changes: list[Change]) -> dict[str, str]:
@@ -247,7 +247,7 @@ def test_an_approval_that_waits_is_void_when_its_schemas_change() -> None:
     )
     assert {each.code: each.breaks for each in compare(contract(old), contract(new))} == {
         "argument-added": "",
-        "approval-void": "w",
+        "approval-invalidated": "w",
     }
 
 
@@ -288,7 +288,7 @@ def test_a_default_counts_wherever_it_stands(schema: Callable[[int], Mapping[str
 def test_a_schema_that_is_wrong_is_said_in_a_sentence() -> None:
     wrong, right = ({"properties": {"site": {"pattern": each}}} for each in ("(", "s"))
     (change,) = compare(sent(wrong), sent(right))
-    assert change.code == "cannot-tell"
+    assert change.code == "undecided"
     assert "the new schema cannot be compared, for the other one is wrong: it cannot be" in change.message
     assert "\n" not in change.message
 
@@ -296,7 +296,7 @@ def test_a_schema_that_is_wrong_is_said_in_a_sentence() -> None:
 def test_arguments_of_a_schema_that_is_wrong_are_not_gone() -> None:
     wrong, right = ({"properties": {"site": each}} for each in ({"$ref": "#/$defs/None"}, {"type": "string"}))
     for sides in ((wrong, right), (right, wrong)):
-        assert [each.code for each in compare(*map(sent, sides))] == ["cannot-tell"]
+        assert [each.code for each in compare(*map(sent, sides))] == ["undecided"]
 
 
 def test_an_agent_asks_before_tools_of_other_designs_too() -> None:
@@ -310,7 +310,7 @@ def test_an_agent_asks_before_tools_of_other_designs_too() -> None:
 
 def test_an_approval_that_waits_is_void_when_what_a_person_adds_changes() -> None:
     old, new = (contract(designed(tool(Confirm("List?", payload=each)))) for each in (LooseRows, Rows))
-    assert "approval-void" in {each.code for each in compare(new, old)}
+    assert "approval-invalidated" in {each.code for each in compare(new, old)}
 
 
 def test_a_call_that_waits_is_held_to_what_people_approved() -> None:

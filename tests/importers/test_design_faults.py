@@ -104,7 +104,11 @@ def test_an_exception_in_one_tool_is_its_finding_and_leaves_the_others() -> None
     listed = {**object_({"a": {"type": "string"}}), "not": {"required": ["b"]}}
     found = imported(tool("broken", listed, icons=(odd,), pointer="/tools/0"), tool("good"))
     [finding] = found.findings
-    assert (finding.code, finding.tool, finding.place.pointer) == ("import-own-fault", "broken", "/tools/0")
+    assert (finding.code, finding.tool, finding.place.pointer) == (
+        "import-internal-error",
+        "broken",
+        "/tools/0",
+    )
     assert re.fullmatch(
         r"ended with AttributeError\(.*\) in toolgen\.importers\.design, line \d+", finding.message
     )

@@ -278,7 +278,7 @@ def keep(item: Item, place: Place, day: dt.date, tags: list[str] = ["a"], pair: 
     return Item(place.room, parent=item)
 '''
     said = imported(project, "app.rooms", "rooms", text)
-    assert "import-own-fault" not in said
+    assert "import-internal-error" not in said
     assert not list(project.path.glob("app/*_schemas"))
     design = (project.path / "app/rooms_design.py").read_text()
     assert 'Attribute("day", Date, None, required=True)' in design

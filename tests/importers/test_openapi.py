@@ -270,7 +270,7 @@ def test_an_exception_in_one_operation_is_its_finding_and_leaves_the_others() ->
     paths = {"/a": post(operationId="broken", requestBody=body), "/b": post(operationId="good")}
     value = {"openapi": "3.1.0", "servers": [{"url": "https://a.example"}], "paths": paths}
     files = openapi_files(Document(name="api", value=value), name="api", service="api")
-    [finding] = [finding for finding in files.findings if finding.code == "import-own-fault"]
+    [finding] = [finding for finding in files.findings if finding.code == "import-internal-error"]
     assert (finding.tool, finding.place.pointer) == ("broken", "/paths/~1a/post")
     assert "OSError" in finding.message
     assert files.imported == 1

@@ -240,7 +240,7 @@ def test_programs_get_findings(library: Library) -> None:
     done = library.run("--check", "--format", "json")
     found = findings_in(done.out)
     assert [(one["code"], one.get("tool")) for one in found] == [
-        ("import-followed", None),
+        ("import-updated", None),
         ("import-conflict", "find_books"),
     ]
     assert [

@@ -74,7 +74,7 @@ def test_all_imports_of_a_folder_are_made_again(library: Library, tmp_path: Path
     library.publish(2)
     done = library.command("--check", "--out", "designs")
     assert done.code == 1
-    assert "designs/shelf.py has what shelf.json says\n" in done.err
+    assert "designs/shelf.py is up to date with shelf.json\n" in done.err
     assert "library.json has changed: 1 added, 1 changed; run" in done.err
     assert library.command("--check", "--out", "designs/shelf.py").code == 0
     assert library.command("--out", "designs").code == 0

@@ -58,7 +58,7 @@ def test_a_lock_is_written_updated_and_compared(capsys: pytest.CaptureFixture[st
     )
     file = folder / "bare.mcp.json"
     assert json.loads(file.read_text())["protocol"] == "2025-11-25"
-    assert run(capsys, "--stdio", GOOD)[2] == "bare.mcp.json is current: 25 tools\n"
+    assert run(capsys, "--stdio", GOOD)[2] == "bare.mcp.json is up to date: 25 tools\n"
     assert run(capsys, "--stdio", GOOD, "--check")[0] == 0
     lock = read_lock(file.read_text())
     kept = [{**tool, "title": "Say it"} if tool["name"] == "echo" else tool for tool in lock.tools]

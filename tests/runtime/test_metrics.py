@@ -114,10 +114,10 @@ async def test_a_wait_is_counted_from_its_question_to_its_answer(
     answered = {**confirmation, "toolgen.outcome": "answered"}
     canceled = {**confirmation, "toolgen.outcome": "canceled"}
     points = collected.points()
-    assert points["toolgen.waits.opened"] == [(confirmation, 3)]
-    assert points["toolgen.waits.ended"] == [(answered, 2), (canceled, 1)]
-    assert points["toolgen.waits.duration"] == [(answered, 2), (canceled, 1)]
-    assert collected.sums("toolgen.waits.duration") == pytest.approx([200, 0], abs=1)
+    assert points["toolgen.suspensions.opened"] == [(confirmation, 3)]
+    assert points["toolgen.suspensions.ended"] == [(answered, 2), (canceled, 1)]
+    assert points["toolgen.suspensions.duration"] == [(answered, 2), (canceled, 1)]
+    assert collected.sums("toolgen.suspensions.duration") == pytest.approx([200, 0], abs=1)
     assert points["toolgen.calls.ended"] == [(ended("ok"), 1), (ended("denied"), 2)]
 
 
@@ -130,7 +130,7 @@ async def test_a_wait_that_nobody_answers_has_expired(engine: InProcessEngine, c
         with pytest.raises(SuspensionError):
             await made.waits.result(asked.token, wait_s=100)
     points = collected.points()
-    assert points["toolgen.waits.ended"] == [({"toolgen.outcome": "expired"}, 1)]
+    assert points["toolgen.suspensions.ended"] == [({"toolgen.outcome": "expired"}, 1)]
     assert points["toolgen.calls.ended"] == [(ended("denied"), 1)]
 
 
@@ -143,7 +143,7 @@ async def test_work_elsewhere_is_a_wait_too(engine: InProcessEngine, collected: 
         asked = waiting(await made.call(TOOL, SITE, META))
         await made.waits.answer(asked.token, {"devices": [], "returned": 0, "truncated": False})
     points = collected.points()
-    assert points["toolgen.waits.opened"] == [({"toolgen.kind": "pending"}, 1)]
+    assert points["toolgen.suspensions.opened"] == [({"toolgen.kind": "pending"}, 1)]
     assert points["toolgen.calls.ended"] == [(ended("ok"), 1)]
 
 

@@ -129,4 +129,4 @@ async def test_the_span_of_a_call_that_waits_names_what_it_waits_for(recorded: R
     )
     asked = waiting(await made.call(SPEC.id, SITE, META))
     (found,) = recorded.spans()
-    assert (found.attributes or {})["toolgen.wait_id"] == asked.id
+    assert (found.attributes or {})["toolgen.suspension_id"] == asked.id

@@ -360,7 +360,7 @@ def test_a_wrong_argument_makes_nothing_else_wrong() -> None:
 def test_a_word_has_its_place() -> None:
     misplaced: Anything = Param("a")
     found = only(Service("Books", "Books.", SERVER, Method("find", "Find.", misplaced)))
-    assert (found.code, found.hint) == ("misplaced-word", "put it into HTTP")
+    assert (found.code, found.hint) == ("misplaced-clause", "put it into HTTP")
     no_verb: Anything = Param("a")
     found = only(serving(HTTP(no_verb)))
     assert found.code == "wrong-argument"

@@ -34,7 +34,7 @@ from .sarif import sarif_text
 
 BreakingFormat: TypeAlias = Literal["text", "json", "github", "sarif"]
 
-REFUSED: Final[tuple[Party, ...]] = ("callers", "readers", "waits")
+REFUSED: Final[tuple[Party, ...]] = ("callers", "consumers", "suspended_calls")
 """The parties for whom a break is refused; what breaks the source is for type checkers to find."""
 _BASELINE: Final = 1
 
@@ -119,7 +119,7 @@ def show_difference(request: BreakingRequest, *, is_baseline: bool = False) -> O
     return Outcome(
         code=0,
         output="\n".join(lines).rstrip("\n"),
-        summary=f"{count} change{'' if count == 1 else 's'}; it asks for a {step_of(compared.changes)} step",
+        summary=f"{count} change{'' if count == 1 else 's'}; needs a {step_of(compared.changes)} version",
     )
 
 
@@ -166,7 +166,7 @@ def _judged(
         allowed = "--allow"
     if not allowed and {_name(change), _recorded_name(change)} & baseline:
         allowed = "the baseline"
-    if not allowed and is_admitted and change.code != "parked-call":
+    if not allowed and is_admitted and change.code != "suspended-call":
         allowed = "the version"
     is_refused = (bool(broken) or change.rule.is_undecided) and not allowed
     return Judged(change=change, place=clauses.place(change), allowed=allowed, is_refused=is_refused)
@@ -210,7 +210,7 @@ def _outcome(request: BreakingRequest, compared: _Comparison, judged: Sequence[J
 
 def _finding(judged: Judged, compared: _Comparison) -> Finding:
     change, reason = judged.change, judged.allowed.rstrip(".")
-    message = f"{change.sentence()}{f' Let through: {reason}.' if reason else ''}"
+    message = f"{change.sentence()}{f' Accepted: {reason}.' if reason else ''}"
     place = judged.place if judged.place.file else Place(file=compared.after.name, pointer=change.after)
     earlier = Place(file=compared.before.name, pointer=change.before)
     related = (Related(message=f"before, at {change.before}", place=earlier),) if change.before else ()
@@ -238,7 +238,7 @@ def _heading(change: Change) -> str:
     if change.parties(in_behaviour=False):
         return "Breaks"
     if change.rule.is_undecided:
-        return "Cannot tell"
+        return "Undecided"
     return "Changes behaviour" if change.breaks else "Compatible"
 
 
@@ -272,18 +272,18 @@ def _notes(request: BreakingRequest, judged: Sequence[Judged]) -> tuple[str, ...
     names = {
         name for each in judged for name in (f"{each.change.code}@{each.change.tool}", _name(each.change))
     }
-    return tuple(f"--allow {text} lets nothing through" for text in request.allowed if text not in names)
+    return tuple(f"--allow {text} matches no change" for text in request.allowed if text not in names)
 
 
 def _summary(compared: _Comparison, judged: Sequence[Judged], refused: int) -> str:
     if not judged:
-        return f"nothing changed since {compared.before.name}"
+        return f"no changes since {compared.before.name}"
     before, after = compared.before.contract.version, compared.after.contract.version
-    versions = f"; the version was {before or 'none'} and is {after or 'none'}"
+    versions = f"was {before or 'none'}, is {after or 'none'}"
     count = f"{len(judged)} change{'' if len(judged) == 1 else 's'} since {compared.before.name}"
-    asked = f"a {step_of(compared.changes)} step of the version is asked for"
+    needed = f"needs a {step_of(compared.changes)} version"
     undecided = sum(each.change.rule.is_undecided for each in judged)
-    return f"{count}, {refused} refused, {undecided} that cannot be told; {asked}{versions}"
+    return f"{count}: {refused} refused, {undecided} undecided; {needed} ({versions})"
 
 
 def _codes() -> Iterator[Code]:
@@ -313,4 +313,4 @@ def _as_baseline(changes: Iterable[Change]) -> Outcome:
     names = sorted({_recorded_name(each) for each in changes if each.breaks or each.rule.is_undecided})
     text = json.dumps({"format": _BASELINE, "changes": names}, indent=1)
     count = f"{len(names)} change{'' if len(names) == 1 else 's'}"
-    return Outcome(code=0, output=text, summary=f"{count} that a baseline lets through")
+    return Outcome(code=0, output=text, summary=f"{count} accepted by the baseline")

@@ -76,12 +76,12 @@ class Clauses:
             for clause in _breaks_of(tool):
                 has = codes.get(id(tool), set())
                 if not clause.codes and not has:
-                    yield f"Breaks({clause.reason!r}) of {id_} lets nothing through"
+                    yield f"Breaks({clause.reason!r}) of {id_} matches no change"
                 for code in clause.codes:
                     if code not in BY_CODE:
                         yield f"Breaks of {id_} names no code of a change: {code!r}"
                     elif code not in has:
-                        yield f"Breaks of {id_} lets nothing through by {code!r}"
+                        yield f"Breaks of {id_} matches no change of the code {code!r}"
 
 
 def design_side(project: Project, format: Format | Literal["sarif"]) -> tuple[Side, Clauses] | Outcome:
@@ -93,7 +93,7 @@ def design_side(project: Project, format: Format | Literal["sarif"]) -> tuple[Si
     design = load_design(project)
     evaluation = build(design)
     if evaluation.design is None:
-        wrong, summary = evaluation.diagnostics, "the design is wrong"
+        wrong, summary = evaluation.diagnostics, "the design has errors"
         if format == "sarif":
             return Outcome(code=1, output=sarif_text(wrong), summary=summary)
         return reported(wrong, format, code=1, summary=summary)

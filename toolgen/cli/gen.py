@@ -132,7 +132,7 @@ def check_output(project: Project, format: Format = "text") -> Outcome:
             return _current(project)
         is_repaired = any(finding.hint in (GENERATE, _EDITED) for finding in findings)
         repair = GENERATE if is_repaired else "delete what was kept"
-        return reported(findings, format, code=1, summary=f"to bring it up to date, {repair}")
+        return reported(findings, format, code=1, summary=f"the output is not up to date; {repair}")
 
 
 def diff_output(project: Project, format: Format = "text") -> Outcome:

@@ -178,18 +178,19 @@ def _follow(
     file = _shown(source.file)
     counts = ", ".join(counted(effects))
     if request.is_check and not effects:
-        return Outcome(code=0, summary=f"{file} has what {request.source} says", is_current=True)
+        return Outcome(code=0, summary=f"{file} is up to date with {request.source}", is_current=True)
     if request.is_check:
-        summary = f"{request.source} has changed: {counts}; run the command without --check to follow it"
+        summary = f"{request.source} has changed: {counts}; run without --check to update the design"
         if all(effect.is_old for effect in effects):
-            summary = f"{file} has what {request.source} says, but {_number(len(effects), 'open conflict')}"
+            conflicts = _number(len(effects), "open conflict")
+            summary = f"{file} is up to date with {request.source}, but has {conflicts}"
         return reported(changes, request.format, code=1, notes=notes, summary=summary)
     if stuck and request.is_strict:
         summary = f"--strict: {counts}; nothing was written"
         return reported([*findings, *changes], request.format, code=1, notes=notes, summary=summary)
     replace_files(update.texts, update.read)
     is_lacking = (len(stuck) > 0 or any(map(is_loss, findings))) and not request.may_lose
-    parts = [f"imported {_number(source.design.imported, 'tool')}", counts or f"{file} is current"]
+    parts = [f"imported {_number(source.design.imported, 'tool')}", counts or f"{file} is up to date"]
     counted_findings = _counted([each for each in findings if not each.is_warning], findings)
     advice = "resolve what is in conflict with --resolve" if is_open else _LACKING if is_lacking else ""
     return reported(

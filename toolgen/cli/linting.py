@@ -45,7 +45,8 @@ def lint_tools(project: Project | None, file: Path | None, format: Format, *, is
     errors = sum(not finding.is_warning for finding in linted.findings)
     warnings = len(linted.findings) - errors
     notes = [f"{tool}: {code} is suppressed: {reason}" for tool, code, reason in linted.suppressed]
-    summary = f"tools {len(tools)}, errors {errors}, warnings {warnings}, suppressed {len(notes)}"
+    counts = f"{_count(errors, 'error')}, {_count(warnings, 'warning')}, {len(notes)} suppressed"
+    summary = f"{_count(len(tools), 'tool')}: {counts}"
     code = 1 if errors or (is_strict and warnings) else 0
     return reported(linted.findings, format, code=code, notes=notes, summary=summary)
 
@@ -132,3 +133,7 @@ def lint_settings(project: Project | None) -> LintSettings:
                     hint=f'write "off", "warning" or "error"{number}',
                 )
     return LintSettings(levels=levels, limits=limits)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -14,7 +14,7 @@ from typing import Any, Final, get_args
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.record import frozen_record
 from toolgen.findings import Code, Finding, Format, Place
-from toolgen.importers.codes import CONFLICT, DECLINED, FOLLOWED, GONE
+from toolgen.importers.codes import CONFLICT, DECLINED, REMOVED, UPDATED
 from toolgen.importers.reimport import (
     Change,
     ChangeKind,
@@ -36,11 +36,11 @@ from toolgen.importers.reimport import (
 from .atomic_write import formatted
 
 _CODES: Final[Mapping[ChangeKind, Code]] = {
-    "added": FOLLOWED,
-    "changed": FOLLOWED,
-    "removed": FOLLOWED,
+    "added": UPDATED,
+    "changed": UPDATED,
+    "removed": UPDATED,
     "conflict": CONFLICT,
-    "gone": GONE,
+    "gone": REMOVED,
     "declined": DECLINED,
 }
 _BOM: Final = "\ufeff"

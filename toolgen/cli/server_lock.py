@@ -70,7 +70,7 @@ def lock_server(request: LockRequest) -> Outcome:
     count = len(lock.tools)
     tools = f"{count} tool{'' if count == 1 else 's'}"
     if before == text:
-        return Outcome(code=0, summary=f"{file} is current: {tools}", is_current=True)
+        return Outcome(code=0, summary=f"{file} is up to date: {tools}", is_current=True)
     is_ours = before is not None and _is_lock(before)
     texts = {file.name: text}
     name = name_of(own_name)
@@ -147,7 +147,7 @@ def _compared(file: Path, before: str | None, lock: Lock) -> Outcome:
     if before is None:
         raise ToolgenError(f"there is no lock {file} to compare", hint="run the command without --check")
     if before == now:
-        return Outcome(code=0, summary=f"{file} is what the server lists", is_current=True)
+        return Outcome(code=0, summary=f"{file} is up to date with the server", is_current=True)
     lines = unified_diff(
         before.splitlines(keepends=True), now.splitlines(keepends=True), str(file), "the server"
     )
@@ -155,7 +155,7 @@ def _compared(file: Path, before: str | None, lock: Lock) -> Outcome:
         code=1,
         output=printable_lines("".join(lines)).rstrip("\n"),
         notes=_changes(before, lock),
-        summary=f"{file} is not what the server lists; run the command without --check to update it",
+        summary=f"{file} is not up to date with the server; run the command without --check to update it",
     )
 
 

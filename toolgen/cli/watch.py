@@ -38,7 +38,7 @@ _PATIENCE_S: Final = 10.0
 _GRACE_S: Final = 3.0
 """How long a process may live after its outcome, and how long Ctrl-C waits for one in silence."""
 
-_TOO_LONG: Final = Outcome(code=2, summary="error: the design took too long")
+_TOO_LONG: Final = Outcome(code=2, summary="error: the design did not load in time")
 """The outcome of a round that a change has ended, so that another one begins at once."""
 
 

@@ -17,7 +17,7 @@ from .proof import Gap
 from .rules import BY_CODE, PARTIES, STEPS, Party, Rule, Step
 
 _LONGEST_SHOWN: Final = 200
-_SHOWN_AS: Final = {"waits": "what waits"}
+_SHOWN_AS: Final = {"suspended_calls": "suspended calls", "generated_code": "generated code"}
 
 
 @frozen_record
@@ -88,7 +88,7 @@ def change(
     rule = BY_CODE[code]
     if gap is not None and gap.is_undecided:
         message = f"{message} (cannot tell: {gap.reason}, and no document shows a difference)"
-        return Change(rule=BY_CODE["cannot-tell"], tool=tool, message=message, **facts)
+        return Change(rule=BY_CODE["undecided"], tool=tool, message=message, **facts)
     witness = gap.witnesses[:1] if gap is not None else ()
     breaks = rule.breaks if breaks is None else breaks
     return Change(rule=rule, tool=tool, message=message, witness=witness, breaks=breaks, **facts)

@@ -61,7 +61,7 @@ def _tools(before: Contract, after: Contract, moved: Mapping[str, str]) -> Itera
             try:
                 yield from list(tool_changes(other, entry, after.tools[other], (before, after)))
             except RecursionError:
-                yield change("cannot-tell", other, "its schemas are nested too deep to be compared")
+                yield change("undecided", other, "its schemas are nested too deep to be compared")
 
 
 def tool_changes(
@@ -101,7 +101,7 @@ def tool_changes(
     changes += mask_changes(tool, before, after, sides)
     yield from changes
     if {"confirmation"} <= before.keys() & after.keys() and approved(before) != approved(after):
-        yield change("approval-void", tool, "approvals of it that wait are asked again")
+        yield change("approval-invalidated", tool, "approvals of it that wait are asked again")
     yield from text_changes(tool, before, after, changes)
 
 

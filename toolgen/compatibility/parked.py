@@ -29,7 +29,7 @@ def parked_changes(calls: Iterable[ParkedCall], before: Contract, after: Contrac
         if "payload" not in after.tools.get(call.tool, {}):  # gone, or the provider runs it
             if call.tool in before.tools:
                 yield change(
-                    "parked-call",
+                    "suspended-call",
                     call.tool,
                     f"the call {call.id} waits, and its tool is gone",
                     argument=call.id,
@@ -38,9 +38,9 @@ def parked_changes(calls: Iterable[ParkedCall], before: Contract, after: Contrac
         document = after.document(after.tools[call.tool]["payload"])
         if not document.fault and not document.accepts((document.root,), call.arguments):
             message = f"the call {call.id} waits, and its arguments are refused now"
-            yield change("parked-call", call.tool, message, argument=call.id)
+            yield change("suspended-call", call.tool, message, argument=call.id)
         elif call.kind != "pending" and call.tool in before.tools:
             if approved(before.tools[call.tool]) == approved(after.tools[call.tool]):
                 continue
             message = f"the call {call.id} waits, and is asked again"
-            yield change("parked-call", call.tool, message, breaks="w", argument=call.id)
+            yield change("suspended-call", call.tool, message, breaks="w", argument=call.id)

@@ -8,11 +8,11 @@ from typing import Final, Literal, TypeAlias
 
 from toolgen.contract.record import frozen_record
 
-Party: TypeAlias = Literal["callers", "readers", "waits", "source"]
+Party: TypeAlias = Literal["callers", "consumers", "suspended_calls", "generated_code"]
 Step: TypeAlias = Literal["major", "minor", "patch"]
 
 PARTIES: Final[Mapping[str, Party]] = MappingProxyType(
-    {"C": "callers", "R": "readers", "W": "waits", "S": "source"}
+    {"C": "callers", "R": "consumers", "W": "suspended_calls", "S": "generated_code"}
 )
 """The parties by their letter; a small letter breaks them in behaviour, and in no document."""
 STEPS: Final[tuple[Step, ...]] = ("patch", "minor", "major")
@@ -304,7 +304,7 @@ RULES: Final = (
         "document is accepted as before.",
     ),
     Rule(
-        "approval-void",
+        "approval-invalidated",
         "w",
         "patch",
         "The schemas or hints of a tool that asks a person changed, so that approvals that wait are "
@@ -342,7 +342,7 @@ RULES: Final = (
         f"keep what readers were promised; {_NEW_MAJOR}",
     ),
     Rule(
-        "parked-call",
+        "suspended-call",
         "W",
         "major",
         "A call that waits in a journal does not go on with the new contract: its arguments do not fit, "
@@ -350,7 +350,7 @@ RULES: Final = (
         _WAIT,
     ),
     Rule(
-        "cannot-tell",
+        "undecided",
         "",
         "major",
         "Two schemas differ, no proof says that the new one keeps what the old one promised, and no "

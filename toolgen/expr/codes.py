@@ -25,7 +25,7 @@ WRONG_ARGUMENT: Final = Rule(
     "`toolgen` does.",
 )
 MISPLACED_CLAUSE: Final = Rule(
-    "misplaced-word",
+    "misplaced-clause",
     "{child} does not belong in {parent}",
     "{hint}",
     "Each clause has its place: attributes stand in `Args`, `Return`, `Payload`, `Result`, `Type` and "

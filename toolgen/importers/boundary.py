@@ -9,7 +9,7 @@ from typing import TypeVar
 from toolgen.contract.errors import ToolgenError
 from toolgen.findings import Finding
 
-from .codes import OWN_FAULT, finding_at
+from .codes import INTERNAL_ERROR, finding_at
 
 _HINT = "this is a bug in toolgen; please report it with this line and the tool"
 
@@ -41,7 +41,7 @@ def apart(findings: list[Finding], pointer: str, tool: str) -> Iterator[None]:
         raise
     except Exception as error:  # noqa: BLE001 - a finding asks for a report, and the other tools are read
         message = f"ended with {_shown(error)}"
-        findings.append(finding_at(OWN_FAULT, pointer, message, hint=_HINT, tool=tool))
+        findings.append(finding_at(INTERNAL_ERROR, pointer, message, hint=_HINT, tool=tool))
 
 
 def _shown(error: Exception) -> str:

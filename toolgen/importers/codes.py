@@ -85,13 +85,13 @@ LONG_NAME: Final = Code(
     "The name of a tool is longer than model providers take, which is 64 characters. The tool is left out. "
     "Give it a shorter name in the source.",
 )
-TOO_MUCH: Final = Code(
-    "import-too-much",
+TOO_LARGE: Final = Code(
+    "import-too-large",
     "The schemas of the source have more values than one import reads. The rest of the tools is left out. "
     "Import the source in parts.",
 )
-OWN_FAULT: Final = Code(
-    "import-own-fault",
+INTERNAL_ERROR: Final = Code(
+    "import-internal-error",
     "Reading or writing one tool ended with an exception, which is a bug in toolgen. The tool is left out, "
     "and the others are imported. Report the line with the tool.",
 )
@@ -172,8 +172,8 @@ NOT_IMPORTABLE: Final = Code(
     "calls them. Put the file below the folder of pyproject.toml, or install its package.",
     "warning",
 )
-FOLLOWED: Final = Code(
-    "import-followed",
+UPDATED: Final = Code(
+    "import-updated",
     "The source has changed since the last import, and the design has what it says now, or with --check "
     "would have it.",
     "warning",
@@ -192,8 +192,8 @@ CONFLICT: Final = Code(
     "Then addresses are not accepted, guards stand on all that could be meant, and the conflict stays open "
     "until you accept the new target with --resolve.",
 )
-GONE: Final = Code(
-    "import-gone",
+REMOVED: Final = Code(
+    "import-removed",
     "The source no longer has what stands in the design, where it is edited, commented or in use, so that "
     "it stays. Remove it, if nothing needs it. The conflict stays open until you run --resolve.",
 )

@@ -184,7 +184,7 @@ class _Module:
         self._values += _work_of(schema)
         if self._values > _MOST_VALUES:
             message = f"comes after schemas of {_MOST_VALUES:,} values, which is all that one import reads"
-            self._find(codes.TOO_MUCH, tool, pointer, message, "import the source in parts")
+            self._find(codes.TOO_LARGE, tool, pointer, message, "import the source in parts")
             return None
         class_name = naming.class_name(name, _CLASSES[side])
         reading = read(schema, name=class_name, arguments=side == "args")

@@ -61,10 +61,14 @@ class Metrics:
         self._retries = meter.create_counter(
             "toolgen.retries", "{attempt}", "Further attempts at calls and plannings."
         )
-        self._opened = meter.create_counter("toolgen.waits.opened", "{wait}", "Waits that have begun.")
-        self._ended = meter.create_counter("toolgen.waits.ended", "{wait}", "Waits that have ended.")
+        self._opened = meter.create_counter(
+            "toolgen.suspensions.opened", "{suspension}", "Suspended calls and questions of planners."
+        )
+        self._ended = meter.create_counter(
+            "toolgen.suspensions.ended", "{suspension}", "Suspensions that have ended."
+        )
         self._wait_s = meter.create_histogram(
-            "toolgen.waits.duration",
+            "toolgen.suspensions.duration",
             "s",
             "Time until an answer.",
             explicit_bucket_boundaries_advisory=_WAITS_S,

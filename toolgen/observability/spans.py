@@ -83,7 +83,7 @@ class CallSpan:
     def _note(self, span: Span, result: ToolResult) -> None:
         span.set_attribute("toolgen.status", result.status)
         if result.frozen is not None:
-            span.set_attribute("toolgen.wait_id", result.frozen.id)
+            span.set_attribute("toolgen.suspension_id", result.frozen.id)
         if self._shows_content and result.json:
             span.set_attribute("gen_ai.tool.call.result", _shown_result(result, self._spec)[:_LONGEST])
         error = result.error
