@@ -183,7 +183,9 @@ def _lines(event: Event) -> list[str]:
         case "plan_retry":
             return [_short(f"  the model is asked again: {event.reason}")]
         case "tool_authorization":
-            return [f"  {event.decision} by a {event.decided_by}{f': {event.reason}' if event.reason else ''}"]
+            return [
+                f"  {event.decision} by a {event.decided_by}{f': {event.reason}' if event.reason else ''}"
+            ]
         case _:
             return []
 
