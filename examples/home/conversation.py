@@ -96,7 +96,7 @@ def _lines(event: Event) -> Iterator[str]:
         case "approval_requested":
             yield f"a person has to approve {event.tool.rpartition('.')[2]}"
         case "tool_authorization":
-            yield f"{event.decision} by a {event.by}"
+            yield f"{event.decision} by a {event.decided_by}"
         case "run_completed":
             yield f"run {event.status}"
         case _:

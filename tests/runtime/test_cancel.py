@@ -150,7 +150,7 @@ async def test_those_who_watch_see_a_question_closed(engine: InProcessEngine) ->
     events.close()
     first, last = [event async for event in told]
     assert first.type == "tool_authorization"
-    assert (first.decision, first.by, first.reason) == ("denied", "runtime", "the guest left")
+    assert (first.decision, first.decided_by, first.reason) == ("denied", "runtime", "the guest left")
     assert first.suspension_id == waiting.id
     assert last.type == "tool_end"
 
