@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
 from toolgen.contract.json_value import identity
 
 from .changes import Change, change, key_of, place, properties_of
-from .conjunctions import flatten, property_of, required_of
+from .conjunctions import flatten, required_of
 from .containment import contains
-from .defaults import inner_default_changes
+from .defaults import default_changes
 from .documents import Document
 from .proof import Gap
 
@@ -64,9 +64,7 @@ def argument_changes(
             yield _change("argument-added", tool, f"argument {name!r} is new", name, None, is_new=True)
     yield from _narrowed(tool, gaps, {*removed, *added})
     yield from _loosened(tool, before, after, {*removed, *added})
-    sent = {*required, *required_of(flatten((before.root,)))}  # whoever sends it asks for no default
-    yield from _defaults(tool, [name for name in old if name in new and name not in sent], before, after)
-    yield from inner_default_changes(tool, before, after)
+    yield from default_changes(tool, before, after)
 
 
 def _narrowed(tool: str, gaps: tuple[Gap, ...], listed: set[str]) -> Iterator[Change]:
@@ -117,29 +115,8 @@ def _loosened(tool: str, before: Document, after: Document, listed: set[str]) ->
             yield change("argument-widened", tool, message, gap=gap, **places)
 
 
-def _defaults(tool: str, names: Iterable[str], before: Document, after: Document) -> Iterator[Change]:
-    for name in names:
-        had, has = (_default_of(document, name) for document in (before, after))
-        if identity(had) != identity(has):
-            message = f"the default of argument {name!r} {_difference(had, has)}"
-            code = "default-removed" if has is _ABSENT else "default-changed"
-            yield _change(code, tool, message, name, None, to=name)
-
-
-def _default_of(document: Document, name: str) -> Any:
-    """Return the default of an argument, whether it stands at it or in the type that it refers to."""
-    nodes = property_of(flatten((document.root,)).nodes, name)
-    return next(flatten(nodes).of("default"), _ABSENT)
-
-
 def _default(part: Any) -> Any:
     return part.get("default", _ABSENT) if isinstance(part, Mapping) else _ABSENT
-
-
-def _difference(before: Any, after: Any) -> str:
-    if before is _ABSENT:
-        return f"is {after!r}, and there was none"
-    return f"was {before!r}, and there is none" if after is _ABSENT else f"is {after!r}, and was {before!r}"
 
 
 def _renamed(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
 from typing import Any, Final
 
 from toolgen.catalog.reader import Catalogue
@@ -36,25 +35,7 @@ class Contract:
     def document(self, part: Mapping[str, Any]) -> Document:
         """Return the schema of a part of an entry, such as its payload, to be compared."""
         noted = None if self.has_notes else tuple(part.get("noted_formats", ()))
-        return _document(_Key(part.get("schema", True), noted))
-
-
-class _Key:
-    """A schema by its identity, with the formats that are notes."""
-
-    def __init__(self, schema: Any, noted: tuple[str, ...] | None) -> None:
-        self.schema, self.noted = schema, noted
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Key) and self.schema is other.schema and self.noted == other.noted
-
-    def __hash__(self) -> int:
-        return hash((id(self.schema), self.noted))
-
-
-@lru_cache(256)
-def _document(key: _Key) -> Document:
-    return Document(key.schema, key.noted)
+        return Document(part.get("schema", True), noted)
 
 
 def contract_of(catalogue: Catalogue) -> Contract:

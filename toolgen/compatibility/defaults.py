@@ -1,4 +1,4 @@
-"""Which defaults changed inside the types of arguments."""
+"""Which defaults of arguments changed, and those inside their types."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Final
 from toolgen.contract.json_pointer import escaped
 from toolgen.contract.json_value import identity
 
-from .changes import Change, change, properties_of
+from .changes import Change, change, place
 from .documents import Document, Node
 from .masks import inside, spread
 
@@ -16,11 +16,10 @@ _MOST: Final = 2_000
 """Pairs of places that are looked at."""
 
 
-def inner_default_changes(tool: str, before: Document, after: Document) -> Iterator[Change]:
-    """Yield the defaults of keys inside arguments, and in branches, that changed; no others of arguments."""
+def default_changes(tool: str, before: Document, after: Document) -> Iterator[Change]:
+    """Yield the defaults that changed; whoever has to send a key asks for no default."""
     waiting: list[tuple[str, list[Node], list[Node]]] = [("", [before.root], [after.root])]
     seen: set[Any] = set()
-    plain = properties_of(before).keys() & properties_of(after).keys()
     while waiting and len(seen) < _MOST:
         name, old, new = waiting.pop(0)
         old, new = spread(old), spread(new)
@@ -30,7 +29,7 @@ def inner_default_changes(tool: str, before: Document, after: Document) -> Itera
         seen.add(pair)
         for key in sorted(_keys(old) & _keys(new)):
             inner = f"{name}.{escaped(key)}" if name else escaped(key)
-            if (name or key not in plain) and not _is_required(old, key) and not _is_required(new, key):
+            if not _is_required(old, key) and not _is_required(new, key):
                 yield from _changed(tool, inner, key, old, new)
             waiting.append((inner, *_under(escaped(key), old, new)))
         items, others = _under("*", old, new)
@@ -44,12 +43,13 @@ def _changed(tool: str, name: str, key: str, old: list[Node], new: list[Node]) -
         code = "default-changed" if has else "default-removed"
         texts = [", ".join(map(repr, each.values())) or "none" for each in (had, has)]
         message = f"the default of {name!r} is {texts[1]}, and was {texts[0]}"
-        yield change(code, tool, message, argument=name, before="/payload", after="/payload")
+        where = "/payload" if "." in name or "[" in name else place("/payload", f"/properties/{name}")
+        yield change(code, tool, message, argument=name, before=where, after=where)
 
 
 def _defaults(nodes: list[Node], key: str) -> dict[Any, Any]:
-    parts = (node.schema for node in inside(nodes, escaped(key)))
-    values = [part["default"] for part in parts if isinstance(part, dict) and "default" in part]
+    parts = (node.schema for node in spread(inside(nodes, escaped(key))))
+    values = [part["default"] for part in parts if "default" in part]
     return {identity(value): value for value in values}
 
 
