@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
-from typing import Any, Literal, NoReturn, TextIO, TypeAlias
+from typing import Any, Final, Literal, NoReturn, TextIO, TypeAlias
 
 from toolgen.contract.errors import ToolgenError
-from toolgen.contract.printable import printable
-
-from .pretty_json import indented
+from toolgen.contract.printable import printable, printable_lines
 
 Listing: TypeAlias = Literal["text", "json"]
 """How a list is printed: for people, or as one object a line."""
+
+
+_TOKEN: Final = re.compile(r'(?P<text>"(?:[^"\\]|\\.)*")(?P<colon>:)?|[^\s{}\[\],:"]+')
 
 
 def has_colours(stream: TextIO) -> bool:
@@ -49,11 +51,23 @@ def is_confirmed(question: str, done: str) -> bool:
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
+def indented(document: str, *, colour: bool = False) -> str:
+    """Return a JSON document on several lines, with controls escaped."""
+    text = printable_lines(json.dumps(json.loads(document), indent=2, ensure_ascii=False))
+    return _TOKEN.sub(_painted, text) if colour else text
+
+
+def _painted(token: re.Match[str]) -> str:
+    """Return a key, a string, or a number or literal in its colour."""
+    style = 34 if token["colon"] else 32 if token["text"] else 36
+    return f"\x1b[{style}m{token['text'] or token[0]}\x1b[0m{token['colon'] or ''}"
+
+
 def show_document(document: bytes) -> None:
     """Print JSON to stdout, byte for byte; at a terminal indented, coloured, and with controls escaped."""
     text = document.decode()
     if sys.stdout.isatty():
-        text = indented(printable(text), colour=has_colours(sys.stdout))
+        text = indented(text, colour=has_colours(sys.stdout))
     sys.stdout.write(f"{text}\n")
 
 
