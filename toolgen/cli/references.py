@@ -9,11 +9,13 @@ import json
 import os
 import subprocess
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
+
+import jsonschema_rs as rs
 
 from toolgen.catalog.reader import Catalogue, CatalogueError, read_catalogue
 from toolgen.compatibility import Contract, contract_of, contract_of_server
@@ -29,17 +31,30 @@ _GIT_S: Final = 30
 _SERVER: Final = "mcp:"
 _LOCK: Final = ".mcp.json"
 _DEFAULT_OUT: Final = "gen"
-_OBJECTS: Final = (
-    "payload",
-    "result",
-    "annotations",
-    "confirmation",
-    "long_running",
-    "deprecated",
+_TEXTS: Final = {"type": "array", "items": {"type": "string"}}
+_PART: Final = {"type": "object", "properties": {"sensitive": _TEXTS, "noted_formats": _TEXTS}}
+_WHEN: Final = {"type": "object", "additionalProperties": {"type": "array"}}
+
+
+def _named(key: str) -> dict[str, Any]:
+    item = {"type": "object", "properties": {key: {"type": "string"}}, "required": [key]}
+    return {"type": "array", "items": item}
+
+
+_ENTRY: Final = rs.Draft202012Validator(
+    {
+        "properties": {
+            **dict.fromkeys(("payload", "result", "annotations", "long_running", "deprecated"), _PART),
+            "confirmation": {**_PART, "properties": {"when": _WHEN}},
+            "inject": _TEXTS,
+            "artifacts": _named("kind"),
+            "errors": _named("name"),
+            "tools": _named("id"),
+            "exports": _named("toolset"),
+        }
+    }
 )
-"""Parts of an entry that are objects."""
-_LISTS: Final = (("artifacts", "kind"), ("errors", "name"), ("tools", "id"), ("exports", "toolset"))
-"""Parts of an entry that are lists of objects, and the key that each of these has."""
+"""What is read of an entry."""
 
 
 @frozen_record
@@ -149,31 +164,10 @@ def _require_parts(catalogue: Catalogue) -> None:
 
 def _wrong_part(entry: Mapping[str, Any], kind: str) -> str:
     """Return the key of a part that is not what the format says; "" where all are."""
-    if kind == "completion" and not isinstance(entry.get("result"), dict):
+    if kind == "completion" and "result" not in entry:
         return "result"
-    for key in _OBJECTS:
-        if not isinstance(part := entry.get(key, {}), dict):
-            return key
-        if any(not _is_list(part.get(inner, []), str) for inner in ("sensitive", "noted_formats")):
-            return key
-    if any(not _is_list(values, object) for values in _when(entry)):
-        return "confirmation"
-    if not _is_list(entry.get("inject", []), str):
-        return "inject"
-    for key, name in _LISTS:
-        held = entry.get(key, [])
-        if not _is_list(held, dict) or not all(isinstance(part.get(name), str) for part in held):
-            return key
-    return ""
-
-
-def _when(entry: Mapping[str, Any]) -> Iterable[Any]:
-    when = entry.get("confirmation", {}).get("when", {})
-    return when.values() if isinstance(when, dict) else [None]
-
-
-def _is_list(value: Any, kind: type) -> bool:
-    return isinstance(value, list) and all(isinstance(item, kind) for item in value)
+    error = next(_ENTRY.iter_errors(entry), None)
+    return "" if error is None else str(error.instance_path[0])
 
 
 def _server(name: str, project: Project) -> Side:
