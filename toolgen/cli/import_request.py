@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.record import frozen_record
@@ -60,32 +60,31 @@ class Chosen:
 
     def stored(self) -> dict[str, Any]:
         """Return the options that were given, by their names; those that were accepted are of the design."""
-        chosen = {
-            "tag": list(self.tags),
-            "only": list(self.only),
-            "exclude": list(self.exclude),
-            "rename": list(self.renamed),
-            "read-only": self.is_read_only,
-            "server": self.server,
+        given = {option: getattr(self, name) for option, name in _STORED.items()}
+        return {
+            option: list(value) if isinstance(value, tuple) else value
+            for option, value in given.items()
+            if value
         }
-        return {name: value for name, value in chosen.items() if value}
 
     def remembered(self, options: Mapping[str, Any]) -> Chosen:
         """Return these options, and of those that are not given what was stored."""
+        held = {name: options[option] for option, name in _STORED.items() if option in options}
+        lists = {name: tuple(value) for name, value in held.items() if isinstance(value, list)}
+        given = {name: value for name in held if (value := getattr(self, name))}
+        accepted = tuple(options.get("accept-server", ()))
+        return replace(self, **{**held, **lists, **given}, accepted=accepted)
 
-        def held(name: str) -> tuple[str, ...]:
-            return tuple(map(str, options.get(name, ())))
 
-        return Chosen(
-            tags=self.tags or held("tag"),
-            only=self.only or held("only"),
-            exclude=self.exclude or held("exclude"),
-            renamed=self.renamed or held("rename"),
-            is_read_only=self.is_read_only or bool(options.get("read-only")),
-            server=self.server or str(options.get("server", "")),
-            is_accepted=self.is_accepted,
-            accepted=held("accept-server"),
-        )
+_STORED: Final = {
+    "tag": "tags",
+    "only": "only",
+    "exclude": "exclude",
+    "rename": "renamed",
+    "read-only": "is_read_only",
+    "server": "server",
+}
+"""What a lock keeps, by the names of the options."""
 
 
 @frozen_record
