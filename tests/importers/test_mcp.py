@@ -157,19 +157,3 @@ def test_a_design_has_the_normal_form_of_what_a_list_says() -> None:
     texts = [node.value for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Constant)]
     assert not any(hides(str(value)) for value in texts)
     assert len(text) < 10_000
-
-
-def test_a_pattern_that_backtracks_is_noted() -> None:
-    schema = {
-        "properties": {"a": {"pattern": "^(?=x)y"}, "pattern": {"type": "string"}},
-        "patternProperties": {r"^(a)\1$": {}, "^b+$": {}},
-        "default": {"pattern": "(?=x)"},
-    }
-    source = read([{**TOOL, "inputSchema": {"type": "object", **schema}}])
-    findings = design_files(source, name="files", service="files").findings
-    noted = [finding for finding in findings if finding.code == "import-pattern-backtracks"]
-    assert [finding.place.pointer for finding in noted] == [
-        r"/0/inputSchema/patternProperties/^(a)\1$",
-        "/0/inputSchema/properties/a/pattern",
-    ]
-    assert {finding.severity for finding in noted} == {"warning"}

@@ -58,29 +58,24 @@ def test_equal_losses_of_components_are_one_finding() -> None:
     )
 
 
-def test_repaired_places_patterns_and_defaults_of_components_are_named() -> None:
+def test_repaired_places_and_defaults_of_components_are_named() -> None:
     odd = {
         "type": "object",
         "required": ["a", "a"],
         "properties": {
-            "a": {"type": "string", "pattern": "(?=x)x"},
+            "a": {"type": "string"},
             "b": {"type": "integer", "default": "many"},
             "c": {"type": "integer", "enum": [1, "two"]},
         },
     }
     at = "/components/schemas/Odd"
-    assert sorted(found({"Odd": odd}, body({"$ref": f"#{at}"})))[:4] == [
+    assert sorted(found({"Odd": odd}, body({"$ref": f"#{at}"})))[:3] == [
         (
             "import-odd-schema",
             f"{at}/properties/b/default",
             'is a string ("many"), which its own schema refuses',
         ),
         ("import-odd-schema", f"{at}/properties/c/enum", 'holds "two", which the type beside it refuses'),
-        (
-            "import-pattern-backtracks",
-            f"{at}/properties/a/pattern",
-            "has the pattern '(?=x)x', which may take long to match",
-        ),
         ("import-repaired-schema", f"{at}/required", "says 'a' twice, which is read as once"),
     ]
 

@@ -85,11 +85,6 @@ LONG_NAME: Final = Code(
     "The name of a tool is longer than model providers take, which is 64 characters. The tool is left out. "
     "Give it a shorter name in the source.",
 )
-TOO_LARGE: Final = Code(
-    "import-too-large",
-    "The schemas of the source have more values than one import reads. The rest of the tools is left out. "
-    "Import the source in parts.",
-)
 INTERNAL_ERROR: Final = Code(
     "import-internal-error",
     "Reading or writing one tool ended with an exception, which is a bug in toolgen. The tool is left out, "
@@ -133,13 +128,6 @@ REPAIRED_SCHEMA: Final = Code(
     "A place of a schema breaks JSON Schema, or is of an older draft, and has one sensible meaning, which "
     "the design has. A `oneOf` of answers of which a value may fit two branches is read as `anyOf`. Correct "
     "the source if it means something else.",
-    "warning",
-)
-PATTERN_BACKTRACKS: Final = Code(
-    "import-pattern-backtracks",
-    "A pattern has look-around, back-references or a named group. It is checked within the steps that a "
-    "document has; one that needs more of them does not fit. Write a plainer pattern where documents may be "
-    "long.",
     "warning",
 )
 RENAMED: Final = Code(

@@ -13,7 +13,6 @@ import keyword
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from decimal import Decimal
-from itertools import islice
 from typing import Any, Final, Literal
 
 from toolgen.contract.json_value import compact
@@ -22,13 +21,10 @@ from toolgen.contract.record import frozen_record
 from toolgen.contract.tool_facts import Icon
 from toolgen.findings import Code, Finding
 from toolgen.schema_reader import Reading, read
-from toolgen.schema_reader.document import MOST_VALUES
 from toolgen.shapes import naming
 from toolgen.shapes.fields import Foreign
-from toolgen.shapes.foreign.counted_patterns import own_patterns
 from toolgen.shapes.foreign.filling import filler_of
 from toolgen.shapes.foreign.normal_form import UnsafeError, normal_form, safe_text
-from toolgen.shapes.pattern_compiling import MOST_PARTS, parts_of
 
 from . import codes
 from .boundary import each
@@ -38,20 +34,15 @@ from .codes import finding_at
 from .contradictions import refused_values
 from .design_attributes import Attributes
 from .design_functions import BoundTools
-from .design_objects import required_defaults, root_schema_clause, to_clauses, values_in
+from .design_objects import required_defaults, root_schema_clause, to_clauses
 from .design_types import CLAUSE_NAMES, Names, TypeTable, identifier
 from .enum_labels import with_labelled_values
 from .ledger import lost_notes
-from .patterns import backtracking_patterns
 from .tool import ImportedTool, Source
 
 Side = Literal["args", "result"]
 
 _CLASSES: Final[dict[Side, str]] = {"args": "payload", "result": "result"}
-_MOST_VALUES: Final = 5_000_000
-"""JSON values in all schemas of a source; each operation of an API has a copy of the components it uses."""
-_PARTS_OF_A_VALUE: Final = 10
-"""Parts of patterns that are compiled while one value is read."""
 _CLAUSE_NAMES: Final[dict[Side, str]] = {"args": "Args", "result": "Return"}
 
 
@@ -83,7 +74,6 @@ class _Module:
         self._types = TypeTable(self._names)
         self._bound = BoundTools(self._service, source.module, self._names)
         self._findings: list[Finding] = []
-        self._values = 0
         self._schemas: dict[str, str] = {}
 
     def files(self) -> DesignFiles:
@@ -181,11 +171,6 @@ class _Module:
     ) -> Reading | None:
         if side == "result" and schema is None:
             return None
-        self._values += _work_of(schema)
-        if self._values > _MOST_VALUES:
-            message = f"comes after schemas of {_MOST_VALUES:,} values, which is all that one import reads"
-            self._find(codes.TOO_LARGE, tool, pointer, message, "import the source in parts")
-            return None
         class_name = naming.class_name(name, _CLASSES[side])
         reading = read(schema, name=class_name, arguments=side == "args")
         for problem in reading.problems:
@@ -197,10 +182,6 @@ class _Module:
         for place, fault in refused_values(schema):
             hint = "correct the type or the values; until then they are refused"
             self._find(codes.ODD_SCHEMA, tool, pointer + place, fault, hint)
-        for place, pattern in backtracking_patterns(schema):
-            message = f"has the pattern {pattern!r:.120}, which may take long to match"
-            hint = "it is matched within the steps of a document; a plainer one takes fewer"
-            self._find(codes.PATTERN_BACKTRACKS, tool, pointer + place, message, hint)
         return reading
 
     def _object(
@@ -307,16 +288,6 @@ def _free_service(name: str) -> str:
     except NotExpressibleError:
         return f"{name}_service"
     return name
-
-
-def _work_of(schema: object) -> int:
-    """Return the values of a schema, and those that are read while its patterns are compiled."""
-    values = list(islice(values_in(schema), MOST_VALUES + 1))
-    patterns = {str(text) for value in values if isinstance(value, dict) for text, _ in own_patterns(value)}
-    parts = 0
-    while patterns and parts < MOST_PARTS:
-        parts += parts_of(patterns.pop())
-    return len(values) + min(parts, MOST_PARTS) // _PARTS_OF_A_VALUE
 
 
 def fact_clauses(tool: ImportedTool, name: str) -> Iterator[Call]:

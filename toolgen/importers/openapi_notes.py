@@ -22,7 +22,6 @@ from .contradictions import refused_values
 from .ledger import STRUCTURE, Notes, Place, notes_of, place_of
 from .openapi_components import Components, Direction, hides_property
 from .openapi_document import UnreadableError, component_name, mapping
-from .patterns import backtracking_patterns
 from .pointers import joined
 
 _EXTENSIONS: Final = "x-"
@@ -164,11 +163,7 @@ def _lost(keyword: str, owners: Mapping[str, list[str]]) -> Finding:
 
 
 def _odd(source: Source) -> Iterator[Finding]:
-    """Yield what contradicts itself in a schema, and the patterns that may take long."""
+    """Yield what contradicts itself in a schema."""
     for place, fault in refused_values(source.schema, takes_nullable=True):
         hint = "correct the type or the values; until then they are refused"
         yield finding_at(codes.ODD_SCHEMA, source.pointer + place, fault, hint=hint)
-    for place, pattern in backtracking_patterns(source.schema):
-        message = f"has the pattern {pattern!r:.120}, which may take long to match"
-        hint = "it is matched within the steps of a document; a plainer one takes fewer"
-        yield finding_at(codes.PATTERN_BACKTRACKS, source.pointer + place, message, hint=hint)
