@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any, Final, NoReturn
 
 import yaml  # type: ignore[import-untyped]  # types-PyYAML would be needed for this line only
-from yaml.composer import Composer, ComposerError  # type: ignore[import-untyped]
+from yaml.composer import Composer  # type: ignore[import-untyped]
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
@@ -39,20 +39,13 @@ _PARSER: Final[Any] = getattr(yaml, "CLoader", yaml.Loader)
 
 
 class _Composer(_COMPOSER):  # type: ignore[misc]  # PyYAML has no types
-    """Composes nodes recursively; the depth of the text is limited."""
-
-    depth = 0
+    """Lets an anchor be used again (YAML 1.2, 3.2.2.2)."""
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         event = self.peek_event()
         if not isinstance(event, yaml.AliasEvent):
-            self.anchors.pop(event.anchor, None)  # YAML 1.2, 3.2.2.2: an anchor may be used again
-        self.depth += 1
-        if self.depth > DEEPEST + 1:  # a scalar is no level
-            raise ComposerError(None, None, _TOO_DEEP, event.start_mark)
-        node = super().compose_node(parent, index)
-        self.depth -= 1
-        return node
+            self.anchors.pop(event.anchor, None)
+        return super().compose_node(parent, index)
 
 
 class _Loader(_Composer, _PARSER):  # type: ignore[misc]  # whichever parser is installed
@@ -79,38 +72,31 @@ def read_yaml(text: str, file: str) -> Json:
         what = getattr(error, "problem", None) or getattr(error, "reason", None) or "it cannot be read"
         where = _place(getattr(error, "problem_mark", None))
         raise ToolgenError(f"{file} is not YAML: {what}{where}", hint="correct the file") from error
-    return None if node is None else _Values(file).of(node)[0]
+    except RecursionError:
+        raise ToolgenError(f"{file}: {_TOO_DEEP}", hint="correct the file") from None
+    return None if node is None else _Values(file).of(node, 0)
 
 
 class _Values:
-    """Constructs values from nodes; the value of an alias is constructed once."""
+    """Constructs values from nodes, that of an alias wherever it stands."""
 
     def __init__(self, file: str) -> None:
         self._file = file
-        self._made: dict[Any, tuple[Json, int, int] | None] = {}
+        self._count = 0
 
-    def of(self, node: Any) -> tuple[Json, int, int]:
-        """Return the value, how many values it has with its aliases expanded, and how deep it is nested."""
+    def of(self, node: Any, depth: int) -> Json:
+        """Return the value of a node, which is so many levels deep."""
+        self._count += 1
+        if self._count > _MOST_VALUES:
+            self._fail(f"its aliases stand for more than {_MOST_VALUES:,} values", node)
         if isinstance(node, yaml.ScalarNode):
-            return _scalar(node), 1, 0
-        if node in self._made:
-            made = self._made[node]
-            return made or self._fail("an alias stands in what it stands for", node)
-        self._made[node] = None
-        is_map = isinstance(node, yaml.MappingNode)
-        items: list[Json] = []
-        size, height = 1, 0
-        for inner in (value for _, value in node.value) if is_map else node.value:
-            value, inner_size, inner_height = self.of(inner)
-            items.append(value)
-            size, height = size + inner_size, max(height, inner_height)
-            if size > _MOST_VALUES:
-                self._fail(f"its aliases stand for more than {_MOST_VALUES:,} values", inner)
-        if height == DEEPEST:
+            return _scalar(node)
+        if depth == DEEPEST:
             self._fail(_TOO_DEEP, node)
-        held = _merged(dict(zip(self._keys(node), items, strict=True))) if is_map else items
-        made = self._made[node] = held, size, height + 1
-        return made
+        if isinstance(node, yaml.SequenceNode):
+            return [self.of(item, depth + 1) for item in node.value]
+        items = [self.of(value, depth + 1) for _, value in node.value]
+        return _merged(dict(zip(self._keys(node), items, strict=True)))
 
     def _keys(self, node: Any) -> list[str]:
         keys: dict[str, None] = {}
