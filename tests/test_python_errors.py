@@ -13,7 +13,7 @@ CASES = {
     "a misspelt name": (
         DESIGN.replace("        Args(", "        Argz("),
         (11, 9),
-        "NameError: name 'Argz' is not defined. Did you mean: 'Args'?",
+        "NameError: name 'Argz' is not defined",
         "write Args",
     ),
     "a forgotten import": (
@@ -85,7 +85,7 @@ CASES = {
     "a name in small letters": (
         DESIGN.replace('Inject("session_id")', 'inject("session_id")'),
         (16, 9),
-        "NameError: name 'inject' is not defined. Did you mean: 'Inject'?",
+        "NameError: name 'inject' is not defined",
         "write Inject",
     ),
     "a type of other languages": (

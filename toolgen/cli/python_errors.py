@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import importlib
-import io
 import linecache
 import os
 import sys
 import sysconfig
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Final
@@ -132,7 +131,7 @@ def _message(error: BaseException) -> str:
     kind = type(error).__qualname__
     if type(error).__module__ not in ("builtins", "__main__"):
         kind = f"{type(error).__module__}.{kind}"
-    return f"{kind}: {text}{_suggestion(error)}" if text else kind
+    return f"{kind}: {text}" if text else kind
 
 
 def _text(error: BaseException) -> str:
@@ -142,34 +141,11 @@ def _text(error: BaseException) -> str:
         return "<exception str() failed>"  # as Python prints it
 
 
-def _last_line(error: BaseException) -> str:
-    """Return the last line of a traceback, without the suggestion that Python adds."""
-    return f"{type(error).__name__}: {_text(error)}"
-
-
-def _suggestion(error: BaseException) -> str:
-    """Return the "Did you mean" suggestion that Python adds to an error."""
-    if sys.version_info >= (3, 12):
-        printed = "".join(traceback.TracebackException.from_exception(error).format_exception_only())
-    else:  # the module `traceback` does not know it yet, the interpreter does
-        stream = io.StringIO()
-        with redirect_stderr(stream):
-            sys.__excepthook__(type(error), error, error.__traceback__)
-        printed = stream.getvalue()
-    _, start, rest = printed.rpartition(_last_line(error))
-    suggestion = rest.partition("\n")[0] if start else ""
-    return suggestion if suggestion.startswith(". Did you") else ""
-
-
 def _user_traceback(error: BaseException) -> str:
     """Return the traceback without the frames of toolgen and of the import system."""
     report = traceback.TracebackException.from_exception(error)
     _strip(report)
     text = "".join(report.format()).rstrip()
-    before, line, after = text.rpartition(_last_line(error))
-    suggestion = _suggestion(error)
-    if line and not after.startswith(suggestion):
-        text = f"{before}{line}{suggestion}{after}"
     return text if report.stack else text.removeprefix("Traceback (most recent call last):\n")
 
 
