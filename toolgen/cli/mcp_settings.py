@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path
@@ -135,22 +134,14 @@ def recorded(file: Path, name: str, settings: ServerSettings) -> bool:
     A table of this name stays as it is, and so does a file that would not say the same then.
     """
     from .atomic_write import replace_files  # what generates stands behind it
+    from .project_place import settings_of, with_settings
 
     try:
-        before = file.read_bytes()
-        text = before.decode()
-        tools = tomllib.loads(text).get("tool", {})
-        held = tools["toolgen"]
-        if name in held.get("mcp", {}):
-            return True
-        end = "\r\n" if "\r\n" in text else "\n"
-        table = settings.text(name).replace("\n", end)
-        new = f"{text}{'' if text.endswith(end) else end}{end}{table}"
-        now = tomllib.loads(new)["tool"]["toolgen"]["mcp"]
-        if read_servers(now)[name] != settings:
-            return False
-        replace_files({file: new.encode()}, {file: before})
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, ToolgenError):
+        if name not in (settings_of(file.parent) or {}).get("mcp", {}):
+            before = file.read_bytes()
+            text = with_settings(before.decode(), settings.text(name))
+            replace_files({file: text.encode()}, {file: before})
+    except (OSError, ValueError, TypeError, ToolgenError):
         return False
     return True
 

@@ -94,7 +94,9 @@ def with_settings(text: str, block: str, *, into: Mapping[str, str] | None = Non
         block = f"[tool.toolgen]{lines}"
     before, wanted = tomllib.loads(text), tomllib.loads(text)
     try:
-        wanted.setdefault("tool", {}).setdefault("toolgen", {}).update(added)
+        table = wanted.setdefault("tool", {}).setdefault("toolgen", {})
+        servers = {**table.get("mcp", {}), **added.get("mcp", {})}
+        table.update({**added, "mcp": servers} if servers else added)
         is_added = tomllib.loads(new) == wanted and wanted != before
     except (tomllib.TOMLDecodeError, AttributeError):  # `toolgen` may be anything but a table
         is_added = False

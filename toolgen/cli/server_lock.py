@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-import tomllib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from difflib import unified_diff
 from pathlib import Path
 from typing import Final
@@ -21,6 +20,7 @@ from .atomic_write import formatted, write_files_atomically
 from .import_request import name_of
 from .mcp_settings import ServerSettings, header_of, recorded
 from .outcome import Outcome
+from .project_place import settings_of
 
 _SUFFIX = ".mcp.json"
 _MOST_SENTENCES = 20
@@ -75,7 +75,7 @@ def lock_server(request: LockRequest) -> Outcome:
     texts = {file.name: text}
     name = name_of(own_name)
     design = file.with_name(f"{name}_design.py")
-    project = _settings_of(Path("pyproject.toml"))
+    project = settings_of(Path())
     if project is not None and not ("design" in project or is_ours or design.exists()):
         texts[design.name] = _design(name, own_name, file.name)
     write_files_atomically(file.parent, texts, is_forced=request.is_forced or is_ours)
@@ -102,14 +102,6 @@ def _settings(request: LockRequest) -> ServerSettings:
     return ServerSettings(command=tuple(shlex.split(request.stdio)) or ("",))
 
 
-def _settings_of(file: Path) -> Mapping[str, object] | None:
-    """Return the settings of toolgen in a pyproject.toml; None where it has none."""
-    try:
-        return {**tomllib.loads(file.read_text("utf-8"))["tool"]["toolgen"]}
-    except (OSError, ValueError, LookupError, TypeError):
-        return None
-
-
 def _design(name: str, title: str, lock: str) -> str:
     """Return a design module that has the tools of the lock."""
     about = json.dumps(f"The tools of {printable(title)}.", ensure_ascii=False)
@@ -131,7 +123,7 @@ def _next_steps(name: str, lock: Path, design: Path | None, settings: ServerSett
         yield f"{design}: the design module; edit it freely, it is not generated again"
     if settings.may_have_secrets():
         yield f"its command or URL may hold a secret, so [tool.toolgen.mcp.{name}] is yours to write"
-    elif "runtime" in (project := _settings_of(Path("pyproject.toml")) or {}):
+    elif "runtime" in (project := settings_of(Path()) or {}):
         yield "next: let your runtime open an MCPToolset for it"
     elif project and recorded(Path("pyproject.toml"), name, settings):
         yield f"pyproject.toml: [tool.toolgen.mcp.{name}] says how the server is reached"
