@@ -11,6 +11,7 @@ import pytest
 from ruff import find_ruff_bin
 
 from tests.golden import CASES, NAMES, expected, read, write
+from tests.large_toolset import package
 
 ROOT = Path(__file__).parent.parent
 
@@ -27,7 +28,8 @@ def test_a_case_generates_its_tree(case: str) -> None:
         assert found[path] == text, f"{path} changed; `UPDATE=1 pytest {Path(__file__).name}` rewrites it"
 
 
-def test_every_tree_passes_the_linter() -> None:
+def test_every_tree_passes_the_linter(tmp_path: Path) -> None:
+    package(tmp_path)
     rules = "ASYNC,B,C4,DTZ,E,F,I,PIE,PT,RET,RUF,SIM,UP,W"
     isort = 'lint.isort.known-third-party=["toolgen"]'
     options = [
@@ -40,7 +42,7 @@ def test_every_tree_passes_the_linter() -> None:
         "--config",
         isort,
     ]
-    trees = [str(CASES / case / "gen") for case in NAMES]
+    trees = [str(tmp_path), *(str(CASES / case / "gen") for case in NAMES)]
     # E501: descriptions and schemas stand on one line. RUF001-3: an author may write any character.
     run(
         [

@@ -9,9 +9,6 @@ from typing import Any
 
 import pytest
 
-from tests.cases.big_toolset.gen.store import service as big_store
-from tests.cases.big_toolset.gen.store.toolsets import many
-from tests.cases.big_toolset.gen.store.toolsets.many import transforms as big_transforms
 from tests.cases.binding.gen.assistant.toolsets import devices
 from tests.cases.binding.gen.assistant.toolsets.devices import transforms
 from tests.cases.binding.gen.device_service import service as device_service
@@ -178,17 +175,6 @@ def test_an_artifact_that_the_method_may_leave_out_is_there_when_it_is_not() -> 
     outcome = asyncio.run(bound.time_series(devices.TimeSeriesPayload(id="a"), CONTEXT))
     assert isinstance(outcome, ToolOutcome)
     assert outcome.artifacts[1].data == devices.TimeSeriesRaw(lines=["a"])
-
-
-class Store:
-    async def put(self, payload: big_store.PutPayload) -> big_store.PutResult:
-        return big_store.PutResult(count=len(payload.item.name))
-
-
-def test_a_large_toolset_transforms_like_a_small_one() -> None:
-    payload = big_transforms.to_put_method_payload(many.PUT.payload.decode('{"item": {"name": "abc"}}'))
-    result = asyncio.run(Store().put(payload))
-    assert big_transforms.to_put_result(result) == many.PutResult(count=3)
 
 
 def test_unbound_tools_stay_abstract() -> None:
