@@ -94,7 +94,7 @@ lab: FUZZ_SECONDS = 600
 lab: FUZZ_SEED := $(shell date +%Y%m%d)
 lab: fuzz lab-pythons .peers/ready ui/node_modules/ready ## the same with hundreds of kills, many inputs of each test, and FUZZ_SECONDS (600) of each random input; for nightly runs
 	$(FILES) --override-ini faulthandler_timeout=0 tests/soak
-	$(PARTS) --lab -m exhaustive
+	$(PARTS) --lab -m exhaustive --override-ini faulthandler_timeout=0
 	$(FILES) --lab -m 'volume or exhaustive or costly' --no-loadscope-reorder --override-ini faulthandler_timeout=0 --ignore $(EXPLORER) tests/conformance
 	$(FILES) --lab -m '' --override-ini faulthandler_timeout=0 $(EXPLORER)
 	$(BIN)/python -m tests.lab --seed $(FUZZ_SEED)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from tests.selection import first
+from tests.selection import first, volume
 from toolgen.calls.toolsets.functions import FunctionFacts, func_tool
 from toolgen.runtime import (
     CallMeta,
@@ -271,13 +271,9 @@ KINDS = [
 
 @pytest.mark.exhaustive
 @pytest.mark.asyncio(loop_factories=["virtual"])
-@pytest.mark.parametrize("seeds", first([range(2), range(2, 8)]))
+@pytest.mark.parametrize("seeds", first([range(2), range(2, volume(8, lab=1_000))]))
 @pytest.mark.parametrize(("tools", "keys"), KINDS)
 async def test_forests_end_within_their_limits(tools: tuple[str, ...], keys: str, seeds: range) -> None:
-    await check_ends(tools, keys, seeds)
-
-
-async def check_ends(tools: tuple[str, ...], keys: str, seeds: range) -> None:
     """Without a second lock all calls end well; with more, some are refused instead of waiting for ever."""
     seen = Counter[str]()
     for seed in seeds:
@@ -293,12 +289,8 @@ async def check_ends(tools: tuple[str, ...], keys: str, seeds: range) -> None:
 
 @pytest.mark.exhaustive
 @pytest.mark.asyncio(loop_factories=["virtual"])
-@pytest.mark.parametrize("seeds", first([range(8), range(8, 50), range(50, 100)]))
+@pytest.mark.parametrize("seeds", first([range(8), range(8, 50), range(50, volume(100, lab=5_000))]))
 async def test_cancelled_forests_leave_nothing_behind(seeds: range) -> None:
-    await check_cancelled(seeds)
-
-
-async def check_cancelled(seeds: range) -> None:
     """Most faults of a cancel show in one forest of forty, so there are more of these."""
     tools, keys = KINDS[-1]
     for seed in seeds:
@@ -310,13 +302,9 @@ async def check_cancelled(seeds: range) -> None:
 
 @pytest.mark.exhaustive
 @pytest.mark.asyncio(loop_factories=["virtual"])
-@pytest.mark.parametrize("seeds", first([range(4), range(4, 20)]))
+@pytest.mark.parametrize("seeds", first([range(4), range(4, volume(20, lab=1_000))]))
 @pytest.mark.parametrize("is_cancelled", [False, True])
 async def test_forests_of_late_executors_end(is_cancelled: bool, seeds: range) -> None:
-    await check_late(seeds, is_cancelled=is_cancelled)
-
-
-async def check_late(seeds: range, *, is_cancelled: bool) -> None:
     """Executors that run on after their calls hold their locks, make calls, and leave nothing behind."""
     seen = Counter[str]()
     for seed in seeds:

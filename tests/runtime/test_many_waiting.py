@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import pytest
 
+from tests.selection import volume
 from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.engines import InProcessEngine
 from toolgen.engines.journal import RunRecord
@@ -73,11 +74,8 @@ class Instructions:
 async def test_one_of_many_is_found_and_answered_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await check_many(tmp_path / "runs.db", 300, monkeypatch)
-
-
-async def check_many(path: Path, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let so many calls wait, open the file anew, list a session and answer one call of it."""
+    """Of as many as a host may ever have, in `make lab`: the file is opened anew, and a session is listed."""
+    path, count = tmp_path / "runs.db", volume(300, lab=100_000)
     await _park(path, count)
     instructions, before, session = Instructions(), _records(), f"s-{count // _SESSION // 2}"
     with instructions.counted(monkeypatch):

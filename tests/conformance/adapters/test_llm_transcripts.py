@@ -24,8 +24,10 @@ from pydantic_ai.models import Model
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.usage import RequestUsage
 
+from tests import selection
 from tests.conformance.adapters.provider import Provider
 from tests.conformance.adapters.wire import Called, Said
+from tests.selection import volume
 from toolgen.agents import (
     AgentRegistration,
     Agents,
@@ -166,25 +168,26 @@ ANSWERS = st.lists(st.lists(PARTS, min_size=1, max_size=4), min_size=1, max_size
 SLOW = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 
 
-async def kept_and_sent(
-    models: list[Model], provider: Provider, message: str, answers: list[list[ModelResponsePart]]
-) -> None:
-    """Check that a conversation of these answers, when it was kept, can be sent to every provider."""
-    provider.refused.clear()
-    async with talk() as made:
-        output = await made.turn(saying(*answers), message)
-        assert "and the log has the details" not in output.error, "it is no mistake of ours"
-        await made.goes_on(models, provider)
-
-
-@settings(max_examples=40, deadline=None, derandomize=True, database=None, suppress_health_check=SLOW)
+@pytest.mark.volume
+@settings(
+    max_examples=volume(40, lab=1_000),
+    deadline=None,
+    derandomize=not selection.IS_LAB,
+    database=None,
+    suppress_health_check=SLOW,
+    print_blob=True,
+)
 @given(message=TEXT, answers=ANSWERS)
 @example(message="\ud800", answers=[[ToolCallPart("tool", '{"payload": NaN}', "call_1")]])
 @example(message=" ", answers=[[TextPart(" "), ToolCallPart("tool", {"payload": float("inf")}, "call_1")]])
 async def test_a_conversation_that_was_kept_can_be_sent_to_every_provider(
     models: list[Model], provider: Provider, message: str, answers: list[list[ModelResponsePart]]
 ) -> None:
-    await kept_and_sent(models, provider, message, answers)
+    provider.refused.clear()
+    async with talk() as made:
+        output = await made.turn(saying(*answers), message)
+        assert "and the log has the details" not in output.error, "it is no mistake of ours"
+        await made.goes_on(models, provider)
 
 
 @pytest.mark.parametrize("odd", ODD, ids=lambda odd: ascii(odd[:24]))
