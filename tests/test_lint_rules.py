@@ -84,6 +84,12 @@ CASES = {
 }
 
 
+def test_a_list_as_the_whole_result_is_unbounded_too() -> None:
+    (finding,) = lint([replace(GOOD, result=NOTES["properties"]["notes"])], ALL).findings
+    assert finding.code == "unbounded-list"
+    assert finding.message.endswith("the list that it returns may be of any length")
+
+
 @pytest.mark.parametrize("code", RULES)
 def test_a_rule_finds_its_case_and_lets_the_repair_through(code: str) -> None:
     bad, good = CASES[code]

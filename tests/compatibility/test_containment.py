@@ -42,6 +42,7 @@ ROWS: list[tuple[Any, Any, str, str]] = [
     # smaller, larger, within, and the other way
     (WHOLE, {"type": "number"}, "yes", "no"),
     ({"type": "number", "multipleOf": 1}, WHOLE, "yes", "yes"),
+    ({"type": "number", "multipleOf": 1}, {"type": "number"}, "yes", "no"),
     ({"type": "number", "multipleOf": 7}, WHOLE, "yes", "no"),
     ({"type": "number", "multipleOf": 1.5}, WHOLE, "no", "no"),
     ({"type": ["string", "null"]}, {"anyOf": [TEXT, {"type": "null"}]}, "yes", "yes"),

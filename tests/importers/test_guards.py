@@ -224,6 +224,9 @@ def test_an_injected_argument_with_another_name_stays_injected(shop: Shop) -> No
     shop.publish(api(("get", "/list", operation("list", ("query", "sessionId"), ("query", "note")))))
     assert shop.run().code == 1
     assert 'Inject("session_id", "sessionId")' in flat(shop.design)
+    shop.edit(('Inject("session_id", "sessionId")', 'Inject("session_id")'))
+    assert shop.run().code == 1
+    assert 'Inject("session_id", "sessionId")' in flat(shop.design)
     shop.stays_open("argument:list.session_id", "argument:list.sessionId")
 
 

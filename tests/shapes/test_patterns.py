@@ -69,6 +69,7 @@ def test_meaning_is_ecma_262(pattern: str, text: str, expected: bool) -> None:
         ("a++", "repeats nothing with `+`"),
         ("a{2}{3}", "repeats nothing with `{3}`"),
         ("^*", "repeats nothing with `*`"),
+        ("a$+", "repeats nothing with `+`"),
         (r"\b+", "repeats nothing"),
         ("a{", "no quantifier"),
         ("a]", "closes nothing"),

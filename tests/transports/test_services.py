@@ -240,6 +240,8 @@ class TestSchemes:
         found = wrong(both, HTTP(GET("/")))
         text = "security scheme 'token' and 'person' stand in one place, and are needed at once"
         assert found[:2] == ("bad-security", text)
+        keys = [APIKeySecurity(f"key_{n}", "Key.", header=name) for n, name in enumerate(("X-Key", "x-key"))]
+        assert wrong(Security(*keys), HTTP(GET("/")))[0] == "bad-security"
 
     def test_two_schemes_have_two_names(self) -> None:
         """The same one may stand in several places, and be written twice."""
