@@ -209,6 +209,8 @@ def test_tuples_are_arrays_of_any_of_their_items() -> None:
     assert wire["maxItems"] == 2
     assert [part["type"] for part in wire["items"]["anyOf"]] == ["integer", "string"]
     assert sent(one, {"a": [1, [2]]}) == {"a": [1, "[2]"]}
+    fewer = {"type": "array", "prefixItems": [{"type": "integer"}, {}], "items": False, "maxItems": 1}
+    assert of("openai-strict", fewer)[0]["maxItems"] == 1
 
 
 def test_what_a_provider_does_not_know_is_said() -> None:

@@ -180,6 +180,16 @@ class Counter:
         return tool
 
 
+async def test_a_call_that_is_asked_about_again_runs_once() -> None:
+    counter = Counter()
+    tool = await counter.tool()
+    context = ToolContext(None, Usage(), "count", "c0", '{"n": 0}')
+    for _ in range(2):
+        assert not await tool.needs_approval(context, {"n": 0}, "c0")
+    assert await tool.on_invoke_tool(context, '{"n": 0}') == '{"n":0}'
+    assert counter.given == [0]
+
+
 async def test_calls_of_runs_that_were_left_displace_no_result_and_are_forgotten() -> None:
     counter = Counter()
     tool = await counter.tool()

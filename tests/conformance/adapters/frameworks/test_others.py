@@ -199,6 +199,30 @@ async def test_adk_asks_once_and_leaves_a_call_waiting_whose_answer_does_not_fit
     assert waiting.id == response.response["id"]
 
 
+async def test_a_question_that_adk_does_not_confirm_has_no_answer(home: Home) -> None:
+    """Whatever stands in the payload."""
+    call = types.Part(function_call=types.FunctionCall(id="c0", name="post", args={}))
+    agent = LlmAgent(
+        name="fake",
+        model=ScriptedLlm(model="scripted", calls=[call]),
+        tools=list(adk_tools(home.snapshot, MIRA)),
+    )
+    sessions = InMemorySessionService()
+    await sessions.create_session(app_name="test", user_id="mira", session_id="s")
+    runner = Runner(app_name="test", agent=agent, session_service=sessions)
+    events = await run(runner, types.Content(role="user", parts=[types.Part(text="go")]))
+    [(_, (id_, _))] = asked_by(events)
+    answer = confirmation(id_, Call(tool="post", answer="Ulm"))
+    assert answer.function_response is not None
+    assert answer.function_response.response is not None
+    answer.function_response.response["confirmed"] = False
+    events = await run(runner, types.Content(role="user", parts=[answer]))
+    [response] = [one for event in events for one in event.get_function_responses()]
+    assert response.response is not None
+    assert response.response["error"] == "the question was not answered"
+    assert await home.runtime.waits.list() == ()
+
+
 @pytest.mark.parametrize("has_service", [True, False])
 async def test_adk_keeps_artifacts_where_it_has_a_service(home: Home, has_service: bool) -> None:
     call = types.Part(function_call=types.FunctionCall(id="c0", name="get_time_series", args=WEEK))

@@ -15,7 +15,10 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 from tests.conformance.adapters.provider import Provider
 from tests.conformance.adapters.wire import Called, Said
 from toolgen.adapters.pydantic_ai import SnapshotToolset, pydantic_ai_toolset
+from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.catalog.providers import declarations
+from toolgen.contract.names import SESSION
+from toolgen.runtime import Runtime
 
 from .home import MIRA, Home
 
@@ -36,6 +39,33 @@ async def test_the_model_gets_the_schemas_and_the_instructions_as_they_are(home:
     ]
     assert told == home.snapshot.declarations()
     assert home.snapshot.instructions in str(info.instructions)
+
+
+async def test_calls_that_wait_for_others_of_the_session_come_one_after_the_other() -> None:
+    """Those that wait for others by an argument alone do not."""
+
+    async def turn(lamp: str) -> str:
+        """Turn a lamp."""
+        return lamp
+
+    seen: list[AgentInfo] = []
+
+    def respond(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        seen.append(info)
+        return ModelResponse(parts=[TextPart("done")])
+
+    runtime, name = Runtime(), "test.lamps"
+    locks = {"any": "", "session": SESSION, "lamp": "lamp"}
+    tools = [
+        func_tool(turn, name=f"turn_{lock}", toolset=name, is_sequential=True, sequential_by=by)
+        for lock, by in locks.items()
+    ]
+    runtime.tools.register(function_toolset(name, [*tools, turn]))
+    toolset: SnapshotToolset[object] = pydantic_ai_toolset(await runtime.tools.snapshot(), MIRA)
+    await Agent(FunctionModel(respond), toolsets=[toolset]).run("go")
+    assert {tool.name: tool.sequential for tool in seen[0].function_tools} == {
+        "turn_any": True, "turn_session": True, "turn_lamp": False, "turn": False,
+    }  # fmt: skip
 
 
 DIALECTS = {
