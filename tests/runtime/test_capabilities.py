@@ -28,7 +28,7 @@ from toolgen.capabilities import (
     StateStore,
 )
 from toolgen.events.hub import Events
-from toolgen.events.records import ArtifactSaved, StateChanged
+from toolgen.events.records import ArtifactSaved, StateChanged, StateConflict
 from toolgen.runtime import CallMeta, Limits, RegistrationError, ToolCall, ToolError
 
 TOOL = "assistant.devices.list_devices"
@@ -169,6 +169,24 @@ async def test_temporary_state_of_a_call_without_a_turn_ends_with_the_call(state
     assert seen == [("a", 1), ("b", 1), ("s1", 1)]
     events.close()
     assert [event async for event in told] == []
+
+
+async def test_a_key_that_one_call_sets_and_another_one_deletes_is_a_conflict(states: StateStore) -> None:
+    async def changes(payload: Any, ctx: Any) -> None:
+        if payload.site_id == "gone":
+            ctx.state.delete("site")
+        else:
+            ctx.state.set("site", payload.site_id)
+
+    events = Events()
+    told = events.subscribe(types=["state_conflict"])
+    made = runtime(doing(changes), capabilities=[StateCapability(states)], events=events)
+    await made.call_all([call("here", ANN), call("gone", replace(ANN, tool_call_id="c2"))])
+    events.close()
+    (conflict,) = [event async for event in told]
+    assert isinstance(conflict, StateConflict)
+    assert (conflict.key, conflict.tool_call_ids) == ("site", ("c1", "c2"))
+    assert await states.load("session", "s") == {}
 
 
 async def test_a_call_reads_what_it_wrote_and_a_failed_one_leaves_nothing(states: StateStore) -> None:

@@ -103,12 +103,13 @@ async def test_what_changed_since_is_asked_about_again(serve: Callable[..., Runt
     assert (await runtime.waits.answer(waiting(again).token, {"approved": True})).json == b'"9000 deleted"'
 
 
-async def test_the_approval_of_a_tool_is_none_of_its_design(serve: Callable[..., Runtime]) -> None:
-    """And the other way: each is asked for on its own."""
+@pytest.mark.parametrize("hint", ["Delete {path}?", "{path} has 5000 files. Delete them?"])
+async def test_the_approval_of_a_tool_is_none_of_its_design(serve: Callable[..., Runtime], hint: str) -> None:
+    """And the other way: each is asked for on its own, also in the same words."""
     files = Files()
-    runtime = serve(func_tool(files.delete, toolset="x.tools", confirm=ConfirmSpec(hint="Delete {path}?")))
+    runtime = serve(func_tool(files.delete, toolset="x.tools", confirm=ConfirmSpec(hint=hint)))
     first = waiting(await runtime.call("delete", {"path": "logs"}, META))
-    assert (first.question, files.did) == ("Delete logs?", [])
+    assert (first.question, files.did) == (hint.format(path="logs"), [])
     second = waiting(await runtime.waits.answer(first.token, {"approved": True}))
     assert second.question == "logs has 5000 files. Delete them?"
     assert (await runtime.waits.answer(second.token, {"approved": True})).status == "ok"

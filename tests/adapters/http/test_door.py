@@ -161,6 +161,11 @@ async def test_a_function_may_say_which_sessions_are_the_callers() -> None:
             )
 
 
+async def test_what_is_of_no_session_is_of_nobody() -> None:
+    """Whatever the host's function says of it."""
+    assert not await Caller(id="ann", sessions=lambda _: True).owns("")
+
+
 async def test_the_page_is_for_who_has_the_token_of_this_start() -> None:
     async with shop_runtime(Shop()) as runtime:
         token, options = StartToken(Caller(id="ann", sees_all=True)), SurfaceOptions()

@@ -79,6 +79,9 @@ async def test_what_waits_of_others_is_not_there() -> None:
         answer = await shop.client.get("/suspensions", params={"session": "ann:default"}, headers=headers)
         assert problem(answer) == (404, "not-found")
         assert await shop.get("/suspensions", caller="root") == {"suspensions": [wait]}
+        for session, own in (("ann:default", [wait]), ("ann:other", [])):
+            asked = {"run": wait["run_id"], "session": session}
+            assert await shop.get("/suspensions", **asked) == {"suspensions": own}
     assert shop.shop.log == []
 
 

@@ -10,12 +10,14 @@ from typing import Any
 
 import pytest
 from mcp import Client, types
+from mcp_types import CallToolResult
 
 from tests.adapters.mcp.client.conftest import bare, lines, served
 from tests.peers import PEERS
 from toolgen.adapters.mcp import MCPToolset, StdioServer, server
 from toolgen.adapters.mcp.client.binding import Bindings
 from toolgen.adapters.mcp.client.listing import Listing
+from toolgen.adapters.mcp.client.results import outcome_of
 from toolgen.adapters.mcp.client.tools import portable_names
 from toolgen.engines import InProcessEngine
 from toolgen.events.hub import Events
@@ -27,7 +29,9 @@ from toolgen.runtime import (
     ResourceContent,
     Scheduling,
     TextContent,
+    ToolSpec,
     filter_toolset,
+    json_schema_codec,
     prefixed,
     with_confirmation,
 )
@@ -83,6 +87,13 @@ async def test_arguments_are_checked_before_they_leave(log: Path) -> None:
 async def test_text_that_repeats_the_structured_result_is_left_out() -> None:
     async with served(bare("good")) as (_, snapshot):
         assert (await snapshot.call("echo", {"n": 1})).content == ()
+
+
+def test_null_is_a_structured_result_where_a_schema_has_it() -> None:
+    codec: Any = json_schema_codec({"type": ["object", "null"]}, "Result")
+    spec: Any = ToolSpec(id="mcp.it.find", name="find", description="Find.", payload=codec, result=codec)
+    answer = CallToolResult.model_validate({"content": [], "structuredContent": None})
+    assert outcome_of(answer, spec, "it", has_schema=True).result is None
 
 
 async def test_results_that_do_not_fit_name_the_server() -> None:

@@ -6,10 +6,12 @@ import asyncio
 from typing import Any
 
 import pytest
+from mcp import types
 
 from tests.adapters.mcp.client.conftest import hostile, served
 from tests.selection import first
 from toolgen.adapters.mcp import MCPToolset, lock_of
+from toolgen.adapters.mcp.client.pins import Pins
 from toolgen.contract.mcp_lock import contract_digest, listed_digest
 from toolgen.runtime import RegistrationError, Runtime, ToolsetRegistration, ToolSpec, json_schema_codec
 
@@ -46,6 +48,14 @@ async def test_a_change_may_be_accepted(caplog: pytest.LogCaptureFixture) -> Non
             assert "mallory" in {spec.name: spec.description for spec in after.specs}["fine"]
         assert (await before.call("fine", {})).result == "fine"
     assert caplog.text.count("has changed the pinned tool 'fine', which is accepted") == 1
+
+
+def test_an_accepted_change_is_said_once(caplog: pytest.LogCaptureFixture) -> None:
+    pins = Pins("it", "accept")
+    for description in ("Says it.", "Sings it.", "Sings it."):
+        tool = types.Tool(name="say", description=description, input_schema={"type": "object"})
+        assert pins.changed(tool) == ""
+    assert caplog.text.count("has changed the pinned tool 'say', which is accepted") == 1
 
 
 async def test_without_a_pin_texts_may_change() -> None:
