@@ -31,10 +31,10 @@ MALFORMED: Final[dict[str, list[Any]]] = {
     "no keys": [{}],
     "a key is missing": [{"id": "1", "name": "go", "op": "wait:0", "key": "k"}],
     "an id that is a list": [
-        {"id": [], "name": "go", "op": [], "key": "k", "by": "b", "payload": 1},
+        {"id": [], "name": "go", "op": [], "key": "k", "request_id": "b", "payload": 1},
     ],
     "names that are numbers": [
-        {"id": 1, "name": 2, "op": 3, "key": 4, "by": 5, "payload": 1},
+        {"id": 1, "name": 2, "op": 3, "key": 4, "request_id": 5, "payload": 1},
     ],
     "two arguments": [{}, {}],
     "no JSON": [RawValue(Payload(metadata={"encoding": b"json/plain"}, data=b"{"))],
@@ -42,7 +42,7 @@ MALFORMED: Final[dict[str, list[Any]]] = {
         RawValue(
             Payload(
                 metadata={"encoding": b"json/plain"},
-                data=b'{"id":"1","name":"go","op":"wait:0","key":"k","by":"b","payload":NaN}',
+                data=b'{"id":"1","name":"go","op":"wait:0","key":"k","request_id":"b","payload":NaN}',
             )
         )
     ],
@@ -50,7 +50,7 @@ MALFORMED: Final[dict[str, list[Any]]] = {
         RawValue(
             Payload(
                 metadata={"encoding": b"json/plain"},
-                data=b'{"id":"1","name":"go","op":"wait:0","key":"k","by":"b","payload":1e400}',
+                data=b'{"id":"1","name":"go","op":"wait:0","key":"k","request_id":"b","payload":1e400}',
             )
         )
     ],

@@ -271,11 +271,11 @@ class ActivityWorker:
             timeout=start["timeout"],
             begun=beats.begin if start["once"] else beats.send,
         )
-        asked, _ = encode(start["arg"], f"the argument of the operation {op}")
+        asked, _ = encode(start["argument"], f"the argument of the operation {op}")
         try:
             async with beats.meanwhile():
                 value = await self._attempt(activity_info, start, beats)
-                return await beats.stored({"asked": digest(asked).hex(), "value": value})
+                return await beats.stored({"argument_digest": digest(asked).hex(), "value": value})
         except asyncio.CancelledError:
             if _is_canceled():
                 raise
@@ -299,7 +299,7 @@ class ActivityWorker:
             if function is None:
                 raise NotRegisteredError(f"no activity is registered as {start['activity']!r}")
             async with limit:
-                result = await function(info, start["arg"])
+                result = await function(info, start["argument"])
             what = f"the result of {start['activity']} for the operation {info.op}"
             _, copy = encode(result, what, self._settings.limits.max_payload_bytes)
         except (KeyboardInterrupt, GeneratorExit):

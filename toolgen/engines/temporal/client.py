@@ -123,7 +123,7 @@ class TemporalClient(RunReading):
             WaitOverError: the wait ended without an answer, or the run is over.
         """
         copy = self._encoded(payload, f"the answer to {op} of run {run_id}")
-        sent: SentAnswer = {"op": op, "key": key, "payload": copy, "by": uuid.uuid4().hex}
+        sent: SentAnswer = {"op": op, "key": key, "payload": copy, "request_id": uuid.uuid4().hex}
         view = await self._view_of(run_id, op)
         if view.is_over(op) or view.answer(op) is not None:
             return _receipt(run_id, view, sent)
@@ -146,7 +146,7 @@ class TemporalClient(RunReading):
             return _receipt(run_id, await self._view(run_id), sent)
         if reply["is_over"]:
             raise wait_over(run_id, op)
-        if reply["by"] == sent["by"]:
+        if reply["request_id"] == sent["request_id"]:
             return "accepted"
         return "same" if reply["key"] == key else "conflict"
 
@@ -296,6 +296,6 @@ def _receipt(run_id: str, view: RunView, sent: SentAnswer) -> Receipt:
     answer = view.answer(sent["op"])
     if answer is None or (view.ending is not None and sent["op"] not in view.waits):
         raise wait_over(run_id, sent["op"])
-    if answer["by"] == sent["by"]:
+    if answer["request_id"] == sent["request_id"]:
         return "recorded"
     return "same" if answer["key"] == sent["key"] else "conflict"

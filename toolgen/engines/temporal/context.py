@@ -76,7 +76,7 @@ class Operation:
             end = await asyncio.shield(self.end)
         except ActivityError as error:
             raise activity_failure(self.op, error, once=self.once) from error
-        if end["asked"] != self.asked:
+        if end["argument_digest"] != self.asked:
             raise NondeterminismError(
                 f"run {self.run_id} does {self.op!r} with something else, but its journal has something else"
             )
@@ -137,7 +137,7 @@ class WorkflowContext:
             "loop": self._run_start["loop"],
             "logged": len(self.log.events),
             "activity": activity,
-            "arg": copy,
+            "argument": copy,
             "attempts": chosen.attempts,
             "timeout": chosen.timeout,
             "once": chosen.once,

@@ -27,7 +27,7 @@ ANSWER: Final = "answer"
 BEGUN_RECORD: Final = "begun"
 """A detail of a heartbeat: what must not happen twice begins now. Name of the signal that says so to the run,
 and brings the events of the activity before it."""
-VERSION: Final = 2
+VERSION: Final = 3
 """The only version of a run that a worker executes; a change of its documents or commands raises it."""
 SESSION: Final = "ToolgenSession"
 AGENT: Final = "ToolgenAgent"
@@ -51,7 +51,7 @@ _LONGEST_SUMMARY: Final = 200
 """Bytes of a summary; the server takes 400 with what is around it, such as what a codec adds."""
 _START: Final = {"version": int, "run_id": str, "loop": str, "session": str, "input": object}
 _SIGNAL: Final = {"id": str, "name": str, "payload": object}
-_ANSWER: Final = {"op": str, "key": str, "payload": object, "by": str}
+_ANSWER: Final = {"op": str, "key": str, "payload": object, "request_id": str}
 _BEGUN_RECORD: Final = {"op": str, "events": list}
 _PIECE: Final = {"run_id": str, "loop": str, "session": str, "after": int, "entries": list}
 _LONGEST_TYPE: Final = 100
@@ -75,7 +75,7 @@ class ActivityStart(TypedDict):
     logged: int
     """Events in the log of the run before it."""
     activity: str
-    arg: Any
+    argument: Any
     attempts: int
     timeout: float | None
     once: bool
@@ -84,7 +84,7 @@ class ActivityStart(TypedDict):
 class ActivityEnd(TypedDict):
     """The result of an activity."""
 
-    asked: str
+    argument_digest: str
     """Digest of its argument; a replay of the loop is held to it."""
     value: Any
 
@@ -103,7 +103,7 @@ class SentAnswer(TypedDict):
     op: str
     key: str
     payload: Json
-    by: str
+    request_id: str
     """An id of this one request, by which its sender knows it again."""
 
 
@@ -119,7 +119,7 @@ class KeptAnswer(TypedDict):
     """The result of the update: the answer that counts, or that the wait is over without one."""
 
     key: str
-    by: str
+    request_id: str
     is_over: bool
     """Then both are ""."""
 

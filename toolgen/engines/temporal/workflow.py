@@ -94,8 +94,8 @@ class RunWorkflow:
             await workflow.wait_condition(lambda: op in self._inbox.over or self._inbox.is_closed)
         counted = self._inbox.answers.get(op)
         if counted is None or (self._inbox.is_closed and op not in self._inbox.taken):
-            return {"is_over": True, "key": "", "by": ""}
-        return {"is_over": False, "key": counted["key"], "by": counted["by"]}
+            return {"is_over": True, "key": "", "request_id": ""}
+        return {"is_over": False, "key": counted["key"], "request_id": counted["request_id"]}
 
     @answer.validator
     def _check_answer(self, *args: Any) -> None:

@@ -46,7 +46,7 @@ async def test_a_stranger_approves_nothing_and_reads_no_secret(
         workflow = client.get_workflow_handle(f"{engine._settings.prefix}{handle.run_id}")
         for forged in FORGED:
             [wait] = (await engine.settled(handle.run_id)).awaiting
-            sent = {"op": wait.op, "key": "k", "by": "b", "payload": forged}
+            sent = {"op": wait.op, "key": "k", "request_id": "b", "payload": forged}
             await workflow.execute_update("answer", sent)
         asked = await waiting(handle)
         assert executor.asked == []
