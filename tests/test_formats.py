@@ -151,11 +151,11 @@ FORMATS = (
     ),
     Format(
         name="manifest",
-        number=2,
-        others=(1, 3),
+        number=3,
+        others=(1, 2, 4),
         make=manifest,
         open=lambda folder: generated(folder, "x = 2\n"),
-        refused=(ToolgenError, "is a manifest of format {}, and this toolgen reads format 2\n  hint: delete"),
+        refused=(ToolgenError, "is a manifest of format {}, and this toolgen reads format 3\n  hint: delete"),
     ),
     Format(
         name="lock of an import",

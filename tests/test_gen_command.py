@@ -291,8 +291,8 @@ def foreign_file(project: ProjectFolder) -> str:
 
 
 def newer_manifest(project: ProjectFolder) -> str:
-    project.write("app/gen/.toolgen.json", '{"format": 3}')
-    return "error: app/gen/.toolgen.json is a manifest of format 3, and this toolgen reads format 2\n  hint: "
+    project.write("app/gen/.toolgen.json", '{"format": 4}')
+    return "error: app/gen/.toolgen.json is a manifest of format 4, and this toolgen reads format 3\n  hint: "
 
 
 def stubs_that_cannot_be_written(project: ProjectFolder) -> str:

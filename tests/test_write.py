@@ -53,7 +53,7 @@ def test_python_is_formatted_and_the_rest_is_written_as_it_is(out: Path) -> None
 
 def test_the_manifest_holds_the_digest_of_each_file(out: Path) -> None:
     manifest = json.loads((out / ".toolgen.json").read_text())
-    assert (manifest["format"], manifest["design"]) == (2, "app.design")
+    assert (manifest["format"], manifest["design"]) == (3, "app.design")
     assert manifest["files"] == {
         path: {"written": sha256((out / path).read_bytes()).hexdigest()} for path in sorted(TEXTS)
     }
@@ -211,8 +211,8 @@ def test_caches_and_an_empty_folder_are_nobodys(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("<<<<<<< ours", "not a manifest.*\n.*delete the folder"),
-        ('{"format": 2}', "not a manifest"),
-        ('{"format": 2, "design": "d", "files": {"../x": {"written": "2"}}}', "not a manifest"),
+        ('{"format": 3}', "not a manifest"),
+        ('{"format": 3, "design": "d", "files": {"../x": {"written": "2"}}}', "not a manifest"),
     ],
 )
 def test_a_manifest_of_no_use_changes_nothing(out: Path, text: str, message: str) -> None:

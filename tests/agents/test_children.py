@@ -239,7 +239,7 @@ async def test_another_agent_takes_over_and_keeps_the_conversation() -> None:
     second = ScriptedPlanner([texts], [lambda given: f"b: {texts(given)}"])
     async with pair(first, second) as runtime:
         output = await agents_of(runtime).client("x.a").run("Hi.", session_id="s")
-        assert (output.agent, output.stop, output.status) == ("x.b", "handed_over", "completed")
+        assert (output.agent, output.stop, output.status) == ("x.b", "transferred", "completed")
         assert output.text == "[Hi.] [] [The conversation was handed to you; go on with it.]"
         assert (await agents_of(runtime).sessions.get("s")).agent == "x.b"
         after = await agents_of(runtime).client("x.a").run("And now?", session_id="s")

@@ -78,10 +78,10 @@ async def test_escalation_in_a_later_turn_gives_the_conversation_back(store: Ses
         assert await engine.replay(status.run_id) == status.output
     shown = [(output.agent, output.stop, output.text, has_it) for output, has_it in said]
     assert shown == [
-        ("x.b", "handed_over", "Mine now.", "x.b"),
+        ("x.b", "transferred", "Mine now.", "x.b"),
         ("x.b", "escalated", '"giving back"', "x.a"),
         ("x.a", "final", "Back with me.", "x.a"),
-        ("x.b", "handed_over", "Mine again.", "x.b"),
+        ("x.b", "transferred", "Mine again.", "x.b"),
     ]
 
 

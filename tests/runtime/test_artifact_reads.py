@@ -94,7 +94,7 @@ async def test_a_file_and_a_result_that_was_too_large_are_read_by_uri(store: Art
     limited = Runtime(capabilities=[ArtifactsCapability(store)], limits=Limits(result_bytes=300))
     limited.tools.register(StaticToolset(name="local.functions", bound=(func_tool(saves),)))
     result = await limited.call("saves", {}, replace(META, labels={"user": "ann"}))
-    uris.append(json.loads(result.json)["kept"])
+    uris.append(json.loads(result.json)["uri"])
     plan, note, whole = uris
     found = await made.artifacts.load(plan, session_id="s")
     assert (found.data, found.info.name, found.info.media_type) == (b"abc", "plan.png", "image/png")

@@ -310,7 +310,7 @@ async def test_a_result_above_the_limit_is_kept_whole(artifacts: ArtifactStore) 
     )
     result = await made.call(TOOL, SITE, ANN)
     assert len(result.json) <= 245
-    uri = json.loads(result.json)["kept"]
+    uri = json.loads(result.json)["uri"]
     assert [block.as_json()["uri"] for block in result.content] == [uri]
     (info,) = await artifacts.listed("session/s")
     stored = await artifacts.load("session/s", info.name, None)

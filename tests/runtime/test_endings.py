@@ -196,7 +196,7 @@ async def test_what_is_delivered_has_the_limit_of_every_result() -> None:
         await token_of(made), json.loads(devices.LIST_DEVICES.result.encode(much()))
     )
     assert (json.loads(result.json)["bytes"], result.result.returned) == (246, 0)
-    assert json.loads(result.json)["kept"].startswith("artifact:session/s/list_devices")
+    assert json.loads(result.json)["uri"].startswith("artifact:session/s/list_devices")
     events.close()
     assert len([event async for event in told]) == 1
 

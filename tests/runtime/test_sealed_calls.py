@@ -26,7 +26,13 @@ YES = {"kind": "confirmation", "answer": {"approved": True}, "question": "Really
 
 
 def call(**facts: Any) -> FrozenCall:
-    given = {"answers": (WHY,), "keep": {"at": 1.5}, "created_at": 1e9, "expires_at": 1e9 + 60, **facts}
+    given = {
+        "answers": (WHY,),
+        "resume_state": {"at": 1.5},
+        "created_at": 1e9,
+        "expires_at": 1e9 + 60,
+        **facts,
+    }
     return frozen_with(spec(confirm=ConfirmSpec()), **given)
 
 

@@ -44,7 +44,7 @@ async def test_the_mark_survives_a_limit_and_a_hand_over() -> None:
     second = agent("x.second", ScriptedPlanner([HALF]))
     async with running(first, second) as (runtime, engine):
         output = await agents_of(runtime).client("x.first").run("Go.", session_id="s")
-        assert (output.stop, output.text, output.is_truncated) == ("handed_over", "Half a sen", True)
+        assert (output.stop, output.text, output.is_truncated) == ("transferred", "Half a sen", True)
         status = await engine.status(output.run_id)
         assert await engine.replay(output.run_id) == status.output
 

@@ -63,7 +63,7 @@ def test_a_document_has_at_most_so_many_bytes_its_marker_included(text: str, lim
     assert len(shown) <= limit
     if len(document) > limit:
         told = json.loads(shown)
-        assert told.keys() - {"kept"} == {"truncated_by", "bytes", "shown", "beginning"}
+        assert told.keys() - {"uri"} == {"truncated_by", "bytes", "shown", "beginning"}
         assert (told["bytes"], told["shown"]) == (len(document), len(told["beginning"].encode()))
         assert document.decode().startswith(told["beginning"])
 

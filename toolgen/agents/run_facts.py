@@ -79,7 +79,7 @@ def handed_over_facts(agent: str, policy: dict[str, Json], run_id: str, above: R
     facts["parent"] = _parent(meta, "")
     facts["in_conversation"] = above["in_conversation"]
     if not above["in_conversation"]:  # no session has what was said
-        facts["heard"] = [*above.get("heard", ()), run_id]
+        facts["history_run_ids"] = [*above.get("history_run_ids", ()), run_id]
     return facts
 
 

@@ -15,7 +15,7 @@ from toolgen.contract.record import frozen_record
 from .sources import SourceDigests
 
 MANIFEST: Final = ".toolgen.json"
-FORMAT: Final = 2
+FORMAT: Final = 3
 """Format of the manifest that this toolgen writes and reads."""
 
 
@@ -25,15 +25,15 @@ class FileDigests:
 
     written: str
     """Digest of the file."""
-    coming: str = ""
+    staged: str = ""
     """Digest of what a run is about to put there; it stays where the run was killed."""
 
     def is_ours(self, digest: str) -> bool:
-        return digest in (self.written, self.coming)
+        return digest in (self.written, self.staged)
 
     def document(self) -> dict[str, str]:
-        coming = {"coming": self.coming} if self.coming else {}
-        return {"written": self.written, **coming}
+        staged = {"staged": self.staged} if self.staged else {}
+        return {"written": self.written, **staged}
 
 
 @frozen_record
@@ -80,7 +80,7 @@ def read_manifest(text: str, name: str) -> Manifest:
                 hint="delete the folder that it lies in and run: toolgen gen",
             )
         files = {
-            path: FileDigests(written=str(entry["written"]), coming=str(entry.get("coming", "")))
+            path: FileDigests(written=str(entry["written"]), staged=str(entry.get("staged", "")))
             for path, entry in document["files"].items()
         }
         sources = {

@@ -172,7 +172,7 @@ class DirectCallActivities:
         )
         answer = AgentAnswer(
             link=link,
-            began=argument["began"],
+            began=argument["started_at"],
             output=argument.get("output"),
             failure=argument.get("failure"),
         )

@@ -267,7 +267,7 @@ class Resumption:
     @property
     def keep(self) -> Json:
         """What the executor kept with its newest question; None for nothing."""
-        keep: Json = _facts(self.answers[-1]).get("kept")
+        keep: Json = _facts(self.answers[-1]).get("resume_state")
         return keep
 
     @property
@@ -317,8 +317,8 @@ def answer_document(frozen: FrozenCall, answer: Json) -> Json:
         facts["schema"] = dict(frozen.answer_schema)
     if frozen.is_asked_by_tool:
         facts["by_tool"] = True
-    if frozen.keep is not None:
-        facts["kept"] = frozen.keep
+    if frozen.resume_state is not None:
+        facts["resume_state"] = frozen.resume_state
     return facts
 
 

@@ -36,7 +36,7 @@ _SHORTEST_SECRET: Final = 16
 _OPTIONAL: Final = frozenset(
     {
         *("is_shortened", "is_asked_by_tool", "reason", "handle", "request", "answers"),
-        *("idempotency_key", "sensitive", "keep", "own_question", "trace"),
+        *("idempotency_key", "sensitive", "resume_state", "own_question", "trace"),
     }
 )
 """Fields that are left out where they say nothing."""
@@ -89,7 +89,7 @@ class FrozenCall:
     """Why it is asked again, where an answer was given and not used."""
     sensitive: tuple[str, ...] = ()
     """Where the arguments have values that nobody is shown: `Codec.sensitive`."""
-    keep: Json = field(default=None, repr=False)
+    resume_state: Json = field(default=None, repr=False)
     """What the executor gets back with the answer."""
     trace: str = ""
     """The span of what was executed, as W3C Trace Context has it (`traceparent`); "" without spans."""
@@ -151,7 +151,7 @@ class Asked:
     handle: str = ""
     request: Mapping[str, Json] | None = None
     is_asked_by_tool: bool = False
-    keep: Json = None
+    resume_state: Json = None
 
 
 def new_id() -> str:

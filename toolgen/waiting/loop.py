@@ -151,7 +151,7 @@ def with_answered_id(event: dict[str, Json], id_: str) -> dict[str, Json]:
 
 
 LOOP: Final = "waiting_call"
-VERSION: Final = 4
+VERSION: Final = 5
 """The only version of the loop that is executed; what changes for the runs of a journal raises it."""
 EXECUTE: Final = "execute"
 """Activity that executes a call which has not begun."""
@@ -307,7 +307,7 @@ class _Steps:
             "call": self._call,
             "agent": child["agent"],
             "run_id": run_id,
-            "began": ctx.now(),
+            "started_at": ctx.now(),
         }
         try:
             argument["output"] = await ctx.child(op, child["loop"], child["input"])
@@ -322,7 +322,7 @@ class _Steps:
         signal = await answer_to(self._ctx, op, frozen, run_input if is_given else None)
         if signal is None:
             return await self._without_answer(frozen, number)
-        argument: Json = {"frozen": frozen, "given": signal.payload, "op": op}
+        argument: Json = {"frozen": frozen, "answer": signal.payload, "op": op}
         done = await attempt(self._ctx, f"{RESUME}:{number}", RESUME, argument)
         return self._without_result(done) if isinstance(done, NoRecord) else done
 

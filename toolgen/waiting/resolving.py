@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from pydantic_core import to_json
 
 from toolgen.calls.call import CallMeta
 from toolgen.calls.errors import MalformedResultError, ToolError, ToolValidationError
-from toolgen.calls.results import ToolResult
+from toolgen.calls.results import EndStatus, ToolResult
 from toolgen.calls.sensitive import note_typed
 from toolgen.calls.specs import ToolSpec
 from toolgen.calls.steps.failures import error_result
@@ -171,7 +171,8 @@ def _shown_end(result: ToolResult, spec: ToolSpec[Any, Any] | None, by: str, arg
     with hiding(Secrets() if spec is not None and spec.is_sensitive else None):
         note_typed(None if spec is None else spec.payload, arguments)
         shown = public_result(result, spec)
-        end = ToolEnd(tool=result.tool, status=result.status, result=shown, error=error, resolved_by=by)
+        status = cast(EndStatus, result.status)
+        end = ToolEnd(tool=result.tool, status=status, result=shown, error=error, resolved_by=by)
         return without_secrets(end)
 
 

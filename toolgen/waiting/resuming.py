@@ -97,7 +97,7 @@ async def resume(
 
     Args:
         work: Executes it.
-        argument: Of the activity: `op`, the key of the wait, `frozen`, its record, and `given`, the answer.
+        argument: Of the activity: `op`, the key of the wait, `frozen`, its record, and the sealed `answer`.
         find_tool: Finds the tool as it is now.
         work_run: The run that waits for the work of the call, should it be acknowledged.
 
@@ -111,7 +111,7 @@ async def resume(
         log.error("run %s: a call was not resumed: %s; %s", run_id, error.message, error.hint)
         return None
     tool = await find_tool(record.call, run_id)
-    result, document = await _resumed(work, tool, record, argument["given"]), None
+    result, document = await _resumed(work, tool, record, argument["answer"]), None
     if result.frozen is not None:
         again = seal_wait(waits, run_id, _next_wait(op), work_run, result)
         result, document = replace(result, frozen=None, suspensions=(waits.suspended(again),)), again.document

@@ -180,7 +180,7 @@ def _asked(spec: ToolSpec[Any, Any], unfinished: Unfinished) -> Asked:
         answer_schema=_schema(spec, unfinished),
         request=_request(spec, unfinished.request),
         is_asked_by_tool=unfinished.kind == "confirmation",
-        keep=_json(unfinished.keep, f"what {spec.name} keeps"),
+        resume_state=_json(unfinished.keep, f"what {spec.name} keeps"),
     )
 
 

@@ -76,7 +76,7 @@ class AnswerArgument(TypedDict):
     call: StepCall
     op: str
     frozen: dict[str, Any]
-    given: Any
+    answer: Any
 
 
 class ConcludeArgument(TypedDict):
@@ -86,7 +86,7 @@ class ConcludeArgument(TypedDict):
     call: StepCall
     agent: str
     output: RunDocument
-    began: float
+    started_at: float
     """When the other run did, in seconds since 1970."""
 
 
@@ -195,7 +195,7 @@ class CallActivities:
         if not isinstance(tool, RegisteredTool):
             return tool
         output, now = argument["output"], self._host.clock()
-        took = max(0.0, now - argument["began"] - output["waited_s"])
+        took = max(0.0, now - argument["started_at"] - output["waited_s"])
         link = _link(info.run_id, call, argument["agent"])
         batch = Batch(step.services.capabilities, self._host.values_of(info.run_id))
         frame = Frame(tool, call["arguments"], step.meta, batch, step.services)

@@ -207,7 +207,7 @@ class Conversations:
                 sessions, self._transcripts, agent, facts, plan_input, is_again=is_again
             )
         else:
-            heard = [await self._transcripts.of_run(run_id) for run_id in facts.get("heard", ())]
+            heard = [await self._transcripts.of_run(run_id) for run_id in facts.get("history_run_ids", ())]
             before = [message for messages in heard for message in messages]
         own = _first_message(runs, facts, plan_input)
         is_turn = facts["in_conversation"] and facts["parent"] is None  # the store has its first message

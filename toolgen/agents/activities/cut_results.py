@@ -163,7 +163,7 @@ class CutResults:
         if self._artifacts is None or tool is None or tool.after or not is_marker(answer):
             return None
         match from_json(answer.text):
-            case {"kept": str(uri), "beginning": str(beginning)}:
+            case {"uri": str(uri), "beginning": str(beginning)}:
                 return _Overflow(uri, beginning)
             case _:
                 return None
@@ -211,7 +211,7 @@ class CutResults:
     async def _answer(self, run_id: str, facts: RunFacts, call: str) -> ToolAnswer | None:
         """Return the result of a call that the run has made, or that stands in the conversation before it."""
         transcripts = self._host.transcripts
-        for before in (run_id, *facts.get("heard", ())):
+        for before in (run_id, *facts.get("history_run_ids", ())):
             if (answer := _of_call(await transcripts.of_run(before), call)) is not None:
                 return answer
         if not facts["in_conversation"] or not facts["session_id"]:

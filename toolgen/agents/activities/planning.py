@@ -155,7 +155,7 @@ class Planning:
         if (
             is_again or not conversation.is_kept
         ):  # what is new is not lost, and a store is there that takes writes
-            await host.sessions.write(info.run_id, place, new, heard=argument.get("heard", ()))
+            await host.sessions.write(info.run_id, place, new, heard=argument.get("message_ids", ()))
         events.ids.reserve(conversation.call_ids)
         messages = conversation.messages
         plan_input, reader = self._cut.cut(plan_input, messages, snapshot.directory, argument)
@@ -283,7 +283,7 @@ class Planning:
             others = ", ".join(plan_input.transfers) or "no agent"
             return _problem(f"{result.agent} cannot take over; {others} can")
         child = self._host.hand_over_run(result.agent, result.message, plan_input.run_id, facts)
-        return {"kind": "hand_over", "agent": result.agent, "input": child["input"], "usage": []}
+        return {"kind": "transfer", "agent": result.agent, "input": child["input"], "usage": []}
 
 
 def _ready_planner(agent: RegisteredAgent) -> Planner:

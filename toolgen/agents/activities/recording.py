@@ -17,7 +17,7 @@ from .hand_overs import previous_agent
 
 
 class Recording:
-    """The activities `record`, `keep`, `give_back` and `accept` of the runs of a host."""
+    """The activities `record`, `store`, `restore_agent` and `accept` of the runs of a host."""
 
     def __init__(self, host: AgentHost) -> None:
         self._host = host
@@ -25,7 +25,7 @@ class Recording:
     async def record(self, info: ActivityInfo, argument: Any) -> Json:
         """Store the messages of a step."""
         messages = messages_from_json(argument["new"])
-        place, heard = record_position(argument["step"]) - 1, argument.get("heard", ())
+        place, heard = record_position(argument["step"]) - 1, argument.get("message_ids", ())
         await self._host.sessions.write(info.run_id, place, messages, heard=heard)
         return None
 
@@ -50,7 +50,7 @@ class Recording:
         It is sealed as the answers to calls are, over the run, the wait, the question and what its answer may
         be: one that a host of another secret took is not accepted.
         """
-        claims, answer = question_claims(info.run_id, argument["about"]), argument["given"]
+        claims, answer = question_claims(info.run_id, argument["about"]), argument["answer"]
         text: Json = None
         if isinstance(answer, dict) and self._host.waits.sealer.is_sealed(claims, answer):
             text = answer["answer"]

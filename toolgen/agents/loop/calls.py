@@ -126,7 +126,7 @@ class Calls:
         self._progress.add_wait(began, self._ctx.now())
         if signal is None:
             return await self._expired(call, frozen)
-        argument = {"facts": self._facts, "call": call, "op": op, "frozen": frozen, "given": signal.payload}
+        argument = {"facts": self._facts, "call": call, "op": op, "frozen": frozen, "answer": signal.payload}
         return await self._activity(f"answer:{call['id']}:{number}", "answer", argument, call)
 
     async def _expired(self, call: StepCall, frozen: dict[str, Any]) -> CallRecord:
@@ -148,7 +148,7 @@ class Calls:
         if self._facts["in_conversation"]:
             argument: KeepArgument = {"answer": done["answer"]}
             with suppress(ActivityFailed, PayloadTooLargeError):  # then the next planning writes it
-                await self._ctx.start(f"keep:{call['id']}", "keep", as_plain_json(argument))
+                await self._ctx.start(f"store:{call['id']}", "store", as_plain_json(argument))
         return done
 
     async def _child(self, call: StepCall, child: ChildRun) -> CallRecord:
@@ -164,7 +164,7 @@ class Calls:
             "call": call,
             "agent": child["agent"],
             "output": output,
-            "began": began,
+            "started_at": began,
         }
         return await self._activity(f"conclude:{call['id']}", "conclude", argument, call, is_timed=False)
 

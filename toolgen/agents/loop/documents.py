@@ -7,7 +7,7 @@ from typing import Any, Final, Literal, NotRequired, Required, TypeAlias, TypedD
 from toolgen.contract.json_value import Json
 
 LOOP: Final = "agent"
-LOOP_VERSION: Final = 7
+LOOP_VERSION: Final = 8
 """The only version of the loop that is executed; what changes for the runs of a journal raises it."""
 
 TRANSFER: Final = "transfer:"
@@ -19,7 +19,7 @@ AwaitKind = Literal["clarification", "questions", "confirmation", "external"]
 StopReason = Literal[
     "final",
     "terminal_tool",
-    "handed_over",
+    "transferred",
     "escalated",
     "tool_cap",
     "failure_cap",
@@ -73,7 +73,7 @@ class RunFacts(TypedDict):
     trace: NotRequired[str]
     """The span that those of the run stand under in every process, as W3C Trace Context has it
     (`traceparent`): that of the call which the run answers, else its own."""
-    heard: NotRequired[list[str]]
+    history_run_ids: NotRequired[list[str]]
     """Runs that had the conversation before this one, oldest first, where there is no session."""
 
 
@@ -137,7 +137,7 @@ class PlanArgument(TypedDict):
     """Seconds for the attempt, where there is a limit."""
     attempt: NotRequired[int]
     """Which attempt at the planning it is, from 1; the first where it is missing."""
-    heard: NotRequired[list[str]]
+    message_ids: NotRequired[list[str]]
     """Ids of what clients said into the run that is among what is new; none where it is missing."""
     is_back: NotRequired[bool]
     """Another run had the conversation since the planning before; none had where it is missing."""
@@ -193,7 +193,7 @@ class AwaitStep(TypedDict):
 class HandOverStep(TypedDict):
     """The planner hands the conversation over to another agent."""
 
-    kind: Literal["hand_over"]
+    kind: Literal["transfer"]
     agent: str
     input: RunInput
     usage: list[ModelUsage]
@@ -300,12 +300,12 @@ class AcceptArgument(TypedDict):
     op: str
     """Key of the wait."""
     about: Question
-    given: Json
+    answer: Json
     """What the journal holds as the answer."""
 
 
 class KeepArgument(TypedDict):
-    """The argument of the activity `keep`."""
+    """The argument of the activity `store`."""
 
     answer: dict[str, Any]
     """A `ToolAnswer`."""

@@ -124,7 +124,7 @@ class _Run:
             return await self._final(step, "final")
         if step["kind"] == "calls":
             return await self._act(step)
-        if step["kind"] == "hand_over":
+        if step["kind"] == "transfer":
             return await self._hand_over(step["agent"], step["input"], f"{TRANSFER}{self._step}")
         await self._await(step)
         return None
@@ -144,7 +144,7 @@ class _Run:
         if self._is_back:
             argument["is_back"] = True
         if self._heard:
-            argument["heard"] = self._heard
+            argument["message_ids"] = self._heard
         self._step += 1
         self._new, self._heard, self._hints, self._is_back = [], [], [], False
         step = await self._plannings.step(argument)
@@ -282,7 +282,7 @@ class _Run:
             self._causes = [failure["message"], *failure["causes"]]
             return await self._failed(failure["kind"], f"{agent} failed: {failure['message']}")
         await self._events.publish("run_completed", RunCompleted(status="completed"))
-        document = self._document("handed_over")
+        document = self._document("transferred")
         document["agent"], document["text"] = output["agent"], output["text"]
         document["result"] = output["result"]
         if output.get("is_truncated"):
@@ -298,7 +298,7 @@ class _Run:
         """
         if self._facts["in_conversation"] and self._facts["parent"] is None:
             await self._ctx.start(
-                f"give_back:{self._step}", "give_back", as_plain_json({"facts": self._facts})
+                f"restore_agent:{self._step}", "restore_agent", as_plain_json({"facts": self._facts})
             )
         return await self._end_with(results, "escalated")
 
@@ -315,7 +315,7 @@ class _Run:
         if self._new:
             argument = {"facts": self._facts, "step": self._step, "new": self._new}
             if self._heard:
-                argument["heard"] = self._heard
+                argument["message_ids"] = self._heard
             await self._ctx.start(f"record:{self._step}", "record", as_plain_json(argument))
             self._new, self._heard = [], []
 

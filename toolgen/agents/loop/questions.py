@@ -31,7 +31,7 @@ async def ask(ctx: RunContext, step: AwaitStep, id_: str, progress: LimitCounter
         signal = await ctx.wait(op, answer_name(op), about=about)  # type: ignore[arg-type]  # it is JSON
         progress.add_wait(began, ctx.now())
         payload: Any = signal.payload if signal else {"text": ""}
-        text, reason = await _accepted(ctx, {"op": op, "about": about, "given": payload})
+        text, reason = await _accepted(ctx, {"op": op, "about": about, "answer": payload})
         if text is not None:
             person = str(payload.get("by", ""))
             answered = AnswerAccepted(suspension_id=name, kind=step["await_kind"], answered_by=person)

@@ -133,7 +133,7 @@ def truncate_document(document: bytes, limit: int, uri: str = "") -> bytes:
     if len(document) <= limit:
         return document
     head = b'{"truncated_by":"%b","bytes":%d' % (_BY, len(document))
-    where = b',"kept":%b' % to_json(uri) if uri else b""
+    where = b',"uri":%b' % to_json(uri) if uri else b""
     room = limit - len(b'%b,"shown":%d,"beginning":}' % (head, limit))
     if len(where) > room // 2:
         where = b""

@@ -206,5 +206,5 @@ def _transitional_manifest(run: _Run) -> Manifest:
     files = dict(before.manifest.files)
     for path, new in run.new.items():
         written = files[path].written if path in before.edited else before.found.get(path, "")
-        files[path] = FileDigests(written=written, coming=new)
+        files[path] = FileDigests(written=written, staged=new)
     return replace(before.manifest, files=files)

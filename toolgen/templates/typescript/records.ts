@@ -78,8 +78,8 @@ export interface Truncated {
   /** How long the beginning is. */
   shown: number;
   beginning: string;
-  /** Where the whole of it is kept. */
-  kept?: string;
+  /** The artifact that has the whole of it. */
+  uri?: string;
 }
 
 /** What is said of every failure. */
