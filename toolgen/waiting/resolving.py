@@ -166,7 +166,6 @@ async def keep_outcome(
 
 
 def _shown_end(result: ToolResult, spec: ToolSpec[Any, Any] | None, by: str, arguments: str) -> ToolEnd:
-    assert result.status != "running", "an outcome is the end of a call"
     error = "" if result.error is None else str(result.error)
     with hiding(Secrets() if spec is not None and spec.is_sensitive else None):
         note_typed(None if spec is None else spec.payload, arguments)
