@@ -16,10 +16,11 @@ def verdict(small: Any, large: Any, noted: Any = ()) -> str:
     """Return `yes` where the larger schema contains the smaller one, `no` with a witness, `?` otherwise."""
     one, other = Document(small, noted), Document(large, noted)
     found = contains(other, one)
-    for witness in found.witness:
+    witnesses = [each for gap in found for each in gap.witnesses]
+    for witness in witnesses:
         assert one.accepts((one.root,), witness)
         assert not other.accepts((other.root,), witness)
-    return "yes" if found.is_proved else "no" if found.witness else "?"
+    return "yes" if not found else "no" if witnesses else "?"
 
 
 def _object(required: tuple[str, ...] = (), /, **properties: Any) -> dict[str, Any]:
@@ -151,7 +152,7 @@ def test_a_recursive_schema_is_within_one_whose_limits_are_wider() -> None:
 def test_places_name_every_difference() -> None:
     old = _object(("a",), a={"type": "array", "items": _object(b=TEXT)}, c=TEXT)
     new = _object(("a", "d"), a={"type": "array", "items": _object(e=TEXT)}, d=TEXT)
-    gaps = contains(Document(new), Document(old)).gaps
+    gaps = contains(Document(new), Document(old))
     assert {(gap.path, gap.keyword, gap.name) for gap in gaps} == {
         (("a", "*"), "additionalProperties", "b"),
         ((), "required", "d"),
@@ -185,7 +186,7 @@ def test_work_is_bounded() -> None:
     small = {"type": "object", "allOf": [copy.deepcopy(union) for _ in range(14)]}
     large = {"type": "object", "allOf": [*small["allOf"], {"maxProperties": 2}]}
     found = contains(Document(large), Document(small), most_steps=2_000)
-    assert found.witness or "more steps" in found.gaps[0].reason
+    assert found[0].witnesses or "more steps" in found[0].reason
 
 
 def test_text_of_a_schema_does_not_hide_its_types() -> None:

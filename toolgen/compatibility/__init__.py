@@ -2,7 +2,7 @@
 
 from .changes import Change, step_made, step_of
 from .comparison import compare, ranked
-from .containment import Containment, contains
+from .containment import contains
 from .contracts import Contract, contract_of, contract_of_server
 from .documents import Document
 from .parked import ParkedCall, parked_changes
@@ -14,7 +14,6 @@ __all__ = [
     "PARTIES",
     "RULES",
     "Change",
-    "Containment",
     "Contract",
     "Document",
     "Gap",

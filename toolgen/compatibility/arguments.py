@@ -25,7 +25,7 @@ def argument_changes(
 ) -> Iterator[Change]:
     """Yield the changes of arguments; `injected` are the fields that the server filled, and fills now."""
     if before.fault or after.fault:
-        yield from _narrowed(tool, contains(after, before).gaps, set())
+        yield from _narrowed(tool, contains(after, before), set())
         return
     old, new = properties_of(before), properties_of(after)
     removed, added = _without(old, new), _without(new, old)
@@ -48,7 +48,7 @@ def argument_changes(
                 "argument-removed", tool, f"argument {name!r} is gone", name, _witness(before, after, name)
             )
     required = required_of(flatten((after.root,)))
-    gaps = contains(after, before).gaps
+    gaps = contains(after, before)
     by_name = {gap.name: gap for gap in gaps if not gap.path and gap.keyword == "required"}
     for name in added:
         if name in renamed.values():
@@ -95,7 +95,7 @@ def _subject(name: str, singular: str, plural: str) -> str:
 
 def _loosened(tool: str, before: Document, after: Document, listed: set[str]) -> Iterator[Change]:
     """Yield what is accepted now and was not; what cannot be told here breaks nobody."""
-    for gap in contains(before, after).gaps:
+    for gap in contains(before, after):
         name = key_of(gap)
         if gap.is_undecided or (gap.path[:1] or (gap.name,))[0] in listed:
             continue
@@ -140,7 +140,7 @@ def _plain(part: Any) -> Any:
 
 def _witness(before: Document, after: Document, name: str) -> Gap | None:
     """Return the gap that a removed argument leaves; None where the new schema takes any key."""
-    gaps = contains(after, before).gaps
+    gaps = contains(after, before)
     return next(
         (gap for gap in gaps if not gap.path and gap.keyword == "additionalProperties" and gap.name == name),
         None,

@@ -181,7 +181,7 @@ def _completions(before: Contract, after: Contract) -> Iterator[Change]:
             yield change("completion-removed", id_, "the completion is gone")
             continue
         old, new = before.document(entry["result"]), after.document(after.completions[id_]["result"])
-        gaps, removed = contains(old, new).gaps, fields_gone(new, old)
+        gaps, removed = contains(old, new), fields_gone(new, old)
         is_other = bool(gaps or removed)
         yield from _left(id_, entry, after.completions[id_], ["digest", *(["result"] if is_other else [])])
         for gap in removed:

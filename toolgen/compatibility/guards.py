@@ -93,7 +93,7 @@ def approval_changes(
     documents = [
         side.document(each.get("payload", _NOTHING)) for side, each in zip(sides, (old, new), strict=True)
     ]
-    for gap in contains(documents[1], documents[0]).gaps:
+    for gap in contains(documents[1], documents[0]):
         places = {"before": place(_APPROVAL, gap.small), "after": place(_APPROVAL, gap.large)}
         message = f"what a person adds to an approval is narrower: the new schema {gap.reason}"
         yield change("argument-narrowed", tool, message, gap=gap, argument=key_of(gap), **places)

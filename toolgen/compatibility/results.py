@@ -51,7 +51,7 @@ def result_changes(
     for name in gone:
         where: dict[str, Any] = {"before": place(part, f"/properties/{name}"), "argument": name}
         yield change("result-field-removed", tool, f"field {name!r} of {words} is gone", **where)
-    for gap in contains(before, after).gaps:
+    for gap in contains(before, after):
         name = key_of(gap)
         if (gap.path[:1] or (gap.name,))[0] in {*gone, *bounds}:
             continue
@@ -71,7 +71,7 @@ def result_changes(
             message = f"{what} may be what it never was: the old schema {gap.reason}"
             yield change("result-widened", tool, message, gap=gap, **places)
     added = [name for name in new if name not in old and name not in bounds]
-    if added and contains(before, after).is_proved:
+    if added and not contains(before, after):
         for name in added:
             place_of_it: dict[str, Any] = {"after": place(part, f"/properties/{name}"), "argument": name}
             message = f"field {name!r} of {words} is new"
@@ -83,7 +83,7 @@ def _narrowed(
     tool: str, before: Document, after: Document, listed: set[str], part: str, words: str
 ) -> Iterator[Change]:
     """Yield what the executor has to keep to now; what cannot be told here breaks nobody."""
-    for gap in contains(after, before).gaps:
+    for gap in contains(after, before):
         name = key_of(gap)
         if gap.is_undecided or (gap.path[:1] or (gap.name,))[0] in listed:
             continue
@@ -149,7 +149,7 @@ def _parts(
             message = f"field {key_of(gap)!r} of {what} {name!r} is gone"
             where = {"before": place(was, gap.small), "after": place(now, gap.large)}
             yield change("result-field-removed", tool, message, gap=gap, argument=name, **where)
-        for gap in contains(before, after).gaps:
+        for gap in contains(before, after):
             message = f"{what} {name!r} may be what they never were: the old schema {gap.reason}"
             where = {"before": place(was, gap.large), "after": place(now, gap.small)}
             yield change(code, tool, message, gap=gap, argument=name, **where)
@@ -159,7 +159,7 @@ def fields_gone(after: Document, before: Document) -> list[Gap]:
     """Return the gaps of fields that were there, and that the new schema does not take."""
     return [
         gap
-        for gap in contains(after, before).gaps
+        for gap in contains(after, before)
         if gap.keyword == "additionalProperties" and gap.name and not gap.is_undecided
     ]
 
