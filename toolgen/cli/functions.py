@@ -35,8 +35,6 @@ class FoundFunctions:
     """The object or the module, whose docstring describes them all."""
     functions: Mapping[str, Callable[..., object]]
     """Those that are meant, by their names in the module or of the object."""
-    is_whole: bool
-    """Whether they are all of the module or the object, and not one that the source names."""
     is_importable: bool = True
     """Whether Python finds the module by its name, from the folder or where packages are installed."""
 
@@ -79,7 +77,6 @@ def find_functions(source: str, folder: Path | None = None) -> FoundFunctions:
         owner="",
         described=module,
         functions=functions,
-        is_whole=True,
         is_importable=is_importable,
     )
 
@@ -173,17 +170,15 @@ def _named(module: ModuleType, place: str, path: str) -> FoundFunctions:
     value = getattr(held, name, None)
     if _is_function(value):
         functions = {name: value}
-        return FoundFunctions(module=module, owner=owner, described=held, functions=functions, is_whole=False)
+        return FoundFunctions(module=module, owner=owner, described=held, functions=functions)
     if isinstance(value, type):
         methods = _methods_of_class(value, f"{module.__name__}:{path}")
-        return FoundFunctions(module=module, owner=path, described=value, functions=methods, is_whole=True)
+        return FoundFunctions(module=module, owner=path, described=value, functions=methods)
     is_object = value is not None and not isinstance(value, ModuleType)
     if is_object and (methods := dict(_methods(value))):
-        return FoundFunctions(module=module, owner=path, described=value, functions=methods, is_whole=True)
+        return FoundFunctions(module=module, owner=path, described=value, functions=methods)
     if is_object and callable(value):
-        return FoundFunctions(
-            module=module, owner=owner, described=held, functions={name: value}, is_whole=False
-        )
+        return FoundFunctions(module=module, owner=owner, described=held, functions={name: value})
     names = ", ".join(name for name, _ in _functions(module)) or "none"
     what = "has no" if value is None else f"has {type(value).__name__} where it should have the"
     raise ToolgenError(f"{place} {what} function {path!r}", hint=f"its functions are {names}")

@@ -285,8 +285,8 @@ class _Importer:
         try:
             payload_class = naming.class_name(name, "payload")
             payload = self._types.written(draft.payload, payload_class, None) if request.properties else None
-            result, responses = writer.result(operation, draft.answers, naming.class_name(name, "result"))
-            errors = writer.errors(operation, draft.answers, naming.class_name(name))
+            result, responses = writer.result(draft.answers, naming.class_name(name, "result"))
+            errors = writer.errors(draft.answers, naming.class_name(name))
         except NotExpressibleError as error:
             unreadable = UnreadableError(operation.pointer, f"the design cannot hold it: {error}")
             self._findings.append(unreadable.finding(operation.id))

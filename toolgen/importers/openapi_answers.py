@@ -156,9 +156,7 @@ class AnswerWriter:
         self._types = types
         self._components = components
 
-    def result(
-        self, operation: Operation, answers: Answers, class_name: str
-    ) -> tuple[list[Call], list[Call]]:
+    def result(self, answers: Answers, class_name: str) -> tuple[list[Call], list[Call]]:
         """Return the `Result`, or nothing, and the `Response`s that mean it."""
         bodies: dict[str, list[_Answer]] = {}
         for answer in answers.good:
@@ -247,7 +245,7 @@ class AnswerWriter:
             raise NotExpressibleError("the answer is no attribute")
         return attribute
 
-    def errors(self, operation: Operation, answers: Answers, class_name: str) -> list[tuple[Call, Call]]:
+    def errors(self, answers: Answers, class_name: str) -> list[tuple[Call, Call]]:
         """Return the declared errors, each with the `Response` that means it."""
         written: dict[str, tuple[Call, Call]] = {}
         for answer in answers.bad:
