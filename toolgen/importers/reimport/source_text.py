@@ -12,7 +12,7 @@ import warnings
 from bisect import bisect_left
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from toolgen.contract.record import frozen_record
 
@@ -33,22 +33,9 @@ class UnreadableDesignError(Exception):
 
 def is_same(left: ast.AST | list[ast.stmt], right: ast.AST | list[ast.stmt]) -> bool:
     """Return whether two trees are the same, however they are laid out."""
-    waiting: list[tuple[Any, Any]] = [(left, right)]
-    while waiting:
-        node, other = waiting.pop()
-        if node is other:
-            continue
-        if type(node) is not type(other):
-            return False
-        if isinstance(node, ast.AST):
-            waiting += [(getattr(node, name, None), getattr(other, name, None)) for name in node._fields]
-        elif isinstance(node, list):
-            if len(node) != len(other):
-                return False
-            waiting += zip(node, other, strict=True)
-        elif node != other:
-            return False
-    return True
+    trees = (each if isinstance(each, list) else [each] for each in (left, right))
+    one, other = ([*map(ast.dump, each)] for each in trees)
+    return one == other
 
 
 @frozen_record(kw_only=False)
