@@ -19,6 +19,7 @@ from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 from tests.engines.starting import StartEngine
 from tests.engines.toys import Toys, call, play, until_listed
 from toolgen.engines.temporal import TemporalEngine, scheduling
+from toolgen.engines.temporal.documents import VERSION
 from toolgen.runs import Engine
 
 from .processes import ends
@@ -209,7 +210,7 @@ async def test_a_workflow_with_the_id_of_another_run_tells_nobody_of_it(start_en
     told: list[str] = []
     engine = await start_engine(on_event=lambda run_id, *event: told.append(run_id))
     assert isinstance(engine, TemporalEngine)
-    start = {"version": 1, "run_id": "r", "loop": "script", "session": "", "input": []}
+    start = {"version": VERSION, "run_id": "r", "loop": "script", "session": "", "input": []}
     client = await stranger(engine)
     handle = await client.start_workflow(
         "toolgen.run", start, id=f"{engine._settings.prefix}other", task_queue=engine._settings.queue
@@ -241,7 +242,7 @@ async def test_an_activity_that_is_no_piece_of_a_log_hides_no_run(engine: Engine
     assert isinstance(engine, TemporalEngine)
     client = await stranger(engine)
     start = {
-        "version": 1,
+        "version": VERSION,
         "run_id": "other",
         "loop": "script",
         "session": "",
