@@ -51,7 +51,7 @@ def test_it_is_executed_here_with_its_run_and_no_other_is(runs: ProjectFolder) -
     assert wiper(runs) == os.getpid()
     assert did(runs) == ["begin a", "wiped disk"], "the call that another run was in is left alone"
     assert runs.run("runs", "list").out.splitlines()[0] == "run_3  completed  x.agent  session s-3"
-    assert runs.run("runs", "list", "--state", "running").out == "run_1  running  x.agent  session s-1\n"
+    assert runs.run("runs", "list", "--status", "running").out == "run_1  running  x.agent  session s-1\n"
     assert [event["answered_by"] for event in events(runs, "run_3", "tool_authorization")] == ["jo"]
     assert runs.run("approve").err == LISTED, "another call waits still"
     done = runs.run("approve", waiting_id(runs, "ask"), "--answer", '"a friend"')
@@ -209,5 +209,5 @@ def test_json_is_sent_as_it_was_typed() -> None:
 def test_runs_that_nobody_waits_for_are_pointed_to(runs: ProjectFolder) -> None:
     start(runs, "run_1:s-1:work a")
     assert runs.run("approve").err == (
-        "nothing waits for an answer\nsee what goes on, or was left: toolgen runs list --state running\n"
+        "nothing waits for an answer\nsee what goes on, or was left: toolgen runs list --status running\n"
     )

@@ -201,7 +201,7 @@ def test_what_is_not_answered_is_asked_again_when_the_conversation_goes_on(desk:
     assert "  (answer it with toolgen chat desk.intern --session s; a program answers with" in listed
     assert desk.run("approve").err == (
         "nothing waits for an answer\n"
-        "see what agents ask, which chat answers: toolgen runs list --state waiting\n"
+        "see what agents ask, which chat answers: toolgen runs list --status waiting\n"
     )
     again = talk(desk, "y", agent="desk.intern")
     assert '  ← keep_text: ok, "it is kept"\n' in again.out
@@ -308,7 +308,7 @@ def test_a_turn_goes_on_although_its_child_is_the_newest_run_that_waits(project:
     project.write("app/main.py", CHILD)
     first = project.run("chat", "clerk", "--session", "s", piped="burn it\n")
     assert "it waits" in first.out
-    listed = project.run("runs", "list", "--state", "waiting", "--session", "s").out
+    listed = project.run("runs", "list", "--status", "waiting", "--session", "s").out
     assert "desk.intern" in listed.partition("desk.clerk")[0]
     again = project.run("chat", "clerk", "--session", "s", piped="y\n")
     assert "Burn it?" in again.out

@@ -70,7 +70,7 @@ def test_what_an_older_version_kept_is_adopted_and_answered(runs: ProjectFolder)
     assert checked.out.startswith(f"run_1  wait:call_wipe:1  unsealed  {id_}  x.tools.wipe\n")
     assert '  payload_json: {"name":"disk"}\n' in checked.out
     record = json.loads(runs.run("runs", "check", "--json").out)
-    assert (record["state"], record["id"], record["tool"]) == ("unsealed", id_, "x.tools.wipe")
+    assert (record["status"], record["id"], record["tool"]) == ("unsealed", id_, "x.tools.wipe")
     assert (record["record"]["payload_json"], "seal" in record["record"]) == ('{"name":"disk"}', False)
     assert runs.run("runs", "check", "run_2").code == 0
     adopted = runs.run("runs", "check", "--adopt", "run_1", "--yes", "--by", "ann")

@@ -40,7 +40,7 @@ def test_runs_are_listed_with_what_they_wait_for(runs: ProjectFolder) -> None:
         "answer what waits by its id: toolgen approve ID\n"
         "if no worker executes these runs, go on with: toolgen runs resume RUN\n",
     )
-    assert runs.run("runs", "list", "--state", "running").out == "run_1  running  x.agent  session s-1\n"
+    assert runs.run("runs", "list", "--status", "running").out == "run_1  running  x.agent  session s-1\n"
     assert runs.run("runs", "list", "--session", "s-2").out.startswith("run_2  waiting")
     assert runs.run("runs", "list", "--limit", "1").out.startswith("run_3  waiting")
     assert runs.run("runs", "list", "--session", "s-9") == Done(0, "", "no run of session s-9 is kept\n")
@@ -81,13 +81,13 @@ def test_a_run_that_failed_by_its_planner_has_failed(runs: ProjectFolder) -> Non
     start(runs, "run_1:s-1:fail this", "run_2:s-2:ask Mira")
     line = "run_1  failed  x.agent  session s-1  the planner failed: I cannot this\n"
     assert runs.run("runs", "list").out.endswith(line)
-    assert runs.run("runs", "list", "--state", "failed").out == line
-    assert runs.run("runs", "list", "--state", "completed") == Done(0, "", "no run is completed\n")
-    unknown = runs.run("runs", "list", "--state", "unknown")
+    assert runs.run("runs", "list", "--status", "failed").out == line
+    assert runs.run("runs", "list", "--status", "completed") == Done(0, "", "no run is completed\n")
+    unknown = runs.run("runs", "list", "--status", "unknown")
     assert unknown == Done(0, "", "no run has a call of unknown outcome\n")
     assert runs.run("runs", "resume", "run_1") == Done(1, line, "")
     shown = json.loads(runs.run("runs", "show", "run_1").out)
-    assert (shown["state"], shown["error"]) == ("failed", "the planner failed: I cannot this")
+    assert (shown["status"], shown["error"]) == ("failed", "the planner failed: I cannot this")
 
 
 def test_an_operator_trusts_a_clock_that_is_far_ahead_of_the_runs(runs: ProjectFolder) -> None:
@@ -149,7 +149,7 @@ def test_a_call_that_no_agent_made_is_a_run_too(
 def test_a_run_is_shown_with_its_events(runs: ProjectFolder) -> None:
     start(runs, "run_2:s-2:ask Mira")
     shown = json.loads(runs.run("runs", "show", "run_2").out)
-    assert (shown["run_id"], shown["state"], shown["session"]) == ("run_2", "waiting", "s-2")
+    assert (shown["run_id"], shown["status"], shown["session"]) == ("run_2", "waiting", "s-2")
     assert shown["input"]["message"] == "ask Mira"
     assert [event["type"] for event in shown["events"]][-2:] == ["tool_end", "run_phase"]
     assert [event["seq"] for event in shown["events"]] == list(range(1, len(shown["events"]) + 1))
@@ -167,7 +167,7 @@ def test_a_run_is_a_timeline_at_a_terminal_and_a_document_elsewhere(runs: Projec
     seen = at_a_terminal(runs, ["runs", "show", "run_1", "--json"], environment={"NO_COLOR": "1"})
     assert seen.splitlines()[1:4] == [
         '  "run_id": "run_1",',
-        '  "state": "failed",',
+        '  "status": "failed",',
         r'  "error": "the planner failed: I cannot this\u001b[2J",',
     ]
     assert all(line.isprintable() for line in [*timeline, *seen.splitlines()])
@@ -192,7 +192,7 @@ def test_a_run_is_resumed_here_and_no_other_is(runs: ProjectFolder) -> None:
     waiting = runs.run("runs", "resume", "run_3")
     assert waiting.out.startswith("run_3  waiting")
     assert waiting.err == "answer what waits by its id: toolgen approve ID\n"
-    assert runs.run("runs", "list", "--state", "running").out == "run_2  running  x.agent  session s-2\n"
+    assert runs.run("runs", "list", "--status", "running").out == "run_2  running  x.agent  session s-2\n"
 
 
 def test_a_worker_elsewhere_is_waited_for(runs: ProjectFolder) -> None:

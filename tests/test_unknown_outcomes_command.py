@@ -49,19 +49,19 @@ def test_an_unknown_outcome_is_found_and_settled(project: ProjectFolder, is_of_a
     options = "--result JSON, --failed TEXT or --not-run"
     settle = f"  outcome unknown: x.tools.wipe, settle it: {command} with {options}"
     assert (resumed.code, resumed.out.splitlines()[1]) == (1, settle)
-    assert settle in project.run("runs", "list", "--state", "unknown").out
+    assert settle in project.run("runs", "list", "--status", "unknown").out
     shown = json.loads(project.run("runs", "show", run).out)
-    assert (len(shown["unknown"]), shown["resolved"]) == (1, [])
+    assert (len(shown["unknown_calls"]), shown["resolved"]) == (1, [])
     assert [event["answered_by"] for event in shown["events"] if event["type"] == "tool_authorization"] == [
         "jo"
     ]
     done = project.run("runs", "resolve", run, *call, "--not-run", "--by", "mira")
     assert (done.code, done.out) == (0, '{"error":"wipe was not run"}\n')
     shown = json.loads(project.run("runs", "show", run).out)
-    assert shown["unknown"] == []
+    assert shown["unknown_calls"] == []
     assert [(end["status"], end["resolved_by"]) for end in shown["resolved"]] == [("error", "mira")]
     assert shown["resolved"][0]["time"] >= max(event.get("time", 0.0) for event in shown["events"]) > 0
-    assert project.run("runs", "list", "--state", "unknown").out == ""
+    assert project.run("runs", "list", "--status", "unknown").out == ""
     again = project.run("runs", "resolve", run, *call, "--failed", "no", "--by", "jo")
     assert again.code == 2
     known = f"the outcome of {f'call {call[0]!r}' if call else 'the call'} is known: error, says mira"

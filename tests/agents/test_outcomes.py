@@ -88,7 +88,7 @@ def answers_in(messages: Iterable[Message]) -> list[ToolAnswer]:
 
 
 async def unknown_calls(runtime: Runtime, run_id: str) -> list[str]:
-    """Return the calls of a run that `toolgen runs list --state unknown` lists."""
+    """Return the calls of a run that `toolgen runs list --status unknown` lists."""
     return [end["tool_call_id"] for end in await unknown_ends(engine_of(runtime), run_id)]
 
 

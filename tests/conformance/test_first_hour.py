@@ -170,7 +170,7 @@ def test_the_first_hour(tmp_path: Path) -> None:
         call = waiting_call(hour.run(toolgen, "run", "clerk", add, code=3))
         worker.kill()
         worker.communicate()
-        assert "waiting" in hour.run(toolgen, "runs", "list", "--state", "waiting")
+        assert "waiting" in hour.run(toolgen, "runs", "list", "--status", "waiting")
         assert '{"id":3}' in hour.run(toolgen, "approve", call, "--yes")
     with hour.step("a desktop client by MCP"):
         settings = json.loads(hour.run(toolgen, "mcp", "serve", "--session", "s-1", "--print-config"))

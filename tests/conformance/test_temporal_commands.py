@@ -76,7 +76,7 @@ def toolgen(project: ProjectFolder, *args: str) -> Done:
 def state(project: ProjectFolder, run_id: str) -> str:
     shown = project.run("runs", "show", run_id)
     assert shown.code == 0, shown.err
-    return str(json.loads(shown.out)["state"])
+    return str(json.loads(shown.out)["status"])
 
 
 def persons(project: ProjectFolder, run_id: str) -> list[str]:
@@ -108,7 +108,7 @@ def test_workers_of_two_roles_execute_what_commands_answer_cancel_and_erase(
             listed
         )
         shown = toolgen(runs, "runs", "show", "r-1")
-        assert (shown.code, json.loads(shown.out)["state"]) == (0, "completed"), shown.err
+        assert (shown.code, json.loads(shown.out)["status"]) == (0, "completed"), shown.err
 
         ids = {line.split()[-1]: line.split()[3] for line in listed.splitlines() if "confirmation" in line}
         done = toolgen(runs, "approve", ids["disk?"], "--yes", "--by", "jo")
@@ -195,10 +195,10 @@ def test_a_call_of_a_killed_worker_is_settled(runs: ProjectFolder) -> None:
                 assert approving.wait(PATIENCE_S) == 1
                 wait_until_over(runs, "r-1")
                 assert persons(runs, "r-1") == ["jo"], "once, although its activity gave no result"
-                assert "outcome unknown: " in toolgen(runs, "runs", "list", "--state", "unknown").out
+                assert "outcome unknown: " in toolgen(runs, "runs", "list", "--status", "unknown").out
                 done = toolgen(runs, "runs", "resolve", "r-1", "call_wipe", "--not-run", "--by", "jo")
                 assert done.code == 0, done.err
-                assert runs.run("runs", "list", "--state", "unknown").out == ""
+                assert runs.run("runs", "list", "--status", "unknown").out == ""
                 assert "outcome_unknown: its process ended while it was executed" in second.log
                 assert "Traceback" not in second.log
     assert did(runs) == []

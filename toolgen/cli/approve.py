@@ -225,9 +225,9 @@ async def show_waiting(project: Project, session: str | None, format: Listing) -
     if suspects:
         print("others are unsealed or tampered, look at them: toolgen runs check", file=sys.stderr)
     if asking and not (waiting or suspects):
-        print("see what agents ask, which chat answers: toolgen runs list --state waiting", file=sys.stderr)
+        print("see what agents ask, which chat answers: toolgen runs list --status waiting", file=sys.stderr)
     if going_on and not waiting:
-        print("see what goes on, or was left: toolgen runs list --state running", file=sys.stderr)
+        print("see what goes on, or was left: toolgen runs list --status running", file=sys.stderr)
     return 0
 
 

@@ -60,7 +60,9 @@ _ToolName = Annotated[str, typer.Argument(help="Id or name of the tool.", metava
 def list_(
     state: Annotated[
         Listed | None,
-        typer.Option(help="Only runs in this state; `unknown` where a call has an unknown outcome."),
+        typer.Option(
+            "--status", help="Only runs with this status; `unknown` if the outcome of a call is unknown."
+        ),
     ] = None,
     session: Annotated[str, typer.Option(help="Only runs of this session.", metavar="ID")] = "",
     limit: Annotated[int, typer.Option(help="At most so many.", min=1, metavar="N")] = 100,
@@ -70,7 +72,7 @@ def list_(
 ) -> None:
     """List runs, the newest first.
 
-    Such as: toolgen runs list --state waiting
+    Such as: toolgen runs list --status waiting
     """
     from .outcome import print_error_records
     from .runs import list_runs

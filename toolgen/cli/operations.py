@@ -35,7 +35,7 @@ async def check_runs(
 ) -> int:
     """Print what is damaged, and each call that waits and is not sealed, and adopt those that can be.
 
-    As JSON each is an object on a line. Its `state` is `lost` or `damaged` with a `message`, or of a call
+    As JSON each is an object on a line. Its `status` is `lost` or `damaged` with a `message`, or of a call
     with `run_id`, `op`, `id`, `tool` and `record`, without its seal.
 
     Return 1 where something is damaged, or some are left, which nobody can answer.
@@ -86,7 +86,7 @@ async def _show_damage(runtime: Runtime, engine: Engine, as_json: bool) -> tuple
 def _show_states(state: str, messages: Iterable[str], as_json: bool) -> None:
     for message in messages:
         print(
-            printable(json.dumps({"state": state, "message": message}) if as_json else f"{state}: {message}")
+            printable(json.dumps({"status": state, "message": message}) if as_json else f"{state}: {message}")
         )
 
 
@@ -107,7 +107,7 @@ async def _adopt(
 
 def _object(runtime: Runtime, call: CheckedCall) -> dict[str, Any]:
     """Return what a program gets of a call."""
-    facts = {"run_id": call.run_id, "op": call.op, "state": call.state, "id": call.id, "tool": call.tool}
+    facts = {"run_id": call.run_id, "op": call.op, "status": call.state, "id": call.id, "tool": call.tool}
     record = shown_record(runtime, call.record) if isinstance(call.record, dict) else None
     return {**facts, "record": record and {key: value for key, value in record.items() if key != "seal"}}
 

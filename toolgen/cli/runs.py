@@ -100,7 +100,7 @@ async def show_run(project: Project, run_id: str, *, as_json: bool = True) -> in
         resolved = await resolved_ends(engine, run_id, events)
         times = span_of(events, is_over=status.is_over)
         record = {**_record(status), **(times.record() if times else {})}
-        record |= {"events": events, "unknown": unknown, "resolved": resolved}
+        record |= {"events": events, "unknown_calls": unknown, "resolved": resolved}
         shown = shown_run(runtime, record)
         if not as_json:
             await _show_line(runtime, engine, runtime.runs.status_of(status))
@@ -116,7 +116,7 @@ def _record(status: RunStatus) -> dict[str, Any]:
     """Return what a program gets of a run without a look at its log."""
     return {
         "run_id": status.run_id,
-        "state": status.state,
+        "status": status.state,
         "error": status.error,
         "session": status.session,
         "awaiting": [{"op": wait.op, "about": wait.about} for wait in status.awaiting],
@@ -137,11 +137,11 @@ async def _show_record(runtime: Runtime, engine: Engine, status: RunStatus) -> N
     )
     record["awaiting"] = [{**wait, "seal": seals.get(wait["op"], "")} for wait in record["awaiting"]]
     try:
-        record["unknown"] = [end["tool_call_id"] for end in await unknown_ends(engine, status.run_id)]
+        record["unknown_calls"] = [end["tool_call_id"] for end in await unknown_ends(engine, status.run_id)]
         times = await _span(engine, status)
         record |= times.record() if times else {}
     except StoreCorruptError as error:  # of this run; the others can be listed
-        record |= {"error": error.message, "unknown": []}
+        record |= {"error": error.message, "unknown_calls": []}
     show_line(shown_run(runtime, record))
 
 
