@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pytest
 
 from tests.selection import diagonal
-from toolgen.shapes.foreign import bounded_patterns, counted_patterns
+from toolgen.shapes.foreign import bounded_patterns
 from toolgen.shapes.foreign.bounded_patterns import is_quick, work_to_compile
 from toolgen.shapes.foreign.rules import Rules
-from toolgen.shapes.pattern_steps import steps_of_automata
 
 LONG = "ab" * 2_000_000
 QUADRATIC = "(?=.*c)[ab]*"
@@ -142,23 +140,6 @@ def test_a_pattern_that_takes_long_to_compile_is_not_tried(
     assert tried == []
     assert is_quick(r"\s" * 40)
     assert len(tried) == 1
-
-
-def test_no_automaton_is_built_before_a_document_has_much_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    built = []
-
-    def building(patterns: Iterable[str]) -> Mapping[str, int]:
-        built.append(patterns)
-        return steps_of_automata(patterns)
-
-    monkeypatch.setattr(counted_patterns, "steps_of_automata", building)
-    words = "|".join(f"(w{number})" for number in range(30))
-    rules = bounded(of(f"^({words})$"))
-    assert rules.issues("w7") == ()
-    assert [issue.constraint for issue in rules.issues("w30")] == ["invalid_pattern"]
-    assert built == []
-    rules.issues("w" * 1_000_000)
-    assert len(built) == 1
 
 
 @pytest.mark.parametrize(

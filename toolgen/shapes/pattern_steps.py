@@ -1,19 +1,17 @@
 """What a match of a pattern takes: steps for each character, as the text of the pattern tells.
 
 Rust's regex builds a deterministic automaton as it reads, and remembers it while it is small. Of a pattern
-with few states it is; of one with many, `pattern_automaton` may find that it is, and what it takes to build
-it once. Otherwise it may be made anew at each character, with all states that are live there. A pattern with
-look-around or back-references runs on an engine that backtracks.
+with few states it is; that of one with many may be made anew at each character, with all states that are live
+there. A pattern with look-around or back-references runs on an engine that backtracks.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Final
 
-from .pattern_automaton import work_of_automaton
-from .steps import current_steps
+from .steps import take_steps
 
 A_STEP: Final = 16
 """Parts of a step: a pattern with few states takes one part for each character."""
@@ -28,12 +26,12 @@ _LIVE: Final = A_STEP // 4
 _LIVE_WIDE: Final = 10
 """The same where its characters may be of more than one byte, with a state for each."""
 _WIDE: Final = re.compile(r"\\[dwspuDWSP]|\[\^|\.|\(\?[a-z]*i|[^\x00-\x7f]")
+_SHORT: Final = 128
+"""Bytes of a text that cannot bring more copies of one repeated character to life."""
 _VERBOSE: Final = re.compile(r"\(\?[a-zA-Z]*x")
 """The flag with which a pattern may have comments, whose text says nothing of it."""
 _ENDS_OF_WORDS: Final = re.compile(r"\\[bB]")
 """What no automaton finds in a text beyond ASCII."""
-_MOST_WORK: Final = 110_000
-"""States that are looked at to find the automata of all patterns of a schema."""
 _MOST: Final = 10**9
 _BACKTRACKS: Final = re.compile(r"\(\?(?!:)|\\[1-9kKGbB]|(?:[*+?]|\{[0-9,]+\})\+")
 """Look-around, back-references, atomic groups, ends of words: what may be one of them, and flags."""
@@ -49,53 +47,45 @@ def may_backtrack(pattern: str) -> bool:
     return _BACKTRACKS.search(pattern) is not None
 
 
-def parts_a_character(pattern: str) -> int:
-    """Return the parts of a step, `A_STEP` to one, that a match takes for each character at most."""
-    live = _MOST if _VERBOSE.search(pattern) else _live_states(pattern)
+def parts_a_character(pattern: str, longest: int = _MOST) -> int:
+    """Return the parts of a step, `A_STEP` to one, that a match takes for each character at most.
+
+    `longest` are the bytes of the text.
+    """
+    live = _MOST if _VERBOSE.search(pattern) else _live_states(pattern, longest)
     each = _LIVE if _WIDE.search(pattern) is None else _LIVE_WIDE
     if live <= _FEW:
         return 1 if _ENDS_OF_WORDS.search(pattern) is None else each * (1 + live)
     return _BUILT + each * live
 
 
-def steps_of_automata(patterns: Iterable[str]) -> Mapping[str, int]:
-    """Return the steps to build the automaton of each pattern of a schema that has a small one."""
-    automata, left = {}, _MOST_WORK
-    for pattern in sorted(set(patterns), key=lambda text: (len(text), text)):
-        if 1 < parts_a_character(pattern) <= left:  # each live state is looked at a few times
-            work, is_whole = work_of_automaton(pattern)
-            left -= work
-            if is_whole:
-                automata[pattern] = work
-    return automata
+@lru_cache(1_024)
+def _parts_of_short(pattern: str) -> int:
+    return parts_a_character(pattern, _SHORT)
 
 
-def take_match(pattern: str, text: str, parts: int, building: int | None) -> None:
+def take_match(pattern: str, text: str, parts: int) -> None:
     """Take the steps of a match by an engine that does not backtrack.
 
-    `building` are those of its whole automaton, None where they have no bound.
+    `parts` are those of the pattern for any text.
 
     Raises:
         TooComplexError: so many are not left.
     """
-    if (steps := current_steps()) is None:
-        return
     is_ascii = text.isascii()
     size = len(text) if is_ascii else len(text.encode(errors="surrogatepass"))
     if is_ascii and parts < _BUILT:
-        steps.take(A_MATCH + size // A_STEP)
-    elif building is None:
-        steps.take(A_MATCH + size * parts // A_STEP)
-    else:
-        steps.take(A_MATCH + size // A_STEP)
-        steps.take_building(pattern, building, size * parts // A_STEP)
+        parts = 1
+    elif size <= _SHORT:
+        parts = _parts_of_short(pattern)
+    take_steps(A_MATCH + size * parts // A_STEP)
 
 
-def _live_states(pattern: str) -> int:
+def _live_states(pattern: str, longest: int) -> int:
     """Return a bound of the states that may be live at one character.
 
     In an anchored pattern one is, up to the first term of variable length; from there on each term may be, as
-    often as it is repeated.
+    often as it is repeated; of a repeated character, each copy began at another place of the text.
     """
     groups = [0]
     """The states of the groups that are open, the outermost first."""
@@ -120,7 +110,8 @@ def _live_states(pattern: str) -> int:
             last, is_group = 1, False
             groups[-1] += 1
         if term["least"] is not None:
-            more = last * (max(int(term["most"] or 0), int(term["least"]), 1) - 1)
+            times = max(int(term["most"] or 0), int(term["least"]), 1)
+            more = last * ((times if is_group else min(times, longest)) - 1)
             groups[-1] += more
-            last += more
+            last, is_group = last + more, True
     return 1 if fixed is None else min(sum(groups) - fixed, _MOST)

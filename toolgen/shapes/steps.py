@@ -18,23 +18,10 @@ MOST_STEPS: Final = 1_000_000
 class Steps:
     """What is left of the budget of one document."""
 
-    __slots__ = ("_built", "left")
+    __slots__ = ("left",)
 
     def __init__(self, left: int = MOST_STEPS) -> None:
         self.left = left
-        self._built: dict[str, int] = {}
-        """Steps that were taken to build the automata of patterns."""
-
-    def take_building(self, pattern: str, number: int, most: int) -> None:
-        """Take the steps to build an automaton, `number` in all, that are not taken yet; up to `most`.
-
-        Raises:
-            TooComplexError: so many are not left.
-        """
-        built = self._built.get(pattern, 0)
-        more = min(number - built, most)
-        self._built[pattern] = built + more
-        self.take(more)
 
     def take(self, number: int) -> None:
         """Take so many steps.
@@ -65,11 +52,6 @@ class document_steps:
     def __exit__(self, *error: object) -> None:
         if self._token is not None:
             _current.reset(self._token)
-
-
-def current_steps() -> Steps | None:
-    """Return the budget of the document that is checked; of no document there is none."""
-    return _current.get()
 
 
 def take_steps(number: int) -> None:

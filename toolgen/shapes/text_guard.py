@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from typing import Any, Final, TypeVar
@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 from pydantic_core import SchemaValidator, ValidationError
 from pydantic_core import core_schema as cs
 
-from .pattern_steps import A_STEP, parts_a_character, steps_of_automata, take_match
+from .pattern_steps import A_STEP, parts_a_character, take_match
 from .steps import MOST_STEPS, document_steps
 from .union_guard import mapped, nodes_of
 
@@ -34,22 +34,11 @@ def count_patterns(validate: Callable[..., T], schema: AnySchema) -> Callable[..
     most = _PARTS // sum(parts)
 
     @cache
-    def automata() -> Mapping[str, int]:
-        return steps_of_automata(patterns)
-
-    @cache
-    def most_built() -> int:
-        """The length of a document for which the automata are built and run in a quarter of the steps."""
-        built = automata()
-        more = sum(1 if pattern in built else parts_a_character(pattern) for pattern in patterns)
-        return (_PARTS - sum(built.values()) * A_STEP) // more
-
-    @cache
     def counting() -> SchemaValidator:
-        return SchemaValidator(_counted(schema, automata()), _use_prebuilt=False)
+        return SchemaValidator(_counted(schema), _use_prebuilt=False)
 
     def counted(document: bytes | str, **options: Any) -> T:
-        if len(document) <= most or len(document) <= most_built():
+        if len(document) <= most:
             return validate(document, **options)
         with document_steps():
             with suppress(ValidationError):
@@ -65,16 +54,16 @@ def _pattern(node: AnySchema) -> str | None:
     return pattern if isinstance(pattern, str) else None
 
 
-def _counted(schema: AnySchema, automata: Mapping[str, int]) -> AnySchema:
+def _counted(schema: AnySchema) -> AnySchema:
     """Return a core schema whose patterns take steps before they are matched."""
-    made = mapped(schema, lambda part: _counted(part, automata))
+    made = mapped(schema, _counted)
     if (pattern := _pattern(schema)) is None:
         return made
-    parts, building = parts_a_character(pattern), automata.get(pattern)
+    parts = parts_a_character(pattern)
 
     def take(text: object) -> object:
         if isinstance(text, str):
-            take_match(pattern, text, parts, building)
+            take_match(pattern, text, parts)
         return text
 
     outer = {"ref": made.pop("ref")} if "ref" in made else {}

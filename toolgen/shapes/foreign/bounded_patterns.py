@@ -61,10 +61,7 @@ class BoundedPatterns:
 
     def are_matched_in(self, document: Json) -> bool:
         """Return whether patterns are matched in a document."""
-        use = self._use
-        if use is None or not _has_more_text(document, use.text_of_any):
-            return True
-        return not _has_more_text(document, use.most_text)
+        return self._use is None or not _has_more_text(document, self._use.most_text)
 
 
 def _patterns(schema: Any) -> Iterator[str]:

@@ -17,14 +17,7 @@ from jsonschema_rs import ValidationErrorKind as Kind
 from toolgen.contract.json_value import Json
 
 from ..issues import TooComplexError
-from ..pattern_steps import (
-    A_MATCH,
-    A_STEP,
-    may_backtrack,
-    parts_a_character,
-    steps_of_automata,
-    take_match,
-)
+from ..pattern_steps import A_MATCH, A_STEP, may_backtrack, parts_a_character, take_match
 from ..steps import MOST_STEPS, Steps, take_steps
 from .schema import MAPS, VALUES
 from .targets import Targets
@@ -54,15 +47,12 @@ def linear_engine(pattern: str) -> Any:
 class Match:
     """Matches strings with one pattern, in counted steps."""
 
-    def __init__(
-        self, pattern: str, most: int = MOST_STEPS, *, backtracks: bool = False, building: int | None = None
-    ) -> None:
+    def __init__(self, pattern: str, most: int = MOST_STEPS, *, backtracks: bool = False) -> None:
         """Match with the engine that backtracks where the other cannot, or where `backtracks` says so."""
         self._pattern = pattern
         self._most = most
         """Steps back of one match at most."""
         self._parts = parts_a_character(pattern)
-        self._building = building
         self._linear = None if backtracks else linear_engine(pattern)
         self._engines: dict[int, Any] = {}
 
@@ -73,7 +63,7 @@ class Match:
             TooComplexError: the steps of the document do not suffice to find out.
         """
         if self._linear is not None:
-            take_match(self._pattern, text, self._parts, self._building)
+            take_match(self._pattern, text, self._parts)
             return bool(self._linear.is_valid(text))
         take_steps(A_MATCH)
         limit = _LEAST
@@ -105,49 +95,23 @@ class PatternUse:
         self._keys = [Match(text, 6_400, backtracks=True) for text, of_key in slow if of_key]
         """The patterns of keys that may backtrack; jsonschema-rs matches keys itself."""
         self._backtracks = any(not of_key for _, of_key in slow)
-        self._texts = {text for text, _ in patterns}
-        self._texts_of_keys = {text for text, of_key in patterns if of_key}
         self.parts = self._weight(schema, {}, _parts) if patterns else 0
         """Parts of steps for one character of a document at most, or `A_MATCH` steps for a string."""
 
     @cached_property
-    def _automata(self) -> Mapping[str, int]:
-        return steps_of_automata(self._texts)
-
-    @cached_property
-    def once_built(self) -> tuple[int, int]:
-        """The parts for one character where automata are remembered, and the steps to build these."""
-        parts = self._weight(self._schema, {}, lambda text, _: self._built_parts(text))
-        return parts, sum(self._automata.values())
-
-    @cached_property
-    def _of_keys(self) -> tuple[int, int]:
+    def _of_keys(self) -> int:
         """The same for the keys of a document."""
-        parts = self._weight(self._schema, {}, lambda text, of_key: self._built_parts(text) if of_key else 0)
-        return parts, sum(self._automata.get(text, 0) for text in self._texts_of_keys)
-
-    def _built_parts(self, text: str) -> int:
-        return 1 if text in self._automata else parts_a_character(text)
-
-    @property
-    def text_of_any(self) -> int:
-        """The characters that all patterns are matched with in the steps of one document, or fewer."""
-        return MOST_STEPS * A_STEP // max(1, self.parts)
+        return self._weight(self._schema, {}, lambda text, of_key: parts_a_character(text) if of_key else 0)
 
     @property
     def most_text(self) -> int:
-        """The same, exactly: to build the automata for it may take longer than all else of a schema."""
-        parts, building = self.once_built
-        return max((MOST_STEPS - building) * A_STEP // max(1, parts), self.text_of_any)
+        """The characters that all patterns are matched with in the steps of one document."""
+        return MOST_STEPS * A_STEP // max(1, self.parts)
 
     @property
     def keywords(self) -> dict[str, Any]:
         """The keyword `pattern` that counts, for a validator of this schema."""
-        automata = self._automata
-
-        @cache
-        def match_of(pattern: str) -> Match:
-            return Match(pattern, building=automata.get(pattern))
+        match_of = cache(Match)
 
         class Counted:
             def __init__(self, schema: Any, pattern: str, path: Any) -> None:
@@ -172,18 +136,12 @@ class PatternUse:
             for key in _keys(document):
                 match.fits(key)
             steps.take((left - steps.left) * min(self.parts, _MANY))
-        if not self._backtracks:
-            if size * self.parts <= _PARTS:
-                steps.take(size * self.parts // A_STEP)
-                return False
-            parts, building = self.once_built
-            if size * parts + building * A_STEP <= _PARTS:
-                steps.take(size * parts // A_STEP + building)
-                return False
-        if self._texts_of_keys:
-            parts, building = self._of_keys
+        if not self._backtracks and size * self.parts <= _PARTS:
+            steps.take(size * self.parts // A_STEP)
+            return False
+        if self._of_keys:
             read = sum(len(key.encode(errors="surrogatepass")) for key in _keys(document))
-            steps.take(min(read * self.parts // A_STEP, read * parts // A_STEP + building))
+            steps.take(read * self._of_keys // A_STEP)
         return True
 
     def _weight(self, schema: Any, counted: dict[int, int], parts_of: Callable[[str, bool], int]) -> int:

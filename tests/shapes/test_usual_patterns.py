@@ -1,4 +1,4 @@
-"""Patterns of long lists: the steps that their automata take, and those of patterns that have none."""
+"""Patterns of lists and of long texts: the usual ones are within the steps of a document."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from pydantic import Field, TypeAdapter
 from tests.selection import first
 from toolgen.shapes.foreign.rules import Rules
 from toolgen.shapes.issues import TOO_COMPLEX, FieldIssue
-from toolgen.shapes.pattern_automaton import work_of_automaton
 from toolgen.shapes.steps import MOST_STEPS, document_steps
 from toolgen.shapes.text_guard import count_patterns
 
@@ -63,9 +62,9 @@ def spent(schema: Any, document: Any) -> tuple[tuple[FieldIssue, ...], int]:
 
 
 @pytest.mark.parametrize("name", first(HONEST, 2))
-def test_ten_thousand_usual_texts_are_no_reason_to_refuse_them(name: str) -> None:
+def test_hundreds_of_usual_texts_are_no_reason_to_refuse_them(name: str) -> None:
     pattern, text = HONEST[name]
-    texts = [text % number for number in range(9_990)]
+    texts = [text % number for number in range(300)]
     issues, steps = spent(of(pattern), {"l": texts})
     assert (issues, steps < MOST_STEPS) == ((), True)
     (issue,), _ = spent(of(pattern), {"l": [*texts[:90], "\n"]})
@@ -111,45 +110,3 @@ def test_what_takes_long_without_backtracking_is_too_complex(schema: Any, docume
     issues, steps = spent(schema, document)
     assert issues == (TOO_COMPLEX,)
     assert steps <= MOST_STEPS + 1
-
-
-@pytest.mark.exhaustive
-@pytest.mark.parametrize(
-    "pattern",
-    [
-        SLOW,
-        "^(a|b)*a(a|b){20}",
-        "[ab]{90}c$",
-        "^a$b",
-        "(?i)^a{90}",
-        r"^\p{L}*a{90}",
-        "^[a&&b]*a{90}",
-        r"^(?:\b|a)*a{90}",
-        "^(?=a)a{90}",
-        "^((){9999}){9999}$",
-        "^((((a{9}){9999}){9999}){9999}){9999}$",
-        "^" + "(" * 40 + "a" + ")" * 40,
-        "^(a",
-        "^a{5,2}",
-        "^[é][ß][ü][ä][ö]+a{90}",
-    ],
-)
-def test_what_may_be_large_or_is_not_understood_has_no_automaton(pattern: str) -> None:
-    work, is_whole = work_of_automaton(pattern)
-    assert not is_whole
-    assert work < 150_000
-
-
-@pytest.mark.parametrize(
-    ("pattern", "most"),
-    [
-        ("^[a-c]{3}$", 60),
-        ("^a|^b{2}(?:c+|.)*$", 150),
-        ("^[^a]{1,50}a$", 1_000),
-        (HONEST["address"][0], 3_000),
-    ],
-)
-def test_an_automaton_of_few_states_is_known(pattern: str, most: int) -> None:
-    work, is_whole = work_of_automaton(pattern)
-    assert is_whole
-    assert 0 < work <= most
