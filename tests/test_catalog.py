@@ -16,7 +16,6 @@ import benchmarks.generate
 from tests.selection import first
 from toolgen.catalog import CatalogueError, format_schema, load_catalogue, read_catalogue
 from toolgen.catalog.entry import tool_digest
-from toolgen.catalog.entry_texts import catalog_entry
 from toolgen.catalog.reader import FORMAT_ID
 from toolgen.catalog.shared_types import SharedTypes, with_types
 from toolgen.codegen import generate
@@ -70,11 +69,8 @@ def digest_of(catalogue: dict[str, Any]) -> str:
 
 def shared(tools: list[dict[str, Any]]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Return the types of several tools, and the tools with references to them."""
-    entries = list(map(catalog_entry, tools))
-    assert [entry.value() for entry in entries] == tools
-    types = SharedTypes(type_ for entry in entries for type_ in entry.types)
-    lines = [json.loads(types.line(entry.text, entry.types)) for entry in entries]
-    return {name: json.loads(text) for name, text in types.types().items()}, lines
+    types = SharedTypes(tools)
+    return types.types(), [types.short(tool) for tool in tools]
 
 
 def test_a_type_of_several_tools_stands_in_a_file_once() -> None:

@@ -113,14 +113,9 @@ def canonical(value: Json) -> str:
 
 def tool_entry(of: ToolRecord) -> dict[str, Json]:
     """Return the entry of a tool, its keys in the order in which they are written."""
-    return _with_digest(tool_facts(of))
-
-
-def tool_facts(of: ToolRecord) -> dict[str, Json]:
-    """Return the entry of a tool without its digest, which comes last."""
     facts = of.facts
     hints: dict[str, Json] = {"call": facts.call_hint, "result": facts.result_hint}
-    return _present(
+    entry = _present(
         {
             **_head(of.id, of.name, of.toolset),
             "title": facts.title,
@@ -153,6 +148,7 @@ def tool_facts(of: ToolRecord) -> dict[str, Json]:
             "meta": dict(facts.meta) or None,
         }
     )
+    return _with_digest(entry)
 
 
 def native_entry(of: NativeToolRecord) -> dict[str, Json]:

@@ -6,8 +6,9 @@ A schema, or one of its `$defs`, is `{"$ref": "#/types/NAME"}` then: a JSON Poin
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from hashlib import sha256
+from typing import Any, Final
 
 from toolgen.contract.json_value import compact
 from toolgen.contract.names import TYPES
@@ -16,86 +17,71 @@ _TYPED: Final = frozenset("payload result artifacts errors confirmation long_run
 """Keys of an entry below which a `schema` stands."""
 
 
-class UsedType(NamedTuple):
-    """A type of a tool, as far as it decides which of them stand once in a file."""
-
-    name: str
-    digest: str
-    """Equal for equal schemas; "" of one that has what a reader would take for a reference."""
-    is_nested: bool = False
-    """It is a definition that has `$defs`."""
-    definitions: tuple[UsedType, ...] = ()
-    text: tuple[str, ...] = ()
-    """The JSON of the schema, in parts: between them stand those of the definitions."""
-
-
 class SharedTypes:
     """The schemas that stand more than once in some entries, by the names of their types.
 
     Where one name has several schemas, it is the one that stands there most often.
     """
 
-    def __init__(self, types: Iterable[UsedType]) -> None:
-        roots: Counter[tuple[str, str]] = Counter()
-        used: dict[tuple[str, str], UsedType] = {}
-        for type_ in types:
-            roots[type_[:2]] += 1
-            used[type_[:2]] = type_
-        counts = Counter(roots)
+    def __init__(self, entries: Iterable[Mapping[str, Any]]) -> None:
+        self._keys: dict[int, str] = {}
+        """What is equal for equal schemas, by the identity of these."""
+        self._is_plain = True
+        """Whether no schema has what a reader would take for a reference."""
+        self._types: dict[str, Any] = {}
         self._inner: set[str] = set()
         """Names of definitions that have `$defs`: a reader looks at those of a whole schema alone."""
-        for root in roots:
-            for definition in used[root].definitions:
-                counts[definition[:2]] += 1
-                used[definition[:2]] = definition
-                if definition.is_nested:
-                    self._inner.add(definition.name)
-        self._types: dict[str, UsedType] = {}
-        if not all(digest for _, digest in counts):
-            return
-        for (name, digest), count in counts.most_common():
-            if count > 1 and name not in self._types:
-                self._types[name] = used[name, digest]
+        used: dict[tuple[str, str], Any] = {}
+        counts = Counter[tuple[str, str]]()
+        for part in (part for entry in entries for part in typed_parts(entry)):
+            type_ = class_of(part), self._key(part["schema"])
+            counts[type_] += 1
+            used[type_] = part["schema"]
+        for root in [*used.values()]:
+            for name, schema in definitions_of(root).items():
+                type_ = name, self._key(schema)
+                counts[type_] += 1
+                used[type_] = schema
+                if definitions_of(schema):
+                    self._inner.add(name)
+        if self._is_plain:
+            for (name, key), count in counts.most_common():
+                if count > 1:
+                    self._types.setdefault(name, used[name, key])
 
-    def types(self) -> dict[str, str]:
-        """Return the JSON of what stands under `types`."""
+    def types(self) -> dict[str, Any]:
+        """Return what stands under `types`."""
         return {
-            name: "".join(_whole(type_) if name in self._inner else self._with_references(type_))
-            for name, type_ in sorted(self._types.items())
+            name: schema if name in self._inner else self._with_references(schema)
+            for name, schema in sorted(self._types.items())
         }
 
-    def line(self, text: Sequence[str], types: Iterable[UsedType]) -> str:
-        """Return the JSON of an entry with references in the place of the shared schemas.
+    def short(self, entry: Mapping[str, Any]) -> dict[str, Any]:
+        """Return an entry with references in the place of the shared schemas."""
+        return changed_parts(entry, self._short)
 
-        It is given in parts, between which stand the schemas of its types.
-        """
-        parts = [text[0]]
-        for type_, after in zip(types, text[1:], strict=True):
-            parts += self._reference(type_) or self._with_references(type_)
-            parts.append(after)
-        return "".join(parts)
+    def _short(self, part: dict[str, Any]) -> dict[str, Any]:
+        schema = part["schema"]
+        return {**part, "schema": self._reference(class_of(part), schema) or self._with_references(schema)}
 
-    def _with_references(self, type_: UsedType) -> Iterator[str]:
-        return _filled(type_.text, (self._reference(inner) or inner.text for inner in type_.definitions))
+    def _with_references(self, schema: Any) -> Any:
+        definitions = {
+            name: self._reference(name, inner) or inner for name, inner in definitions_of(schema).items()
+        }
+        return {**schema, "$defs": definitions} if definitions else schema
 
-    def _reference(self, type_: UsedType) -> tuple[str, ...]:
-        """Return the JSON of the reference to a type; nothing where it is not shared."""
-        shared = self._types.get(type_.name)
-        if shared is None or shared.digest != type_.digest:
-            return ()
-        return (compact({"$ref": TYPES + type_.name}),)
+    def _reference(self, name: str, schema: Any) -> dict[str, Any] | None:
+        """Return the reference to a type; None where it is not shared."""
+        is_shared = name in self._types and self._key(self._types[name]) == self._key(schema)
+        return {"$ref": TYPES + name} if is_shared else None
 
-
-def _whole(type_: UsedType) -> Iterator[str]:
-    """Yield the parts of the JSON of a schema."""
-    return _filled(type_.text, (inner.text for inner in type_.definitions))
-
-
-def _filled(text: Sequence[str], between: Iterable[Sequence[str]]) -> Iterator[str]:
-    yield text[0]
-    for parts, after in zip(between, text[1:], strict=True):
-        yield from parts
-        yield after
+    def _key(self, schema: Any) -> str:
+        if id(schema) not in self._keys:
+            inner: dict[str, Any] = {name: self._key(each) for name, each in definitions_of(schema).items()}
+            text = compact([{**schema, "$defs": inner} if inner else schema])
+            self._is_plain = self._is_plain and f'"{TYPES}' not in text
+            self._keys[id(schema)] = sha256(text.encode()).hexdigest()
+        return self._keys[id(schema)]
 
 
 def with_types(tool: Mapping[str, Any], types: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,19 +7,38 @@ and of agents have one tool per line.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
-from toolgen.contract.json_value import Json, without_surrogates
+from pydantic_core import PydanticSerializationError, to_json
+
+from toolgen.contract.json_value import Json, compact, without_surrogates
 from toolgen.contract.names import CATALOG_FORMAT
 from toolgen.contract.record import frozen_record
 from toolgen.shapes.design.schema import ASSERTED_FORMATS
 
 from .entry import canonical, sha256
-from .entry_texts import CatalogEntry
 from .reader import FORMAT_ID
 from .shared_types import SharedTypes
-from .texts import SchemaTexts, compact, indented, parsed
+
+_EXPONENT: Final = re.compile(r"e-?\d+(?:[,\]}\n]|\Z)")
+_SMALL: Final = "0.0000"
+"""What small and large floats have in the JSON of pydantic, where Python writes `1e-05` and `1e+16`."""
+
+
+@frozen_record
+class CatalogEntry:
+    """One entry of the catalogue, whole."""
+
+    value: dict[str, Json]
+    canonical: str
+    """What the digest counts."""
+
+
+def catalog_entry(value: dict[str, Json]) -> CatalogEntry:
+    """Return an entry of the catalogue."""
+    return CatalogEntry(value=value, canonical=canonical(value))
 
 
 @frozen_record
@@ -49,40 +68,33 @@ def catalogue(
     further: Mapping[str, Json] | None = None,
     root: Root | None = None,
     is_reviewed: bool = False,
-    texts: SchemaTexts | None = None,
 ) -> str:
     """Return the text of a catalogue; tools are sorted by id.
 
     `agent` is whose tools they are, `further` what stands after them. Of a tool that is in `root` too stands
-    what differs. What is reviewed is indented. `texts` are those of other catalogues with the same schemas.
+    what differs. What is reviewed is indented.
     """
-    ordered = sorted(entries, key=lambda entry: entry.id)
-    texts = texts or SchemaTexts()
+    ordered = sorted(entries, key=lambda entry: str(entry.value["id"]))
     facts: dict[str, Json] = {} if agent is None else {"agent": agent}
     facts |= further or {}
     document: dict[str, Any] = {"$schema": FORMAT_ID, "catalog": _catalog(head, ordered, facts)}
     if agent is not None:
         document["agent"] = agent
     if root is None:
-        shared = SharedTypes(type_ for entry in ordered for type_ in entry.types)
-        lines = [shared.line(entry.text, entry.types) for entry in ordered]
+        shared = SharedTypes(entry.value for entry in ordered)
+        tools = [shared.short(entry.value) for entry in ordered]
         if types := shared.types():
             document["types"] = types
     else:
         document["catalog"]["root"] = root.path
-        lines = [compact(_difference(entry, root.entries[entry.id])) for entry in ordered]
-    if is_reviewed:
-        document["tools"] = parsed(f"[{','.join(lines)}]")
-        return _indented({**document, **(further or {})}, texts)
-    return "".join(_in_lines({**document, "tools": lines, **(further or {})}))
+        tools = [_difference(entry.value, root.entries[str(entry.value["id"])].value) for entry in ordered]
+    document |= {"tools": tools, **(further or {})}
+    return _indented(document) if is_reviewed else "".join(_in_lines(document))
 
 
-def _difference(entry: CatalogEntry, root: CatalogEntry) -> dict[str, Json]:
+def _difference(entry: Mapping[str, Json], root: Mapping[str, Json]) -> dict[str, Json]:
     """Return the id, and each key whose value is another one in the root's entry."""
-    if entry is root:
-        return {"id": entry.id}
-    theirs = root.value()
-    return {key: value for key, value in entry.value().items() if key == "id" or theirs.get(key) != value}
+    return {key: value for key, value in entry.items() if key == "id" or root.get(key) != value}
 
 
 def _catalog(head: Head, tools: Sequence[CatalogEntry], facts: Mapping[str, Json]) -> dict[str, Json]:
@@ -116,7 +128,7 @@ def _canonical_tools(tools: Sequence[CatalogEntry]) -> Iterator[str]:
     yield "]" if before == "," else "[]"
 
 
-def _indented(document: Mapping[str, Any], texts: SchemaTexts) -> str:
+def _indented(document: Mapping[str, Any]) -> str:
     """Return JSON on several lines, but the head on one."""
     margin = " "
     lines: list[str] = []
@@ -124,24 +136,25 @@ def _indented(document: Mapping[str, Any], texts: SchemaTexts) -> str:
         match key, value:
             case "catalog", _:
                 text = json.dumps(value, ensure_ascii=False)
-            case "types", dict():
-                inner = 2 * margin
-                types = (
-                    f"{inner}{compact(name)}: {texts.indented(each, margin, inner)}"
-                    for name, each in value.items()
-                )
-                text = "{\n" + ",\n".join(types) + f"\n{margin}}}"
             case _:
-                text = indented(value, margin, margin)
+                text = indented(value, margin).replace("\n", f"\n{margin}")
         lines.append(f'{margin}"{key}": {text}')
     return without_surrogates("{\n" + ",\n".join(lines) + "\n}\n")
 
 
-def _in_lines(document: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the parts of JSON with a tool, a type, an agent or a completion a line.
+def indented(value: Json, step: str) -> str:
+    """Return JSON on several lines, characters as they are, in an eighth of the time of `json.dumps`."""
+    try:
+        text = to_json(value, indent=len(step)).decode()
+    except PydanticSerializationError:  # lone surrogates
+        return json.dumps(value, ensure_ascii=False, indent=step)
+    if _SMALL in text or _EXPONENT.search(text):
+        return json.dumps(value, ensure_ascii=False, indent=step)
+    return text
 
-    Tools are given as JSON, and so are types by their names.
-    """
+
+def _in_lines(document: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the parts of JSON with a tool, a type, an agent or a completion a line."""
     before = "{\n"
     for key, value in document.items():
         yield f'{before}"{key}":'
@@ -154,10 +167,8 @@ def _lines(key: str, value: Any) -> Iterator[str]:
     """Yield the parts of a value, which stands on several lines where it holds several things."""
     lines: Iterable[str]
     match key, value:
-        case "tools", _:
-            lines = value
         case "types", _:
-            lines = (f"{compact(name)}:{schema}" for name, schema in value.items())
+            lines = (f"{compact(name)}:{compact(schema)}" for name, schema in value.items())
         case _, list():
             lines = map(compact, value)
         case _:

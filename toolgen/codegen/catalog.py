@@ -13,12 +13,10 @@ from toolgen.catalog.entry import (
     TypeRecord,
     confirmation_entry,
     native_entry,
-    tool_facts,
+    tool_entry,
     type_entry,
 )
-from toolgen.catalog.entry_texts import CatalogEntry, catalog_entry
-from toolgen.catalog.texts import SchemaTexts
-from toolgen.catalog.writer import Head, catalogue
+from toolgen.catalog.writer import CatalogEntry, Head, catalog_entry, catalogue
 from toolgen.contract.json_value import Json
 from toolgen.contract.policy import History, RunPolicy
 from toolgen.contract.tool_facts import Artifact, Confirmation, Error
@@ -38,17 +36,16 @@ class CatalogWriter:
         self.head = head
         self._shared = shared
         self._schemas = SchemaParts(shared=shared)
-        self._texts = SchemaTexts(self._schemas.shared_ids)
         self._records: dict[str, TypeRecord] = {}
         """Those of shared types by name."""
 
     def catalogue(self, entries: Iterable[CatalogEntry], **facts: Any) -> str:
         """Return the text of a catalogue, see `toolgen.catalog.writer.catalogue`."""
-        return catalogue(self.head, entries, texts=self._texts, **facts)
+        return catalogue(self.head, entries, **facts)
 
     def entry(self, record: ToolRecord) -> CatalogEntry:
         """Return the entry of a tool."""
-        return catalog_entry(tool_facts(record), self._texts, adds_digest=True)
+        return catalog_entry(tool_entry(record))
 
     def type_record(self, of: ObjectType, scope: Scope, examples: tuple[Json, ...] = ()) -> TypeRecord:
         """Return what a catalogue says of an object that crosses the JSON boundary."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from toolgen.catalog.entry_texts import CatalogEntry
-from toolgen.catalog.writer import Head, Root
+from toolgen.catalog.writer import CatalogEntry, Head, Root
 from toolgen.contract.names import CATALOG, COMPLETION_SCHEMAS
 from toolgen.contract.record import frozen_record
 from toolgen.expr.tree import Agent, Design, Service, Toolset

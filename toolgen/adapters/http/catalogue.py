@@ -10,8 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from toolgen.catalog.entry import ToolsetRecord, tool_entry
-from toolgen.catalog.entry_texts import catalog_entry
-from toolgen.catalog.writer import Head, catalogue
+from toolgen.catalog.writer import Head, catalog_entry, catalogue
 from toolgen.runtime import ReadonlyContext, Runtime, ToolSpec
 
 from .bodies import has_tag

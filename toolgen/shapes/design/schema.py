@@ -109,16 +109,13 @@ class SchemaParts:
         """Objects by identity, with their schemas and what these refer to."""
         self._roots: dict[int, Schema] = {}
         self._plain: dict[int, tuple[DataType, Schema]] = {}
-        self.shared_ids = set[int]()
-        """Identities of the schemas of shared objects."""
 
     def schema(self, root: ObjectType, objects: Objects) -> Schema:
         """Return the schema of the root with `$defs` for all it refers to, in order of first use."""
         if self._shared is None or self._shared.get(root.name) is not root:
             return self._whole(root, objects)
         if id(root) not in self._roots:
-            schema = self._roots[id(root)] = self._whole(root, objects)
-            self.shared_ids.add(id(schema))
+            self._roots[id(root)] = self._whole(root, objects)
         return self._roots[id(root)]
 
     def _whole(self, root: ObjectType, objects: Objects) -> Schema:
@@ -149,10 +146,7 @@ class SchemaParts:
             return cached[1:]
         writer = self._writer(objects)
         schema, references = writer.named(object_, tag), list(writer.references)
-        is_shared = self._shared is not None and self._shared.get(object_.name) is object_
-        if is_shared:
-            self.shared_ids.add(id(schema))
-        if is_shared or self._shared is None:
+        if self._shared is None or self._shared.get(object_.name) is object_:
             self._parts[key] = object_, schema, references
         return schema, references
 
