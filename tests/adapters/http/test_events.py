@@ -67,6 +67,7 @@ async def test_a_reader_that_was_cut_off_misses_nothing() -> None:
         ours = reader.last.partition(".")[0]
         for unknown in ("0000.1", f"{ours}.999", f"{ours}.x"):
             async with Reader(client, "/events", unknown) as reader:
+                await order(client, 5)  # else a reader that is told nothing would wait
                 [(_, lost)] = await reader.take(1)
             assert (lost["type"], lost["count"]) == ("events_dropped", 0)
     assert [event["result"] for _, event in seen] == [f"{number} tea" for number in range(5)]
