@@ -295,7 +295,12 @@ async def test_an_approved_call_of_a_tool_that_was_disabled_meanwhile_is_not_exe
             again = await made.waits.answer(token, {"approved": True}, by="jo")
             assert (again.status, again.json.decode()) == ("error", WHY)
             seen = [
-                (one.type, getattr(one, "decision", ""), getattr(one, "by", ""), getattr(one, "reason", ""))
+                (
+                    one.type,
+                    getattr(one, "decision", ""),
+                    getattr(one, "decided_by", ""),
+                    getattr(one, "reason", ""),
+                )
                 for one in await told.batch()
             ]
         assert seen == [
