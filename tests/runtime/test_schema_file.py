@@ -105,7 +105,7 @@ def test_a_catalogue_of_a_format_that_is_not_read_is_named(package: Path, format
     catalog = json.loads((package / CATALOG).read_text("utf-8"))
     catalog["catalog"]["format"] = format
     (package / CATALOG).write_text(json.dumps(catalog), "utf-8")
-    with pytest.raises(ToolgenError, match=f"is a catalogue of format {format}, and"):
+    with pytest.raises(ToolgenError, match=f"is a catalogue of format {format!r}, and"):
         _ = toolset().SPECS[0].payload.schema
 
 

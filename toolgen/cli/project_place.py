@@ -79,6 +79,7 @@ def with_settings(text: str, block: str, *, into: Mapping[str, str] | None = Non
         ToolgenError: the text is written in a way to which nothing can be added so.
     """
     end = "\r\n" if "\r\n" in text else "\n"
+    added: dict[str, Any]
     if into is None:
         apart = "" if not text.strip() else end if text.endswith(("\n", "\r")) else 2 * end
         new = f"{text}{apart}{block.replace(chr(10), end)}"

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any, get_args
 
 import pytest
-from pydantic_ai.exceptions import ModelConnectionError
 from pydantic_ai.messages import ModelResponse
 from pydantic_ai.models import Model
 from pydantic_ai.models.fallback import FallbackModel
@@ -32,7 +31,7 @@ from toolgen.agents import (
     RunOutput,
     agents_of,
 )
-from toolgen.agents.llm.failures import ProviderError, planner_error
+from toolgen.agents.llm.failures import ProviderError
 from toolgen.agents.llm.finish_reasons import finish_reason_of
 from toolgen.calls.toolsets.functions import function_toolset
 from toolgen.runtime import Runtime
@@ -243,13 +242,6 @@ async def test_an_error_within_a_stream_is_the_error_that_it_is(
     with pytest.raises(ProviderError, match=r"HTTP 529.*too many") as caught:
         await LLMPlanner(anthropic_model).plan_start(given())
     assert caught.value.most_attempts is None, "the provider is busy, and the answer did not just break off"
-
-
-@pytest.mark.parametrize(("has_begun", "most"), [(True, 3), (False, None)])
-def test_a_connection_that_breaks_within_an_answer_costs_money(has_begun: bool, most: int | None) -> None:
-    error = planner_error(ModelConnectionError("it", "reset by peer"), "it", has_begun=has_begun)
-    assert isinstance(error, ProviderError)
-    assert error.most_attempts == most
 
 
 async def test_a_body_that_is_none_of_a_provider_is_no_answer(
