@@ -39,6 +39,7 @@ PROPERTIES: Mapping[str, Any] = {
     "some": {"anyOf": [{**MAP, "minProperties": 1}, {"type": "null"}]},
     "large": {"enum": [1, 2**63]},
     "amount": {"type": "number", "default": 9007199254740993},
+    "whole": {"type": "integer", "default": 3.0},
     "either": {"anyOf": [{"type": "integer"}, {"type": "number", "maximum": 10}]},
     "amounts": {"type": "object", "additionalProperties": {"type": ["number", "null"]}},
     "shape": {"oneOf": [_tagged("dot", x={"type": "number"}), _tagged("line", to={"type": "number"})]},
@@ -104,8 +105,9 @@ def test_a_document_is_written_as_it_was_read(codec: Codec[Any], document: dict[
 
 
 def test_a_default_of_a_number_is_the_one_of_the_schema(codec: Codec[Any]) -> None:
-    amount = codec.decode("{}").amount
-    assert (type(amount), amount) == (int, 9007199254740993)
+    value = codec.decode("{}")
+    assert (type(value.amount), value.amount) == (int, 9007199254740993)
+    assert (type(value.whole), value.whole) == (int, 3)
 
 
 @pytest.mark.parametrize("document", [{"few": [{"a": {}, "b": {}}]}, {"some": {}}, {"large": 2**63 + 1}])

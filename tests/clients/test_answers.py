@@ -336,6 +336,12 @@ async def test_bytes_and_text_are_attributes() -> None:
     assert await read(answered, text) == Text(text="Grüße")
 
 
+async def test_of_a_form_the_first_value_of_a_key_counts() -> None:
+    form = Response(200, media="form")
+    of = operation(HTTP(verb="GET", path="/form", responses=(form,)), result=Text)
+    assert await read(answer(200, b"text=first&text=last"), of) == Text(text="first")
+
+
 @pytest.mark.parametrize("charset", ["punycode", "unicode_escape", "zlib", "no-such"])
 async def test_a_rare_charset_is_read_as_utf_8(charset: str) -> None:
     text = operation(
