@@ -6,7 +6,7 @@ import hashlib
 import secrets
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
@@ -94,7 +94,7 @@ class OAuth(TokenSource):
             if refused.code == "invalid_grant":
                 return None
             raise
-        return token if token.refresh_token else _with_refresh_token(token, credential.refresh_token)
+        return token if token.refresh_token else replace(token, refresh_token=credential.refresh_token)
 
     async def begin(self, service: str, requirement: Requirement) -> AuthorizationPage | None:
         flow, client = requirement.scheme.flow, self._client(service, requirement)
@@ -203,10 +203,3 @@ class OAuth(TokenSource):
 def name_of(state: str) -> str:
     """Return the name under which the authorization of a state is kept, which does not tell the state."""
     return f"authorization:{hashlib.sha256(state.encode(errors='surrogatepass')).hexdigest()}"
-
-
-def _with_refresh_token(token: Credential, refresh_token: str) -> Credential:
-    """Return a token with the refresh token that stays (RFC 6749, section 6)."""
-    return Credential(
-        secret=token.secret, refresh_token=refresh_token, expires_at=token.expires_at, scopes=token.scopes
-    )
