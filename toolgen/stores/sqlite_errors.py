@@ -35,6 +35,18 @@ _NOT_TEXT: Final = "decode to UTF-8"
 """A part of the message of the module `sqlite3`, which gives this error no code."""
 _REPAIR: Final = "restore it from a backup, or save what can be read with `sqlite3 FILE .recover`"
 _ALLOW: Final = "let the user of this process read and write the file and its folder"
+_PROBLEMS: Final[dict[int, tuple[type[StoreError], str, str]]] = {
+    sqlite3.SQLITE_FULL: (StoreFullError, "cannot grow: {}", ROOM),
+    sqlite3.SQLITE_NOTADB: (
+        ForeignFileError,
+        "is not a SQLite database",
+        "name a file that toolgen made, or a new one",
+    ),
+    sqlite3.SQLITE_CORRUPT: (StoreCorruptError, "is damaged: {}", _REPAIR),
+    sqlite3.SQLITE_CANTOPEN: (StoreDiskError, "cannot be opened: {}", f"{_ALLOW}; {FAILING}"),
+    sqlite3.SQLITE_IOERR: (StoreDiskError, "cannot be read or written: {}", FAILING),
+}
+_OTHER_PROBLEM: Final = (StoreError, "cannot be used: {}", "look at the file, its folder and its disk")
 _OURS: Final = {
     sqlite3.SQLITE_CONSTRAINT,
     sqlite3.SQLITE_MISMATCH,
@@ -171,30 +183,13 @@ def _store_error(error: Exception, path: Path, busy_s: float) -> StoreError:
             path=path,
             hint="find the process that has the file open (lsof, fuser), let it end, and try again",
         )
-    if primary == sqlite3.SQLITE_FULL:
-        return StoreFullError(
-            f"cannot grow: {error}",
-            path=path,
-            hint=ROOM,
-        )
     if error.sqlite_errorcode in _WRITING:
         return system_error(write_fault(path), path, "cannot be written to", allow=_ALLOW, hint=FAILING)
     if primary == sqlite3.SQLITE_READONLY:
         hint = READ_ONLY if is_read_only(path) else _ALLOW
         return StoreReadOnlyError(f"cannot be written to: {error}", path=path, hint=hint)
-    if primary == sqlite3.SQLITE_NOTADB:
-        return ForeignFileError(
-            "is not a SQLite database",
-            path=path,
-            hint="name a file that toolgen made, or a new one",
-        )
-    if primary == sqlite3.SQLITE_CORRUPT:
-        return StoreCorruptError(f"is damaged: {error}", path=path, hint=_REPAIR)
-    if primary == sqlite3.SQLITE_CANTOPEN:
-        return StoreDiskError(f"cannot be opened: {error}", path=path, hint=f"{_ALLOW}; {FAILING}")
-    if primary == sqlite3.SQLITE_IOERR:
-        return StoreDiskError(f"cannot be read or written: {error}", path=path, hint=FAILING)
-    return StoreError(f"cannot be used: {error}", path=path, hint="look at the file, its folder and its disk")
+    kind, problem, hint = _PROBLEMS.get(primary, _OTHER_PROBLEM)
+    return kind(problem.format(error), path=path, hint=hint)
 
 
 def _primary_code(error: sqlite3.Error) -> int | None:
