@@ -207,6 +207,11 @@ def test_another_number_is_refused_and_the_file_stays_as_it_is(
     assert contents(tmp_path) == before
 
 
+def test_a_lock_of_another_form_is_refused_by_its_number() -> None:
+    with pytest.raises(LockError, match="has lock format 2, and this toolgen reads lock format 1"):
+        read_lock('{"lock": 2, "servers": []}')
+
+
 def contents(folder: Path) -> dict[str, bytes]:
     files = (path for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc")
     return {str(path.relative_to(folder)): path.read_bytes() for path in files}

@@ -262,8 +262,11 @@ def test_the_lock_of_a_server_does_not_say_how_it_is_reached(
     empty: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lock = Path(__file__).parent / "cases/mcp/git.mcp.json"
-    assert main(["init", "desk", "--from", "mcp", str(lock)]) == 2
-    assert "hint: name the command or the URL of the server" in capsys.readouterr().err
+    newer = empty / "newer.mcp.json"
+    newer.write_text(lock.read_text("utf-8").replace('"lock": 1', '"lock": 2'), "utf-8")
+    for file in (lock, newer):
+        assert main(["init", "desk", "--from", "mcp", str(file)]) == 2
+        assert "hint: name the command or the URL of the server" in capsys.readouterr().err
     assert main(["init", "desk", "--from", "mcp", "none.json"]) == 2
     assert "there is no file none.json" in capsys.readouterr().err
     assert main(["init", "desk", "--from", "goa", "none.json"]) == 2

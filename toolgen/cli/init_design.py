@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import runpy
 import shlex
 import sys
@@ -14,7 +15,7 @@ from typing import Final, Literal, TypeAlias
 
 from toolgen.codegen.imports import Imports
 from toolgen.contract.errors import ToolgenError
-from toolgen.contract.mcp_lock import LockError, read_lock
+from toolgen.contract.mcp_lock import read_lock
 from toolgen.contract.record import frozen_record
 from toolgen.dsl import build
 from toolgen.expr.tree import Design
@@ -103,10 +104,12 @@ def _read(path: Path) -> bytes:
 
 
 def _refuse_lock(file: Path) -> None:
-    """Raise where a file is the lock of a server, which says not how the server is reached."""
+    """Raise if a file is a server's lock, of any format, which says not how the server is reached."""
     try:
-        read_lock(file.read_text("utf-8"))
-    except (LockError, OSError, ValueError):
+        document = json.loads(file.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return
+    if not (isinstance(document, dict) and "lock" in document):
         return
     raise ToolgenError(
         f"{file} is the lock of a server, and does not say how it is started",

@@ -104,17 +104,17 @@ def read_lock(text: str | bytes) -> Lock:
     """
     document = _document(text)
     match document:
+        case {"lock": format} if type(format) is not int or format != LOCK_FORMAT:
+            raise LockError(
+                f"has lock format {format!r}, and this toolgen reads lock format {LOCK_FORMAT}: "
+                "write it again with toolgen import mcp --force"
+            )
         case {
-            "lock": format,
+            "lock": _,
             "protocol": str(protocol),
             "server": {"name": str(server), "version": str(version)},
             "tools": [*tools],
         }:
-            if type(format) is not int or format != LOCK_FORMAT:
-                raise LockError(
-                    f"has lock format {format!r}, and this toolgen reads lock format {LOCK_FORMAT}: "
-                    "write it again with toolgen import mcp"
-                )
             read = tuple(_tool(tool, number) for number, tool in enumerate(tools))
             counts = Counter(str(tool["name"]) for tool in read)
             if twice := [name for name, count in counts.items() if count > 1]:
