@@ -13,13 +13,13 @@ import { TimelineView } from "./TimelineView";
 import { Unknown } from "./Unknown";
 import { useRun } from "./useRun";
 
-const STATES: Readonly<Record<Run["status"], Tone>> = { running: "planning", waiting: "waiting", completed: "good", failed: "bad", canceled: "" };
+const STATUSES: Readonly<Record<Run["status"], Tone>> = { running: "planning", waiting: "waiting", completed: "good", failed: "bad", canceled: "" };
 const EVERY_MS = 5_000;
 
 export default function RunsPlace({ catalogue, address }: { catalogue: Catalogue; address: Address }) {
-  const state = address.query["state"];
-  const runs = usePages<Run>(`runs ${state ?? ""}`, async (after) => {
-    const { runs: items, next } = await surface.runs.list({ after, ...(state !== undefined && { status: state as Run["status"] | "unknown" }) });
+  const status = address.query["status"];
+  const runs = usePages<Run>(`runs ${status ?? ""}`, async (after) => {
+    const { runs: items, next } = await surface.runs.list({ after, ...(status !== undefined && { status: status as Run["status"] | "unknown" }) });
     return { items, next };
   }, EVERY_MS);
   const id = address.parts[0] ?? "";
@@ -27,18 +27,18 @@ export default function RunsPlace({ catalogue, address }: { catalogue: Catalogue
     <>
       <aside className="side" aria-label={texts.places.runs}>
         <div className="side-head">
-          <select aria-label={texts.run.state} value={state ?? ""} onChange={(event) => { go(addressOf("runs", address.parts, { state: event.target.value }), true); }}>
-            <option value="">{texts.run.allStates}</option>
-            {[...Object.keys(STATES), "unknown"].map((name) => <option key={name}>{name}</option>)}
+          <select aria-label={texts.run.status} value={status ?? ""} onChange={(event) => { go(addressOf("runs", address.parts, { status: event.target.value }), true); }}>
+            <option value="">{texts.run.allStatuses}</option>
+            {[...Object.keys(STATUSES), "unknown"].map((name) => <option key={name}>{name}</option>)}
           </select>
         </div>
         {runs.error instanceof Problem && <p className="pad muted">{runs.error.message}</p>}
         {runs.value === undefined && runs.error === undefined && <Skeleton what={texts.places.runs} />}
-        {runs.value?.length === 0 && <p className="pad muted">{state === "unknown" ? texts.unknown.none : texts.run.none}</p>}
+        {runs.value?.length === 0 && <p className="pad muted">{status === "unknown" ? texts.unknown.none : texts.run.none}</p>}
         <nav className="list" aria-label={texts.places.runs}>
           {(runs.value ?? []).map((run) => (
             <a key={run.id} className="list-item" href={addressOf("runs", [run.id], address.query)} aria-current={run.id === id ? "page" : undefined}>
-              <span title={shown(run.id)}>{shown(run.parent_run_id === undefined ? (run.message ?? run.tool ?? run.agent ?? run.id) : `↳ ${run.agent ?? run.id}`)}</span><Dot tone={STATES[run.status]} says={run.status} />
+              <span title={shown(run.id)}>{shown(run.parent_run_id === undefined ? (run.message ?? run.tool ?? run.agent ?? run.id) : `↳ ${run.agent ?? run.id}`)}</span><Dot tone={STATUSES[run.status]} says={run.status} />
             </a>
           ))}
           {runs.older !== undefined && <button type="button" className="plain" onClick={runs.older}>{texts.older}</button>}
@@ -59,7 +59,7 @@ function RunPage({ id, catalogue }: { id: string; catalogue: Catalogue }) {
   const value = run.value;
   return (
     <>
-      <div className="row"><h1>{shown(value?.agent ?? value?.tool ?? texts.run.title)}</h1><code className="muted">{id}</code>{value !== undefined && <Tag tone={STATES[value.status]}>{value.status}</Tag>}{isLive && <Tag tone="planning">{texts.run.live}</Tag>}</div>
+      <div className="row"><h1>{shown(value?.agent ?? value?.tool ?? texts.run.title)}</h1><code className="muted">{id}</code>{value !== undefined && <Tag tone={STATUSES[value.status]}>{value.status}</Tag>}{isLive && <Tag tone="planning">{texts.run.live}</Tag>}</div>
       <p className="muted">{texts.run.counts(timeline.calls, timeline.tokens)}{value?.session_id !== undefined && <> · {texts.run.session} <code>{shown(value.session_id)}</code></>}</p>
       {(broken || failed || run.error !== undefined) && <Banner tone="bad">{broken || failed || (run.error !== undefined && wordsOf(run.error))}</Banner>}
       {(value?.unknown_calls ?? []).map((call) => <Unknown key={call} run={id} call={call} session={value?.session_id ?? ""} timeline={timeline} catalogue={catalogue} again={run.again} />)}
