@@ -98,7 +98,7 @@ async def test_a_file_without_a_number_is_refused_unchanged(tmp_path: Path, cont
     assert files(tmp_path) == before
 
 
-@pytest.mark.parametrize("number", ["0", "2", "null", '"1"'])
+@pytest.mark.parametrize("number", ["0", "2", "null", "true", "1.0", '"1"'])
 async def test_a_witness_in_another_format_is_refused_unchanged(tmp_path: Path, number: str) -> None:
     path = await new_file(tmp_path, "runs")
     witness = path.with_name("a.db.witness")
@@ -109,6 +109,8 @@ async def test_a_witness_in_another_format_is_refused_unchanged(tmp_path: Path, 
     engine = InProcessEngine(path)
     with pytest.raises(StoreFormatError, match=r"a\.db\.witness' is a witness in format .*reads format 1"):
         await engine.start()
+    with pytest.raises(StoreFormatError):
+        await engine.check()
     await engine.close()
     assert files(tmp_path) == before
 

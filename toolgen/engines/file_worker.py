@@ -12,7 +12,14 @@ from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
 from toolgen.contract.tasks import CallLater, Timer, start_task
 from toolgen.runs import EngineError, LostJournal
-from toolgen.stores import LeaseLostError, ReplacedFileError, StoreCorruptError, StoreDiskError, StoreError
+from toolgen.stores import (
+    LeaseLostError,
+    ReplacedFileError,
+    StoreCorruptError,
+    StoreDiskError,
+    StoreError,
+    StoreFormatError,
+)
 from toolgen.stores.file_watch import FileWatch
 from toolgen.stores.own_file import Lease, create_key, read_key
 
@@ -102,7 +109,7 @@ class FileWorker:
         for check in (partial(read_key, self._key_file), self._lease.check, self._store.witness.check):
             try:
                 check()
-            except StoreDiskError:  # it may be as it was
+            except (StoreDiskError, StoreFormatError):  # it may be as it was
                 raise
             except StoreError as error:
                 problems.append(error.message)

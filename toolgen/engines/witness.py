@@ -185,7 +185,7 @@ class Witness:
         lines, is_whole = self._file.read()
         with suppress(ValueError):  # a loss of power may have left a part of the line
             match from_json(lines[0]) if lines else None:
-                case ["witness", number, *_] if number != _FORMAT:
+                case ["witness", number, *_] if type(number) is not int or number != _FORMAT:
                     raise StoreFormatError(
                         f"is a witness in format {number}, and this toolgen reads format {_FORMAT}",
                         path=self._file.path,
