@@ -20,7 +20,7 @@ from toolgen.contract.record import frozen_record
 from toolgen.dsl import build
 from toolgen.expr.tree import Design, Example, Tool, Toolset
 from toolgen.findings import NOWHERE, Code, Finding, Format
-from toolgen.runtime import CallMeta, Codec, Runtime, ToolResult, ToolSpec, ToolValidationError
+from toolgen.runtime import CallMeta, Codec, FormatError, Runtime, ToolResult, ToolSpec, ToolValidationError
 from toolgen.runtime.public_views import hiding_arguments, shown_document
 
 from .config import Project
@@ -163,7 +163,7 @@ def _spec(project: Project, toolset: Toolset, tool: Tool) -> ToolSpec[Any, Any]:
     name = f"{toolset_path(toolset, project.package)}.specs"
     try:
         specs: tuple[ToolSpec[Any, Any], ...] = load_module(project, name, "package").SPECS
-    except FoundError:
+    except (FoundError, FormatError):
         raise
     except ToolgenError as error:
         raise ToolgenError(f"there is no generated code for {tool.id}", hint="run: toolgen gen") from error

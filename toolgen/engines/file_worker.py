@@ -12,14 +12,8 @@ from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
 from toolgen.contract.tasks import CallLater, Timer, start_task
 from toolgen.runs import EngineError, LostJournal
-from toolgen.stores import (
-    LeaseLostError,
-    ReplacedFileError,
-    StoreCorruptError,
-    StoreDiskError,
-    StoreError,
-    StoreFormatError,
-)
+from toolgen.stores import LeaseLostError, ReplacedFileError, StoreCorruptError, StoreDiskError, StoreError
+from toolgen.stores.errors import StoreFormatError
 from toolgen.stores.file_watch import FileWatch
 from toolgen.stores.own_file import Lease, create_key, read_key
 
@@ -117,11 +111,10 @@ class FileWorker:
 
     def describe(self) -> tuple[str, ...]:
         """Return who executes the runs, and whether the file has a key."""
-        who = "no process executes the runs"
+        who, key = "no process executes the runs", self._key_file
         if self.is_working or (self._watch.is_watching and self._watch.tell()):
             who = f"the process {self._lease.holder()} executes the runs"
-        key = f"{str(self._key_file)!r} is the key" if self._key_file.exists() else ""
-        return who, key or "the file of the runs has no key"
+        return who, f"{str(key)!r} is the key" if key.exists() else "the file of the runs has no key"
 
     @property
     def held_s(self) -> float:
