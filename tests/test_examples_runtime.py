@@ -196,6 +196,9 @@ def test_what_is_not_run_is_held_to_the_generated_code(shop: ProjectFolder) -> N
     shop.write("app/design.py", SHOP.replace('Toolset("things"', 'Toolset("goods"'))
     done = shop.run("test")
     assert done.err == "error: there is no generated code for shop.goods.add\n  hint: run: toolgen gen\n"
+    init = next(shop.path.rglob(".toolgen.json")).with_name("__init__.py")
+    init.write_text(init.read_text("utf-8").replace("(__name__, 2)", "(__name__, 1)"), "utf-8")
+    assert "is generated code of format 1, and this runtime executes format 2" in shop.run("test").err
 
 
 def test_programs_get_a_warning_of_each_example_that_is_not_run(shop: ProjectFolder) -> None:
