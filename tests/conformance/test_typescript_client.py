@@ -71,7 +71,7 @@ async def test_the_client_of_the_example_is_served(tmp_path: Path) -> None:
         "unknown": [
             404,
             "urn:toolgen:problem:unknown-tool",
-            "There is no such tool: there is no tool 'no.such.tool'",
+            "Unknown tool: there is no tool 'no.such.tool'",
         ],
     }
     assert got["artifacts"].pop("readings") > 500

@@ -47,7 +47,7 @@ class DoublingStore(MemorySessionStore):
 @pytest.mark.exhaustive
 def test_no_document_brings_a_codec_out_of_step_with_its_schema() -> None:
     report = run(Decode(subjects(1, most_corpora=8, most_random=4)), 1, range(100))
-    assert report.kinds["accepted"] > 20
+    assert report.kinds["accepted"] > 15
     assert report.kinds["refused"] > 50
     assert len(report.details) > 20
 

@@ -200,14 +200,14 @@ def test_a_design_without_a_lock_is_not_overwritten(library: Library) -> None:
 BROKEN = {
     2: (
         "put_book: argument 'body.isbn' is narrower: the new schema takes null or string, and no array or "
-        "boolean or number or object. Breaks callers, what waits."
+        "boolean or number or object. Breaks callers, suspended calls."
     ),
     3: (
         "put_book: field 'genre' of the result may be what it never was: the old schema does not "
         "take 'play'. Breaks readers."
     ),
     4: "lend_book: the default of 'body.days' is 28, and was 14. Changes the behaviour for callers.",
-    5: "lend_book: the tool is gone. Breaks callers, what waits, source.",
+    5: "lend_book: the tool is gone. Breaks callers, suspended calls, generated code.",
 }
 
 

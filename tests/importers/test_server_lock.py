@@ -68,7 +68,7 @@ def test_a_lock_is_written_updated_and_compared(capsys: pytest.CaptureFixture[st
     code, diff, told = run(capsys, "--stdio", GOOD, "--check")
     assert code == 1
     assert told.startswith("tools: 2 added (ask, hang); 1 removed (left); 1 changed (echo)\n")
-    assert "  left: the tool is gone. Breaks callers, what waits, source.\n" in told
+    assert "  left: the tool is gone. Breaks callers, suspended calls, generated code.\n" in told
     assert "  echo: other words or settings: title.\n" in told
     assert '-      "title": "Say it",' in diff
     assert '+      "title": "Say it again",' in diff

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -57,14 +57,18 @@ class _Loaded:
     """The modules of the project that were imported for it, by path inside the project."""
 
 
-def generate_output(project: Project, format: Format = "text", *, is_forced: bool = False) -> Outcome:
+def generate_output(
+    project: Project, format: Format = "text", *, is_forced: bool = False, others: Collection[str] = ()
+) -> Outcome:
     """Write the generated code and missing stubs to disk, and record the run for the next one.
+
+    `others` are modules that this process has imported for something else than the design.
 
     Where the last run was of the same design, and all files are as it left them, nothing is generated, unless
     that is forced.
     """
     with write_lock(project):
-        loaded = _load(project)
+        loaded = _load(project, others)
         generation, read = _generation(project, loaded), _read_files(project, loaded)
         if not is_forced and is_recorded(project, generation, read):
             return _current(project)
@@ -158,10 +162,10 @@ def _current(project: Project) -> Outcome:
     return Outcome(code=0, summary="; ".join(f"{out}: up to date" for out in folders), is_current=True)
 
 
-def _load(project: Project) -> _Loaded:
+def _load(project: Project, others: Collection[str] = ()) -> _Loaded:
     """Import the design."""
     design = load_design(project)
-    sources = imported_sources(project)
+    sources = imported_sources(project, others)
     require_resolved(project, sources)
     module = load_module(project, project.design, "design")
     return _Loaded(design=design, module=module, sources=sources)

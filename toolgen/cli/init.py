@@ -181,7 +181,8 @@ def _start(request: InitRequest, place: ProjectPlace, name: str) -> int:
     else:
         _add_settings(place.folder / "pyproject.toml", fill("init/pyproject.toml.jinja", view))
         files["pyproject.toml"] = "has the table [tool.toolgen] now"
-    code = print_outcome(generate_output(read_project((place.folder / "pyproject.toml").absolute())))
+    project = read_project((place.folder / "pyproject.toml").absolute())
+    code = print_outcome(generate_output(project, others=frozenset(sys.modules)))  # functions were read here
     if code == 0:
         _explain(files, place, view, adds=request.adds)
     return code

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -18,10 +18,10 @@ _TOOLGEN: Final = Path(__file__).parents[1]
 _MOST_NAMES: Final = 3
 
 
-def imported_sources(project: Project) -> frozenset[str]:
-    """Return the project's modules that are imported, by path inside it."""
+def imported_sources(project: Project, others: Collection[str]) -> frozenset[str]:
+    """Return the project's modules that are imported, by path inside it, without the `others` by name."""
     sources = set[str]()
-    for module in [*sys.modules.values()]:
+    for module in [module for name, module in sys.modules.items() if name not in others]:
         file = getattr(module, "__dict__", {}).get("__file__")  # a lazy module imports nothing for it
         if isinstance(file, str):
             sources |= inside(project, Path(file))

@@ -256,7 +256,7 @@ def expected(path: str, body: dict[str, Any], seen: dict[str, Any]) -> dict[str,
     elif path.endswith("/answer"):
         fields = {"answer": answer}
     elif path.endswith("/resolve"):
-        fields = {"result": {"result": found}, "failed": {"message": found}}.get(body["status"], {})
+        fields = {"result": {"result": found}, "failed": {"message": found}}.get(body["outcome"], {})
     else:
         fields = {"message": "message", "session": "session"}
     values = {name: seen.get(field, {}).get("value", "") for name, field in fields.items()}

@@ -77,7 +77,9 @@ async def test_a_schema_in_another_format_is_refused_unchanged(
     before = contents(conninfo)
     with pytest.raises(StoreFormatError) as caught:
         await Postgres(conninfo).read(nothing)
-    assert f"has the schema toolgen in format {number}, and this toolgen reads format 4" in str(caught.value)
+    assert f"has the schema toolgen in format {number}, and this toolgen reads format {FORMAT}" in str(
+        caught.value
+    )
     assert caught.value.hint == "use the version of toolgen that wrote it, or another database"
     assert contents(conninfo) == before
 
