@@ -204,7 +204,7 @@ BROKEN = {
     ),
     3: (
         "put_book: field 'genre' of the result may be what it never was: the old schema does not "
-        "take 'play'. Breaks readers."
+        "take 'play'. Breaks consumers."
     ),
     4: "lend_book: the default of 'body.days' is 28, and was 14. Changes the behaviour for callers.",
     5: "lend_book: the tool is gone. Breaks callers, suspended calls, generated code.",
