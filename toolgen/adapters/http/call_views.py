@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from typing import Any, cast
 from urllib.parse import quote
 
@@ -120,8 +119,13 @@ def artifact_record(ref: ArtifactRef, view: str | None = None, **facts: str) -> 
 
 def bounds_record(bounds: Bounds) -> BoundsRecord:
     """Return the record of bounds."""
-    facts = asdict(bounds)
-    return cast(BoundsRecord, {key: value for key, value in facts.items() if value is not None})
+    optional: dict[str, Any] = {
+        "total": bounds.total,
+        "refinement_hint": bounds.refinement_hint,
+        "next_cursor": bounds.next_cursor,
+    }
+    record: dict[str, Any] = {"returned": bounds.returned, "truncated": bounds.truncated}
+    return cast(BoundsRecord, record | {key: value for key, value in optional.items() if value is not None})
 
 
 def _artifacts(runtime: Runtime, result: ToolResult, spec: _Spec | None) -> list[ArtifactRecord]:
