@@ -16,6 +16,7 @@ from typing import Any, Final
 import pytest
 
 from tests.agents.tools import agent
+from toolgen.adapters.postgres.tables import FORMAT
 from toolgen.agents import Agents, PlanInput, PlanResult, ScriptedPlanner, SqliteSessionStore, agents_of
 from toolgen.agents.loop.documents import LOOP as AGENT
 from toolgen.agents.loop.documents import LOOP_VERSION
@@ -186,3 +187,13 @@ def test_an_event_in_another_format_is_refused(number: object) -> None:
     document = {**as_json(RunCompleted(status="completed")), "format": number}
     with pytest.raises(ValueError, match=f"the event has format {number!r}, and this toolgen reads format 2"):
         from_json(document)
+
+
+def test_the_guide_has_the_number_of_each_format() -> None:
+    """The page of operators, which they read before an upgrade."""
+    page = Path(__file__).parent.parent.joinpath("docs/operations.md").read_text("utf-8")
+    rows = {"sessions": "conversations in a file of their own"}
+    for name, (number, _) in SQLITE.items():
+        assert f"| {rows.get(name, name)} | {number} |\n" in page
+    assert f"(postgres.md#the-schema) | {FORMAT} |\n" in page
+    assert f"{LOOP_VERSION} for runs of agents, {VERSION} for direct calls" in page
