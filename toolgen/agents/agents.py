@@ -10,7 +10,7 @@ from toolgen.calls.errors import RegistrationError
 from toolgen.calls.specs import ToolSpec
 from toolgen.calls.toolsets.snapshot import Snapshot
 from toolgen.contract.policy import RunPolicy
-from toolgen.runs import FileEngine, RunState
+from toolgen.runs import RunState
 from toolgen.runtime.assembly import Assembly
 from toolgen.runtime.many_workers import require_shared
 from toolgen.runtime.runtime import Runtime
@@ -287,7 +287,9 @@ class Agents:
 
 def _sessions_of(engine: object) -> SessionStore:
     """Return the store of conversations that is where the engine has the runs: in its file, or in memory."""
-    if isinstance(engine, FileEngine) and engine.file is not None:
+    from toolgen.engines import InProcessEngine  # a runtime that is given both needs none
+
+    if isinstance(engine, InProcessEngine) and engine.file is not None:
         from .sessions.sqlite import SqliteSessionStore  # SQLite is for those who keep runs in a file
 
         return SqliteSessionStore(engine.file)

@@ -14,7 +14,8 @@ from typing import Any, Final
 from toolgen.agents import Agents, SessionBusyError
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.printable import printable
-from toolgen.runs import CheckedEngine, Engine, RestoringEngine
+from toolgen.engines import InProcessEngine
+from toolgen.runs import Engine
 from toolgen.runtime import Runtime
 from toolgen.runtime.public_views import shown_record
 from toolgen.shapes.issues import short
@@ -70,7 +71,7 @@ async def check_runs(
 async def _show_damage(runtime: Runtime, engine: Engine, as_json: bool) -> tuple[str, ...]:
     """Print what of runs and sessions is damaged, and return it."""
     damage: tuple[str, ...] = ()
-    if isinstance(engine, CheckedEngine):
+    if isinstance(engine, InProcessEngine):
         damage = await engine.check()
         print("\n".join(map(printable, engine.describe())), file=sys.stderr)
     if isinstance(runtime.assembly.joined, Agents):
@@ -201,7 +202,7 @@ async def restore_runs(project: Project) -> int:
         ToolgenError: the engine keeps no journal beside which a witness stands.
     """
     async with open_engine(project) as (runtime, engine):
-        if not isinstance(engine, RestoringEngine):
+        if not isinstance(engine, InProcessEngine):
             raise ToolgenError(
                 f"the runs of the {engine.name} engine are kept by its server", hint="restore them there"
             )

@@ -183,7 +183,7 @@ class InProcessEngine:
         await self._worker.release_clock(self._wall())
 
     async def restore(self) -> LostJournal | None:
-        """Accept the file in the place of the one that its witness knows; as `RestoringEngine`.
+        """Accept the file in the place of the one that its witness knows.
 
         Raises:
             EngineError: a worker executes the runs, they are in memory, the engine is closed, or another
@@ -196,7 +196,7 @@ class InProcessEngine:
         return lost
 
     async def check(self) -> tuple[str, ...]:
-        """Return what of the file, its key and its lock is damaged, as `CheckedEngine`.
+        """Return what of the file, its key and its lock is damaged, in a sentence each.
 
         Raises:
             EngineError: the engine is closed, or another event loop has it.

@@ -17,19 +17,16 @@ from .context import (
 )
 from .engine import (
     DRAIN_S,
-    CheckedEngine,
     ClockEngine,
     DrainingEngine,
     Engine,
     EngineCaps,
     ErasingEngine,
-    FileEngine,
     OnEvent,
     OnForget,
     PayloadStore,
     QueueEngine,
     ReportChannel,
-    RestoringEngine,
     WorkerRole,
 )
 from .errors import (
@@ -67,7 +64,6 @@ __all__ = [
     "ActivityFailed",
     "ActivityInfo",
     "CallOptions",
-    "CheckedEngine",
     "ClockEngine",
     "DrainingEngine",
     "DuplicateOperationError",
@@ -78,7 +74,6 @@ __all__ = [
     "EngineClosedError",
     "EngineError",
     "ErasingEngine",
-    "FileEngine",
     "ForgottenRun",
     "LastEvents",
     "Loop",
@@ -95,7 +90,6 @@ __all__ = [
     "QueueEngine",
     "Receipt",
     "ReportChannel",
-    "RestoringEngine",
     "RunContext",
     "RunState",
     "RunStatus",

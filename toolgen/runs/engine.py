@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import TYPE_CHECKING, Final, Literal, Protocol, TypeAlias, runtime_checkable
+from typing import Final, Literal, Protocol, TypeAlias, runtime_checkable
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.record import frozen_record
 
 from .context import Activity, LastEvents, Loop
-from .statuses import ForgottenRun, LostJournal, Receipt, RunState, RunStatus, RunWait, WaitStatus
-
-if TYPE_CHECKING:
-    from toolgen.stores.batched_file import BatchedFile
+from .statuses import ForgottenRun, Receipt, RunState, RunStatus, RunWait, WaitStatus
 
 
 @frozen_record
@@ -101,47 +98,6 @@ class ClockEngine(Protocol):
 
     async def release_clock(self) -> None:
         """Trust the wall clock of now: what it says is over ends."""
-        ...
-
-
-@runtime_checkable
-class RestoringEngine(Protocol):
-    """An engine that executes nothing after its journal was lost or replaced, until somebody accepts that."""
-
-    async def restore(self) -> LostJournal | None:
-        """Accept the journal as it is, and return what is known of the one before; None where it is the same.
-
-        Raises:
-            EngineError: a worker executes the runs, or they are in memory.
-            StoreError: the journal cannot be used.
-        """
-        ...
-
-
-@runtime_checkable
-class CheckedEngine(Protocol):
-    """An engine that can check what it has kept."""
-
-    async def check(self) -> tuple[str, ...]:
-        """Return what is damaged, each a sentence that names a run or the file; nothing is changed.
-
-        Raises:
-            StoreError: it cannot be read at all.
-        """
-        ...
-
-    def describe(self) -> tuple[str, ...]:
-        """Return in a sentence each who executes the runs, and where the secret is that seals what waits."""
-        ...
-
-
-@runtime_checkable
-class FileEngine(Protocol):
-    """An engine that may keep its runs in a file which has tables for their conversations too."""
-
-    @property
-    def file(self) -> BatchedFile | None:
-        """The file of the runs; None where they are in memory."""
         ...
 
 
