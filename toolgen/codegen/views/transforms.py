@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import ClassVar, Final, Literal, Protocol, assert_never
+from typing import ClassVar, Final, Literal, assert_never
 
 from toolgen.contract.record import frozen_record
 from toolgen.expr.tree import (
@@ -145,6 +145,7 @@ class _Direction:
             yield to_tool._artifact(artifact, binding.result.source)
 
     def rebuild(self, conversion: Rebuild) -> str:
+        """Return the name of the private function that a nested object needs."""
         mapping = self._mappings[conversion.source, conversion.target]
         return self._module.once(
             (*self._key, conversion.source, conversion.target),
@@ -153,6 +154,7 @@ class _Direction:
         )
 
     def choose(self, conversion: Choose, field: Field) -> str:
+        """Return the name of the private function that a union needs."""
         sources = [self._source(branch.source) for branch in conversion.branches]
         return self._module.once(
             (*self._key, conversion),
@@ -239,18 +241,10 @@ _COPIES: Final = {"array": "list", "map": "dict"}
 """What copies a container whose values fit; to a type checker, a list of int is no list of float."""
 
 
-class Functions(Protocol):
-    """Names the private functions that nested objects and unions need."""
-
-    def rebuild(self, conversion: Rebuild) -> str: ...
-
-    def choose(self, conversion: Choose, field: Field) -> str: ...
-
-
 class Converter:
     """Converts the fields of one parameter into keyword arguments of another class."""
 
-    def __init__(self, imports: Imports, target: Speller, functions: Functions) -> None:
+    def __init__(self, imports: Imports, target: Speller, functions: _Direction) -> None:
         self._imports = imports
         self._target = target
         self._functions = functions

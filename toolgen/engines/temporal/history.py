@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from typing import Any, Final, TypeAlias
 
 from temporalio.api.common.v1 import Payload
 from temporalio.api.enums.v1 import EventType, ParentClosePolicy, WorkflowTaskFailedCause
@@ -30,15 +30,10 @@ from .documents import (
 from .failures import cancel_reason
 from .payloads import UNUSABLE, NotJsonError
 
-
-class Decode(Protocol):
-    """Decodes payloads of a run, or of an activity of it."""
-
-    async def __call__(
-        self, payloads: Sequence[Payload], activity: ActivityTaskScheduledEventAttributes | None = None, /
-    ) -> list[Any]: ...
-
-
+Decode: TypeAlias = Callable[
+    [Sequence[Payload], ActivityTaskScheduledEventAttributes | None], Awaitable[list[Any]]
+]
+"""Decodes payloads of a run, or of an activity of it where that is given."""
 _Handler = Callable[["RunView", HistoryEvent, Decode], Awaitable[None]]
 _NO_FAULTS: Final = frozenset(
     getattr(WorkflowTaskFailedCause, f"WORKFLOW_TASK_FAILED_CAUSE_{name}")
@@ -252,7 +247,7 @@ async def _cancel_requested(view: RunView, event: HistoryEvent, decode: Decode) 
 
 async def _completed(view: RunView, event: HistoryEvent, decode: Decode) -> None:
     view.ending, view.error = "completed", ""
-    [view.output] = await decode(event.workflow_execution_completed_event_attributes.result.payloads)
+    [view.output] = await decode(event.workflow_execution_completed_event_attributes.result.payloads, None)
 
 
 async def _failed(view: RunView, event: HistoryEvent, decode: Decode) -> None:
@@ -264,7 +259,7 @@ async def _message(failure: Failure, decode: Decode) -> str:
     """Return the message of a failure; with a codec it is in a payload."""
     if not failure.HasField("encoded_attributes"):
         return failure.message
-    [attributes] = await decode([failure.encoded_attributes])
+    [attributes] = await decode([failure.encoded_attributes], None)
     message: str = attributes["message"]
     return message
 

@@ -134,7 +134,7 @@ class HistoryReader:
             reading.append(self._event(event_filter_type=WorkflowHistoryEventFilterType.CLOSE_EVENT))
         for event in await asyncio.gather(*reading):
             await view.read(event, self._decode)
-        marks = marks_of(dict(zip(memo, await self._decode([*memo.values()]), strict=True)))
+        marks = marks_of(dict(zip(memo, await self._decode([*memo.values()], None), strict=True)))
         if view.start is None or marks is None:
             return None
         for mark in marks:
@@ -201,7 +201,7 @@ class HistoryReader:
             await self._pages.fetch_next_page()
 
     async def _decode(
-        self, payloads: Sequence[Payload], activity: ActivityTaskScheduledEventAttributes | None = None, /
+        self, payloads: Sequence[Payload], activity: ActivityTaskScheduledEventAttributes | None
     ) -> list[Any]:
         if activity is None:
             return await self._converter.decode(payloads)
