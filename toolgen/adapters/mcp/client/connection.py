@@ -39,7 +39,7 @@ from .listing import Listing, Pages, read_listing
 from .messages import fault_of, is_closed
 from .peer_log import PeerLog
 from .servers import Streams
-from .transport import Watched
+from .transport import watched
 
 _BY_HAND: Final = "start it by hand to see what it does"
 _CLOSING_S: Final = 10.0
@@ -275,7 +275,7 @@ class Connection:
 
     def _make_client(self) -> Client:
         return Client(
-            Watched(self._transport, self._end, self._usable),
+            watched(self._transport, self._end, self._usable),
             client_info=types.Implementation(name="toolgen", version="0"),
             elicitation_callback=self._questions.answered,
             message_handler=self._take_message,

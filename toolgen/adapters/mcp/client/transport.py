@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from types import TracebackType
 from typing import Any
 
@@ -14,30 +14,18 @@ from .messages import REPLY, origin_of
 from .servers import Streams
 
 
-class Watched:
-    """A transport, as the SDK takes one, that calls `ended` when there is nothing more to read.
+@asynccontextmanager
+async def watched(
+    transport: Callable[[], AbstractAsyncContextManager[Streams]],
+    ended: Callable[[], None],
+    read: Callable[[dict[str, Any]], dict[str, Any]],
+) -> AsyncIterator[Streams]:
+    """Open a transport, as the SDK takes one, that calls `ended` when there is nothing more to read.
 
     `read` gets each result before the SDK validates it, and returns it or what stands in its place.
     """
-
-    def __init__(
-        self,
-        transport: Callable[[], AbstractAsyncContextManager[Streams]],
-        ended: Callable[[], None],
-        read: Callable[[dict[str, Any]], dict[str, Any]],
-    ) -> None:
-        self._inner = transport()
-        self._ended = ended
-        self._read = read
-
-    async def __aenter__(self) -> Streams:
-        read, write = await self._inner.__aenter__()
-        return _WatchedStream(read, self._ended, self._read), write
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
-    ) -> bool | None:
-        return await self._inner.__aexit__(kind, error, where)
+    async with transport() as (incoming, outgoing):
+        yield _WatchedStream(incoming, ended, read), outgoing
 
 
 class _WatchedStream:
