@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final, Generic, TypeVar
 
 from pydantic_core import to_json
@@ -64,8 +65,8 @@ async def complete(
         ToolgenError: no planner has the name, its model cannot be asked, or it is no planner.
         Exception: what the planner raises.
     """
-    patient = _Patient(_checked(spec.id, planner), retry)
-    return await _completed(spec, patient, message, instructions, _Reports(lambda _: None), limits)
+    plan = partial(_planned, _checked(spec.id, planner), retry)
+    return await _completed(spec, plan, message, instructions, _Reports(lambda _: None), limits)
 
 
 async def stream_completion(
@@ -89,7 +90,7 @@ async def stream_completion(
     working = asyncio.ensure_future(
         _completed(
             spec,
-            _Patient(_checked(spec.id, planner), retry),
+            partial(_planned, _checked(spec.id, planner), retry),
             message,
             instructions,
             _Reports(pieces.put_nowait),
@@ -124,7 +125,7 @@ def _checked(completion: str, planner: Planner | str) -> Planner:
 
 async def _completed(
     spec: CompletionSpec[R],
-    planner: _Patient,
+    plan: Callable[[PlanInput], Awaitable[PlanResult]],
     message: str,
     instructions: str,
     reports: _Reports,
@@ -145,14 +146,14 @@ async def _completed(
         closing="",
         reports=reports,
     )
-    answer = await planner.plan(plan_input)
+    answer = await plan(plan_input)
     try:
         return _decoded(spec, answer, limits)
     except ToolValidationError as error:
         wrong = f"the answer does not fit: {error}; answer with JSON that fits the schema"
     correction = UserMessage(text=wrong, source="runtime")
     messages = (*plan_input.messages, assistant_message_of(answer), correction)
-    again = await planner.plan(replace(plan_input, step=1, messages=messages))
+    again = await plan(replace(plan_input, step=1, messages=messages))
     try:
         return _decoded(spec, again, limits)
     except ToolValidationError as error:
@@ -177,32 +178,25 @@ def _decoded(spec: CompletionSpec[R], answer: PlanResult, limits: Limits) -> R:
             raise CompletionError(f"the planner of {spec.id} returned {type(answer).__name__}, and no answer")
 
 
-class _Patient:
-    """Asks a planner, with retries while it is unavailable; completions have no engine for them."""
+async def _planned(planner: Planner, retry: PlannerRetry, plan_input: PlanInput) -> PlanResult:
+    """Return the planner's plan, with retries while it is unavailable; completions have no engine for them.
 
-    def __init__(self, planner: Planner, retry: PlannerRetry) -> None:
-        self._planner = planner
-        self._retry = retry
-
-    async def plan(self, plan_input: PlanInput) -> PlanResult:
-        """Return the planner's plan.
-
-        Raises:
-            Exception: what the planner raises, at the latest after `PlannerRetry.total_s`.
-        """
-        loop = asyncio.get_running_loop()
-        attempts = Attempts(loop.time())
-        plan = self._planner.plan_start if plan_input.step == 0 else self._planner.plan_resume
-        while True:
-            attempts.made += 1
-            try:
-                with Contained():
-                    return await plan(plan_input)
-            except PlannerUnavailableError as error:
-                retry = self._retry.after(error, attempts.made)
-                if attempts.record_failure(retry, loop.time()):
-                    raise
-            await asyncio.sleep(retry["delay_s"])
+    Raises:
+        Exception: what the planner raises, at the latest after `PlannerRetry.total_s`.
+    """
+    loop = asyncio.get_running_loop()
+    attempts = Attempts(loop.time())
+    plan = planner.plan_start if plan_input.step == 0 else planner.plan_resume
+    while True:
+        attempts.made += 1
+        try:
+            with Contained():
+                return await plan(plan_input)
+        except PlannerUnavailableError as error:
+            pause = retry.after(error, attempts.made)
+            if attempts.record_failure(pause, loop.time()):
+                raise
+        await asyncio.sleep(pause["delay_s"])
 
 
 class _Reports:
