@@ -139,7 +139,7 @@ class _Importer:
             if not services:
                 break
             statements = self._module.statements(services, self._types, self._securities.clauses)
-            built = BuiltDesign(statements, self._types.files)
+            built = BuiltDesign(statements, self._types.kept.files)
             if built.faults:
                 drafts = self._without(drafts, built.faults)
             else:
@@ -188,7 +188,7 @@ class _Importer:
 
         Types become schemas, then attributes of operations; an operation that is still at fault is left out.
         """
-        if self._types.keep(faulty_types(self._types.statements(), self._types.files)):
+        if self._types.keep(faulty_types(self._types.statements(), self._types.kept.files)):
             return drafts
         quoted = re.compile(r"[.']([^'.]+)'")
         words = {word: fault for fault in faults for word in quoted.findall(fault)}
@@ -221,7 +221,7 @@ class _Importer:
             half = drafts[: len(drafts) // 2]
             services = self._services(half)
             statements = self._module.statements(services, self._types, self._securities.clauses)
-            own_faults = BuiltDesign(statements, self._types.files).faults if services else []
+            own_faults = BuiltDesign(statements, self._types.kept.files).faults if services else []
             faults = own_faults or faults
             drafts = half if own_faults else drafts[len(half) :]
         return {drafts[0].name: faults[0]}

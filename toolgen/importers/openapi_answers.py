@@ -146,7 +146,7 @@ def _cut(answer: _Answer, types: TypeBook) -> Cut | None:
     """Return the body as an object of one property, whose types are known to the book."""
     if answer.schema is None or answer.media != "json":
         return None
-    return types.cut_object({"x": (answer.schema, answer.place)}, ["x"], "out")
+    return types.cutter.cut_object({"x": (answer.schema, answer.place)}, ["x"], "out")
 
 
 class AnswerWriter:
@@ -205,7 +205,7 @@ class AnswerWriter:
         if not facts.properties or facts.is_nullable or facts.types > {"object"} or facts.branches:
             return None
         try:
-            inner = self._types.cut(schema, answer.place, "out")
+            inner = self._types.cutter.cut(schema, answer.place, "out")
             inner.keys, inner.definitions = answer.cut.keys, answer.cut.definitions
             inner.schema = answer.cut.schema["properties"]["x"]
             inner.properties = facts.properties

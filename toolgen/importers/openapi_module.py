@@ -63,7 +63,7 @@ class Module:
         written: list[str] = []
         for number, each in enumerate(services):
             statements += self._statements(each, number, errors, written)
-        quoted = [name for name in types.quoted if name in types.types or name in types.schemas]
+        quoted = [name for name in types.quoted if name in types.types or name in types.kept.clauses]
         about = literal(self._name), Text(self._description)
         self._taken = taken
         return [*statements, ("design", call("Design", *about, *quoted, *written))]
@@ -80,7 +80,7 @@ class Module:
         ]
         module = "\n\n".join([*head, *(f"{name} = {flat(part)}" for name, part in statements)]) + "\n"
         return {f"{self._name}.py": module} | {
-            path: json_text(schema) for path, schema in types.files.items()
+            path: json_text(schema) for path, schema in types.kept.files.items()
         }
 
     def _errors(self, services: list[ServiceParts]) -> dict[Call, str]:

@@ -59,13 +59,13 @@ class RequestParts:
 
     def cut(self, types: TypeBook, find: Callable[..., None]) -> Cut:
         """Return the payload as an object whose types are known to the book."""
-        cut = types.cut_object(self.properties, self.required, "in")
+        cut = types.cutter.cut_object(self.properties, self.required, "in")
         cut.fixed = self.fixed
         parts = cut.schema["properties"]
         for key, part in parts.items():
             if key not in self.parameters and isinstance(part, dict) and part.get("examples"):
                 schema, place = self.properties[key]
-                good = types.fitting(schema, place, "in", part["examples"])
+                good = types.kept.fitting(schema, place, "in", part["examples"])
                 if len(good) < len(part["examples"]):
                     find(codes.ODD_SCHEMA, place, MISFIT, MISFIT_HINT)
                 parts[key] = {**part, "examples": good}

@@ -5,7 +5,7 @@ Types are found first, then put in order and named, and written last, for they r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 from toolgen.schema_reader import Reading, read
@@ -67,10 +67,9 @@ class TypeBook:
         self._details: dict[str, str] = {}
         self._bases: set[str] = set()
         self._others: list[str] = []
-        self._cutter = Cutter(components)
-        self._schemas = KeptSchemas(
-            components, toolset, self._take, lambda names: self._names.take(names), find
-        )
+        self.cutter = Cutter(components)
+        self.kept = KeptSchemas(components, toolset, self._take, lambda names: self._names.take(names), find)
+        """The schemas that stay so."""
         self.types: dict[str, Call] = {}
         """Types and unions by name, in order."""
         self.quoted: dict[str, None] = {}
@@ -84,28 +83,6 @@ class TypeBook:
             named = self._details[clause.flat]
             self.types[named] = call("Type", literal(named), Text(about), *parts)
         return self._details[clause.flat]
-
-    @property
-    def schemas(self) -> dict[str, Call]:
-        """The schemas that stay so, by name."""
-        return self._schemas.clauses
-
-    @property
-    def files(self) -> dict[str, object]:
-        """The schemas in files, by path."""
-        return self._schemas.files
-
-    def fitting(self, schema: object, place: str, direction: Direction, values: list[Any]) -> list[Any]:
-        """Return those of some values that a schema accepts."""
-        return self._schemas.fitting(schema, place, direction, values)
-
-    def cut(self, schema: object, place: str, direction: Direction) -> Cut:
-        return self._cutter.cut(schema, place, direction)
-
-    def cut_object(
-        self, properties: Mapping[str, tuple[object, str]], required: Iterable[str], direction: Direction
-    ) -> Cut:
-        return self._cutter.cut_object(properties, required, direction)
 
     def avoid(self, names: Iterable[str]) -> None:
         """Keep names of classes, such as those of payloads, from the types."""
@@ -140,7 +117,7 @@ class TypeBook:
     def _component(self, key: TypeKey) -> Cut:
         schema = self._api.find(key.address)
         try:
-            cut = self.cut(schema, key.address, key.direction)
+            cut = self.cutter.cut(schema, key.address, key.direction)
         except UnreadableError as error:
             self._find(codes.LEFT_OUT, error.pointer, f"{error.message}; any JSON is taken", error.hint)
             self._failed.add(key)
@@ -196,7 +173,7 @@ class TypeBook:
     def _take(self, name: str) -> str:
         name = short_name(name if is_type_name(name) else f"{name}Value")
         free, number = name, 1
-        while not self._names.are_free([free]) or free in self._schemas.clauses:
+        while not self._names.are_free([free]) or free in self.kept.clauses:
             number += 1
             free = f"{name}{number}"
         self._names.take([free])
@@ -206,12 +183,12 @@ class TypeBook:
         """Let types of these names be without examples, or stay schemas; return whether that changes one."""
         wanted = set(names)
         keys = {key for key, name in self._called.items() if name in wanted and name in self.types}
-        self._failed |= {key for key in keys if not self._schemas.drop_examples(key.address, key.direction)}
+        self._failed |= {key for key in keys if not self.kept.drop_examples(key.address, key.direction)}
         return bool(keys)
 
     def statements(self) -> list[tuple[str, Call]]:
         """Return schemas and types with their names, in order."""
-        return [*self.schemas.items(), *self.types.items()]
+        return [*self.kept.clauses.items(), *self.types.items()]
 
     def write(self) -> None:
         """Write all types; again while one that is the branch of a union turns out to stay a schema."""
@@ -221,7 +198,7 @@ class TypeBook:
             self._names.take([*self._called.values(), *self._others])
             self._table = TypeTable(self._names)
             self.types.clear()
-            self._schemas.clear()
+            self.kept.clear()
             self._details.clear()
             for key in self._order:
                 self._write(key)
@@ -236,7 +213,7 @@ class TypeBook:
                     self.types[name] = self._union(cut, name, key)
                 else:
                     written = self.written(cut, name, key, without=key.tag)
-                    examples = [] if key.tag else self._schemas.examples(key.address, key.direction)
+                    examples = [] if key.tag else self.kept.examples(key.address, key.direction)
                     named = [part for part in written.parts if isinstance(part, Named)]
                     named += own_title(self._api.find(key.address), name)
                     parts = [part for part in written.parts if not isinstance(part, Named)]
@@ -246,7 +223,7 @@ class TypeBook:
             except NotExpressibleError:
                 self._failed.add(key)
         if not key.tag:
-            self._schemas.add(self._api.find(key.address), key.address, key.direction, name)
+            self.kept.add(self._api.find(key.address), key.address, key.direction, name)
 
     def _description(self, key: TypeKey) -> Part:
         described = text(mapping(self._api.find(key.address)).get("description"))
@@ -396,4 +373,4 @@ class TypeBook:
         if attribute in cut.fixed:
             return cut.fixed[attribute]
         schema, place = cut.properties.get(attribute, ({}, cut.place))
-        return self._schemas.part(schema, place, cut.direction, naming.class_name(owner, attribute))
+        return self.kept.part(schema, place, cut.direction, naming.class_name(owner, attribute))
