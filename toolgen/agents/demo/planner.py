@@ -36,14 +36,10 @@ class DemoPlanner:
     """Plans without a model: the words of a message pick a tool, the message and its example fill it."""
 
     async def plan_start(self, plan_input: PlanInput) -> PlanResult:
-        """Return the call of the tool that the message is for, a question about it, or what can be asked."""
-        return self._plan(plan_input)
+        """Return the call of the tool that the message is for, a question about it, or what can be asked.
 
-    async def plan_resume(self, plan_input: PlanInput) -> PlanResult:
-        """Return the newest results in words, or the call that a person agreed to."""
-        return self._plan(plan_input)
-
-    def _plan(self, plan_input: PlanInput) -> PlanResult:
+        After that it is the newest results in words, or the call that a person agreed to.
+        """
         newest = plan_input.messages[-1] if plan_input.messages else UserMessage(text="")
         if isinstance(newest, ToolMessage):
             return _final("\n\n".join(map(result_text, newest.answers)), plan_input)
@@ -60,6 +56,8 @@ class DemoPlanner:
         if isinstance(newest, UserMessage) and newest.source == "runtime":
             return _final(f"{_WHO}: {text}", plan_input)
         return _begin(text, plan_input)
+
+    plan_resume = plan_start
 
 
 def _begin(text: str, plan_input: PlanInput) -> PlanResult:
