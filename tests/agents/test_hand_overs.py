@@ -9,7 +9,7 @@ import pytest
 
 from tests.agents.tools import agent, calling, running
 from toolgen.agents import HandOver, RunOutput, ScriptedPlanner, SessionStore, agents_of
-from toolgen.agents.activities.hand_overs import previous_agent
+from toolgen.agents.activities.recording import previous_agent
 from toolgen.agents.sessions.memory import MemorySessionStore
 from toolgen.agents.sessions.sessions import Turn
 from toolgen.agents.sessions.sqlite import SqliteSessionStore

@@ -17,8 +17,7 @@ from .clauses_layout import Call, Named, Part, Value, call, literal
 from .design_types import identifier
 from .openapi_bodies import FORMS, RequestBody, body_of
 from .openapi_cuts import Cut
-from .openapi_document import UnreadableError, listed, mapping, schema_of
-from .openapi_examples import with_facts
+from .openapi_document import UnreadableError, listed, mapping, schema_of, text
 from .openapi_kept import MISFIT, MISFIT_HINT
 from .openapi_operations import Operation
 from .openapi_types import TypeBook
@@ -213,7 +212,7 @@ def _add_parameter(
         find(codes.ASSUMED, pointer, message, "say in the design what the text holds")
         schema = {"type": "string"}
     parts.add(
-        key, with_facts(schema, parameter), at, required=parameter.get("required") is True or place == "path"
+        key, _with_facts(schema, parameter), at, required=parameter.get("required") is True or place == "path"
     )
     parts.parameters.append(key)
     named = _style(parameter, place)
@@ -287,7 +286,7 @@ def _add_body(parts: RequestParts, body: RequestBody) -> None:
         for name, part in mapping(schema.get("properties")).items():
             place = joined(body.place, "properties", name)
             facts = {"description": mapping(part).get("description")}
-            described = with_facts({}, facts) if name in body.files else part
+            described = _with_facts({}, facts) if name in body.files else part
             parts.add(name, described, place, required=name in listed(schema.get("required")))
         parts.fixed |= body.files
         files = [call("File", literal(name)) for name in body.files]
@@ -298,8 +297,30 @@ def _add_body(parts: RequestParts, body: RequestBody) -> None:
         key += "_"
     named = [Named("media", literal(body.media))] if body.media != "json" else []
     named += [Named("content_type", literal(body.content_type))] if body.content_type else []
-    parts.add(key, with_facts(body.schema, body.facts), body.place, required=body.is_required)
+    parts.add(key, _with_facts(body.schema, body.facts), body.place, required=body.is_required)
     if body.media == "bytes":
-        parts.properties[key] = with_facts({}, {"description": body.facts["description"]}), body.place
+        parts.properties[key] = _with_facts({}, {"description": body.facts["description"]}), body.place
         parts.fixed[key] = "Bytes"
     parts.body, parts.is_whole = call("Body", literal(key), *named), True
+
+
+def _with_facts(schema: object, facts: Mapping[str, object]) -> object:
+    """Return the schema of a parameter or a body with the description and examples beside it."""
+    if schema is True:
+        schema = {}
+    if not isinstance(schema, dict):
+        return schema
+    more: dict[str, object] = {}
+    if described := text(facts.get("description")):
+        more["description"] = described
+    examples = [facts["example"]] if "example" in facts else []
+    examples += [
+        mapping(each)["value"] for each in mapping(facts.get("examples")).values() if "value" in mapping(each)
+    ]
+    if examples and "examples" not in schema:
+        more["examples"] = examples
+    if facts.get("deprecated") is True:
+        more["deprecated"] = True
+    if not more:
+        return schema
+    return {"allOf": [schema], **more} if "$ref" in schema else {**schema, **more}

@@ -7,14 +7,15 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any, Final, cast
 
+import h11
 import uvicorn
 from starlette.applications import Starlette
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from toolgen.contract.errors import ToolgenError
 
 from .admission import Place, PortLimits
 from .connections import Port
-from .http_connection import HttpConnection
 from .requests import PLACE
 from .signals import on_signal
 
@@ -22,6 +23,9 @@ _CLOSING_S: Final = 2
 """Seconds for connections that are open when the calls have ended."""
 _BACKLOG: Final = 256
 """Connections that are accepted in one turn of the event loop, and that wait for one."""
+_MOST_CHUNKS: Final = 1_000
+"""Chunks of a body, and one more for each of `_BYTES_OF_A_CHUNK`: it takes some 10 µs, whatever it has."""
+_BYTES_OF_A_CHUNK: Final = 1_024
 
 
 async def serve_app(
@@ -93,7 +97,7 @@ def _config(app: Starlette, admitted: Port) -> uvicorn.Config:
         config: uvicorn.Config, server_state: Any, app_state: dict[str, Any], _loop: Any = None
     ) -> asyncio.Protocol:
         def serve(place: Place) -> asyncio.Protocol:
-            return HttpConnection(config, server_state, {**app_state, PLACE: place}, _loop)
+            return _HttpConnection(config, server_state, {**app_state, PLACE: place}, _loop)
 
         return admitted.connection(serve)
 
@@ -108,3 +112,39 @@ def _config(app: Starlette, admitted: Port) -> uvicorn.Config:
         backlog=_BACKLOG,
         timeout_graceful_shutdown=_CLOSING_S,
     )
+
+
+class _HttpConnection(H11Protocol):
+    """Serves one connection; a body of too many chunks is refused with 400, and the connection closed."""
+
+    def __init__(self, config: Any, server_state: Any, app_state: dict[str, Any], loop: Any = None) -> None:
+        super().__init__(config, server_state, app_state, loop)
+        self.conn = _CountedChunks(h11.SERVER, self.conn._max_incomplete_event_size)
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse a request, and close the connection; where an answer has begun, close it alone."""
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            super().send_400_response(msg)
+        else:
+            self.transport.close()
+
+
+class _CountedChunks(h11.Connection):
+    _chunks = 0
+    _size_bytes = 0
+
+    def next_event(self) -> Any:
+        """Return the next event.
+
+        Raises:
+            RemoteProtocolError: the peer breaks the protocol, or the body has too many chunks.
+        """
+        event = super().next_event()
+        if isinstance(event, h11.Request):
+            self._chunks = self._size_bytes = 0
+        elif isinstance(event, h11.Data):
+            self._chunks += event.chunk_start
+            self._size_bytes += len(event.data)
+            if self._chunks > _MOST_CHUNKS + self._size_bytes // _BYTES_OF_A_CHUNK:
+                raise h11.RemoteProtocolError("a body has too many chunks")
+        return event

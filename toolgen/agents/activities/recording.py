@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from toolgen.contract.json_value import Json
@@ -10,10 +11,10 @@ from toolgen.waiting.resuming import UNSEALED
 from toolgen.waiting.sealing import question_claims
 
 from ..host import AgentHost
-from ..loop.documents import AcceptArgument, KeepArgument
+from ..loop.documents import TRANSFER, AcceptArgument, KeepArgument
 from ..planner.messages import ToolMessage, messages_from_json
+from ..sessions.sessions import Turn
 from .conversation import record_position
-from .hand_overs import previous_agent
 
 
 class Recording:
@@ -55,3 +56,27 @@ class Recording:
         if isinstance(answer, dict) and self._host.waits.sealer.is_sealed(claims, answer):
             text = answer["answer"]
         return {"text": text, "reason": "" if isinstance(text, str) else UNSEALED}
+
+
+def previous_agent(turns: Iterable[Turn]) -> str | None:
+    """Return the agent that handed the conversation to the newest one; None for the first agent.
+
+    The turns are in the order in which their runs began. A run that took the conversation over has the id
+    of the run before it, with the key of the hand-over. Where a run goes on whose agent had handed the
+    conversation over, that agent has it back.
+    """
+    agents: dict[str, str] = {}
+    below: list[str] = []
+    has_it = ""
+    for turn in turns:
+        agents[turn.run_id] = turn.agent
+        before, _, op = turn.run_id.rpartition("/")
+        is_taken = op.startswith(TRANSFER) and before in agents
+        goes_on = agents[before] if is_taken else turn.agent
+        while below and has_it != goes_on:
+            has_it = below.pop()
+        has_it = goes_on
+        if is_taken:
+            below.append(has_it)
+            has_it = turn.agent
+    return below[-1] if below else None

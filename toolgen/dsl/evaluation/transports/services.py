@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import keyword
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from typing import Final, TypeAlias
@@ -21,7 +22,6 @@ from ...transports import HTTP, Function, Functions
 from ..bindings.methods import Operation
 from ..clause_lookup import single_clause
 from ..report import RelatedSource, Report
-from .functions import check_module, function_in, function_of
 from .requests import request_of
 from .scope import MethodScope
 from .security import Securities
@@ -49,7 +49,7 @@ def transports_of(service: Service, operations: Sequence[Operation], report: Rep
     common = securities.of(service.children) or ()
     functions = single_clause(service, service.children, Functions, report)
     if functions:
-        check_module(functions, report)
+        _check_module(functions, report)
     methods: dict[str, Transport] = {}
     for operation in operations:
         scope, children = MethodScope(operation, report), operation.clause.children
@@ -68,9 +68,10 @@ def transports_of(service: Service, operations: Sequence[Operation], report: Rep
             if isinstance(clause, Security | NoSecurity):
                 scope.add(codes.UNUSED_SECURITY, clause.source, clause=type(clause).__name__)
         if function:
-            methods[operation.name] = function_of(scope, function)
+            methods[operation.name] = _function_of(scope, function)
         else:
-            methods[operation.name] = function_in(functions, operation.name) if functions else None
+            target = f"{functions.module}:{operation.name}" if functions else ""
+            methods[operation.name] = CheckedFunction(target) if functions else None
     return ServiceTransport(servers, methods)
 
 
@@ -88,3 +89,34 @@ def with_verb_hints(facts: ToolFacts, transport: Transport) -> ToolFacts:
     if hint in hints or (hint == "read_only" and changes):
         return facts
     return replace(facts, annotations={**hints, hint: True})
+
+
+def _function_of(scope: MethodScope, clause: Function) -> CheckedFunction:
+    """Return the function that a method names."""
+    module, colon, name = clause.target.partition(":")
+    if not (colon and _is_dotted(module) and _is_dotted(name)):
+        _refuse(
+            clause,
+            clause.target,
+            "package.module:function",
+            'write one such as "rooms:reserve"',
+            scope.report,
+        )
+    return CheckedFunction(clause.target)
+
+
+def _check_module(clause: Functions, report: Report) -> None:
+    """Report a module whose name is no dotted one."""
+    if not _is_dotted(clause.module):
+        hint = 'write the module alone, such as "rooms"; Function("rooms:reserve") names a function'
+        _refuse(clause, clause.module, "package.module", hint, report)
+
+
+def _is_dotted(name: str) -> bool:
+    """Return whether a text is made of identifiers with dots between them."""
+    return all(part.isidentifier() and not keyword.iskeyword(part) for part in name.split("."))
+
+
+def _refuse(clause: Function | Functions, target: str, form: str, hint: str, report: Report) -> None:
+    kind = type(clause).__name__
+    report.add(codes.BAD_FUNCTION, clause.source, clause=kind, target=target, form=form, hint=hint)
