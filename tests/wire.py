@@ -19,7 +19,6 @@ from typing import Any
 from typer.main import get_command
 
 import toolgen
-from toolgen.adapters.http.openapi import openapi
 from toolgen.adapters.http.problems import PROBLEMS
 from toolgen.catalog.reader import format_schema as catalogue_schema
 from toolgen.cli import mcp_settings
@@ -51,7 +50,7 @@ def wire() -> str:
         "tables": _tables(),
         "HTTP paths": _paths(),
         "HTTP records": (
-            line for line in _definitions(openapi()["components"]["schemas"]) if ", =1, " not in line
+            line for line in _definitions(_openapi()["components"]["schemas"]) if ", =1, " not in line
         ),
         "HTTP problems": (f"{name} {status}" for name, (status, _) in PROBLEMS.items()),
         "events": _definitions(event_schema()["$defs"]),
@@ -65,6 +64,12 @@ def wire() -> str:
         "documents": _documents(),
     }
     return "".join("\n    ".join([name, *lines]) + "\n" for name, lines in parts.items())
+
+
+@cache
+def _openapi() -> dict[str, Any]:
+    document: dict[str, Any] = json.loads((PACKAGE / "adapters/http/openapi-1.json").read_text("utf-8"))
+    return document
 
 
 @cache
@@ -96,7 +101,7 @@ def _tables() -> Iterator[str]:
 
 
 def _paths() -> Iterator[str]:
-    for path, methods in openapi()["paths"].items():
+    for path, methods in _openapi()["paths"].items():
         for method, operation in methods.items():
             named = [f"{one['in']} {one['name']}" for one in operation.get("parameters", ())]
             content = operation.get("requestBody", {}).get("content", {}).values()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from functools import cache
+from importlib.resources import files
 from typing import Any, Final, TypeAlias
 from urllib.parse import quote
 
@@ -28,7 +30,6 @@ from .catalogue import Catalogue
 from .conversations import Conversations
 from .event_streams import EventStreams
 from .gate import Gate
-from .openapi import openapi_json
 from .options import SurfaceOptions
 from .problems import FRESH, Problem, problem_of
 from .runs import Runs
@@ -122,7 +123,7 @@ class HTTPSurface:
         conversations, streams = Conversations(self.runtime, runs), self.streams
 
         async def described(_: Request, __: Caller) -> Response:
-            return Response(openapi_json(), headers=FRESH, media_type="application/json")
+            return Response(_openapi_json(), headers=FRESH, media_type="application/json")
 
         async def agents(_: Request, __: Caller) -> Any:
             return runs.list_agents()
@@ -238,3 +239,9 @@ def _answered(endpoint: Callable[[Request], Awaitable[Response]]) -> Callable[[R
             return problem_of(error, f"{request.method} {request.url.path}").response()
 
     return answered
+
+
+@cache
+def _openapi_json() -> bytes:
+    """Return the OpenAPI 3.1 document of the paths and records; within a version nothing of it changes."""
+    return files("toolgen.adapters.http").joinpath("openapi-1.json").read_bytes()
