@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
-from contextvars import ContextVar, Token
-from types import TracebackType
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Final
 
 from toolgen.calls.context import ToolContext
@@ -43,27 +43,17 @@ def served_call() -> ServedCall | None:
     return _CURRENT.get()
 
 
-def calling(ctx: ToolContext, *, has_begun: bool = False) -> AbstractContextManager[None]:
-    """Return a context manager in which clients know the call: its time, its credentials, its artifacts.
+@contextmanager
+def calling(ctx: ToolContext, *, has_begun: bool = False) -> Iterator[None]:
+    """Let clients know the call while the context lasts: its time, its credentials, its artifacts.
 
     A call whose client cannot connect was not run then. An executor that has done something by itself before
     it asks a client gives `has_begun=True`, also around a bound executor's method.
     """
     if has_begun:
         ctx.has_begun = ctx.is_sent = True
-    return _Calling(ServedCall(ctx))
-
-
-class _Calling:
-    __slots__ = ("_call", "_token")
-
-    def __init__(self, call: ServedCall) -> None:
-        self._call = call
-
-    def __enter__(self) -> None:
-        self._token: Token[ServedCall | None] = _CURRENT.set(self._call)
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
-    ) -> None:
-        _CURRENT.reset(self._token)
+    token = _CURRENT.set(ServedCall(ctx))
+    try:
+        yield
+    finally:
+        _CURRENT.reset(token)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
-from types import TracebackType, UnionType
-from typing import Annotated, Any, ClassVar, Final, Self, TypeVar, Union, get_args, get_origin
+from types import UnionType
+from typing import Annotated, Any, ClassVar, Final, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
@@ -80,8 +81,8 @@ class FunctionsClient:
             except _UnfitFunctionError as error:
                 _raise_problems(type(self).__name__, error.problems)
                 raise
-        with _ProgressOfCall() as progress:
-            work = method.call(payload, progress.report)
+        with _progress_of_call() as report:
+            work = method.call(payload, report)
             returned = await (work() if method.is_async else self._in_thread(method.target, work))
         return method.result(returned)  # type: ignore[no-any-return]  # of the operation's class
 
@@ -94,28 +95,21 @@ class FunctionsClient:
         return await returned if inspect.isawaitable(returned) else returned
 
 
-class _ProgressOfCall:
-    """Reports progress to the call that is served here, until that is over; without one nobody listens."""
+@contextmanager
+def _progress_of_call() -> Iterator[Report]:
+    """Yield what reports progress to the call that is served here, until that is over; else to nobody."""
+    call, is_over = served_call(), False
 
-    __slots__ = ("_call", "_is_over")
-
-    def __init__(self) -> None:
-        self._call = served_call()
-        self._is_over = False
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
-    ) -> None:
-        self._is_over = True
-
-    def report(self, fraction: float | None = None, message: str = "", value: Any = None) -> None:
-        if self._is_over:
+    def report(fraction: float | None = None, message: str = "", value: Any = None) -> None:
+        if is_over:
             raise CallEndedError("the call of this function is over, and nobody waits for its result")
-        if self._call is not None:
-            self._call.context.progress(fraction, message, value)
+        if call is not None:
+            call.context.progress(fraction, message, value)
+
+    try:
+        yield report
+    finally:
+        is_over = True
 
 
 class _UnfitFunctionError(Exception):
