@@ -39,10 +39,10 @@ async def test_a_session_of_a_lost_journal_goes_on_once_it_is_released(apart: De
         assert "toolgen runs release --session s" in str(caught.value.hint)
         with pytest.raises(SessionBusyError):
             await agents.erase("s")
-        (held,) = (await agents.release()).elsewhere
-        assert (held.session_id, held.run_id) == ("s", "r")
-        assert (await agents.release(lost_engine=held.engine_id)).sessions == (held,)
-        assert (await agents.release()).sessions == ()
+        held = (await agents.release()).elsewhere
+        assert {session: holder.run_id for session, holder in held.items()} == {"s": "r"}
+        assert {*(await agents.release(lost_engine=held["s"].engine_id)).sessions} == {"s"}
+        assert (await agents.release()).sessions == {}
         assert (await client.run("Again.", session_id="s")).text == "hello again"
         (lost, _) = await agents.sessions.transcript("s")
         assert lost.messages[-1] == UserMessage(text=GONE, source="runtime")
@@ -84,5 +84,5 @@ async def test_a_session_whose_run_is_not_over_is_not_released(apart: Desk) -> N
     async with apart.process() as (agents, handle):
         with pytest.raises(SessionBusyError):
             await agents.release(session_id="s")
-        assert (await agents.release()).sessions == ()
+        assert (await agents.release()).sessions == {}
         assert len((await handle.settled()).awaiting) == 1

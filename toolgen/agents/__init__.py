@@ -8,7 +8,7 @@ from toolgen.contract.policy import History, RunPolicy
 from toolgen.runs import RunStatus, UnknownRunError
 
 from .agents import Agents, agents_of
-from .checking import CheckedSessions, HeldSession, Released
+from .checking import CheckedSessions, Released
 from .client import AgentClient, RunHandle
 from .conversations import Sessions
 from .erasing import Erased
@@ -78,7 +78,6 @@ __all__ = [
     "FinalResponse",
     "FinalResult",
     "HandOver",
-    "HeldSession",
     "History",
     "InstructionsFunction",
     "InterruptsNotAllowedError",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from dataclasses import field
 from typing import Final
 
@@ -98,21 +99,12 @@ def _reason(error: Exception) -> str:
 
 
 @frozen_record
-class HeldSession:
-    """A session, and the run that has, or had, its turn."""
-
-    session_id: str
-    run_id: str
-    engine_id: str
-
-
-@frozen_record
 class Released:
-    """What a release has done."""
+    """What a release has done, by session: the run that had its turn, or has it."""
 
-    sessions: tuple[HeldSession, ...] = ()
+    sessions: Mapping[str, TurnHolder]
     """Those that are free now."""
-    elsewhere: tuple[HeldSession, ...] = ()
+    elsewhere: Mapping[str, TurnHolder]
     """Those whose turn is that of another engine, which may be at work or lost."""
 
 
@@ -123,7 +115,7 @@ async def release(turns: Turns, sessions: SessionStore, session_id: str, lost_en
         UnknownSessionError: there is no such session.
         SessionBusyError: its run is not over.
     """
-    free, elsewhere = list[HeldSession](), list[HeldSession]()
+    free, elsewhere = dict[str, TurnHolder](), dict[str, TurnHolder]()
     for session in [await sessions.get(session_id)] if session_id else await sessions.list(limit=sys.maxsize):
         await turns.settled(session.id)
         held = await sessions.holder(session.id)
@@ -138,11 +130,7 @@ async def release(turns: Turns, sessions: SessionStore, session_id: str, lost_en
             await turns.say_gone(held.run_id)
         if fate != "open":
             await sessions.release(session.id, held.run_id)
-            free.append(_held(session.id, held))
+            free[session.id] = held
         elif not is_ours:
-            elsewhere.append(_held(session.id, held))
-    return Released(sessions=tuple(free), elsewhere=tuple(elsewhere))
-
-
-def _held(session_id: str, held: TurnHolder) -> HeldSession:
-    return HeldSession(session_id=session_id, run_id=held.run_id, engine_id=held.engine_id)
+            elsewhere[session.id] = held
+    return Released(sessions=free, elsewhere=elsewhere)

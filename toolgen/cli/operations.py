@@ -221,10 +221,10 @@ async def restore_runs(project: Project) -> int:
 
 async def _release(agents: Agents, session: str, engine: str) -> None:
     done = await agents.release(session_id=session, lost_engine=engine)
-    for held in done.sessions:
-        print(printable(f"session {held.session_id}  released from run {held.run_id}"))
-    for held in done.elsewhere:
-        print(printable(f"session {held.session_id}  held by run {held.run_id} of engine {held.engine_id}"))
+    for session_id, held in done.sessions.items():
+        print(printable(f"session {session_id}  released from run {held.run_id}"))
+    for session_id, held in done.elsewhere.items():
+        print(printable(f"session {session_id}  held by run {held.run_id} of engine {held.engine_id}"))
     if not done.sessions and not done.elsewhere:
         print("no session is held by a run that is gone", file=sys.stderr)
     if done.elsewhere:
