@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, field, fields, replace
 from typing import Any, Final, Literal
 
-from toolgen.calls.results import Artifact, Suspended, Telemetry
+from toolgen.calls.results import Artifact, ArtifactRef, Suspended, Telemetry
 from toolgen.calls.steps.frame import RuntimeServices
 from toolgen.calls.steps.registered_tool import RegisteredTool
 from toolgen.contract.json_value import Json
-from toolgen.contract.record import frozen_record
+from toolgen.contract.record import frozen_record, record
 from toolgen.runs import Engine, RunState, RunStatus, UnknownRunError
 from toolgen.shapes.issues import short
 from toolgen.waiting.call_results import kept_artifact
@@ -57,20 +57,12 @@ class Awaiting:
     """Why it is asked again, where an answer was given and not used."""
 
 
-@frozen_record
-class RunArtifact:
-    """An artifact of a call within the run, or of a child; the fields of `ArtifactRef`, and of which call."""
+@record
+class RunArtifact(ArtifactRef):
+    """An artifact of a call within the run, or of a child: its reference, and of which call it is."""
 
-    kind: str
     tool: str
     tool_call_id: str
-    json: str
-    """The data as canonical JSON; "" where it is large and `Runtime.artifacts.load` reads it."""
-    uri: str = ""
-    media_type: str = ""
-    size: int = 0
-    digest: str = ""
-    not_kept: str = ""
 
 
 @frozen_record

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any, cast
 
 from toolgen.agents import RunArtifact
 from toolgen.agents.output import output_of, readable
 from toolgen.contract.json_value import Json
 from toolgen.runs import RunStatus
-from toolgen.runtime import ArtifactRef, Runtime
+from toolgen.runtime import Runtime
 from toolgen.runtime.public_views import shown_run
 
 from .call_views import artifact_record, spec_of
@@ -101,9 +101,7 @@ def _of_agent(
 
 
 def _artifact(runtime: Runtime, artifact: RunArtifact) -> ArtifactRecord:
-    facts = asdict(artifact)
-    tool, call_id = facts.pop("tool"), facts.pop("tool_call_id")
-    spec = spec_of(runtime, tool)
+    spec = spec_of(runtime, artifact.tool)
     kind = None if spec is None else spec.artifacts.get(artifact.kind)
     view = None if kind is None else kind.view
-    return artifact_record(ArtifactRef(**facts), view, tool=tool, tool_call_id=call_id)
+    return artifact_record(artifact, view, tool=artifact.tool, tool_call_id=artifact.tool_call_id)
