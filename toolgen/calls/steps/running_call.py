@@ -14,11 +14,17 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Hashable, Iterator
 from contextvars import ContextVar
-from typing import Any, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 from ..errors import BusyError
 
+if TYPE_CHECKING:
+    from .thread_pool import Job
+
 T = TypeVar("T")
+
+LateExecutor: TypeAlias = "asyncio.Task[Any] | Job"
+"""An executor that runs on after the end of its call."""
 
 
 class FairQueue:
@@ -159,26 +165,6 @@ class GateTable:
                 del self._gates[gate.name]
 
 
-class Thread(Protocol):
-    """The thread of a synchronous call: `thread_pool.Job`."""
-
-    def block(self) -> None:
-        """Let another thread run in the place of this one, which waits."""
-        ...
-
-    def unblock(self) -> None:
-        """Go on."""
-        ...
-
-
-class LateExecutor(Protocol):
-    """An executor that runs on after the end of its call: an `asyncio.Task`, or a `thread_pool.Job`."""
-
-    def add_done_callback(self, callback: Callable[[Any], object], /) -> None:
-        """Call back in the event loop once it has ended."""
-        ...
-
-
 class RunningCall:
     """A call from the time when it asks for admission to the end of its executor; or what makes calls as one.
 
@@ -217,7 +203,8 @@ class RunningCall:
     waits_for: Lock | None = None
     queue: FairQueue | None = None
     """The queue in which it waits for a lock."""
-    thread: Thread | None = None
+    thread: Job | None = None
+    """The thread of a synchronous call."""
     late: LateExecutor | None = None
     """What runs on of it when its time is over or its caller was cancelled."""
     is_stuck: bool = False
