@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from toolgen.adapters.mcp.serving.forms import form_of
+from toolgen.calls.answer_schema import answer_issues
 from toolgen.calls.results import Suspended
 from toolgen.catalog.providers import DIALECTS, project
 from toolgen.cli.call import _expected
@@ -29,7 +30,6 @@ from toolgen.dsl import (
 from toolgen.shapes.design.schema import object_schema
 from toolgen.shapes.design.validator import Validator
 from toolgen.shapes.fields import RefType
-from toolgen.waiting.answer_schema import answer_issues
 
 TAG = Enum("Tag", "A tag.", Value("680", "Backend"), Value("681", "Front\n end"), "other")
 LEVEL = Enum("Level", "A level.", Value(1, "Low"), 2)

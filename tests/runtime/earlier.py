@@ -6,9 +6,10 @@ from typing import Any
 
 from tests.runtime.tools import META
 from tests.virtual_time import now
+from toolgen.calls.call import FrozenCall
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import Runtime, Suspended, ToolSpec
-from toolgen.waiting.frozen import FIRST, FrozenCall
+from toolgen.waiting.frozen import FIRST
 from toolgen.waiting.loop import LOOP, VERSION
 from toolgen.waiting.suspending import approval_schema
 

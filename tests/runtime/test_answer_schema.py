@@ -9,12 +9,12 @@ import pytest
 
 from tests.runtime.tools import EMPTY, META, SITE, Listing, nothing, runtime, spec, waiting
 from tests.selection import first
+from toolgen.calls.answer_schema import checked_schema, value_issues
 from toolgen.calls.errors import MalformedResultError
 from toolgen.calls.type_codec import TypeCodec
 from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import ConfirmSpec, LongRunningSpec, Runtime, Suspended, ToolOutcome
-from toolgen.waiting.answer_schema import checked_schema, value_issues
 from toolgen.waiting.errors import BadAnswerError, ConflictingAnswerError
 
 TOOL = "assistant.devices.list_devices"

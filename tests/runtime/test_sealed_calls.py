@@ -10,13 +10,14 @@ import pytest
 
 from tests.runtime.earlier import frozen_with
 from tests.runtime.tools import spec
+from toolgen.calls.call import FrozenCall
 from toolgen.runtime import ConfirmSpec
 from toolgen.waiting.errors import (
     SuspensionError,
     TamperedSuspensionError,
     UnsealedSuspensionError,
 )
-from toolgen.waiting.frozen import FrozenCall, SealedCall, Sealer, adoption_of, seal_call, verify_call
+from toolgen.waiting.frozen import SealedCall, Sealer, adoption_of, seal_call, verify_call
 
 RUN, OP = "run_1", "wait:c1:2"
 NEW, OLD = b"the secret of now, 32 bytes !!!!", b"the secret of before, 32 bytes !"

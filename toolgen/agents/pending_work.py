@@ -5,9 +5,10 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any, Final
 
+from toolgen.calls.call import FrozenCall
 from toolgen.calls.steps.failures import log
 from toolgen.runs import ActivityInfo
-from toolgen.waiting.frozen import FrozenCall, read_call
+from toolgen.waiting.frozen import read_call
 
 from .host import AgentHost
 from .loop.documents import RunFacts

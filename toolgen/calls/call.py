@@ -8,17 +8,32 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import field, fields
 from typing import TYPE_CHECKING, Any, Final
 
 from toolgen.contract.record import frozen_record, record
+from toolgen.shapes.sensitive import pointers_at, redacted
 
 from .errors import ToolError
 
 if TYPE_CHECKING:
     from toolgen.contract.bounds import Bounds
+    from toolgen.contract.json_value import Json
+    from toolgen.contract.names import SuspensionKind
 CALL: Final = "call_"
 """What the id of the run of a direct call begins with."""
+_OPTIONAL: Final = frozenset(
+    {
+        *("is_shortened", "is_asked_by_tool", "reason", "handle", "request", "answers"),
+        *("idempotency_key", "sensitive", "resume_state", "own_question", "trace"),
+    }
+)
+"""Fields that are left out where they say nothing."""
+_SHOWN: Final = (
+    *("id", "kind", "tool", "question", "preview", "is_shortened", "answer_schema", "expires_at"),
+    *("handle", "request", "reason"),
+)
+"""Fields that are shown as they are."""
 
 
 @frozen_record
@@ -105,3 +120,85 @@ class CallName:
         """
         digest = hashlib.sha256(tool.encode() + b"\0" + payload).hexdigest()
         return f"{self.run_id(meta)}:{digest[:32]}"
+
+
+@frozen_record
+class FrozenCall:
+    """A suspended call. Holds no value of an interceptor, and no token."""
+
+    id: str
+    kind: SuspensionKind
+    tool: str
+    spec_digest: str
+    """`ToolSpec.approval_digest`: where it is another one when the answer comes, it is asked again."""
+    payload_json: bytes = field(repr=False)
+    """The arguments, byte for byte what will run."""
+    meta: CallMeta
+    question: str
+    preview: str
+    answer_schema: Mapping[str, Any]
+    created_at: float
+    expires_at: float
+    """Seconds since 1970, both."""
+    idempotency_key: str = ""
+    """Key of the call, whatever process executes it."""
+    handle: str = ""
+    request: Mapping[str, Json] | None = None
+    answers: tuple[Json, ...] = ()
+    """What was answered to this call before: documents by `answer_document`, each of them verified."""
+    is_shortened: bool = False
+    """The question or the preview shows only a part of a value."""
+    is_asked_by_tool: bool = False
+    """The executor wants the approval, and neither the design nor the policy."""
+    reason: str = ""
+    """Why it is asked again, where an answer was given and not used."""
+    sensitive: tuple[str, ...] = ()
+    """Where the arguments have values that nobody is shown: `Codec.sensitive`."""
+    resume_state: Json = field(default=None, repr=False)
+    """What the executor gets back with the answer."""
+    trace: str = ""
+    """The span of what was executed, as W3C Trace Context has it (`traceparent`); "" without spans."""
+    own_question: str = field(default="", repr=False)
+    """Question as it was asked, where it quotes a sensitive value, which `question` does not show."""
+
+    def shown(self) -> dict[str, Any]:
+        """Return what people and programs see of the call, by the names of `Suspended` and of events."""
+        arguments: dict[str, Json] = json.loads(self.payload_json)
+        places = self.sensitive
+        return {
+            **{name: getattr(self, name) for name in _SHOWN},
+            "number": len(self.answers) + 1,
+            "arguments": redacted(arguments, places) if places else arguments,
+            "sensitive": pointers_at(arguments, places) if places else (),
+            "tool_call_id": self.meta.tool_call_id,
+            "requested_by": self.meta.requested_by,
+        }
+
+    def as_json(self) -> dict[str, Json]:
+        """Return the call as a document, without a seal; the same for the same call."""
+        facts: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self)}
+        meta = {field.name: getattr(self.meta, field.name) for field in fields(self.meta)}
+        facts["meta"] = {**meta, "labels": dict(self.meta.labels)}
+        facts["payload_json"] = self.payload_json.decode()
+        facts["request"] = None if self.request is None else dict(self.request)
+        facts["answer_schema"] = dict(self.answer_schema)
+        facts["answers"] = list(self.answers)
+        facts["sensitive"] = list(self.sensitive)
+        return {name: value for name, value in facts.items() if value or name not in _OPTIONAL}
+
+    @classmethod
+    def from_json(cls, document: Json) -> FrozenCall:
+        """Return the call of a document by `as_json`.
+
+        Raises:
+            ValueError: it is none.
+        """
+        try:
+            facts: dict[str, Any] = dict(document)  # type: ignore[arg-type]  # checked here
+            facts["payload_json"] = facts["payload_json"].encode()
+            facts["meta"] = CallMeta(**facts["meta"])
+            facts["answers"] = tuple(facts.get("answers", ()))
+            facts["sensitive"] = tuple(facts.get("sensitive", ()))
+            return cls(**facts)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise ValueError(f"this is not the document of a frozen call: {error}") from error

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from .call import CallMeta
     from .provided import Artifacts, State
+    from .resumption import Resumption
     from .specs import ToolSpec
     from .steps.bridge import Wait
 
@@ -69,43 +70,6 @@ class Values:
 
 STATE: Final[Key[State]] = Key("state")
 ARTIFACTS: Final[Key[Artifacts]] = Key("artifacts")
-
-
-class Resumption(Protocol):
-    """The answers with which a suspended call goes on: `waiting.answers.Resumption`."""
-
-    @property
-    def answers(self) -> tuple[Json, ...]:
-        """Everything that was answered to the call, the newest last."""
-        ...
-
-    @property
-    def key(self) -> str:
-        """The idempotency key that the call had before it waited."""
-        ...
-
-    @property
-    def answer(self) -> Json:
-        """The newest answer, as it was given."""
-        ...
-
-    @property
-    def keep(self) -> Json:
-        """What the executor kept with its newest question; None for nothing."""
-        ...
-
-    @property
-    def is_approved(self) -> bool:
-        """Whether a person has given the approval that the design or the policy requires."""
-        ...
-
-    def approved(self, question: str) -> bool:
-        """Return whether a person has approved this question of the tool itself."""
-        ...
-
-    def answered(self, type_: type[T], question: str | None, spec: ToolSpec[Any, Any] | None) -> T | None:
-        """Return the newest answer to a question of this type, with defaults; None where there is none."""
-        ...
 
 
 class BatchScope(Protocol):

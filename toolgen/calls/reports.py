@@ -18,10 +18,9 @@ from .results import OpenSpan, ToolResult
 if TYPE_CHECKING:
     from toolgen.contract.json_value import Json
 
-    from .call import CallMeta
+    from .call import CallMeta, FrozenCall
     from .codec import Arguments
     from .errors import ToolError
-    from .results import SuspendedCall
     from .specs import ToolSpec
 
 ProgressCallback: TypeAlias = Callable[..., None]
@@ -55,10 +54,10 @@ class CallReports:
     ) -> None:
         """Emit the result of a call; `spec` is None where its tool is not registered."""
 
-    def emit_answer_requested(self, call: SuspendedCall) -> None:
+    def emit_answer_requested(self, call: FrozenCall) -> None:
         """Emit that a call waits for the answer of a person."""
 
-    def answered(self, call: SuspendedCall, person: str) -> None:
+    def answered(self, call: FrozenCall, person: str) -> None:
         """Emit that a suspended call was answered, other than by an approval."""
 
     def emit_authorization(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias, Ty
 
 from toolgen.contract.bounds import Bounds as Bounds
 from toolgen.contract.names import RetryReason as RetryReason
+from toolgen.contract.names import SuspensionKind as SuspensionKind
 from toolgen.contract.record import record, sparse_record
 
 from .errors import RetryHint as RetryHint
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from toolgen.contract.json_value import Json
     from toolgen.shapes.design.model import ToolModel
 
-    from .call import CallMeta
+    from .call import FrozenCall
     from .content import Content
     from .errors import ToolError
 
@@ -32,7 +33,6 @@ ToolStatus = Literal[EndStatus, "running"]
 `suspended`: nothing was answered yet, and the model is not called before it is. `unknown`: the result was not
 kept, and nobody knows whether the call has run; `Runtime.runs.resolve` settles it. `running`: the call, or
 its answer, was accepted, and its result is not known yet."""
-SuspensionKind = Literal["confirmation", "input", "credential", "pending"]
 
 
 @record
@@ -233,33 +233,6 @@ class OuterCall:
     """The MAC of the arguments of this call, as a suspended call has one."""
 
 
-class SuspendedCall(Protocol):
-    """A call that waits, as it was frozen: `waiting.frozen.FrozenCall`."""
-
-    @property
-    def id(self) -> str:
-        """Names the question in events and logs."""
-        ...
-
-    @property
-    def kind(self) -> SuspensionKind: ...
-
-    @property
-    def tool(self) -> str: ...
-
-    @property
-    def meta(self) -> CallMeta: ...
-
-    @property
-    def is_shortened(self) -> bool:
-        """Whether the question or the preview shows only a part of a value."""
-        ...
-
-    def shown(self) -> dict[str, Any]:
-        """Return what people and programs see of the call, by the names of `Suspended` and of events."""
-        ...
-
-
 @record
 class Suspended:
     """A call that waits for an answer, or a planner that asks; the part of it that a client gets."""
@@ -376,7 +349,7 @@ class ToolResult:
     """What the tool asked of the agent that called it."""
     suspensions: tuple[Suspended, ...] = ()
     """All that wait for an answer before the call has its result: of an agent's tool, what its run asks."""
-    frozen: SuspendedCall | None = None
+    frozen: FrozenCall | None = None
     """Only between the dispatcher and the run that waits."""
     delegated: Delegated | None = None
     """Only between the dispatcher and the runtime, which starts the run."""

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from toolgen.calls.call import FrozenCall
 from toolgen.contract.errors import ToolgenError
 from toolgen.engines import InProcessEngine
 from toolgen.runs import RunWait
 from toolgen.runtime import Runtime, ToolSpec, ToolValidationError
-from toolgen.waiting.frozen import FrozenCall
 
 from .runtime import specs_of
 

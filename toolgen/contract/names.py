@@ -26,6 +26,8 @@ RetryReason = Literal[
     "tool_unavailable",
 ]
 """Why the runtime says that a call may be repeated in another way."""
+SuspensionKind = Literal["confirmation", "input", "credential", "pending"]
+"""What a call waits for."""
 CREDENTIALS_CAPABILITY: Final = "credentials"
 """Name of the capability that has credentials: what it opens is in nothing that a call tells."""
 DENIED: Final = "denied"

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, cast
 
 from pydantic_core import from_json, to_json
 
-from toolgen.calls.call import NO_META, CallMeta
+from toolgen.calls.call import NO_META, CallMeta, FrozenCall
 from toolgen.calls.errors import DeclaredError, causes_of
 from toolgen.calls.reports import CallReports, ProgressCallback
-from toolgen.calls.results import EndStatus, SuspendedCall, ToolResult
+from toolgen.calls.results import EndStatus, ToolResult
 from toolgen.calls.specs import ToolSpec
 from toolgen.calls.steps.result_encoding import truncate_document
 from toolgen.contract.json_value import Json
@@ -180,7 +180,7 @@ class EventReporter(CallReports):
         )
         self._emit(event, meta)
 
-    def emit_answer_requested(self, call: SuspendedCall) -> None:
+    def emit_answer_requested(self, call: FrozenCall) -> None:
         """Emit that a call waits for the answer of a person."""
         if self.events.is_idle or call.kind == "pending":
             return
@@ -193,7 +193,7 @@ class EventReporter(CallReports):
         event = kind(**{field.name: shown[field.name] for field in fields(kind) if field.name in shown})
         self._emit(event, call.meta)
 
-    def answered(self, call: SuspendedCall, person: str) -> None:
+    def answered(self, call: FrozenCall, person: str) -> None:
         """Emit that a suspended call was answered, other than by an approval."""
         if self.events.is_idle or call.kind == "confirmation":
             return

@@ -10,24 +10,22 @@ from typing import Any, Final, TypeVar
 
 from pydantic_core import PydanticSerializationError, from_json, to_json
 
+from toolgen.calls.answer_schema import answer_issues, value_issues
+from toolgen.calls.call import FrozenCall
 from toolgen.calls.codec import Codec
 from toolgen.calls.errors import DeclaredError, MalformedResultError, ToolError, ToolValidationError
 from toolgen.calls.sensitive import note_typed
 from toolgen.calls.specs import ToolSpec
-from toolgen.calls.steps.failures import log
 from toolgen.calls.steps.result_encoding import bounds_of
 from toolgen.contract.credentials import is_of_service
 from toolgen.contract.json_value import Json
-from toolgen.contract.limits import UNLIMITED, Limits, exceeded_limit, portable_text
-from toolgen.contract.record import record
+from toolgen.contract.limits import Limits, exceeded_limit
 from toolgen.contract.secrets import HIDDEN, Secrets, hiding
 from toolgen.shapes.design.model import ToolModel
 from toolgen.shapes.issues import FieldIssue, short
 from toolgen.shapes.sensitive import keys_of, values_at
 
-from .answer_schema import answer_issues, value_issues
 from .errors import BadAnswerError
-from .frozen import FrozenCall
 
 T = TypeVar("T")
 
@@ -249,65 +247,6 @@ def _check_bounds(spec: ToolSpec[Any, Any], result: Any) -> None:
         raise BadAnswerError(f"the answer does not fit: {error}") from None
 
 
-@record
-class Resumption:
-    """The answers with which a suspended call is resumed."""
-
-    answers: tuple[Json, ...]
-    """Documents by `answer_document`: everything that was answered to this call, the newest last."""
-    key: str = ""
-    """The idempotency key that the call had before it waited."""
-
-    @property
-    def answer(self) -> Json:
-        """The newest answer, as it was given."""
-        newest: Json = _facts(self.answers[-1])["answer"]
-        return newest
-
-    @property
-    def keep(self) -> Json:
-        """What the executor kept with its newest question; None for nothing."""
-        keep: Json = _facts(self.answers[-1]).get("resume_state")
-        return keep
-
-    @property
-    def is_approved(self) -> bool:
-        """Whether a person has given the approval that the design or the policy requires."""
-        return any(
-            document["kind"] == "confirmation" and not document.get("by_tool") for document in self._all()
-        )
-
-    def approved(self, question: str) -> bool:
-        """Return whether a person has approved this question of the tool itself."""
-        return any(document.get("by_tool") and _is_to(document, question) for document in self._all())
-
-    def answered(self, type_: type[T], question: str | None, spec: ToolSpec[Any, Any] | None) -> T | None:
-        """Return the newest answer to a question of this type, with defaults; None where there is none."""
-        for document in reversed(self._all()):
-            if question is not None and not _is_to(document, question):
-                continue
-            codec: Codec[T] | None
-            if document["kind"] == "confirmation":
-                confirm = spec.confirm if spec is not None else None
-                codec = confirm.payload if confirm is not None else None
-                if codec is not None and codec.type is type_:
-                    return _fitting(codec, document["answer"].get("payload") or {})
-            elif document["kind"] == "input":
-                from .questions import question_codec, question_schema  # only a typed question needs them
-
-                if document.get("schema") == question_schema(type_):
-                    return _fitting(question_codec(type_), document["answer"])
-        return None
-
-    def _all(self) -> list[dict[str, Any]]:
-        return [_facts(answer) for answer in self.answers]
-
-
-def _is_to(answer: Mapping[str, Any], question: str) -> bool:
-    """Return whether an earlier answer is to a question, as its executor asks it."""
-    return bool(answer.get("own_question", answer.get("question")) == portable_text(question))
-
-
 def answer_document(frozen: FrozenCall, answer: Json) -> Json:
     """Return the document of an accepted answer for the journal."""
     facts: dict[str, Json] = {"kind": frozen.kind, "answer": answer, "question": frozen.question}
@@ -343,16 +282,3 @@ def hiding_call(frozen: FrozenCall, spec: ToolSpec[Any, Any] | None) -> Iterator
                     case _:
                         pass
         yield
-
-
-def _facts(document: Json) -> dict[str, Any]:
-    return document if isinstance(document, dict) else {"kind": "", "answer": document}
-
-
-def _fitting(codec: Codec[T], answer: Json) -> T | None:
-    """Return the typed answer; None where its type rejects what the schema of the question accepts."""
-    try:
-        return codec.decode_lenient(to_json(answer), UNLIMITED)  # it was within the limits when it was given
-    except ToolValidationError as error:
-        log.warning("an answer does not fit %s, the tool may ask again: %s", codec.name, error)
-        return None

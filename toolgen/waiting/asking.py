@@ -14,6 +14,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
+from toolgen.calls.answer_schema import answer_issues
 from toolgen.calls.call import CALL, CallMeta
 from toolgen.calls.results import OuterCall, Suspended
 from toolgen.contract.json_value import Json
@@ -21,7 +22,6 @@ from toolgen.contract.limits import Limits, portable_text
 from toolgen.contract.logs import logger
 from toolgen.runs import RunStatus, UnknownRunError
 
-from .answer_schema import answer_issues
 from .answers import answer_key, check_answer_limits, without_optional_nulls
 from .errors import (
     BadAnswerError,

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from pydantic_core import to_json
 
-from toolgen.calls.call import CALL, CallMeta
+from toolgen.calls.call import CALL, CallMeta, FrozenCall
 from toolgen.calls.errors import DeclaredError, ToolError
 from toolgen.calls.results import Suspended, ToolResult
 from toolgen.calls.steps.failures import error_result
@@ -27,7 +27,6 @@ from toolgen.stores.outages import until_back
 from .asking import open_questions, outer_call
 from .call_results import CallReader, kept_result
 from .errors import TamperedSuspensionError, UnsealedSuspensionError, unknown_suspension
-from .frozen import FrozenCall
 from .loop import VERSION, CallDocument, call_of, is_unknown_end
 from .resolving import latest_end, latest_outcome
 from .sending import late_answer

@@ -46,7 +46,7 @@ from .callers import (
     until_cancelled,
 )
 from .errors import SuspensionError
-from .frozen import FIRST, FrozenCall
+from .frozen import FIRST
 from .loop import (
     LOOP,
     VERSION,
@@ -155,7 +155,7 @@ class CallRuns:
             Exception: the engine, or its store, cannot be used; nobody is asked.
         """
         waits, frozen = self._activities.waits, result.frozen
-        assert isinstance(frozen, FrozenCall), "only a call that waits begins to"
+        assert frozen is not None, "only a call that waits begins to"
         try:
             record = waits.seal(run_id, FIRST, frozen)
             run_input: Json = {"frozen": record.document, "version": VERSION}

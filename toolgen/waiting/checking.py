@@ -6,13 +6,14 @@ import sys
 from collections.abc import Iterable
 from typing import Any, Final
 
+from toolgen.calls.call import FrozenCall
 from toolgen.contract.json_value import Json
 from toolgen.contract.record import frozen_record
 from toolgen.runs import RunState, RunStatus, RunWait, WaitOverError
 from toolgen.shapes.issues import short
 
 from .errors import ConflictingAnswerError, LateAnswerError, TamperedSuspensionError, UnsealedSuspensionError
-from .frozen import FrozenCall, Verdict, adoption_of, digest_of, read_call
+from .frozen import Verdict, adoption_of, digest_of, read_call
 from .sealing import adoption_op
 from .wait_registry import WaitRegistry, is_call, log
 

@@ -6,14 +6,13 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
-from toolgen.calls.call import CallMeta
+from toolgen.calls.call import CallMeta, FrozenCall
 from toolgen.contract.credentials import Credential, is_of_service
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.contract.names import CREDENTIALS_CAPABILITY
 
 from .errors import BadAnswerError
-from .frozen import FrozenCall
 
 Keep: TypeAlias = Callable[[Credential, str | None], Awaitable[None]]
 """Keeps a credential for the session, the user or the service."""

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pydantic_core import to_json
 
-from toolgen.calls.call import CallMeta
+from toolgen.calls.call import CallMeta, FrozenCall
 from toolgen.calls.errors import OutcomeUnknownError, ToolError, ToolValidationError
 from toolgen.calls.results import ToolResult
+from toolgen.calls.resumption import Resumption
 from toolgen.calls.specs import ToolSpec
 from toolgen.calls.steps.dispatch import dispatch, end_without_executor
 from toolgen.calls.steps.failures import denied_result, error_result, internal_error, log, tool_error_of
@@ -31,9 +32,9 @@ from toolgen.contract.names import CANCELED
 from toolgen.contract.record import frozen_record
 from toolgen.events.event_reporter import CallEvents
 
-from .answers import Resumption, answer_document, cancel_reason, failure_of, hiding_call, validate_answer
+from .answers import answer_document, cancel_reason, failure_of, hiding_call, validate_answer
 from .errors import BadAnswerError, TamperedSuspensionError, UnsealedSuspensionError
-from .frozen import FIRST, FrozenCall, SealedCall, new_id
+from .frozen import FIRST, SealedCall, new_id
 from .loop import left_work
 from .once_call import Keeping
 from .suspending import approval_schema, suspended_result
@@ -41,12 +42,6 @@ from .wait_registry import WaitRegistry
 
 if TYPE_CHECKING:
     from toolgen.calls.toolsets.snapshot import CallService, Snapshot
-
-FindTool = Callable[[str, CallMeta, str], Awaitable[RegisteredTool | None]]
-"""Finds a tool by id, for a call with these facts, as the run of this id has it."""
-
-FindAnswered = Callable[[FrozenCall, str], Awaitable[RegisteredTool | None]]
-"""Finds the tool of a call that waits in the run of this id, when its answer comes."""
 
 _CHANGED: Final = "the tool has changed since the question was asked"
 _UNFIT: Final = (
@@ -89,7 +84,10 @@ class Resumed:
 
 
 async def resume(
-    work: CallWork, argument: Mapping[str, Any], find_tool: FindAnswered, work_run: str
+    work: CallWork,
+    argument: Mapping[str, Any],
+    find_tool: Callable[[FrozenCall, str], Awaitable[RegisteredTool | None]],
+    work_run: str,
 ) -> Resumed | None:
     """Resume a suspended call with the answer of the journal; None where its record is not verified.
 
@@ -98,7 +96,7 @@ async def resume(
     Args:
         work: Executes it.
         argument: Of the activity: `op`, the key of the wait, `frozen`, its record, and the sealed `answer`.
-        find_tool: Finds the tool as it is now.
+        find_tool: Finds the tool, as it is now, of a call that waits in the run of this id.
         work_run: The run that waits for the work of the call, should it be acknowledged.
 
     Raises:
@@ -120,7 +118,7 @@ async def resume(
 
 def seal_wait(waits: WaitRegistry, run_id: str, op: str, work_run: str, result: ToolResult) -> SealedCall:
     """Return the sealed record of a call that waits: under `op`, or as acknowledged work in a run for it."""
-    assert isinstance(result.frozen, FrozenCall), "only a call that waits has a record"
+    assert result.frozen is not None, "only a call that waits has a record"
     if result.status == "pending" and work_run != run_id:
         return waits.seal(work_run, FIRST, result.frozen)
     return waits.seal(run_id, op, result.frozen)
@@ -320,7 +318,7 @@ class WaitingTools:
         self._caller = caller
         self._directory = directory
         self._toolsets = toolsets
-        self.of_run: FindTool | None = None
+        self.of_run: Callable[[str, CallMeta, str], Awaitable[RegisteredTool | None]] | None = None
         """Finds the tools of the runs of agents, where the runtime has any."""
         self._answering: dict[str, RegisteredTool] = {}
         """Tools by id of a frozen call, of the snapshot with which it is being answered."""

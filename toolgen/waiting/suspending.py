@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from typing import Any, Final, assert_never
 
+from toolgen.calls.answer_schema import checked_schema
+from toolgen.calls.call import FrozenCall
 from toolgen.calls.errors import MalformedResultError, RuntimeClosedError, ToolError
 from toolgen.calls.reports import SILENT
 from toolgen.calls.results import Pending, RetryHint, ToolResult, Unfinished
@@ -22,9 +24,8 @@ from toolgen.contract.names import UNAVAILABLE
 from toolgen.contract.record import frozen_record
 from toolgen.contract.secrets import scrubbed, scrubbed_json
 
-from .answer_schema import checked_schema
 from .errors import UnsharedToolError
-from .frozen import Asked, FrozenCall, new_id
+from .frozen import Asked, new_id
 from .options import WaitOptions
 from .wait_registry import WaitRegistry
 
@@ -283,6 +284,6 @@ def _question_schema(answer: type[Any] | Mapping[str, Any] | None) -> Mapping[st
     if isinstance(answer, Mapping):
         checked: Mapping[str, Any] = _json(dict(checked_schema(answer)), "the schema of a question")
         return checked
-    from .questions import question_schema  # only a typed question needs the codecs of types
+    from toolgen.calls.questions import question_schema  # only a typed question needs the codecs of types
 
     return question_schema(answer)

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias, TypeGuard
 
 from pydantic_core import to_json
 
-from toolgen.calls.call import CALL, CallMeta
+from toolgen.calls.call import CALL, CallMeta, FrozenCall
 from toolgen.calls.errors import RegistrationError, ToolError
 from toolgen.calls.results import Suspended, ToolResult
 from toolgen.calls.steps.running_call import CALLER, open_call
@@ -43,7 +43,7 @@ from .errors import (
     UnsealedSuspensionError,
     unknown_suspension,
 )
-from .frozen import FrozenCall, SealedCall, Sealer, TokenClaims, seal_call, verify_call
+from .frozen import SealedCall, Sealer, TokenClaims, seal_call, verify_call
 from .once_call import LateEnds
 from .options import WaitOptions
 from .sealing import adoption_op, kept_sealer, question_claims, sealer_of, sealer_with

@@ -10,7 +10,7 @@ from typing import Any, Final, TypedDict
 
 from pydantic_core import to_json
 
-from toolgen.calls.call import CallMeta
+from toolgen.calls.call import CallMeta, FrozenCall
 from toolgen.calls.errors import (
     MalformedResultError,
     OutcomeUnknownError,
@@ -37,7 +37,6 @@ from toolgen.contract.tasks import GRACE_S
 from toolgen.events.event_reporter import CallEvents, EventReporter
 from toolgen.runs import ActivityInfo, Engine, UnknownRunError
 from toolgen.waiting.activities import undelegated_result
-from toolgen.waiting.frozen import FrozenCall
 from toolgen.waiting.loop import WORK
 from toolgen.waiting.once_call import Keeping
 from toolgen.waiting.resolving import unknown_ends

@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic_core import from_json, to_json
 
+from toolgen.calls.answer_schema import checked_schema
 from toolgen.calls.errors import MalformedResultError, ToolValidationError
 from toolgen.calls.results import RetryHint
 from toolgen.calls.specs import NativeTool, ToolSpec
@@ -25,7 +26,6 @@ from toolgen.contract.tasks import start_task
 from toolgen.runs import ActivityInfo, NonRetryableError
 from toolgen.stores import StoreError
 from toolgen.stores.outages import public_text
-from toolgen.waiting.answer_schema import checked_schema
 
 from ..host import AgentHost
 from ..loop.documents import CallsStep, PlanArgument, RetryStep, RunFacts, Step

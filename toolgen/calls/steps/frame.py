@@ -22,7 +22,6 @@ from ..call import ToolCall
 from ..capability import ONCE, CallScope, Capability, StoreRetry, ThreadCapability, ToolSwitch
 from ..codec import Arguments, raw_arguments
 from ..context import (
-    Resumption,
     ToolContext,
     Values,
     actions_of,
@@ -51,6 +50,7 @@ if TYPE_CHECKING:
     from ..provided import ArtifactKeeper
     from ..reports import CallMetrics, CallReports, CallSpans, Trace
     from ..results import Pending, ToolResult, Unfinished
+    from ..resumption import Resumption
     from .bridge import Wait
     from .execution import Execution
     from .policy import Policy

@@ -8,13 +8,13 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final, TypeAlias
 
+from toolgen.calls.answer_schema import answer_issues
 from toolgen.contract.boundary import Contained
 from toolgen.contract.extras import extra
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import log_failure, logger
 from toolgen.contract.record import frozen_record
 from toolgen.runtime import CallMeta
-from toolgen.waiting.answer_schema import answer_issues
 
 with extra("mcp"):  # the first import of the SDK by this package, whose other modules need it
     import mcp_types as types

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from toolgen.calls.answer_schema import checked_schema
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.record import frozen_record
 from toolgen.runtime import MalformedResultError
 from toolgen.shapes.foreign.bounded_patterns import is_quick
-from toolgen.waiting.answer_schema import checked_schema
 
 from .errors import cleaned
 

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Final, TypeVar
 
-from toolgen.calls.errors import MalformedResultError
-from toolgen.calls.type_codec import TypeCodec
 from toolgen.contract.json_value import Json
 
 from .answer_schema import checked_schema
+from .errors import MalformedResultError
+from .type_codec import TypeCodec
 
 T = TypeVar("T")
 

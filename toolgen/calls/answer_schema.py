@@ -9,13 +9,14 @@ from typing import Any, Final
 
 from pydantic_core import SchemaValidator, core_schema
 
-from toolgen.calls.errors import MalformedResultError
 from toolgen.contract.json_pointer import tokens_of
 from toolgen.contract.json_value import Json
 from toolgen.shapes.constraints import Constraint, IssueCode, lengths_of, limits_of
 from toolgen.shapes.issues import FieldIssue, Keys, bound_issue, json_type
 from toolgen.shapes.lexical import FORMAT_NAMES
 from toolgen.shapes.patterns import PatternError, to_rust
+
+from .errors import MalformedResultError
 
 _TYPES: Final[dict[str, tuple[type, ...]]] = {
     "string": (str,),
