@@ -15,7 +15,7 @@ TOOLGEN: Final = Path(__file__).parents[1] / "toolgen"
 KNOWN: Final = {
     "adapters": 12,
     "agents": 14,
-    "calls": 16,
+    "calls": 15,
     "capabilities": 1,
     "catalog": 1,
     "cli": 4,

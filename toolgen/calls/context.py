@@ -1,17 +1,22 @@
 """The context that an asynchronous executor gets beside the payload; `sync_context` has the other one.
 
 Beside it are `Key` and `Values`, by which the capabilities of a host, and what the hooks and tools of a turn
-share, are found.
+share, are found, and the batch of calls that share them.
 """
 
 from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
-from .capability import ONCE, StoreRetry
+from toolgen.contract.boundary import Contained
+from toolgen.contract.logs import logger
+from toolgen.contract.record import changed
+from toolgen.contract.secrets import Secrets, hiding
+
+from .capability import ONCE, CallScope, Capability, StoreRetry, ThreadCapability
 from .results import Actions
 
 if TYPE_CHECKING:
@@ -19,11 +24,15 @@ if TYPE_CHECKING:
 
     from .call import CallMeta
     from .provided import Artifacts, State
+    from .reports import CallReports
+    from .results import ToolResult
     from .resumption import Resumption
     from .specs import ToolSpec
     from .steps.bridge import Wait
 
 T = TypeVar("T")
+
+log = logger("toolgen.runtime")
 
 
 class Key(Generic[T]):
@@ -72,26 +81,6 @@ STATE: Final[Key[State]] = Key("state")
 ARTIFACTS: Final[Key[Artifacts]] = Key("artifacts")
 
 
-class BatchScope(Protocol):
-    """The part of a batch that contexts use: `frame.Batch`."""
-
-    touched: list[ToolContext]
-    """Contexts of calls that used a capability, or asked something of their agent."""
-
-    @property
-    def values(self) -> Values:
-        """The values that the calls share."""
-        ...
-
-    def open(self, name: str, context: ToolContext) -> Any:
-        """Return the capability's object for a call; raises AttributeError where there is none."""
-        ...
-
-    def in_thread(self, name: str, opened: Any, wait: Wait) -> Any:
-        """Return the capability's object for a synchronous executor."""
-        ...
-
-
 class ToolContext:
     """The call that is running, for an asynchronous executor and for hooks."""
 
@@ -115,8 +104,8 @@ class ToolContext:
     place: int = 0
     """Its place among the calls that were made at once."""
     _actions: Actions | None = None
-    _batch: BatchScope | None = None
-    _new_batch: Callable[[], BatchScope] | None = None
+    _batch: Batch | None = None
+    _new_batch: Callable[[], Batch] | None = None
     """Makes the batch of a call that is made alone, where it is needed."""
     _key: str = ""
     _opened: dict[str, Any] | None = None
@@ -128,7 +117,7 @@ class ToolContext:
         meta: CallMeta,
         tool: str,
         spec: ToolSpec[Any, Any] | None = None,
-        batch: BatchScope | None = None,
+        batch: Batch | None = None,
     ) -> None:
         self.meta = meta
         self.tool = tool
@@ -269,7 +258,88 @@ class ToolContext:
             batch.touched.append(self)
 
 
-def batch_of(context: ToolContext) -> BatchScope | None:
+class Batch:
+    """The calls of one turn's step; a single call is a batch of its own."""
+
+    _secrets: tuple[Secrets, ...] = ()
+    _values: Values | None = None
+
+    def __init__(self, capabilities: Mapping[str, Capability], values: Values | None = None) -> None:
+        self._capabilities = capabilities
+        self.touched: list[ToolContext] = []
+        """Contexts of calls that used a capability, or asked something of their agent."""
+        if values is not None:
+            self._values = values
+
+    def add_secrets(self, secrets: Secrets) -> None:
+        """Add the sensitive values of a call, which are redacted while the batch is settled."""
+        self._secrets = (*self._secrets, secrets)
+
+    @property
+    def values(self) -> Values:
+        """The values that the calls share."""
+        if self._values is None:
+            self._values = Values()
+        return self._values
+
+    def open(self, name: str, context: ToolContext) -> Any:
+        """Return the capability's object for a call.
+
+        Raises:
+            AttributeError: the host provides no such capability.
+        """
+        capability = self._capabilities.get(name)
+        if capability is None or context.spec is None:
+            provided = ", ".join(self._capabilities) or "none"
+            raise AttributeError(
+                f"ctx has no {name!r}: this runtime provides {provided}; give it the capability, and say "
+                f"Needs({name!r}) in the design, so that it is missed at registration"
+            )
+        scope = CallScope(
+            meta=context.meta,
+            tool=context.tool,
+            spec=context.spec,
+            report=context.report,
+            store_retry=context._store_retry,
+        )
+        return capability.open(scope)
+
+    def in_thread(self, name: str, opened: Any, wait: Wait) -> Any:
+        """Return the capability's object for a synchronous executor."""
+        capability = self._capabilities[name]
+        return capability.for_thread(opened, wait) if isinstance(capability, ThreadCapability) else opened
+
+    async def settle(self, results: Sequence[ToolResult], reports: CallReports) -> tuple[ToolResult, ...]:
+        """Commit the capabilities of the batch and return the results with the actions of their tools.
+
+        A failure of a capability is logged, without the sensitive values of any call of the batch; the others
+        commit, and the actions stay.
+        """
+        if not self.touched:
+            return tuple(results)
+        self.touched.sort(key=lambda context: context.place)
+        settled = list(results)
+        for context in self.touched:
+            if actions := context._actions:
+                settled[context.place] = changed(settled[context.place], actions=actions)
+        with hiding(Secrets(*self._secrets) if self._secrets else None):
+            for name, capability in self._capabilities.items():
+                opened = [
+                    (context._opened[name], results[context.place].status == "ok")
+                    for context in self.touched
+                    if context._opened is not None and name in context._opened
+                ]
+                try:
+                    with Contained():
+                        conflicts = await capability.close(opened) if opened else ()
+                    reports.emit_state_conflicts(conflicts, self.touched[0].meta)
+                except Exception:
+                    log.exception("%r did not commit the changes of %d calls", name, len(opened))
+        self.touched = []
+        return tuple(settled)
+
+
+def batch_of(context: ToolContext) -> Batch | None:
     """Return the batch of a call; None for a context that was made by hand."""
     if context._batch is None and context._new_batch is not None:
         context.__dict__.setdefault("_batch", context._new_batch())  # one, if another thread asks meanwhile
@@ -294,16 +364,6 @@ def set_store_retry(context: ToolContext, retry: StoreRetry) -> None:
     context._store_retry = retry
 
 
-def store_retry_of(context: ToolContext) -> StoreRetry:
-    """Return how the changes of a call wait for a store that is away."""
-    return context._store_retry
-
-
-def actions_of(context: ToolContext) -> Actions | None:
-    """Return the actions that the tool requested of its agent; None for none."""
-    return context._actions
-
-
 def in_thread_of(context: ToolContext, key: Key[T], wait: Wait) -> T:
     """Return the capability object for a synchronous executor.
 
@@ -315,8 +375,3 @@ def in_thread_of(context: ToolContext, key: Key[T], wait: Wait) -> T:
     assert batch is not None, "it has opened what it provides"
     provided: T = batch.in_thread(key.name, opened, wait)
     return provided
-
-
-def opened_by(context: ToolContext) -> Mapping[str, Any]:
-    """Return the capability objects that the call used."""
-    return context._opened or {}

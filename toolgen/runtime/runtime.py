@@ -13,8 +13,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from toolgen.calls.call import NO_META, CallMeta, ToolCall
+from toolgen.calls.context import Batch
 from toolgen.calls.steps.execution import Execution
-from toolgen.calls.steps.frame import Batch, Frame, HostArguments, RuntimeServices, call_arguments, tool_name
+from toolgen.calls.steps.frame import Frame, HostArguments, RuntimeServices, call_arguments, tool_name
 from toolgen.calls.steps.scheduler import Scheduler
 from toolgen.calls.steps.scheduling import DEFAULT_SCHEDULING, Scheduling
 from toolgen.calls.steps.single_call import SingleCalls

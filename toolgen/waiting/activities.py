@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from pydantic_core import to_jsonable_python
 
 from toolgen.calls.call import CallMeta
-from toolgen.calls.context import set_idempotency_key
+from toolgen.calls.context import Batch, set_idempotency_key
 from toolgen.calls.errors import DeclaredError, NotBegunError, RegistrationError, ToolError
 from toolgen.calls.results import ArtifactRef, Delegated, RunLink, ToolResult
 from toolgen.calls.steps.dispatch import dispatch, failed_call_result, stray_error_result
 from toolgen.calls.steps.failures import error_result
-from toolgen.calls.steps.frame import Batch, Frame, RuntimeServices
+from toolgen.calls.steps.frame import Frame, RuntimeServices
 from toolgen.calls.steps.registered_tool import RegisteredTool
 from toolgen.contract.boundary import run_or_abandon
 from toolgen.contract.json_value import Json

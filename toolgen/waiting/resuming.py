@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from pydantic_core import to_json
 
 from toolgen.calls.call import CallMeta, FrozenCall
+from toolgen.calls.context import Batch
 from toolgen.calls.errors import OutcomeUnknownError, ToolError, ToolValidationError
 from toolgen.calls.results import ToolResult
 from toolgen.calls.resumption import Resumption
 from toolgen.calls.specs import ToolSpec
 from toolgen.calls.steps.dispatch import dispatch, end_without_executor
 from toolgen.calls.steps.failures import denied_result, error_result, internal_error, log, tool_error_of
-from toolgen.calls.steps.frame import Batch, Frame, RuntimeServices
+from toolgen.calls.steps.frame import Frame, RuntimeServices
 from toolgen.calls.steps.policy import remember
 from toolgen.calls.steps.registered_tool import RegisteredTool
 from toolgen.calls.steps.result_encoding import encode_result, error_document

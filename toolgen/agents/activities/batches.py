@@ -15,10 +15,10 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Final
 
-from toolgen.calls.context import ToolContext, Values
+from toolgen.calls.context import Batch, ToolContext, Values
 from toolgen.calls.reports import CallReports
 from toolgen.calls.results import ToolResult
-from toolgen.calls.steps.frame import Batch, RuntimeServices
+from toolgen.calls.steps.frame import RuntimeServices
 from toolgen.runs import ActivityInfo
 
 _TURNS: Final = 2

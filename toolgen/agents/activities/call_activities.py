@@ -11,6 +11,7 @@ from typing import Any, Final, TypedDict
 from pydantic_core import to_json
 
 from toolgen.calls.call import CallMeta, FrozenCall
+from toolgen.calls.context import Batch
 from toolgen.calls.errors import (
     MalformedResultError,
     OutcomeUnknownError,
@@ -25,7 +26,7 @@ from toolgen.calls.steps.dispatch import (
     stray_error_result,
 )
 from toolgen.calls.steps.failures import unreadable_result
-from toolgen.calls.steps.frame import Batch, Frame, RuntimeServices
+from toolgen.calls.steps.frame import Frame, RuntimeServices
 from toolgen.calls.steps.policy import remember
 from toolgen.calls.steps.registered_tool import RegisteredTool
 from toolgen.calls.steps.result_encoding import encode_result

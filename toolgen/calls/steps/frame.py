@@ -1,4 +1,4 @@
-"""What the steps of a call share: the services of its runtime, its batch, and its own frame.
+"""What the steps of a call share: the services of its runtime, and its own frame.
 
 A host gives the tool and the arguments in several forms (`tool_name`, `call_arguments`). Another form is the
 host's mistake, and raised; only a model's mistake is a result.
@@ -6,30 +6,20 @@ host's mistake, and raised; only a model's mistake is a result.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from toolgen.contract.boundary import Contained
 from toolgen.contract.limits import DEFAULT_LIMITS, Limits
 from toolgen.contract.names import NOBODY_TO_ASK
-from toolgen.contract.record import changed
 from toolgen.contract.secrets import Secrets, hiding
 from toolgen.shapes.design.model import ToolModel
 
 from ..call import ToolCall
-from ..capability import ONCE, CallScope, Capability, StoreRetry, ThreadCapability, ToolSwitch
+from ..capability import ONCE, Capability, StoreRetry, ToolSwitch
 from ..codec import Arguments, raw_arguments
-from ..context import (
-    ToolContext,
-    Values,
-    actions_of,
-    opened_by,
-    set_resumption,
-    set_store_retry,
-    store_retry_of,
-)
+from ..context import Batch, ToolContext, set_resumption, set_store_retry
 from ..errors import MalformedResultError, ToolError, ToolValidationError
 from ..specs import ToolSpec
 from .failures import (
@@ -37,7 +27,6 @@ from .failures import (
     denied_result,
     error_result,
     invalid_arguments_result,
-    log,
     readable,
     tool_error_of,
 )
@@ -51,7 +40,6 @@ if TYPE_CHECKING:
     from ..reports import CallMetrics, CallReports, CallSpans, Trace
     from ..results import Pending, ToolResult, Unfinished
     from ..resumption import Resumption
-    from .bridge import Wait
     from .execution import Execution
     from .policy import Policy
     from .registered_tool import RegisteredTool
@@ -130,87 +118,6 @@ class RuntimeServices:
         self.is_measured = self.spans is not None or self.metrics is not None
         self.needs_steps = self.is_measured or self.disabled is not None or self.policy is not None
         self.new_batch = partial(Batch, self.capabilities)
-
-
-class Batch:
-    """The calls of one turn's step; a single call is a batch of its own."""
-
-    _secrets: tuple[Secrets, ...] = ()
-    _values: Values | None = None
-
-    def __init__(self, capabilities: Mapping[str, Capability], values: Values | None = None) -> None:
-        self._capabilities = capabilities
-        self.touched: list[ToolContext] = []
-        """Contexts of calls that used a capability, or asked something of their agent."""
-        if values is not None:
-            self._values = values
-
-    def add_secrets(self, secrets: Secrets) -> None:
-        """Add the sensitive values of a call, which are redacted while the batch is settled."""
-        self._secrets = (*self._secrets, secrets)
-
-    @property
-    def values(self) -> Values:
-        """The values that the calls share."""
-        if self._values is None:
-            self._values = Values()
-        return self._values
-
-    def open(self, name: str, context: ToolContext) -> Any:
-        """Return the capability's object for a call.
-
-        Raises:
-            AttributeError: the host provides no such capability.
-        """
-        capability = self._capabilities.get(name)
-        if capability is None or context.spec is None:
-            provided = ", ".join(self._capabilities) or "none"
-            raise AttributeError(
-                f"ctx has no {name!r}: this runtime provides {provided}; give it the capability, and say "
-                f"Needs({name!r}) in the design, so that it is missed at registration"
-            )
-        scope = CallScope(
-            meta=context.meta,
-            tool=context.tool,
-            spec=context.spec,
-            report=context.report,
-            store_retry=store_retry_of(context),
-        )
-        return capability.open(scope)
-
-    def in_thread(self, name: str, opened: Any, wait: Wait) -> Any:
-        """Return the capability's object for a synchronous executor."""
-        capability = self._capabilities[name]
-        return capability.for_thread(opened, wait) if isinstance(capability, ThreadCapability) else opened
-
-    async def settle(self, results: Sequence[ToolResult], reports: CallReports) -> tuple[ToolResult, ...]:
-        """Commit the capabilities of the batch and return the results with the actions of their tools.
-
-        A failure of a capability is logged, without the sensitive values of any call of the batch; the others
-        commit, and the actions stay.
-        """
-        if not self.touched:
-            return tuple(results)
-        self.touched.sort(key=lambda context: context.place)
-        settled = list(results)
-        for context in self.touched:
-            if actions := actions_of(context):
-                settled[context.place] = changed(settled[context.place], actions=actions)
-        with hiding(Secrets(*self._secrets) if self._secrets else None):
-            for name, capability in self._capabilities.items():
-                opened = [
-                    (opened_by(context)[name], results[context.place].status == "ok")
-                    for context in self.touched
-                    if name in opened_by(context)
-                ]
-                try:
-                    with Contained():
-                        conflicts = await capability.close(opened) if opened else ()
-                    reports.emit_state_conflicts(conflicts, self.touched[0].meta)
-                except Exception:  # noqa: BLE001 - a capability of the author's; logged
-                    log.exception("%r did not commit the changes of %d calls", name, len(opened))
-        self.touched = []
-        return tuple(settled)
 
 
 class OnceCall(Protocol):

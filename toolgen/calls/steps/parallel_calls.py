@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from toolgen.contract.boundary import as_exception
 
 from ..call import ToolCall
+from ..context import Batch
 from ..results import ToolResult
 from .dispatch import dispatch, stray_error_result
-from .frame import Batch, Frame, Later, RuntimeServices
+from .frame import Frame, Later, RuntimeServices
 
 if TYPE_CHECKING:
     from ..toolsets.directory import Directory

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..call import NO_META, CallMeta
 from ..codec import NO_ARGUMENTS, Arguments, raw_arguments
-from ..context import ToolContext, batch_of
+from ..context import Batch, ToolContext, batch_of
 from ..errors import ToolError, ToolValidationError
 from ..reports import SILENT
 from ..results import ToolOutcome, ToolResult, WithoutResult
 from .dispatch import decode_empty_arguments, delegate_or_suspend, dispatch, failure_of, finished
 from .failures import invalid_arguments_result
-from .frame import Batch, Frame, HostArguments, call_arguments, tool_name
+from .frame import Frame, HostArguments, call_arguments, tool_name
 from .result_encoding import bounds_of, encode_result
 from .running_call import CALLER, RunningCall
 
@@ -194,5 +194,5 @@ def _frame(
 ) -> Frame:
     """Return the frame of a call that has its context already."""
     batch = batch_of(context)
-    assert isinstance(batch, Batch), "it is what the services make"
+    assert batch is not None, "the services have given it one"
     return Frame(tool, arguments, context.meta, batch, services, context=context)
