@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Final, Protocol
+from typing import Final, Protocol, cast
 from urllib.parse import quote, unquote
 
 from toolgen.calls.call import CallMeta
@@ -17,7 +17,7 @@ from toolgen.calls.capability import CallScope, Capability, Conflict
 from toolgen.calls.errors import ToolError
 from toolgen.calls.provided import ArtifactInfo, Artifacts, StoredArtifact, SyncArtifacts
 from toolgen.calls.results import Artifact
-from toolgen.calls.steps.bridge import Wait
+from toolgen.calls.steps.bridge import InThread, Wait
 from toolgen.contract.json_value import Json
 
 _NAME: Final = re.compile(r"[^/\\\x00-\x1f\ud800-\udfff]{1,255}")
@@ -132,32 +132,6 @@ class CallArtifacts(Artifacts):
         return self._capability.owner(is_users, self._call.meta), plain
 
 
-class ThreadArtifacts(SyncArtifacts):
-    """The artifacts of a call for its thread."""
-
-    def __init__(self, artifacts: CallArtifacts, wait: Wait) -> None:
-        self._artifacts = artifacts
-        self._wait = wait
-
-    def save(
-        self,
-        name: str,
-        data: bytes,
-        media_type: str = "application/octet-stream",
-        metadata: Mapping[str, Json] | None = None,
-    ) -> ArtifactInfo:
-        return self._wait(self._artifacts.save, name, data, media_type, metadata)
-
-    def load(self, name: str, version: int | None = None) -> StoredArtifact:
-        return self._wait(self._artifacts.load, name, version)
-
-    def list(self, scope: str = "session") -> tuple[ArtifactInfo, ...]:
-        return self._wait(self._artifacts.list, scope)
-
-    def versions(self, name: str) -> tuple[ArtifactInfo, ...]:
-        return self._wait(self._artifacts.versions, name)
-
-
 class ArtifactsCapability:
     """Provides `ctx.artifacts`, and stores artifacts of results and results that are too large."""
 
@@ -179,8 +153,8 @@ class ArtifactsCapability:
     def open(self, call: CallScope) -> CallArtifacts:
         return CallArtifacts(self, call)
 
-    def for_thread(self, opened: CallArtifacts, wait: Wait) -> ThreadArtifacts:
-        return ThreadArtifacts(opened, wait)
+    def for_thread(self, opened: CallArtifacts, wait: Wait) -> SyncArtifacts:
+        return cast(SyncArtifacts, InThread(opened, wait))
 
     async def close(self, opened: Sequence[tuple[CallArtifacts, bool]]) -> Sequence[Conflict]:
         return ()

@@ -10,12 +10,12 @@ import json
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Final, Literal, Protocol, TypeAlias, runtime_checkable
+from typing import Final, Literal, Protocol, TypeAlias, cast, runtime_checkable
 
 from toolgen.calls.call import CallMeta
 from toolgen.calls.capability import CallScope, Conflict
 from toolgen.calls.provided import State, SyncState
-from toolgen.calls.steps.bridge import Wait
+from toolgen.calls.steps.bridge import InThread, Wait
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.contract.record import frozen_record
@@ -164,29 +164,6 @@ class CallState(State):
         return scope, self._capability.owner(scope, self.call.meta), name if colon else key
 
 
-class ThreadState(SyncState):
-    """The state of a call for its thread."""
-
-    def __init__(self, state: CallState, wait: Wait) -> None:
-        self._state = state
-        self._wait = wait
-
-    def get(self, key: str, default: Json = None) -> Json:
-        return self._wait(self._state.get, key, default)
-
-    def set(self, key: str, value: Json) -> None:
-        self._state.set(key, value)
-
-    def delete(self, key: str) -> None:
-        self._state.delete(key)
-
-    def append(self, key: str, item: Json) -> None:
-        self._state.append(key, item)
-
-    def add(self, key: str, number: float) -> None:
-        self._state.add(key, number)
-
-
 class StateCapability:
     """Provides `ctx.state`."""
 
@@ -215,8 +192,8 @@ class StateCapability:
     def open(self, call: CallScope) -> CallState:
         return CallState(self, call)
 
-    def for_thread(self, opened: CallState, wait: Wait) -> ThreadState:
-        return ThreadState(opened, wait)
+    def for_thread(self, opened: CallState, wait: Wait) -> SyncState:
+        return cast(SyncState, InThread(opened, wait))
 
     async def close(self, opened: Sequence[tuple[CallState, bool]]) -> Sequence[Conflict]:
         """Store the changes of calls that succeeded; the changes of other calls are dropped."""
