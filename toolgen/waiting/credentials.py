@@ -4,29 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import TypeAlias
 
-from toolgen.calls.call import CallMeta, FrozenCall
+from toolgen.calls.call import FrozenCall
 from toolgen.contract.credentials import Credential, is_of_service
 from toolgen.contract.errors import ToolgenError
-from toolgen.contract.json_value import Json
 from toolgen.contract.names import CREDENTIALS_CAPABILITY
 
 from .errors import BadAnswerError
 
 Keep: TypeAlias = Callable[[Credential, str | None], Awaitable[None]]
 """Keeps a credential for the session, the user or the service."""
-
-
-@runtime_checkable
-class CredentialKeeper(Protocol):
-    """Keeps credentials of services: `CredentialsCapability`."""
-
-    async def keep(
-        self, meta: CallMeta, request: Mapping[str, Json], credential: Credential, scope: Any
-    ) -> None:
-        """Keep the credential that a call has asked for."""
-        ...
 
 
 def keeper_for(capabilities: Mapping[str, object], call: FrozenCall) -> Keep:
@@ -36,12 +24,12 @@ def keeper_for(capabilities: Mapping[str, object], call: FrozenCall) -> Keep:
         BadAnswerError: the call waits for something else.
         ToolgenError: the host keeps no credentials.
     """
-    keeper = capabilities.get(CREDENTIALS_CAPABILITY)
+    keep = getattr(capabilities.get(CREDENTIALS_CAPABILITY), "keep", None)
     if not is_of_service(call.request) or call.request is None:
         raise BadAnswerError("this call waits for no credential of a service", hint="give it to `answer`")
-    if not isinstance(keeper, CredentialKeeper):
+    if keep is None:
         raise ToolgenError(
             "this runtime keeps no credentials",
             hint="Runtime(capabilities=[CredentialsCapability(SqliteCredentialStore(…))])",
         )
-    return partial(keeper.keep, call.meta, call.request)
+    return partial(keep, call.meta, call.request)
