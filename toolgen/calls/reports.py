@@ -83,20 +83,12 @@ SILENT: Final = CallReports()
 """Takes what nobody listens to."""
 
 
-class CallSpan(OpenSpan, Protocol):
-    """The span of one call that runs."""
-
-    def end(self, result: ToolResult) -> ToolResult:
-        """Record how the call ended, and return its result; never raises."""
-        ...
-
-
 class CallSpans(Protocol):
     """Makes one span for each call; a tracer that fails makes none."""
 
     def of(
         self, spec: ToolSpec[Any, Any], meta: CallMeta, arguments: Arguments = b"", before: str = ""
-    ) -> AbstractContextManager[CallSpan]:
+    ) -> AbstractContextManager[OpenSpan]:
         """Return the span of a call, under the one of what was executed before it was suspended."""
         ...
 

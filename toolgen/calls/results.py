@@ -184,15 +184,19 @@ class Pending(WithoutResult, Generic[A_co]):
 
 
 class OpenSpan(Protocol):
-    """The span of a call whose result is not known yet."""
+    """The span of a call: `observability.spans.CallSpan`."""
 
     @property
     def trace(self) -> str:
         """The span as W3C Trace Context has it (`traceparent`), for what stands under it."""
         ...
 
+    def end(self, result: ToolResult) -> ToolResult:
+        """Record how the call ended, and return its result; never raises."""
+        ...
+
     def conclude(self, result: ToolResult | None) -> None:
-        """End the span, with the result where there is one; never raises."""
+        """End a span that was left open, with the result where there is one; never raises."""
         ...
 
 
