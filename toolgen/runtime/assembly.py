@@ -29,12 +29,10 @@ if TYPE_CHECKING:
     from toolgen.contract.limits import Limits
     from toolgen.events.hub import Events
     from toolgen.observability.metrics import Metrics
-    from toolgen.waiting.activities import DirectCallActivities
+    from toolgen.waiting.activities import DirectCallActivities, LoopOwner
     from toolgen.waiting.call_runs import CallRuns
     from toolgen.waiting.resuming import WaitingTools
     from toolgen.waiting.wait_registry import WaitRegistry
-
-    from .loop_owner import LoopOwner
 
 Served: TypeAlias = ToolsetRegistration | StaticToolset
 Prepared: TypeAlias = tuple[Served, ToolList]

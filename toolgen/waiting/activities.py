@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import fields, replace
 from functools import partial
@@ -24,20 +24,21 @@ from toolgen.contract.logs import logger
 from toolgen.contract.record import frozen_record
 from toolgen.events.document import from_json
 from toolgen.events.event_reporter import CallEvents, EventReporter
-from toolgen.runs import ActivityInfo, Loop, NotRegisteredError
+from toolgen.runs import ActivityInfo, Loop, NotRegisteredError, RunStatus
 from toolgen.stores import StoreError
 from toolgen.stores.outages import AGAIN_S, StoreRetry
 
 from .call_results import dropping, with_pending
 from .errors import NoEngineError
 from .loop import CONCLUDE, EXECUTE, LOOP, RESUME, CallDocument, ChildOfCall, Outcome, waiting_call
-from .once_call import Keeping
+from .once_call import Keeping, Resolution
 from .resolving import LOOP as RESOLVED
 from .resolving import resolved_call, settle_call
 from .resuming import CallWork, WaitingTools, resume, seal_wait
 from .wait_registry import WaitRegistry
 
 if TYPE_CHECKING:
+    from toolgen.calls.toolsets.snapshot import Listing
     from toolgen.events.hub import Events
 
 log = logger("toolgen.runtime")
@@ -61,8 +62,46 @@ class AgentAnswer:
     """`kind` and `message`, where it was not completed."""
 
 
-class AgentCalls(Protocol):
-    """Makes the runs that answer the calls of agents' tools, and their results."""
+class LoopOwner(Protocol):
+    """The agents of a runtime: `agents.joined.AgentLoops`, which execute the loops of their runs.
+
+    They are opened with the runtime and closed with it, asked about their runs, and answer the calls of their
+    tools.
+    """
+
+    async def open(self) -> None:
+        """Start, after the toolsets of the runtime are open."""
+        ...
+
+    async def close(self) -> None:
+        """Stop, before the toolsets of the runtime are closed."""
+        ...
+
+    async def find_tool(self, tool: str, meta: CallMeta, run_id: str) -> RegisteredTool | None:
+        """Return the tool of a suspended call of a run, as the run would call it now; None without one."""
+        ...
+
+    async def resolve(self, run_id: str, tool_call_id: str, resolution: Resolution, *, by: str) -> ToolResult:
+        """Store the outcome of a call of a run, which was unknown; `ResolveError` where it is none."""
+        ...
+
+    def status_of(self, status: RunStatus) -> RunStatus:
+        """Return the status of a run for its clients; another's as it is."""
+        ...
+
+    def event_ids(self, status: RunStatus) -> Mapping[str, Json]:
+        """Return the ids that the events of a run have, which those of its engine lack; none of another's."""
+        ...
+
+    @property
+    def listings(self) -> Sequence[Listing]:
+        """What lists tools that the runtime has not."""
+        ...
+
+    @property
+    def stores(self) -> Sequence[object]:
+        """The stores that the capabilities of the runtime do not have."""
+        ...
 
     async def child_of(
         self, tool: RegisteredTool, delegated: Delegated, meta: CallMeta, run_id: str
@@ -86,7 +125,7 @@ class DirectCallActivities:
     def __init__(self, services: RuntimeServices, tools: WaitingTools, hub: Events | None) -> None:
         self._services = services
         self._tools = tools
-        self.agents: AgentCalls | None = None
+        self.agents: LoopOwner | None = None
         """Answers the calls of agents' tools; None without agents."""
         self._hub = hub
         self._retry = StoreRetry(pause=lambda attempt: AGAIN_S, total_s=_AWAY_S)
@@ -278,7 +317,7 @@ class DirectCallActivities:
         except ValueError:
             log.exception("an event of run %s was not emitted", run_id)
 
-    def _answering(self, agent: str) -> AgentCalls:
+    def _answering(self, agent: str) -> LoopOwner:
         if self.agents is None:
             raise RegistrationError(
                 f"agent {agent!r} is not registered", hint="call the generated `register` of its package"
