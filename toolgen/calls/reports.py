@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .specs import ToolSpec
 
 ProgressCallback: TypeAlias = Callable[..., None]
-"""Takes a piece of text, how far the work is, an artifact that was stored, or a key that was changed."""
+"""Takes a piece of text, how far the work is, or an event of a capability."""
 Step = Literal["lookup", "decode", "inject", "execute", "encode", "check", "after"]
 
 _STEPS: Final[tuple[Step, ...]] = get_args(Step)

@@ -19,6 +19,7 @@ from toolgen.calls.provided import ArtifactInfo, Artifacts, StoredArtifact, Sync
 from toolgen.calls.results import Artifact
 from toolgen.calls.steps.bridge import InThread, Wait
 from toolgen.contract.json_value import Json
+from toolgen.events.records import ArtifactSaved
 
 _NAME: Final = re.compile(r"[^/\\\x00-\x1f\ud800-\udfff]{1,255}")
 _MEDIA_TYPE: Final = re.compile(r"[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+")
@@ -101,7 +102,8 @@ class CallArtifacts(Artifacts):
             metadata=facts,
         )
         if self._call.report is not None:
-            self._call.report(stored=info)
+            saved = ArtifactSaved(name=name, version=version, media_type=media_type, size=len(data))
+            self._call.report(event=saved)
         return info
 
     async def load(self, name: str, version: int | None = None) -> StoredArtifact:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Final, Literal, Protocol, TypeAlias, cast, runtime_checkable
 
@@ -19,6 +19,7 @@ from toolgen.calls.steps.bridge import InThread, Wait
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.contract.record import frozen_record
+from toolgen.events.records import StateChanged
 
 Scope: TypeAlias = Literal["app", "user", "session", "temp"]
 """`temp` lives for one turn and is never stored; where the call names no turn, for that call."""
@@ -39,15 +40,6 @@ class Change:
     """The key without its scope."""
     operation: Operation
     value: Json = None
-
-
-@frozen_record
-class ChangedKey:
-    """A key that a call has changed, for the event of it: without the value."""
-
-    scope: Scope
-    key: str
-    operation: Operation
 
 
 class StateStore(Protocol):
@@ -296,9 +288,10 @@ def _report_changes(state: CallState, place: tuple[Scope, str]) -> None:
     if state.call.report is None or place == ("temp", _NO_TURN):
         return
     changes = state.changes.get(place, ())
-    keys = (ChangedKey(scope=place[0], key=change.key, operation=change.operation) for change in changes)
-    for changed in dict.fromkeys(keys):
-        state.call.report(changed=changed)
+    keys: Iterable[tuple[str, Operation]] = ((change.key, change.operation) for change in changes)
+    for key, operation in dict.fromkeys(keys):
+        changed = StateChanged(tool=state.call.tool, scope=place[0], key=key, operation=operation)
+        state.call.report(event=changed)
 
 
 def _conflicts(states: Sequence[CallState]) -> list[Conflict]:

@@ -8,8 +8,8 @@ a run publishes each once.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import fields
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, cast
+from dataclasses import fields, replace
+from typing import Any, Final, Literal, Protocol, cast
 
 from pydantic_core import from_json, to_json
 
@@ -28,7 +28,6 @@ from .document import Encoded, as_json, ids_of, parsed
 from .records import (
     AnswerAccepted,
     ApprovalRequested,
-    ArtifactSaved,
     Event,
     InputRequested,
     StateChanged,
@@ -41,10 +40,6 @@ from .records import (
     ToolUpdate,
 )
 from .redaction import is_public, public_artifacts, public_result, without_secrets
-
-if TYPE_CHECKING:
-    from toolgen.capabilities import ArtifactInfo
-    from toolgen.capabilities.state import ChangedKey
 
 _PROGRESS: Final = frozenset({"tool_update", "tool_output_delta"})
 """Events that are worth nothing later; they go to the log at once, best effort."""
@@ -118,15 +113,14 @@ class EventReporter(CallReports):
             fraction: float | None = None,
             message: str = "",
             value: Any = None,
-            stored: ArtifactInfo | None = None,
-            changed: ChangedKey | None = None,
+            event: Event | None = None,
         ) -> None:
             if self.events.is_idle:
                 return
-            if changed is not None:
-                self._emit_state_changed(changed, spec, meta)
-            elif stored is not None:
-                self._emit_artifact_saved(stored, meta)
+            if isinstance(event, StateChanged):
+                self._emit(replace(event, key=self._truncate_text(event.key)), meta)
+            elif event is not None:
+                self._emit(event, meta)
             elif text is not None:
                 self._emit(ToolOutputDelta(tool=spec.id, text=self._truncate_text(text)), meta)
             else:
@@ -259,24 +253,6 @@ class EventReporter(CallReports):
             if len(document) > self._limit:
                 return parsed(truncate_document(document, self._limit))
         return value
-
-    def _emit_state_changed(self, changed: ChangedKey, spec: ToolSpec[Any, Any], meta: CallMeta) -> None:
-        event = StateChanged(
-            tool=spec.id,
-            scope=changed.scope,
-            key=self._truncate_text(changed.key),
-            operation=changed.operation,
-        )
-        self._emit(event, meta)
-
-    def _emit_artifact_saved(self, stored: ArtifactInfo, meta: CallMeta) -> None:
-        event = ArtifactSaved(
-            name=stored.name,
-            version=stored.version,
-            media_type=stored.media_type,
-            size=stored.size,
-        )
-        self._emit(event, meta)
 
 
 def _progress(spec: ToolSpec[Any, Any], value: Json) -> Json:
