@@ -13,7 +13,7 @@ from tests.selection import first
 from tests.virtual_time import now
 from toolgen.agents import PlanInput, ScriptedPlanner, ToolMessage, agents_of
 from toolgen.calls.toolsets.functions import function_toolset
-from toolgen.capabilities import CallScope, Conflict
+from toolgen.capabilities import CallScope
 from toolgen.engines import InProcessEngine
 from toolgen.engines.live_run import AT_ONCE
 from toolgen.events.records import ToolEnd, ToolStart
@@ -73,9 +73,8 @@ class Ledger:
     def open(self, call: CallScope) -> list[int]:
         return []
 
-    async def close(self, opened: Sequence[tuple[Any, bool]]) -> Sequence[Conflict]:
+    async def close(self, opened: Sequence[tuple[Any, bool]]) -> None:
         self.closed.append([number for entered, _ in opened for number in entered])
-        return ()
 
 
 @pytest.mark.exhaustive

@@ -35,7 +35,7 @@ from toolgen.agents import (
     agents_of,
 )
 from toolgen.calls.toolsets.functions import function_toolset
-from toolgen.capabilities import CallScope, Conflict
+from toolgen.capabilities import CallScope
 from toolgen.contract.json_value import Json
 from toolgen.runtime import (
     CallMeta,
@@ -239,7 +239,7 @@ class Broken:
     def open(self, call: CallScope) -> object:
         return object()
 
-    async def close(self, opened: Any) -> tuple[Conflict, ...]:
+    async def close(self, opened: Any) -> None:
         raise OSError("the disk is full")
 
 

@@ -161,9 +161,8 @@ class Staged(Hook):
         self.at("save_overflow")
         return "artifact:x"
 
-    async def close(self, opened: Any) -> Any:
+    async def close(self, opened: Any) -> None:
         self.at("close")
-        return ()
 
 
 KEEPING = ("close", "save_overflow")

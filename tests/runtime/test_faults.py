@@ -83,9 +83,8 @@ class Faulty:
     def open(self, call: Any) -> Any:
         return self.at("capability", "bad" if call.meta.tool_call_id == "bad" else "", object())
 
-    async def close(self, opened: Any) -> Any:
+    async def close(self, opened: Any) -> None:
         self.at("settle", "bad", None)
-        return ()
 
 
 class FaultyHook(Hook):

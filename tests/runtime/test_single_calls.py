@@ -13,7 +13,7 @@ from pydantic import PlainSerializer
 from starlette.background import BackgroundTask
 
 from tests.runtime.recording import ARGUMENTS, LIST, META, page, registration
-from toolgen.calls.capability import CallScope, Conflict
+from toolgen.calls.capability import CallScope
 from toolgen.calls.toolsets.functions import function_toolset
 from toolgen.capabilities import DisabledTools, MemoryStateStore
 from toolgen.events import Events
@@ -94,9 +94,8 @@ class Cache:
         self.opened += 1
         return self.size
 
-    async def close(self, opened: Sequence[tuple[int, bool]]) -> Sequence[Conflict]:
+    async def close(self, opened: Sequence[tuple[int, bool]]) -> None:
         self.closed += len(opened)
-        return ()
 
 
 class Passing(Hook):

@@ -20,7 +20,6 @@ from toolgen.capabilities import (
     ArtifactsCapability,
     ArtifactStore,
     CallScope,
-    Conflict,
     MemoryArtifactStore,
     MemoryStateStore,
     SqliteArtifactStore,
@@ -212,9 +211,8 @@ class WeatherCapability:
     def for_thread(self, opened: Weather, wait: Wait) -> SyncWeather:
         return SyncWeather(opened, wait)
 
-    async def close(self, opened: Any) -> tuple[Conflict, ...]:
+    async def close(self, opened: Any) -> None:
         closed.append(opened)
-        return ()
 
 
 class Clock:
@@ -225,8 +223,8 @@ class Clock:
     def open(self, call: CallScope) -> Callable[[], str]:
         return lambda: "12:00"
 
-    async def close(self, opened: Any) -> tuple[Conflict, ...]:
-        return ()
+    async def close(self, opened: Any) -> None:
+        pass
 
 
 closed: list[Any] = []

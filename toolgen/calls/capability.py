@@ -56,18 +56,6 @@ class CallScope:
     """Repeats steps on a store: in a run they wait for one that is away."""
 
 
-@frozen_record
-class Conflict:
-    """Parallel calls changed the same key, and the change of one of them was kept."""
-
-    scope: str
-    key: str
-    tool_call_ids: tuple[str, ...]
-    """Ids of the calls, in their order."""
-    kept: str
-    """The call whose change stands."""
-
-
 class Capability(Protocol):
     """Provides an object to executors at their context, under its name: `ctx.<name>`."""
 
@@ -80,8 +68,11 @@ class Capability(Protocol):
         """Return the object for one call; called at its first use, so it should be fast."""
         ...
 
-    async def close(self, opened: Sequence[tuple[Any, bool]]) -> Sequence[Conflict]:
-        """Commit the changes of calls, in their order; each comes with whether it succeeded."""
+    async def close(self, opened: Sequence[tuple[Any, bool]]) -> None:
+        """Commit the changes of calls, in their order; each comes with whether it succeeded.
+
+        All of them still wait for it, so that what it reports to a `CallScope.report` is still taken.
+        """
         ...
 
 

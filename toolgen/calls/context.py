@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from .call import CallMeta
     from .provided import Artifacts, State
-    from .reports import CallReports
     from .results import ToolResult
     from .resumption import Resumption
     from .specs import ToolSpec
@@ -309,7 +308,7 @@ class Batch:
         capability = self._capabilities[name]
         return capability.for_thread(opened, wait) if isinstance(capability, ThreadCapability) else opened
 
-    async def settle(self, results: Sequence[ToolResult], reports: CallReports) -> tuple[ToolResult, ...]:
+    async def settle(self, results: Sequence[ToolResult]) -> tuple[ToolResult, ...]:
         """Commit the capabilities of the batch and return the results with the actions of their tools.
 
         A failure of a capability is logged, without the sensitive values of any call of the batch; the others
@@ -331,8 +330,8 @@ class Batch:
                 ]
                 try:
                     with Contained():
-                        conflicts = await capability.close(opened) if opened else ()
-                    reports.emit_state_conflicts(conflicts, self.touched[0].meta)
+                        if opened:
+                            await capability.close(opened)
                 except Exception:
                     log.exception("%r did not commit the changes of %d calls", name, len(opened))
         self.touched = []

@@ -7,7 +7,7 @@ passes a `Trace` to `Runtime.call`.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias, get_args
 
@@ -74,9 +74,6 @@ class CallReports:
 
     def emit_toolset_dropped(self, toolset: str, reason: str, meta: CallMeta) -> None:
         """Emit that a toolset is left out of a request."""
-
-    def emit_state_conflicts(self, conflicts: Sequence[Any], meta: CallMeta) -> None:
-        """Emit the state changes of parallel calls that conflict."""
 
 
 SILENT: Final = CallReports()

@@ -1,6 +1,6 @@
 """What executors find at their context when the host provides it: state, artifacts, and what hosts add."""
 
-from toolgen.calls.capability import CallScope, Capability, Conflict, ReadableState, ThreadCapability
+from toolgen.calls.capability import CallScope, Capability, ReadableState, ThreadCapability
 from toolgen.calls.provided import ArtifactInfo, Artifacts, State, StoredArtifact, SyncArtifacts, SyncState
 from toolgen.calls.steps.bridge import Wait
 from toolgen.contract.credentials import Credential, Credentials
@@ -37,7 +37,6 @@ __all__ = [
     "CallScope",
     "Capability",
     "Change",
-    "Conflict",
     "Credential",
     "CredentialPlace",
     "CredentialScope",

@@ -13,7 +13,7 @@ from typing import Final, Protocol, cast
 from urllib.parse import quote, unquote
 
 from toolgen.calls.call import CallMeta
-from toolgen.calls.capability import CallScope, Capability, Conflict
+from toolgen.calls.capability import CallScope, Capability
 from toolgen.calls.errors import ToolError
 from toolgen.calls.provided import ArtifactInfo, Artifacts, StoredArtifact, SyncArtifacts
 from toolgen.calls.results import Artifact
@@ -158,8 +158,8 @@ class ArtifactsCapability:
     def for_thread(self, opened: CallArtifacts, wait: Wait) -> SyncArtifacts:
         return cast(SyncArtifacts, InThread(opened, wait))
 
-    async def close(self, opened: Sequence[tuple[CallArtifacts, bool]]) -> Sequence[Conflict]:
-        return ()
+    async def close(self, opened: Sequence[tuple[CallArtifacts, bool]]) -> None:
+        """Do nothing: what was saved is there already."""
 
     def owner(self, is_users: bool, meta: CallMeta) -> str:
         """Return the owner of the artifacts that a call can use.

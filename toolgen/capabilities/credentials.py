@@ -13,7 +13,7 @@ from functools import partial
 from typing import Final, TypeVar
 
 from toolgen.calls.call import CallMeta
-from toolgen.calls.capability import CallScope, Conflict
+from toolgen.calls.capability import CallScope
 from toolgen.calls.context import Key
 from toolgen.calls.steps.bridge import Wait
 from toolgen.contract.credentials import Credential, Credentials, note
@@ -108,8 +108,8 @@ class CredentialsCapability:
     def for_thread(self, opened: CallCredentials, wait: Wait) -> ThreadCredentials:
         return ThreadCredentials(opened, wait)
 
-    async def close(self, opened: Sequence[tuple[CallCredentials, bool]]) -> Sequence[Conflict]:
-        return ()
+    async def close(self, opened: Sequence[tuple[CallCredentials, bool]]) -> None:
+        """Do nothing: calls change no credentials."""
 
     async def find(
         self, meta: CallMeta, service: str, requirement: Requirement, *, refused: Credential | None = None

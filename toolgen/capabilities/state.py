@@ -13,13 +13,13 @@ from functools import partial
 from typing import Final, Literal, Protocol, TypeAlias, cast, runtime_checkable
 
 from toolgen.calls.call import CallMeta
-from toolgen.calls.capability import CallScope, Conflict
+from toolgen.calls.capability import CallScope
 from toolgen.calls.provided import State, SyncState
 from toolgen.calls.steps.bridge import InThread, Wait
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.contract.record import frozen_record
-from toolgen.events.records import StateChanged
+from toolgen.events.records import StateChanged, StateConflict
 
 Scope: TypeAlias = Literal["app", "user", "session", "temp"]
 """`temp` lives for one turn and is never stored; where the call names no turn, for that call."""
@@ -187,7 +187,7 @@ class StateCapability:
     def for_thread(self, opened: CallState, wait: Wait) -> SyncState:
         return cast(SyncState, InThread(opened, wait))
 
-    async def close(self, opened: Sequence[tuple[CallState, bool]]) -> Sequence[Conflict]:
+    async def close(self, opened: Sequence[tuple[CallState, bool]]) -> None:
         """Store the changes of calls that succeeded; the changes of other calls are dropped."""
         succeeded_calls = [state for state, succeeded in opened if succeeded]
         merged: dict[tuple[Scope, str], list[Change]] = {}
@@ -205,7 +205,8 @@ class StateCapability:
                     self._turns.popitem(last=False)
             for state in succeeded_calls:
                 _report_changes(state, (scope, owner))
-        return tuple(_conflicts(succeeded_calls))
+        if succeeded_calls:
+            _report_conflicts(succeeded_calls)
 
     async def load(self, scope: Scope, owner: str) -> dict[str, Json]:
         return self._turns.get(owner, {}) if scope == "temp" else await self._store.load(scope, owner)
@@ -294,8 +295,10 @@ def _report_changes(state: CallState, place: tuple[Scope, str]) -> None:
         state.call.report(event=changed)
 
 
-def _conflicts(states: Sequence[CallState]) -> list[Conflict]:
-    """Return the keys that more than one call has set."""
+def _report_conflicts(states: Sequence[CallState]) -> None:
+    """Report the keys that more than one call has set, to the first."""
+    if (report := states[0].call.report) is None:
+        return
     writers: dict[tuple[Scope, str, str], list[str]] = {}
     for state in states:
         for (scope, owner), changes in state.changes.items():
@@ -305,8 +308,7 @@ def _conflicts(states: Sequence[CallState]) -> list[Conflict]:
                 change.key for change in changes if change.operation in ("set", "delete")
             ):
                 writers.setdefault((scope, owner, key), []).append(state.call.meta.tool_call_id)
-    return [
-        Conflict(scope=scope, key=key, tool_call_ids=tuple(calls), kept=calls[-1])
-        for (scope, _, key), calls in writers.items()
-        if len(calls) > 1
-    ]
+    for (scope, _, key), calls in writers.items():
+        if len(calls) > 1:
+            ids = tuple(calls)
+            report(event=StateConflict(scope=scope, key=key, tool_call_ids=ids, applied_tool_call_id=ids[-1]))

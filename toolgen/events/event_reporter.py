@@ -7,7 +7,7 @@ a run publishes each once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import fields, replace
 from typing import Any, Final, Literal, Protocol, cast
 
@@ -31,7 +31,6 @@ from .records import (
     Event,
     InputRequested,
     StateChanged,
-    StateConflict,
     ToolAuthorization,
     ToolEnd,
     ToolOutputDelta,
@@ -221,17 +220,6 @@ class EventReporter(CallReports):
         """Emit that a toolset is left out of a request."""
         if not self.events.is_idle:
             self._emit(ToolsetDropped(toolset=toolset, reason=reason), meta)
-
-    def emit_state_conflicts(self, conflicts: Sequence[Any], meta: CallMeta) -> None:
-        """Emit the state changes of parallel calls that conflict."""
-        for conflict in conflicts:
-            event = StateConflict(
-                scope=conflict.scope,
-                key=conflict.key,
-                tool_call_ids=conflict.tool_call_ids,
-                applied_tool_call_id=conflict.kept,
-            )
-            self._emit(event, meta)
 
     def _emit(self, event: Event, meta: CallMeta) -> None:
         """Emit an event, without the sensitive values of the running call."""

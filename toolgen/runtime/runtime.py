@@ -190,7 +190,7 @@ class Runtime(SingleCalls):
             result = await unkept_result(name, frame, self.assembly.calls)
         else:
             result = await self._ledger.result(name, frame)
-        return (await batch.settle((result,), services.reports))[0] if batch.touched else result
+        return (await batch.settle((result,)))[0] if batch.touched else result
 
     async def question(
         self,

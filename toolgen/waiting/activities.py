@@ -182,7 +182,7 @@ class DirectCallActivities:
                 result = await run_or_abandon(dispatch(frame))
         except Exception as error:  # noqa: BLE001 - the tool ended the call's own task; it is the error of the call
             result = stray_error_result(frame, error)
-        (result,) = await work.batch.settle((result,), services.reports)
+        (result,) = await work.batch.settle((result,))
         return await self._done(work, frame.tool, result, frame.meta, 0)
 
     async def _resume(self, info: ActivityInfo, argument: Any) -> Outcome:

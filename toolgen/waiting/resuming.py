@@ -136,7 +136,7 @@ async def _resumed(
     with hiding_call(frozen, None if tool is None else tool.spec):
         try:
             result = await run_or_abandon(_resume(work, tool, record, sealed_answer))
-            return (await work.batch.settle((result,), services.reports))[0]
+            return (await work.batch.settle((result,)))[0]
         except Exception as error:  # noqa: BLE001 - whoever answered waits for a result, and it is this error
             failure = ToolError(str(error)) if tool is None else internal_error(tool.spec, error)
             limit = services.limits.result_bytes if tool is None else tool.result_bytes

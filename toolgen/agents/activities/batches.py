@@ -16,7 +16,6 @@ from functools import partial
 from typing import Final
 
 from toolgen.calls.context import Batch, ToolContext, Values
-from toolgen.calls.reports import CallReports
 from toolgen.calls.results import ToolResult
 from toolgen.calls.steps.frame import RuntimeServices
 from toolgen.runs import ActivityInfo
@@ -41,10 +40,9 @@ class BatchCalls:
         self.batch = batch
         self._is_followed = is_followed
         self._on_close = on_close
-        self.running: dict[int, CallReports] = {}
-        """The reporters of the calls without a result, by their place."""
+        self.running = set[int]()
+        """The places of the calls without a result."""
         self._results: dict[int, ToolResult] = {}
-        self._reports: dict[int, CallReports] = {}
         self._waiting: dict[int, asyncio.Future[None]] = {}
         """Calls that wait until the batch is settled, by their place."""
         self._settling: asyncio.Task[None] | None = None
@@ -55,7 +53,8 @@ class BatchCalls:
         """Record the result of a call; return it with the tool's actions once the batch is settled."""
         place = context.place
         waits = any(touched is context for touched in self.batch.touched)
-        self._results[place], self._reports[place] = result, self.running.pop(place)
+        self._results[place] = result
+        self.running.remove(place)
         self._close_when_idle()
         if waits:
             self._waiting[place] = asyncio.get_running_loop().create_future()
@@ -68,7 +67,8 @@ class BatchCalls:
 
     def leave(self, place: int) -> None:
         """End a call of the batch; a cancelled one has no result."""
-        if self.running.pop(place, None) is not None:
+        if place in self.running:
+            self.running.remove(place)
             self._close_when_idle()
 
     def _close_when_idle(self) -> None:
@@ -95,11 +95,9 @@ class BatchCalls:
         batch.touched = [context for context in batch.touched if context.place in pending]
         try:
             if batch.touched:
-                # The first that changed something still waits, so that its events are still taken.
-                reports = self._reports[min(context.place for context in batch.touched)]
                 some = next(iter(pending.values()))
                 results = [pending.get(place, some) for place in range(max(pending) + 1)]
-                settled = await batch.settle(results, reports)
+                settled = await batch.settle(results)
                 self._results = {place: settled[place] for place in pending}
         finally:
             for _, future in sorted(self._waiting.items()):
@@ -125,7 +123,7 @@ class Batches:
             siblings = self._running[key] = BatchCalls(
                 batch, is_followed=info.is_followed, on_close=partial(self._running.__delitem__, key)
             )
-        siblings.running[place] = services.reports
+        siblings.running.add(place)
         try:
             yield siblings
         finally:

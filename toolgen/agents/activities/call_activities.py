@@ -338,7 +338,7 @@ async def result_of_run(
     )
     if services.policy is not None:
         remember(result, frame.context.values)
-    (seen,) = await frame.batch.settle((await end_without_executor(frame, result),), services.reports)
+    (seen,) = await frame.batch.settle((await end_without_executor(frame, result),))
     if services.spans is not None:
         services.spans.conclude(link.run_id, seen)
     return replace(seen, run_link=link, children_count=result.children_count, telemetry=result.telemetry)

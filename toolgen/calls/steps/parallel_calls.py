@@ -33,7 +33,7 @@ async def gather_results(
         _failed_call(call, directory, batch, services, end) if isinstance(end, BaseException) else end
         for call, end in zip(calls, ended, strict=True)
     )
-    return await batch.settle(tuple(results), services.reports)
+    return await batch.settle(tuple(results))
 
 
 async def _call_one(

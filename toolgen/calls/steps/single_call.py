@@ -163,7 +163,7 @@ class SingleCalls:
         if result.status != "ok" and (result.delegated is not None or result.frozen is not None):
             result = await self._later(frame.tool, frame.arguments, result, frame.meta)
         if frame.batch.touched:
-            (result,) = await frame.batch.settle((result,), frame.services.reports)
+            (result,) = await frame.batch.settle((result,))
         return result
 
     async def _later(
