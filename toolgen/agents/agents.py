@@ -78,7 +78,6 @@ class Agents:
         sessions = sessions or _sessions_of(runtime.engine)
         if runtime.engine is not None:
             require_shared(runtime.engine, {"Agents(sessions=…)": sessions})
-        self._runtime = runtime
         self._assembly = assembly = runtime.assembly
         waits = assembly.waits or _waits_in_memory(assembly)
         self._host = host = AgentHost(assembly, waits, sessions, planner_retry or PlannerRetry())
@@ -167,7 +166,7 @@ class Agents:
             SnapshotError: a dynamic toolset cannot list its tools.
         """
         self._require_agent(agent)
-        return await self._host.agents[agent].snapshot(self._runtime, meta, None)
+        return await self._host.agents[agent].snapshot(meta, None)
 
     def override_policy(self, agent: str, policy: RunPolicy | None) -> None:
         """Set the limits of runs that an agent starts from now on; None restores those of its design.

@@ -150,7 +150,7 @@ class AgentHost:
     async def snapshot(self, agent: RegisteredAgent, meta: CallMeta, step: int | None) -> Snapshot:
         """Return the snapshot of one planning; calls until the next planning are dispatched against it."""
         listed = self._snapshots.get(meta.run_id)
-        snapshot = await agent.snapshot(self.caller, meta, None if listed is None else listed.snapshot)
+        snapshot = await agent.snapshot(meta, None if listed is None else listed.snapshot)
         self._snapshots.put(meta.run_id, _Listed(snapshot, step))
         return snapshot
 
@@ -198,7 +198,7 @@ class AgentHost:
             return None
         registered = agent.static.directory.by_id.get(tool)
         if registered is None and agent.toolsets.is_dynamic:
-            registered = await listed_now(tool, agent.snapshot(self.caller, meta, None))
+            registered = await listed_now(tool, agent.snapshot(meta, None))
         return registered
 
     def find_tool(self, tool: str, run_id: str = "") -> RegisteredTool | None:

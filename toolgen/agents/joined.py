@@ -81,7 +81,7 @@ class AgentLoops:
     def listings(self) -> tuple[Listing, ...]:
         """What lists the tools of each agent with dynamic toolsets, without facts of a call."""
         dynamic = [agent for agent in self._host.agents.values() if agent.toolsets.is_dynamic]
-        return tuple(partial(agent.snapshot, self._host.caller, NO_META, None) for agent in dynamic)
+        return tuple(partial(agent.snapshot, NO_META, None) for agent in dynamic)
 
     @property
     def stores(self) -> tuple[object, ...]:

@@ -126,7 +126,7 @@ class RegisteredAgent:
         if check is not None and self.static.native:
             check(self.static.native, self.specs)
 
-    async def snapshot(self, caller: CallService, meta: CallMeta, previous: Snapshot | None) -> Snapshot:
+    async def snapshot(self, meta: CallMeta, previous: Snapshot | None) -> Snapshot:
         """Return the snapshot of one planning.
 
         Raises:
@@ -134,7 +134,7 @@ class RegisteredAgent:
         """
         if not self.toolsets.may_change:
             return self.static
-        return await self.toolsets.snapshot(caller, ReadonlyContext(meta=meta), previous)
+        return await self.toolsets.snapshot(ReadonlyContext(meta=meta), previous)
 
 
 def register_agent(
@@ -151,7 +151,7 @@ def register_agent(
     """
     spec = registration.spec
     require_planner(spec.id, registration.planner)
-    toolsets = Toolsets(options, managers=managers)
+    toolsets = Toolsets(caller, options, managers=managers)
     lists = [
         ToolList(
             toolset=toolset.name,

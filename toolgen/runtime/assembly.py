@@ -64,7 +64,7 @@ class Assembly:
         self.options = options
         self.services = services
         self.events = events
-        self.toolsets = Toolsets(options, services.reports)
+        self.toolsets = Toolsets(caller, options, services.reports)
         self.registry = Registry(options, self.toolsets)
         self.directory = self.registry.directory
         self.waits: WaitRegistry | None = None
@@ -81,7 +81,7 @@ class Assembly:
         """Finds the tools of calls that waited."""
         from toolgen.waiting.resuming import WaitingTools
 
-        return WaitingTools(self.caller, self.directory, self.toolsets)
+        return WaitingTools(self.directory, self.toolsets)
 
     @cached_property
     def calls(self) -> CallRuns:

@@ -73,7 +73,7 @@ class Tools:
         """
         assembly = self._assembly
         assembly.options.hook_tools.require_all_known()
-        return await assembly.toolsets.snapshot(assembly.caller, context or ReadonlyContext(), previous)
+        return await assembly.toolsets.snapshot(context or ReadonlyContext(), previous)
 
     @property
     def may_change(self) -> bool:

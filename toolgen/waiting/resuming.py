@@ -42,7 +42,7 @@ from .suspending import approval_schema, suspended_result
 from .wait_registry import WaitRegistry
 
 if TYPE_CHECKING:
-    from toolgen.calls.toolsets.snapshot import CallService, Snapshot
+    from toolgen.calls.toolsets.snapshot import Snapshot
 
 _CHANGED: Final = "the tool has changed since the question was asked"
 _UNFIT: Final = (
@@ -315,8 +315,7 @@ class WaitingTools:
     one since, or gone, and the digest of the frozen call tells.
     """
 
-    def __init__(self, caller: CallService, directory: Directory, toolsets: Toolsets) -> None:
-        self._caller = caller
+    def __init__(self, directory: Directory, toolsets: Toolsets) -> None:
         self._directory = directory
         self._toolsets = toolsets
         self.of_run: Callable[[str, CallMeta, str], Awaitable[RegisteredTool | None]] | None = None
@@ -386,7 +385,7 @@ class WaitingTools:
             registered = self._directory.by_id.get(tool)
         if registered is None and self._toolsets.is_dynamic:
             context = ReadonlyContext(meta=meta)
-            registered = await listed_now(tool, self._toolsets.snapshot(self._caller, context))
+            registered = await listed_now(tool, self._toolsets.snapshot(context))
         return registered or self._made.get(run_id, {}).get(tool)
 
 

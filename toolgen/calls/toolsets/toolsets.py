@@ -67,15 +67,17 @@ class Toolsets:
 
     def __init__(
         self,
+        caller: CallService,
         options: RuntimeOptions,
         reports: CallReports = SILENT,
         managers: ResourceStack | None = None,
     ) -> None:
-        """Construct without toolsets.
+        """Construct without toolsets; the caller executes the calls of snapshots.
 
         The reports take which toolsets are left out of a request. Toolsets of the same managers are opened
         and closed together.
         """
+        self._caller = caller
         self._options = options
         self._reports = reports
         self._static: list[ToolList] = []
@@ -172,9 +174,7 @@ class Toolsets:
         """Close the toolsets in reverse order; errors go to the log."""
         await self.managers.close()
 
-    async def snapshot(
-        self, caller: CallService, context: ReadonlyContext, previous: Snapshot | None = None
-    ) -> Snapshot:
+    async def snapshot(self, context: ReadonlyContext, previous: Snapshot | None = None) -> Snapshot:
         """Return the tools of one request; `previous` is the snapshot of the request before it in its run.
 
         Raises:
@@ -199,7 +199,7 @@ class Toolsets:
         from .snapshot import Snapshot
 
         former = previous.directory.names if previous is not None else ()
-        snapshot = Snapshot(caller, lists, former, disabled=disabled.keys())
+        snapshot = Snapshot(self._caller, lists, former, disabled=disabled.keys())
         for name in snapshot.dropped:
             self._reports.emit_toolset_dropped(name, snapshot.drop_reasons[name], context.meta)
         if lists is self._named and not former:
