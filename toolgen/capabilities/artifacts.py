@@ -13,7 +13,7 @@ from typing import Final, Protocol, cast
 from urllib.parse import quote, unquote
 
 from toolgen.calls.call import CallMeta
-from toolgen.calls.capability import CallScope, Capability
+from toolgen.calls.capability import CallScope
 from toolgen.calls.errors import ToolError
 from toolgen.calls.provided import ArtifactInfo, Artifacts, StoredArtifact, SyncArtifacts
 from toolgen.calls.results import Artifact
@@ -231,12 +231,6 @@ class ArtifactsCapability:
         run = _run(session_id, run_id)
         owners = (run, f"{run}/") if run_id else _of_session(session_id)
         return sum([await self.store.forget(owner, before) for owner in owners])
-
-
-def artifacts_of(capabilities: Mapping[str, Capability]) -> ArtifactsCapability | None:
-    """Return the capability of a runtime that keeps artifacts; None where it has none."""
-    keeper = capabilities.get(ArtifactsCapability.name)
-    return keeper if isinstance(keeper, ArtifactsCapability) else None
 
 
 def _run(session_id: str, run_id: str) -> str:

@@ -157,9 +157,10 @@ def keeper_for(capabilities: Mapping[str, Capability]) -> ArtifactKeeper | None:
     """Return what keeps the artifacts of results; None where the host gave nothing that does."""
     if not capabilities:
         return None
-    from toolgen.capabilities.artifacts import artifacts_of
+    from toolgen.capabilities.artifacts import ArtifactsCapability
 
-    return artifacts_of(capabilities)
+    keeper = capabilities.get(ArtifactsCapability.name)
+    return keeper if isinstance(keeper, ArtifactsCapability) else None
 
 
 class Registry:

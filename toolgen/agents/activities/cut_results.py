@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 from pydantic import Field
 from pydantic_core import from_json
@@ -29,9 +29,6 @@ from ..planner.message_sizes import is_marker, with_place, within_tokens
 from ..planner.messages import Message, ToolAnswer, ToolMessage
 from ..planner.planner import PlanInput
 from .conversation import policy_of_history
-
-if TYPE_CHECKING:
-    from toolgen.capabilities.artifacts import ArtifactsCapability
 
 _NAME: Final = "read_result"
 _TOOLSET: Final = "toolgen.results"
@@ -74,21 +71,12 @@ def reads_result(call: StepCall) -> bool:
     return call["tool"] == _ID and call["name"] == _NAME
 
 
-def _artifacts_of(host: AgentHost) -> ArtifactsCapability | None:
-    """Return where the host keeps artifacts; without one, the databases of artifacts are not loaded."""
-    if "artifacts" not in host.options.capabilities:
-        return None
-    from toolgen.capabilities.artifacts import artifacts_of
-
-    return artifacts_of(host.options.capabilities)
-
-
 class CutResults:
     """Cuts results for plannings, and reads on in them."""
 
     def __init__(self, host: AgentHost) -> None:
         self._host = host
-        self._artifacts = _artifacts_of(host)
+        self._artifacts = host.tools.artifacts
 
     def cut(
         self,
