@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final
 from toolgen.calls.provided import ArtifactInfo, StoredArtifact
 from toolgen.contract.json_value import Json
 from toolgen.stores.folder import Folder
-from toolgen.stores.sqlite_file import SqliteFile, SqliteMemory
+from toolgen.stores.sqlite_file import FileStore, SqliteFile, SqliteMemory
 from toolgen.stores.sqlite_format import SqliteFormat
 from toolgen.stores.transactions import Database, Transaction
 
@@ -113,7 +113,7 @@ class MemoryArtifactStore(TableArtifactStore):
         super().__init__(SqliteMemory(ARTIFACTS), clock=clock)
 
 
-class SqliteArtifactStore(TableArtifactStore):
+class SqliteArtifactStore(FileStore, TableArtifactStore):
     """Keeps artifacts in a SQLite file, shared by all processes that have it."""
 
     shared_instead: ClassVar = "PostgresArtifactStore(database)"
@@ -126,14 +126,6 @@ class SqliteArtifactStore(TableArtifactStore):
         """
         self._file = SqliteFile(path, ARTIFACTS)
         super().__init__(self._file, clock=clock)
-
-    async def vacuum(self) -> None:
-        """Rewrite the file without what was deleted; as `Vacuuming`."""
-        await self._file.vacuum()
-
-    def close(self) -> None:
-        """Close the file now, not when the store is garbage collected."""
-        self._file.close()
 
 
 def _info(row: Any) -> ArtifactInfo:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.stores.errors import ForeignSecretError, StoreCorruptError
-from toolgen.stores.sqlite_file import SqliteFile, SqliteMemory
+from toolgen.stores.sqlite_file import FileStore, SqliteFile, SqliteMemory
 from toolgen.stores.sqlite_format import SqliteFormat
 from toolgen.stores.transactions import Database, Transaction
 
@@ -155,7 +155,7 @@ class MemoryCredentialStore(TableCredentialStore):
         super().__init__(SqliteMemory(CREDENTIALS), None, where={}, clock=clock)
 
 
-class SqliteCredentialStore(TableCredentialStore):
+class SqliteCredentialStore(FileStore, TableCredentialStore):
     """Keeps credentials in a SQLite file, encrypted, shared by all processes that have it and the secret."""
 
     shared_instead: ClassVar = "PostgresCredentialStore(database, secret=…)"
@@ -177,14 +177,6 @@ class SqliteCredentialStore(TableCredentialStore):
         cipher = cipher_of(secret)
         self._file = SqliteFile(path, CREDENTIALS)
         super().__init__(self._file, cipher, where={"path": Path(path)}, clock=clock)
-
-    async def vacuum(self) -> None:
-        """Rewrite the file without what was deleted; as `Vacuuming`."""
-        await self._file.vacuum()
-
-    def close(self) -> None:
-        """Close the file now, not when the store is garbage collected."""
-        self._file.close()
 
 
 def cipher_of(secret: bytes | Sequence[bytes]) -> Cipher:

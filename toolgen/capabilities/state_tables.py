@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import ClassVar, Final
 
 from toolgen.contract.json_value import Json
-from toolgen.stores.sqlite_file import SqliteFile, SqliteMemory
+from toolgen.stores.sqlite_file import FileStore, SqliteFile, SqliteMemory
 from toolgen.stores.sqlite_format import SqliteFormat
 from toolgen.stores.transactions import Database, Transaction
 
@@ -72,7 +72,7 @@ class MemoryStateStore(TableStateStore):
         super().__init__(SqliteMemory(STATE))
 
 
-class SqliteStateStore(TableStateStore):
+class SqliteStateStore(FileStore, TableStateStore):
     """Keeps state in a SQLite file, shared by all processes that have it."""
 
     shared_instead: ClassVar = "PostgresStateStore(database)"
@@ -85,14 +85,6 @@ class SqliteStateStore(TableStateStore):
         """
         self._file = SqliteFile(path, STATE)
         super().__init__(self._file)
-
-    async def vacuum(self) -> None:
-        """Rewrite the file without what was deleted; as `Vacuuming`."""
-        await self._file.vacuum()
-
-    def close(self) -> None:
-        """Close the file now, not when the store is garbage collected."""
-        self._file.close()
 
 
 def _values(rows: Sequence[tuple[str]]) -> dict[str, Json]:

@@ -160,6 +160,20 @@ def make_file(path: Path, format: SqliteFormat) -> None:
         raise store_error(error, path, busy_s=BUSY_S) from error
 
 
+class FileStore:
+    """A store that has a SQLite file of its own."""
+
+    _file: SqliteFile
+
+    async def vacuum(self) -> None:
+        """Rewrite the file without what was deleted; as `Vacuuming`."""
+        await self._file.vacuum()
+
+    def close(self) -> None:
+        """Close the file now, not when the store is garbage collected."""
+        self._file.close()
+
+
 class SqliteMemory:
     """A `Database` that is gone with the object. Its calls may come from many threads."""
 
