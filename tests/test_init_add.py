@@ -13,9 +13,10 @@ import pytest
 
 from tests.selection import first
 from toolgen.cli import main
-from toolgen.cli.atomic_write import replace_files
 from toolgen.cli.config import EXAMPLES
 from toolgen.cli.generation_record import CACHE
+from toolgen.codegen.write import STAGING, Edit
+from toolgen.codegen.write.output import replace_files
 from toolgen.contract.errors import ToolgenError
 
 ROOT = Path(__file__).parents[1]
@@ -249,12 +250,32 @@ def test_new_tools_are_not_left_behind_if_the_settings_cannot_be_written(
 def test_files_are_replaced_together_or_not_at_all(empty: Path) -> None:
     first, second, third = empty / "design.py", empty / "new/folder/lock.json", empty / "design.py/lock.json"
     first.write_bytes(b"before")
-    read = {first: b"before", second: None, third: None}
+    edits = {first: Edit(old=b"before", new=b"after"), second: Edit(new=b"after"), third: Edit(new=b"after")}
     with pytest.raises(ToolgenError, match=r"cannot write .*design\.py"):
-        replace_files({first: b"after", second: b"after", third: b"after"}, read)
+        replace_files(edits)
     assert files(empty) == {"design.py": b"before"}
-    replace_files({first: None, second: b"after"}, read)
+    replace_files({first: Edit(old=b"before"), second: Edit(new=b"after")})
     assert files(empty) == {"new": None, "new/folder": None, "new/folder/lock.json": b"after"}
+
+
+def test_a_file_that_changed_meanwhile_is_left_with_all_others(empty: Path) -> None:
+    first, second = empty / "design.py", empty / "lock.json"
+    second.write_bytes(b"of somebody")
+    with pytest.raises(ToolgenError, match=r"lock\.json changed while it was read; nothing was changed"):
+        replace_files({first: Edit(new=b"after"), second: Edit(old=b"before", new=b"after")})
+    assert files(empty) == {"lock.json": b"of somebody"}
+
+
+def test_a_link_stays_one_and_a_link_of_somebody_beside_the_file_is_not_followed(empty: Path) -> None:
+    design, other = empty / "design.py", empty / "other"
+    (empty / "real.py").write_bytes(b"before")
+    design.symlink_to("real.py")
+    other.write_bytes(b"of somebody")
+    for name in (".toolgen-import-real.py", f"{STAGING}real.py"):
+        (empty / name).symlink_to(other)
+    replace_files({design: Edit(old=b"before", new=b"after")})
+    assert design.is_symlink()
+    assert (design.read_bytes(), other.read_bytes()) == (b"after", b"of somebody")
 
 
 STARTS: dict[str, tuple[str, ...]] = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import itertools
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from toolgen.codegen.write import STAGING, Edit, Report, write
+from toolgen.codegen.write.staging import staging
 from toolgen.contract.errors import ToolgenError
 
 from .conftest import DESIGN, ProjectFolder, in_a_process, surroundings
@@ -138,14 +140,17 @@ def test_a_folder_called_like_those_of_runs_is_left_alone(project: ProjectFolder
         (folder / "notes.txt").write_text("mine")
     elsewhere = project.path / f"elsewhere/{STAGING}other"
     elsewhere.mkdir(parents=True)
-    (elsewhere / ".toolgen-staging").write_text(f"{project.path / 'app/gen'}")
+    with staging(project.path / "gen") as folder:
+        shutil.copy(folder / ".toolgen-staging", elsewhere)
     (project.path / f"{STAGING}link").symlink_to(elsewhere)
     (project.path / f"{STAGING}file").write_text("mine")
-    before = project.files()
-    assert project.run("gen").code == 0
-    assert {path: file for path, file in project.files().items() if STAGING in path} == {
-        path: file for path, file in before.items() if STAGING in path
-    }
+    with staging(project.path / "app/gen") as of_another_run:
+        before = project.files()
+        assert project.run("gen").code == 0
+        assert {path: file for path, file in project.files().items() if STAGING in path} == {
+            path: file for path, file in before.items() if STAGING in path
+        }
+    assert not of_another_run.exists()
     assert (project.path / f"{STAGING}link").is_symlink()
 
 

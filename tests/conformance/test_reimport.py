@@ -21,7 +21,7 @@ from tests.conformance import corpora
 from tests.importers.evolving_api import VERSIONS, document
 from tests.selection import volume
 from toolgen.cli import main
-from toolgen.cli.atomic_write import formatted
+from toolgen.codegen.write.staging import formatted
 from toolgen.importers.design import design_files
 from toolgen.importers.openapi import OpenAPIOptions, openapi_files
 from toolgen.importers.openapi_servers import ServerOptions

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from toolgen.cli.atomic_write import formatted
+from toolgen.codegen.write.staging import formatted
 from toolgen.importers.reimport import UnreadableDesignError, described, merge
 
 BASE = """\

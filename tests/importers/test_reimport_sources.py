@@ -175,12 +175,12 @@ from toolgen.cli import main
 
 replace, moves = os.replace, int(sys.argv[1])
 
-def replaced(source, target):
+def replaced(source, target, **how):
     global moves
     if not moves:
         os.kill(os.getpid(), signal.SIGKILL)
     moves -= 1
-    replace(source, target)
+    replace(source, target, **how)
 
 os.replace = replaced
 main(("import", "openapi", "library.json"))

@@ -19,7 +19,8 @@ from typing import Final
 
 from toolgen.codegen.manifest import MANIFEST, Manifest, digest
 from toolgen.codegen.write.comparison import file_digests
-from toolgen.codegen.write.safe_paths import read_file
+from toolgen.codegen.write.safe_paths import SafePath, read_file
+from toolgen.codegen.write.staging import staging
 from toolgen.contract.errors import ToolgenError
 from toolgen.dsl.design_digest import design_digest
 
@@ -27,7 +28,8 @@ from .config import Project
 
 CACHE: Final = ".toolgen_cache"
 """Folder of the record, in the project's; it ignores itself in git."""
-_FILE: Final = f"{CACHE}/gen.json"
+_NAME: Final = "gen.json"
+_FILE: Final = f"{CACHE}/{_NAME}"
 _VERSION: Final = 4
 """Format of the record."""
 _TOOLGEN: Final = Path(__file__).parents[1]
@@ -81,8 +83,10 @@ def write_record(
     folder = project.directory / CACHE
     with suppress(OSError):  # the next run generates again
         folder.mkdir(exist_ok=True)
-        _replace(folder / ".gitignore", "*\n")
-        _replace(project.directory / _FILE, json.dumps(_document(generation, files)))
+        with staging(folder) as staged:
+            for name, text in ((".gitignore", "*\n"), (_NAME, json.dumps(_document(generation, files)))):
+                (staged / name).write_text(text, "utf-8")
+                SafePath.of(folder / name).put(staged / name)
 
 
 def stub_files(project: Project) -> list[str]:
@@ -119,12 +123,3 @@ def _own_files() -> str:
             counted.update(f"{folder}/{name} {len(content)}\n".encode("utf-8", "surrogateescape"))
             counted.update(content)
     return counted.hexdigest()
-
-
-def _replace(file: Path, text: str) -> None:
-    """Put a text in the place of a file, or of a link to one."""
-    new = file.with_name(f"{file.name}.{os.getpid()}.new")
-    new.unlink(missing_ok=True)
-    with open(new, "x", encoding="utf-8") as opened:
-        opened.write(text)
-    os.replace(new, file)

@@ -12,6 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, assert_never
 
+from toolgen.codegen.write.output import replace_files
+from toolgen.codegen.write.staging import formatted
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.record import frozen_record
 from toolgen.findings import Finding
@@ -39,10 +41,10 @@ from toolgen.importers.text import read_document, read_relative
 from toolgen.importers.tool import Kind, Source
 from toolgen.shapes.naming import LONGEST_NAME, snake
 
-from .atomic_write import formatted, replace_files, write_files_atomically
 from .functions import find_functions
 from .import_changes import contract_changes
 from .import_request import Chosen, ImportRequest, is_name, located_source, name_of
+from .new_files import write_new_files
 from .outcome import Outcome, reported
 from .reimporting import TAKE_LOCK, counted, last_import, planned_update, stored_lock
 from .terminal import show_progress
@@ -89,7 +91,7 @@ def import_tools(request: ImportRequest) -> Outcome:
         raise ToolgenError(f"there is no import of {request.source} to compare with", hint=hint)
     lock, schemas = source.lock()
     texts = {source.file.name: lock.module, **schemas, lock_path(source.file).name: lock_text(lock)}
-    write_files_atomically(source.file.parent, texts, is_forced=request.is_forced)
+    write_new_files(source.file.parent, texts, is_forced=request.is_forced)
     is_failed = any(map(is_loss, findings)) and not request.may_lose
     parts = [f"imported {_number(design.imported, 'tool')}", *([faults] if faults else ())]
     parts += [_LACKING] if is_failed else []
@@ -188,7 +190,7 @@ def _follow(
     if stuck and request.is_strict:
         summary = f"--strict: {counts}; nothing was written"
         return reported([*findings, *changes], request.format, code=1, notes=notes, summary=summary)
-    replace_files(update.texts, update.read)
+    replace_files(update.edits)
     is_lacking = (len(stuck) > 0 or any(map(is_loss, findings))) and not request.may_lose
     parts = [f"imported {_number(source.design.imported, 'tool')}", counts or f"{file} is up to date"]
     counted_findings = _counted([each for each in findings if not each.is_warning], findings)

@@ -7,6 +7,7 @@ import keyword
 import shutil
 import sys
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import replace
 from importlib.metadata import distribution, packages_distributions
 from importlib.util import find_spec
@@ -16,12 +17,14 @@ from typing import Final
 from toolgen.codegen.plan import app
 from toolgen.codegen.rendering import fill
 from toolgen.codegen.views.app import AppPlace
+from toolgen.codegen.write import Edit
+from toolgen.codegen.write.output import replacing
+from toolgen.codegen.write.staging import formatted
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.record import frozen_record
 from toolgen.expr.tree import Design
 from toolgen.shapes.naming import TOOL_NAME, module_name
 
-from .atomic_write import formatted, replace_files, undoing
 from .config import Project, read_project
 from .gen import generate_output
 from .init_app import add_app
@@ -110,8 +113,7 @@ def start_project(request: InitRequest) -> int:
     place = replace(place, folder=folder)
     try:
         _require_room(place, request)
-        others = [place.folder / _test_file(place), place.folder / "pyproject.toml"] if request.adds else []
-        with undoing({file: _bytes_of(file) for file in others}) as undo:
+        with ExitStack() as undo:
             folder = place.folder / place.path if request.adds else place.folder
             undo.callback(_empty, folder, was_there=folder.exists())
             code = _start(request, place, name)
@@ -131,10 +133,6 @@ def _empty(folder: Path, *, was_there: bool) -> None:
         shutil.rmtree(path) if path.is_dir() else path.unlink()
     if not was_there and folder.is_dir():
         folder.rmdir()
-
-
-def _bytes_of(file: Path) -> bytes | None:
-    return file.read_bytes() if file.exists() else None
 
 
 def _require_room(place: ProjectPlace, request: InitRequest) -> None:
@@ -168,24 +166,32 @@ def _start(request: InitRequest, place: ProjectPlace, name: str) -> int:
         for path, template, what in _NOTES:
             _write(package / path, fill(f"init/{template}.jinja", view))
             files[f"{place.path}/{path}"] = what
-        _write(place.folder / _test_file(place), _python("init/test.py.jinja", view))
         _format_notes(package)
         files[_test_file(place)] = "calls the tools as a model would"
     else:
         view, made = _from_source(request.source, request, place, view)
         files |= made
+    test = fill(f"init/{'test' if request.source is None else 'imported_test'}.py.jinja", view)
+    edits = {place.folder / _test_file(place): Edit(new=formatted([test])[0].encode())}
+    settings = place.folder / "pyproject.toml"
     if not request.adds:
         for path, template, what in _NEW:
             _write(place.folder / path, fill(f"init/{template}.jinja", view))
             files[path] = what
     else:
-        _add_settings(place.folder / "pyproject.toml", fill("init/pyproject.toml.jinja", view))
+        before = settings.read_bytes() if settings.exists() else None
+        text = with_settings((before or b"").decode(), fill("init/pyproject.toml.jinja", view))
+        edits[settings] = Edit(old=before, new=text.encode())
         files["pyproject.toml"] = "has the table [tool.toolgen] now"
-    project = read_project((place.folder / "pyproject.toml").absolute())
-    code = print_outcome(generate_output(project, others=frozenset(sys.modules)))  # functions were read here
-    if code == 0:
-        _explain(files, place, view, adds=request.adds)
-    return code
+    with replacing(edits) as undo:
+        project = read_project(settings.absolute())
+        code = print_outcome(
+            generate_output(project, others=frozenset(sys.modules))
+        )  # functions were read here
+        if code == 0:
+            undo.pop_all()
+            _explain(files, place, view, adds=request.adds)
+        return code
 
 
 def _view(request: InitRequest, place: ProjectPlace, name: str) -> ProjectView:
@@ -218,7 +224,6 @@ def _from_source(
     design = checked_design(package / "design.py")
     view = _of_design(view, design, text, made)
     _write_app(design, place, _app_place(view, made))
-    _write(place.folder / _test_file(place), _python("init/imported_test.py.jinja", view))
     files = {
         f"{place.path}/design.py": f"the design, made of {text}; start here",
         f"{place.path}/app.py": "the runtime that serves the tools",
@@ -285,20 +290,9 @@ def _project_without_runtime(request: InitRequest, settings: Mapping[str, object
     return project
 
 
-def _add_settings(file: Path, block: str) -> None:
-    """Put the settings into a pyproject.toml, which is made where there is none."""
-    before = _bytes_of(file)
-    text = with_settings((before or b"").decode(), block)
-    replace_files({file: text.encode()}, {file: before})
-
-
 def _write(file: Path, text: str) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text, "utf-8")
-
-
-def _python(template: str, view: ProjectView) -> str:
-    return formatted([fill(template, view)])[0]
 
 
 def _format_notes(package: Path) -> None:

@@ -7,10 +7,12 @@ from pathlib import Path
 
 from toolgen.codegen.plan import app
 from toolgen.codegen.views.app import AppPlace
+from toolgen.codegen.write import Edit
+from toolgen.codegen.write.output import replacing
+from toolgen.codegen.write.staging import formatted
 from toolgen.contract.errors import ToolgenError
 from toolgen.expr.tree import Design
 
-from .atomic_write import formatted, replace_files, undoing
 from .config import Project, project_of
 from .gen import generate_output
 from .init_design import checked_design
@@ -40,10 +42,8 @@ def add_app(project: Project) -> int:
         project = project_of(file, after)
     except ToolgenError as error:
         raise ToolgenError(f"no runtime can be added: {error.message}", hint=error.hint) from None
-    new: dict[Path, bytes | None] = {folder / path: text.encode() for path, text in texts.items()}
-    old: dict[Path, bytes | None] = {**dict.fromkeys(new), file: before}
-    with undoing(old) as undo:
-        replace_files({**new, file: after.encode()}, old)
+    edits = {folder / path: Edit(new=text.encode()) for path, text in texts.items()}
+    with replacing({**edits, file: Edit(old=before, new=after.encode())}) as undo:
         code = print_outcome(generate_output(project))
         if code:
             return code

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from toolgen.codegen.imports import Imports
+from toolgen.codegen.write.staging import formatted
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.mcp_lock import read_lock
 from toolgen.contract.record import frozen_record
@@ -22,7 +23,6 @@ from toolgen.expr.tree import Design
 from toolgen.importers.tool import Kind
 from toolgen.shapes.naming import snake
 
-from .atomic_write import formatted
 from .import_request import ImportRequest, name_of
 from .importing import import_tools
 from .outcome import print_outcome

@@ -133,14 +133,16 @@ def recorded(file: Path, name: str, settings: ServerSettings) -> bool:
 
     A table of this name stays as it is, and so does a file that would not say the same then.
     """
-    from .atomic_write import replace_files  # what generates stands behind it
+    from toolgen.codegen.write import Edit  # what generates stands behind it
+    from toolgen.codegen.write.output import replace_files
+
     from .project_place import settings_of, with_settings
 
     try:
         if name not in (settings_of(file.parent) or {}).get("mcp", {}):
             before = file.read_bytes()
             text = with_settings(before.decode(), settings.text(name))
-            replace_files({file: text.encode()}, {file: before})
+            replace_files({file: Edit(old=before, new=text.encode())})
     except (OSError, ValueError, TypeError, ToolgenError):
         return False
     return True

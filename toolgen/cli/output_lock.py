@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from toolgen.codegen.write import sweep
+from toolgen.codegen.write.folder_lock import locked
 
 from .config import Project
 
@@ -30,28 +30,6 @@ def write_lock(project: Project) -> Iterator[None]:
         yield
 
 
-@contextmanager
-def _locked(directory: Path, *, shared: bool) -> Iterator[bool]:
-    """Yield whether the folder is locked; some network file systems cannot lock. It ends with the process."""
-    if sys.platform == "win32":
-        yield False
-        return
-    folder = os.open(directory, os.O_RDONLY)
-    try:
-        yield _lock(folder, directory, shared=shared)
-    finally:
-        os.close(folder)
-
-
-def _lock(folder: int, directory: Path, *, shared: bool) -> bool:
-    import fcntl  # not on Windows
-
-    kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
-    try:
-        fcntl.flock(folder, kind | fcntl.LOCK_NB)
-    except BlockingIOError:
-        print(f"waiting for another toolgen in {directory}", file=sys.stderr)
-        fcntl.flock(folder, kind)
-    except OSError:
-        return False
-    return True
+def _locked(directory: Path, *, shared: bool) -> AbstractContextManager[bool]:
+    message = f"waiting for another toolgen in {directory}"
+    return locked(directory, shared=shared, on_wait=lambda: print(message, file=sys.stderr))

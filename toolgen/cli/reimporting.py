@@ -11,6 +11,8 @@ from pathlib import Path
 from tokenize import detect_encoding
 from typing import Any, Final, get_args
 
+from toolgen.codegen.write import Edit
+from toolgen.codegen.write.staging import formatted
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.record import frozen_record
 from toolgen.findings import Code, Finding, Format, Place
@@ -32,8 +34,6 @@ from toolgen.importers.reimport import (
     read_lock,
     tool_of,
 )
-
-from .atomic_write import formatted
 
 _CODES: Final[Mapping[ChangeKind, Code]] = {
     "added": UPDATED,
@@ -139,10 +139,8 @@ class Effect:
 class Update:
     """What an import writes over what stands there."""
 
-    texts: Mapping[Path, bytes | None]
-    """What files become, the design behind its schemas and the lock last; None for one that goes."""
-    read: Mapping[Path, bytes | None]
-    """What these files held."""
+    edits: Mapping[Path, Edit]
+    """By file, the design behind its schemas and the lock last."""
     effects: tuple[Effect, ...]
 
 
@@ -203,10 +201,9 @@ def planned_update(
         kind = _file_change(read[path], last_digest, now)
         if kind in ("added", "changed", "removed"):
             texts[path] = now.encode() if now is not None else None
-        if kind is not None:
+        if kind is not None and kind != "gone":
             new_text = "what the new file would hold" if now is not None else ""
-            if kind != "gone":
-                effects.append(Effect(kind=kind, subject="this schema", file=path, now=new_text))
+            effects.append(Effect(kind=kind, subject="this schema", file=path, now=new_text))
     data = _bytes_of(design) or b""
     merged = _merged(design, data, last, lock, unread, chosen)
     lasting = {**_gone_files(folder, read, last, files), **merged.open}
@@ -223,7 +220,8 @@ def planned_update(
     if (text := lock_text(lock).encode()) != _bytes_of(file):
         texts[file] = text
     read |= {design: data, file: _bytes_of(file)}
-    return Update(texts=texts, read=read, effects=tuple(effects))
+    edits = {file: Edit(old=read[file], new=text) for file, text in texts.items()}
+    return Update(edits=edits, effects=tuple(effects))
 
 
 def _gone_files(

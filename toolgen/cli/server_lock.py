@@ -9,6 +9,7 @@ from difflib import unified_diff
 from pathlib import Path
 from typing import Final
 
+from toolgen.codegen.write.staging import formatted
 from toolgen.compatibility import compare, contract_of_server, ranked
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.mcp_lock import Lock, LockError, lock_text, read_lock
@@ -16,9 +17,9 @@ from toolgen.contract.printable import printable, printable_lines
 from toolgen.contract.record import frozen_record
 from toolgen.shapes.naming import snake
 
-from .atomic_write import formatted, write_files_atomically
 from .import_request import name_of
 from .mcp_settings import ServerSettings, header_of, recorded
+from .new_files import write_new_files
 from .outcome import Outcome
 from .project_place import settings_of
 
@@ -78,7 +79,7 @@ def lock_server(request: LockRequest) -> Outcome:
     project = settings_of(Path())
     if project is not None and not ("design" in project or is_ours or design.exists()):
         texts[design.name] = _design(name, own_name, file.name)
-    write_files_atomically(file.parent, texts, is_forced=request.is_forced or is_ours)
+    write_new_files(file.parent, texts, is_forced=request.is_forced or is_ours)
     notes = (
         [] if is_ours else list(_next_steps(name, file, design if design.name in texts else None, settings))
     )

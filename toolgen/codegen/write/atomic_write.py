@@ -20,8 +20,10 @@ from .safe_paths import SafePath, read_file
 class Edit:
     """What a file of the author held when it was read, and what it holds after; never formatted."""
 
-    old: bytes
-    new: bytes
+    old: bytes | None = None
+    """None: it was not there."""
+    new: bytes | None = None
+    """None: it goes."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -58,9 +60,12 @@ class AtomicWrite:
         Raises:
             ToolgenError: it does not hold any more what was read.
         """
-        if read_file(target) != edit.old:
+        if (read_file(target) if target.exists() else None) != edit.old:
             raise changed_meanwhile(target)
-        self.put(file, SafePath.of(Path(os.path.realpath(target))))
+        if edit.new is not None:
+            self.put(file, SafePath.of(Path(os.path.realpath(target))))
+        elif edit.old is not None:
+            self.remove(SafePath.of(target))
 
     def remove(self, target: SafePath) -> None:
         with self._recorded(target):
@@ -81,7 +86,7 @@ class AtomicWrite:
         except OSError as error:
             raise ToolgenError(
                 f"cannot put back {error.filename2 or error.filename}: {error.strerror}",
-                hint="make the place writable and run toolgen gen again, which repairs what it wrote",
+                hint="make it writable and run the command again; toolgen gen repairs what it wrote",
             ) from error
         for folder in reversed(self.folders):
             with suppress(OSError):
@@ -136,4 +141,5 @@ def remove_empty(out: Path, deleted: Iterable[str]) -> None:
 
 
 def changed_meanwhile(target: Path) -> ToolgenError:
-    return ToolgenError(f"{target} changed while it was read; nothing was changed", hint="run: toolgen gen")
+    message = f"{target} changed while it was read; nothing was changed"
+    return ToolgenError(message, hint="run the command again")

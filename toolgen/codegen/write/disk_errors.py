@@ -23,5 +23,5 @@ def disk_error(verb: Literal["read", "write"], error: OSError, place: Path) -> T
     remedy = _REMEDIES.get(error.errno or 0, f"make the place {able}")
     return ToolgenError(
         f"cannot {verb} {error.filename2 or error.filename or place}: {error.strerror or error}",
-        hint=f"{remedy} and run toolgen gen again; nothing was changed",
+        hint=f"{remedy} and run the command again; nothing was changed",
     )

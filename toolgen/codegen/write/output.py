@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import field, replace
 from pathlib import Path, PurePosixPath
 
@@ -16,7 +16,7 @@ from .atomic_write import AtomicWrite, Edit, remove_empty
 from .comparison import Comparison, compared
 from .disk_errors import disk_error
 from .safe_paths import SafePath
-from .staging import stage, stage_edits, staging
+from .staging import stage, stage_edits, staging, sweep
 
 
 @frozen_record
@@ -118,6 +118,42 @@ def preview(
     stubs, edits = stubs or {}, edits or {}
     with _prepared(out, texts, stubs) as (folder, run):
         return list(_changes(out, folder, run, stubs, edits))
+
+
+@contextmanager
+def replacing(edits: Mapping[Path, Edit]) -> Iterator[ExitStack]:
+    """Replace files that nobody generates, all of them or none; a run that is killed leaves each whole.
+
+    What it yields puts back what was there at the end of the block, unless `pop_all` empties it.
+
+    Raises:
+        ToolgenError: a file does not hold any more what was read, or cannot be written; all are as they were.
+    """
+    with ExitStack() as staged, ExitStack() as undo:
+        try:
+            folders = {target: staged.enter_context(_staged(target, edit)) for target, edit in edits.items()}
+            for target, folder in folders.items():
+                moves = AtomicWrite(backup=folder / "attic")
+                undo.callback(moves.undo)
+                moves.put_edit(folder / "edits/0", target, edits[target])
+        except OSError as error:
+            raise disk_error("write", error, Path()) from error
+        yield undo
+
+
+def replace_files(edits: Mapping[Path, Edit]) -> None:
+    """Replace files as `replacing` does, for good."""
+    with replacing(edits) as undo:
+        undo.pop_all()
+
+
+@contextmanager
+def _staged(target: Path, edit: Edit) -> Iterator[Path]:
+    """Yield a folder on the file system of a file, with what the file becomes."""
+    sweep(target, target.parent)
+    with staging(target) as folder:
+        stage_edits(folder, {target: edit})
+        yield folder
 
 
 @contextmanager

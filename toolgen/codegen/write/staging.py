@@ -1,6 +1,6 @@
 """New files before they stand in their places: written into one folder and formatted there.
 
-A file in the folder says whose it is: the next run removes what a killed one left, and nothing else.
+The process that fills a folder locks it: the next run removes those of killed ones, and nothing else.
 """
 
 from __future__ import annotations
@@ -10,20 +10,22 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import Final
 
 from toolgen.contract.errors import ToolgenError
 
 from .atomic_write import Edit
+from .folder_lock import locked
 from .safe_paths import SafePath
 
 STAGING: Final = ".toolgen-staging-"
 """How the names of the folders begin in which runs prepare their files."""
 
 _MARKER: Final = PurePosixPath(".toolgen-staging")
-"""The file that says which output a staging folder is for."""
+"""The file that says what a staging folder is."""
+_MARKER_TEXT: Final = b"toolgen prepares files here; its next run removes those of a run that was killed.\n"
 
 _RUFF_ARGUMENTS: Final = (
     "format --isolated --no-cache --no-respect-gitignore "
@@ -36,35 +38,35 @@ def staging(out: Path) -> Iterator[Path]:
     """Yield an empty folder on the file system of `out`, above it and so not in the way of its readers."""
     real = Path(os.path.realpath(out))
     room = next(parent for parent in real.parents if parent.is_dir())
-    folder = _marked_folder(room, _marker_text(out))
-    try:
+    with ExitStack() as held:
+        folder = None
+        while folder is None:
+            folder = _marked_folder(room, held)
         yield folder
-    finally:
-        _remove(folder)
 
 
-def _marked_folder(room: Path, marker: bytes) -> Path:
-    while True:
-        folder = Path(tempfile.mkdtemp(prefix=STAGING, dir=room))
-        try:
-            (folder / _MARKER).write_bytes(marker)
-        except FileNotFoundError:
-            continue  # the sweep of another run saw it while it was empty
-        except BaseException:
-            _remove(folder)
-            raise
-        return folder
+def _marked_folder(room: Path, held: ExitStack) -> Path | None:
+    """Return a new folder, which `held` has; None where another run swept it while it was empty."""
+    folder = Path(tempfile.mkdtemp(prefix=STAGING, dir=room))
+    held.callback(_remove, folder)
+    try:
+        held.enter_context(locked(folder))
+        (folder / _MARKER).write_bytes(_MARKER_TEXT)
+    except FileNotFoundError:
+        return None
+    return folder
 
 
 def sweep(out: Path, project: Path) -> None:
-    """Remove staging folders of killed runs for `out`, a folder inside the project, and empty ones."""
+    """Remove staging folders of killed runs beside and above `out`, a place inside the project."""
     rooms = {parent for parent in out.parents if parent.is_relative_to(project)}
     for room in (*rooms, Path(os.path.realpath(out)).parent):
         for left in room.glob(f"{STAGING}*"):
             with suppress(OSError):
                 left.rmdir()  # a kill before there is a marker, or after it is gone, leaves nothing in it
-            with suppress(OSError):
-                if SafePath(root=room, path=PurePosixPath(left.name) / _MARKER).read() == _marker_text(out):
+            with suppress(OSError), locked(left) as alone:
+                marker = SafePath(root=room, path=PurePosixPath(left.name) / _MARKER)
+                if alone and marker.read() == _MARKER_TEXT:
                     _remove(left)
 
 
@@ -79,12 +81,6 @@ def _remove(folder: Path) -> None:
         folder.rmdir()
 
 
-def _marker_text(out: Path) -> bytes:
-    """Return the text in the marker of a staging folder for `out`."""
-    text = b"toolgen gen prepares files here, and its next run removes them. They are for:\n"
-    return text + os.fsencode(os.path.realpath(out)) + b"\n"
-
-
 def stage(folder: Path, texts: Mapping[str, str], stubs: Mapping[Path, str]) -> None:
     """Write the tree to `tree` and the files of `stubs`, by number, to `stubs`; format both."""
     (folder / "tree").mkdir()
@@ -96,12 +92,27 @@ def stage(folder: Path, texts: Mapping[str, str], stubs: Mapping[Path, str]) -> 
         _format(folder)
 
 
+def formatted(texts: list[str]) -> list[str]:
+    """Return modules as ruff formats them, whatever the settings of a project say."""
+    if not texts:
+        return []
+    with tempfile.TemporaryDirectory(prefix=STAGING) as folder:
+        modules = {f"{number}.py": text for number, text in enumerate(texts)}
+        stage(Path(folder), modules, {})
+        return [(Path(folder) / "tree" / name).read_text("utf-8") for name in modules]
+
+
 def stage_edits(folder: Path, edits: Mapping[Path, Edit]) -> None:
     """Write the new contents of the author's files, by number, to `edits`."""
     for number, (target, edit) in enumerate(edits.items()):
+        if edit.new is None:
+            continue
         file = folder / f"edits/{number}"
         _write(file, edit.new)
-        shutil.copymode(target, file)
+        with open(file, "rb") as written:
+            os.fsync(written.fileno())  # nobody generates it again
+        if target.exists():
+            shutil.copymode(target, file)
 
 
 def _write(file: Path, data: bytes) -> None:

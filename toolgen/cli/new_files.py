@@ -1,0 +1,32 @@
+"""Writes files of the author that are not there yet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from toolgen.codegen.write import Edit
+from toolgen.codegen.write.output import replace_files
+from toolgen.contract.errors import ToolgenError
+
+_MOST_NAMES = 3
+
+
+def write_new_files(out: Path, texts: Mapping[str, str], *, is_forced: bool) -> None:
+    """Write new files: all of them appear, the first one last, or none does.
+
+    The folder is made where it is missing.
+
+    Raises:
+        ToolgenError: a file is there already and `is_forced` is not set, or the folder cannot be written.
+    """
+    files = {out / path: texts[path].encode() for path in reversed(list(texts))}
+    there = [str(file) for file in reversed(list(files)) if file.exists() or file.is_symlink()]
+    if there and not is_forced:
+        more = f" and {len(there) - _MOST_NAMES} more" if len(there) > _MOST_NAMES else ""
+        raise ToolgenError(
+            f"files exist already: {', '.join(there[:_MOST_NAMES])}{more}; nothing was written",
+            hint="overwrite it with --force, or choose another --name or --out",
+        )
+    olds = {file: file.read_bytes() if file.is_file() else None for file in files}
+    replace_files({file: Edit(old=olds[file], new=new) for file, new in files.items()})
