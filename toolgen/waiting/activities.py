@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from pydantic_core import to_jsonable_python
-
 from toolgen.calls.call import CallMeta
 from toolgen.calls.context import Batch, set_idempotency_key
-from toolgen.calls.errors import DeclaredError, NotBegunError, RegistrationError, ToolError
-from toolgen.calls.results import ArtifactRef, Delegated, RunLink, ToolResult
+from toolgen.calls.errors import RegistrationError, ToolError
+from toolgen.calls.results import Delegated, RunLink, ToolResult
 from toolgen.calls.steps.dispatch import dispatch, failed_call_result, stray_error_result
 from toolgen.calls.steps.failures import error_result
 from toolgen.calls.steps.frame import Frame, RuntimeServices
@@ -28,7 +26,7 @@ from toolgen.runs import ActivityInfo, Loop, NotRegisteredError, RunStatus
 from toolgen.stores import StoreError
 from toolgen.stores.outages import AGAIN_S, StoreRetry
 
-from .call_results import dropping, with_pending
+from .call_results import dropping, outcome_of, with_pending
 from .errors import NoEngineError
 from .loop import CONCLUDE, EXECUTE, LOOP, RESUME, CallDocument, ChildOfCall, Outcome, waiting_call
 from .once_call import Keeping, Resolution
@@ -333,48 +331,3 @@ def undelegated_result(
     if delegated.span is not None:
         delegated.span.conclude(result)
     return result
-
-
-def outcome_of(result: ToolResult, events: CallEvents) -> Outcome:
-    """Return the document of a result, with the events of the call; `kept_result` reads it."""
-    outcome: Outcome = {
-        "status": result.status,
-        "json": result.json.decode(),
-        "events": events.kept,
-        "frozen": None,
-    }
-    if result.display:
-        outcome["display"] = result.display
-    if result.bounds is not None:
-        outcome["bounds"] = to_jsonable_python(result.bounds)
-    if result.is_final:
-        outcome["is_final"] = True
-    if result.error is not None:
-        outcome["error"] = _error_json(result.error)
-    if result.retry_hint is not None:
-        outcome["hint"] = to_jsonable_python(result.retry_hint)
-    if result.artifacts:
-        refs = [
-            (artifact.ref or ArtifactRef(kind=artifact.kind), artifact.source_tool)
-            for artifact in result.artifacts
-        ]
-        outcome["artifacts"] = [{**to_jsonable_python(ref), "tool": tool} for ref, tool in refs]
-    if result.content:
-        outcome["content"] = to_jsonable_python(result.content, bytes_mode="base64")
-    if result.run_link is not None:
-        link = result.run_link  # no journal has a token, so not those of its work
-        outcome["link"] = {
-            field.name: getattr(link, field.name) for field in fields(link) if field.name != "pending"
-        }
-        outcome["children"] = result.children_count
-        outcome["telemetry"] = to_jsonable_python(result.telemetry)
-    return outcome
-
-
-def _error_json(error: ToolError) -> dict[str, Json]:
-    facts: dict[str, Json] = {"message": error.message}
-    if isinstance(error, DeclaredError):
-        facts |= {"code": error.code, "details": error.details_json.decode()}
-    if isinstance(error, NotBegunError):
-        facts["has_begun"] = False
-    return facts

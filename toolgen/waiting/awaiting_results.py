@@ -13,19 +13,16 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from pydantic_core import to_json
-
 from toolgen.calls.call import CALL, CallMeta, FrozenCall
-from toolgen.calls.errors import DeclaredError, ToolError
+from toolgen.calls.errors import ToolError
 from toolgen.calls.results import Suspended, ToolResult
 from toolgen.calls.steps.failures import error_result
-from toolgen.contract.bounds import Bounds
 from toolgen.contract.record import frozen_record
 from toolgen.runs import UnknownRunError
 from toolgen.stores.outages import until_back
 
 from .asking import open_questions, outer_call
-from .call_results import CallReader, kept_result
+from .call_results import CallReader, kept_result, result_of_event
 from .errors import TamperedSuspensionError, UnsealedSuspensionError, unknown_suspension
 from .loop import VERSION, CallDocument, call_of, is_unknown_end
 from .resolving import latest_end, latest_outcome
@@ -272,26 +269,3 @@ async def _waiting_on(waits: WaitRegistry, opened: OpenedToken) -> ToolResult:
                 asked = waits.suspended(record)
                 return ToolResult(tool=tool, status="suspended", tool_call_id=call_id, suspensions=(asked,))
         await asyncio.sleep(_PAUSE_S)
-
-
-def result_of_event(event: Mapping[str, Any], tool: str, meta: CallMeta) -> ToolResult:
-    """Return the result in a `tool_end` event, which has no sensitive values."""
-    return ToolResult(
-        tool=tool,
-        status=event["status"],
-        json=b"" if event["result"] is None else to_json(event["result"]),
-        tool_call_id=meta.tool_call_id,
-        display=event["text"],
-        error=_error_of_event(event) if event["error"] else None,
-        bounds=None if event["bounds"] is None else Bounds(**event["bounds"]),
-        is_final=event["is_final"],
-    )
-
-
-def _error_of_event(event: Mapping[str, Any]) -> ToolError:
-    """Return the error that a `tool_end` tells of: by its code one that the design declares."""
-    if not event["code"]:
-        return ToolError(event["error"])
-    seen = event["result"]
-    details = to_json(seen["details"]) if isinstance(seen, dict) and "details" in seen else b""
-    return DeclaredError(event["error"], code=event["code"], details_json=details)

@@ -1,4 +1,4 @@
-"""Results of calls, as any process reads them in the outcomes that journals keep (`activities.py`)."""
+"""Results of calls as the JSON that journals keep and any process reads, and as `tool_end` tells of them."""
 
 from __future__ import annotations
 
@@ -9,16 +9,20 @@ from dataclasses import fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from pydantic_core import to_json, to_jsonable_python
+
 from toolgen.calls.call import CallMeta
 from toolgen.calls.content import AudioContent, Content, ImageContent, ResourceContent, TextContent
-from toolgen.calls.errors import DeclaredError, ToolError, ToolValidationError
+from toolgen.calls.errors import DeclaredError, NotBegunError, ToolError, ToolValidationError
 from toolgen.calls.results import Artifact, ArtifactRef, RetryHint, RunLink, Telemetry, ToolResult
 from toolgen.calls.specs import ToolSpec
+from toolgen.calls.steps.artifact_refs import NO_STORE
 from toolgen.calls.steps.failures import log
 from toolgen.calls.steps.frame import RuntimeServices
 from toolgen.calls.steps.registered_tool import RegisteredTool
 from toolgen.calls.steps.result_encoding import is_truncated
 from toolgen.contract.bounds import Bounds
+from toolgen.contract.json_value import Json
 from toolgen.contract.limits import UNLIMITED
 from toolgen.contract.record import frozen_record
 from toolgen.runs import ForgottenRun, OnForget, UnknownRunError
@@ -32,6 +36,7 @@ from .wait_registry import WaitRegistry
 
 if TYPE_CHECKING:
     from toolgen.calls.provided import ArtifactKeeper
+    from toolgen.events.event_reporter import CallEvents
 
 _CONTENT: Final[dict[str, type[Any]]] = {
     "text": TextContent,
@@ -100,20 +105,69 @@ def _typed(spec: ToolSpec[Any, Any], document: bytes) -> Any:
         return None
 
 
-def _result_of(outcome: Outcome, tool: str, meta: CallMeta) -> ToolResult:
+def outcome_of(result: ToolResult, events: CallEvents) -> Outcome:
+    """Return the document of a result, with the events of the call; `kept_result` reads it."""
+    head: Outcome = {
+        "status": result.status,
+        "json": result.json.decode(),
+        "events": events.kept,
+        "frozen": None,
+    }
+    facts: dict[str, Any] = {
+        "display": result.display,
+        "bounds": result.bounds,
+        "is_final": result.is_final,
+        "error": None if result.error is None else _error_json(result.error),
+        "hint": result.retry_hint,
+        "artifacts": [*map(artifact_document, result.artifacts)],
+        "content": result.content,
+    }
+    facts = {name: value for name, value in facts.items() if value}
+    if result.run_link is not None:  # no journal has a token, so not those of its work
+        link = to_jsonable_python(result.run_link, exclude={"pending"})
+        facts |= {"link": link, "children": result.children_count, "telemetry": result.telemetry}
+    return head | to_jsonable_python(facts, bytes_mode="base64")  # type: ignore[no-any-return]
+
+
+def artifact_document(artifact: Artifact) -> dict[str, Any]:
+    """Return the reference to an artifact, and the id of the `tool` that made it."""
+    ref = artifact.ref or ArtifactRef(kind=artifact.kind, not_kept=NO_STORE)
+    return {**to_jsonable_python(ref), "tool": artifact.source_tool}
+
+
+def _error_json(error: ToolError) -> dict[str, Json]:
+    facts: dict[str, Json] = {"message": error.message}
+    if isinstance(error, DeclaredError):
+        facts |= {"code": error.code, "details": error.details_json.decode()}
+    if isinstance(error, NotBegunError):
+        facts["has_begun"] = False
+    return facts
+
+
+def result_of_event(event: Mapping[str, Any], tool: str, meta: CallMeta) -> ToolResult:
+    """Return the result in a `tool_end` event, which has no sensitive values."""
+    seen = event["result"]
+    outcome: dict[str, Any] = {name: event[name] for name in ("status", "bounds", "is_final")}
+    outcome |= {"json": "" if seen is None else to_json(seen).decode(), "display": event["text"]}
+    if event["error"]:
+        outcome["error"] = {"message": event["error"]}
+    if event["code"]:
+        details = to_json(seen["details"]).decode() if isinstance(seen, dict) and "details" in seen else ""
+        outcome["error"] |= {"code": event["code"], "details": details}
+    return _result_of(outcome, tool, meta)
+
+
+def _result_of(outcome: Mapping[str, Any], tool: str, meta: CallMeta) -> ToolResult:
     """Return the result of a document, without the typed value and the artifacts."""
-    bounds: Any = outcome.get("bounds")
-    link: Any = outcome.get("link")
-    telemetry: Any = outcome.get("telemetry")
-    hint: Any = outcome.get("hint")
-    read = None if hint is None else _hint(hint)
+    bounds, link, telemetry = (outcome.get(name) for name in ("bounds", "link", "telemetry"))
+    hint = _hint(outcome["hint"]) if "hint" in outcome else None
     return ToolResult(
         tool=tool,
         status=outcome["status"],
         json=outcome["json"].encode(),
         tool_call_id=meta.tool_call_id,
-        error=_error(outcome["error"], read) if "error" in outcome else None,
-        retry_hint=read,
+        error=_error(outcome["error"], hint) if "error" in outcome else None,
+        retry_hint=hint,
         bounds=None if bounds is None else Bounds(**bounds),
         content=tuple(map(_content, outcome.get("content", ()))),
         display=outcome.get("display", ""),

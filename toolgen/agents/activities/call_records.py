@@ -8,12 +8,13 @@ from pydantic_core import to_jsonable_python
 
 from toolgen.calls.content import TextContent
 from toolgen.calls.errors import causes_of
-from toolgen.calls.results import Artifact, ArtifactRef, EndStatus, ToolResult
+from toolgen.calls.results import Artifact, EndStatus, ToolResult
 from toolgen.calls.specs import ToolSpec
 from toolgen.calls.steps.artifact_refs import NO_STORE
 from toolgen.contract.json_value import Json
 from toolgen.contract.limits import truncate_text
 from toolgen.events.event_reporter import CallEvents
+from toolgen.waiting.call_results import artifact_document
 
 from ..loop.documents import CallRecord, StepCall
 
@@ -70,8 +71,7 @@ def waiting_record(call: StepCall, frozen: dict[str, Any]) -> CallRecord:
 
 def _run_artifact(artifact: Artifact, call: StepCall) -> dict[str, Json]:
     """Return an artifact as a `RunArtifact`: by its reference, with all its data where there is no store."""
-    ref = artifact.ref or ArtifactRef(kind=artifact.kind, not_kept=NO_STORE)
-    facts: dict[str, Json] = to_jsonable_python(ref)
-    if ref.not_kept == NO_STORE:
+    facts = artifact_document(artifact)
+    if facts["not_kept"] == NO_STORE:
         facts["json"] = artifact.json.decode()
-    return {**facts, "tool": artifact.source_tool, "tool_call_id": call["id"]}
+    return {**facts, "tool_call_id": call["id"]}
