@@ -38,7 +38,7 @@ from .records import (
     ToolStart,
     ToolUpdate,
 )
-from .redaction import is_public, public_artifacts, public_result, without_secrets
+from .redaction import is_public, public_artifact, public_result, without_secrets
 
 _PROGRESS: Final = frozenset({"tool_update", "tool_output_delta"})
 """Events that are worth nothing later; they go to the log at once, best effort."""
@@ -165,7 +165,7 @@ class EventReporter(CallReports):
             correlation_id=(error.correlation_id or "") if error else "",
             issue_count=len(hint.issues) + hint.more_issues if hint else 0,
             bounds=result.bounds,
-            artifacts=public_artifacts(result, spec) if result.artifacts else (),
+            artifacts=tuple([public_artifact(artifact, spec) for artifact in result.artifacts]),
             text=result.display,
             is_final=result.is_final,
             duration_s=result.telemetry.duration_s if result.telemetry else 0.0,

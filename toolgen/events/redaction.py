@@ -104,12 +104,8 @@ def _without_unknown_keys(seen: Json, result: ToolResult, spec: ToolSpec[Any, An
     return {**seen, "issues": told}
 
 
-def public_artifacts(result: ToolResult, spec: ToolSpec[Any, Any] | None) -> tuple[ArtifactRef, ...]:
-    """Return the references to the artifacts of a result, their data without sensitive values."""
-    return tuple(_reference(artifact, spec) for artifact in result.artifacts)
-
-
-def _reference(artifact: Artifact, spec: ToolSpec[Any, Any] | None) -> ArtifactRef:
+def public_artifact(artifact: Artifact, spec: ToolSpec[Any, Any] | None) -> ArtifactRef:
+    """Return the reference to an artifact, its data without sensitive values."""
     ref = artifact.ref or ArtifactRef(kind=artifact.kind)
     declared = None if spec is None else spec.artifacts.get(artifact.kind)
     if declared is None or not declared.codec.sensitive or not ref.json:

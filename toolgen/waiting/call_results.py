@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from pydantic_core import to_json, to_jsonable_python
 
@@ -146,15 +146,24 @@ def _error_json(error: ToolError) -> dict[str, Json]:
 
 def result_of_event(event: Mapping[str, Any], tool: str, meta: CallMeta) -> ToolResult:
     """Return the result in a `tool_end` event, which has no sensitive values."""
+    return _result_of(outcome_of_event(event), tool, meta)
+
+
+def outcome_of_event(event: Mapping[str, Any]) -> Outcome:
+    """Return what a `tool_end` event says of a result as its document."""
     seen = event["result"]
     outcome: dict[str, Any] = {name: event[name] for name in ("status", "bounds", "is_final")}
-    outcome |= {"json": "" if seen is None else to_json(seen).decode(), "display": event["text"]}
+    outcome |= {
+        "json": "" if seen is None else to_json(seen).decode(),
+        "display": event["text"],
+        "events": [],
+    }
     if event["error"]:
         outcome["error"] = {"message": event["error"]}
     if event["code"]:
         details = to_json(seen["details"]).decode() if isinstance(seen, dict) and "details" in seen else ""
         outcome["error"] |= {"code": event["code"], "details": details}
-    return _result_of(outcome, tool, meta)
+    return cast("Outcome", outcome)
 
 
 def _result_of(outcome: Mapping[str, Any], tool: str, meta: CallMeta) -> ToolResult:

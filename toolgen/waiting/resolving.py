@@ -30,6 +30,7 @@ from toolgen.events.records import ToolEnd
 from toolgen.events.redaction import public_result, without_secrets
 from toolgen.runs import Engine, RunContext, UnknownRunError
 
+from .call_results import outcome_of_event
 from .loop import Outcome, call_of, is_unknown_end
 from .once_call import BY_ITSELF, Resolution, ResolveError, UnfitResultError
 from .resuming import WaitingTools
@@ -104,10 +105,7 @@ async def latest_outcome(engine: Engine, run_id: str, tool_call_id: str, outcome
     if outcome["status"] != "unknown":
         return outcome
     end = await resolved_end(engine, run_id, tool_call_id)
-    if end is None:
-        return outcome
-    resolved: Outcome = {"status": end["status"], "json": to_json(end["result"]).decode(), "events": []}
-    return {**resolved, "error": {"message": end["error"]}} if end["error"] else resolved
+    return outcome if end is None else outcome_of_event(end)
 
 
 async def _resolved_input(engine: Engine, run_id: str, tool_call_id: str) -> Any:

@@ -11,7 +11,7 @@ from pydantic_core import from_json
 from toolgen.calls.errors import causes_of
 from toolgen.contract.json_value import Json
 from toolgen.contract.secrets import scrubbed_json
-from toolgen.events.redaction import public_artifacts, public_result
+from toolgen.events.redaction import public_artifact, public_result
 from toolgen.runtime import (
     ArtifactRef,
     Bounds,
@@ -133,9 +133,8 @@ def _artifacts(runtime: Runtime, result: ToolResult, spec: _Spec | None) -> list
     for artifact in result.artifacts:
         own = spec if spec is not None and artifact.source_tool in ("", spec.id) else None
         own = own or spec_of(runtime, artifact.source_tool)
-        [ref] = public_artifacts(ToolResult(tool=result.tool, status="ok", artifacts=(artifact,)), own)
         kind = None if own is None else own.artifacts.get(artifact.kind)
-        records.append(artifact_record(ref, None if kind is None else kind.view))
+        records.append(artifact_record(public_artifact(artifact, own), None if kind is None else kind.view))
     return records
 
 
