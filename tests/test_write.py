@@ -15,7 +15,7 @@ from py_compile import PycInvalidationMode
 
 import pytest
 
-from toolgen.codegen.write import Change, Edit, Report, compare, preview, write
+from toolgen.codegen.write import Edit, Report, compare, preview, write
 from toolgen.contract.errors import ToolgenError
 
 TEXTS = {"__init__.py": "", "a/types.py": "x = {  'a':1 }\n", "a/schemas.json": '{ "a":1}\n'}
@@ -68,7 +68,7 @@ def test_what_the_manifest_says_vouches_for_no_file(out: Path) -> None:
     document["files"]["a/types.py"]["written"] = sha256(b"foreign").hexdigest()
     manifest.write_text(json.dumps(document))
     assert compare(out, TEXTS).changed == ("a/types.py",)
-    assert [change.file for change in preview(out, TEXTS)] == [out / "a/types.py"]
+    assert list(preview(out, TEXTS)) == [out / "a/types.py"]
     assert put(out, TEXTS) == Report(written=("a/types.py",))
     assert {path: content for path, (content, _) in state(out).items()} == {
         path: content for path, (content, _) in before.items()
@@ -284,15 +284,15 @@ def test_a_preview_says_what_would_move_and_touches_nothing(out: Path) -> None:
         stubs={stub: "z=1\n"},
         edits={mine: Edit(old=b"mine", new=b"more")},
     )
-    assert changes == [
-        Change(file=out / "a/types.py", old=b"mine", new=b"x = 2\n"),
-        Change(file=out / "b.py", new=b"y = 1\n"),
-        Change(file=out / "a/schemas.json", old=b'{ "a":1}\n'),
-        Change(file=stub, new=b"z = 1\n"),
-        Change(file=mine, old=b"mine", new=b"more"),
-    ]
+    assert changes == {
+        out / "a/types.py": Edit(old=b"mine", new=b"x = 2\n"),
+        out / "b.py": Edit(new=b"y = 1\n"),
+        out / "a/schemas.json": Edit(old=b'{ "a":1}\n'),
+        stub: Edit(new=b"z = 1\n"),
+        mine: Edit(old=b"mine", new=b"more"),
+    }
     assert state(out.parent) == before
-    assert preview(out, TEXTS) == [Change(file=out / "a/types.py", old=b"mine", new=b'x = {"a": 1}\n')]
+    assert preview(out, TEXTS) == {out / "a/types.py": Edit(old=b"mine", new=b'x = {"a": 1}\n')}
 
 
 def test_what_an_author_wrote_meanwhile_is_not_lost(out: Path) -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import difflib
 import sys
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Final
 
 from toolgen.codegen.manifest import MANIFEST
-from toolgen.codegen.write import Change, Comparison, Report, compare, preview, write
+from toolgen.codegen.write import Comparison, Edit, Report, compare, preview, write
 from toolgen.contract.record import frozen_record
 from toolgen.dsl import Design
 from toolgen.dsl.clause import Clause
@@ -147,7 +147,8 @@ def diff_output(project: Project, format: Format = "text") -> Outcome:
             return _design_outcome(plan, format)
         python = plan.python
         changes = preview(python.out, python.texts, stubs=plan.stubs.new, edits=plan.stubs.edits)
-        changes += [change for tree in plan.others for change in preview(tree.out, tree.texts)]
+        for tree in plan.others:
+            changes |= preview(tree.out, tree.texts)
         if not changes:
             return _current(project)
         return Outcome(
@@ -260,16 +261,16 @@ def kept_output(file: Path) -> Finding:
     )
 
 
-def unified_diff(changes: Iterable[Change], *, colour: bool = False) -> str:
+def unified_diff(changes: Mapping[Path, Edit], *, colour: bool = False) -> str:
     """Return one unified diff of all changes, without a final newline; surrogates stand for odd bytes."""
-    lines = (line for change in changes for line in _lines(change))
+    lines = (line for file, edit in changes.items() for line in _lines(file, edit))
     return "\n".join(f"\x1b[{style}m{line}\x1b[0m" if colour and style else line for style, line in lines)
 
 
-def _lines(change: Change) -> Iterator[tuple[str, str]]:
+def _lines(file: Path, edit: Edit) -> Iterator[tuple[str, str]]:
     """Yield each line with the colours of its kind."""
-    old, new = ("/dev/null" if data is None else str(change.file) for data in (change.old, change.new))
-    lines = difflib.unified_diff(_split(change.old), _split(change.new), lineterm="")
+    old, new = ("/dev/null" if data is None else str(file) for data in (edit.old, edit.new))
+    lines = difflib.unified_diff(_split(edit.old), _split(edit.new), lineterm="")
     hunks = list(lines)[2:]  # without the names, which an empty file that comes or goes has too
     yield from (("1", f"--- {old}"), ("1", f"+++ {new}"))
     yield from ((_STYLES.get(line[0], ""), line) for line in hunks)

@@ -18,7 +18,7 @@ from .safe_paths import SafePath, read_file
 
 @frozen_record
 class Edit:
-    """What a file of the author held when it was read, and what it holds after; never formatted."""
+    """What a file held when it was read, and what it holds after."""
 
     old: bytes | None = None
     """None: it was not there."""

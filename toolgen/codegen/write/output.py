@@ -34,17 +34,6 @@ class Report:
 
 
 @frozen_record
-class Change:
-    """What a run would do to one file."""
-
-    file: Path
-    old: bytes | None = None
-    """None: it is not there."""
-    new: bytes | None = None
-    """None: it would be deleted."""
-
-
-@frozen_record
 class _Run:
     """The moves of a run, with every new file in the staging folder."""
 
@@ -109,7 +98,7 @@ def preview(
     *,
     stubs: Mapping[Path, str] | None = None,
     edits: Mapping[Path, Edit] | None = None,
-) -> list[Change]:
+) -> dict[Path, Edit]:
     """Return what `write` would do to files other than the manifest; the places are only read.
 
     Raises:
@@ -117,7 +106,16 @@ def preview(
     """
     stubs, edits = stubs or {}, edits or {}
     with _prepared(out, texts, stubs) as (folder, run):
-        return list(_changes(out, folder, run, stubs, edits))
+        files = {path: (folder / "tree" / path).read_bytes() for path in run.new}
+        changes = {
+            out / path: Edit(
+                old=_place(out, path).read() if path in run.before.found else None, new=files.get(path)
+            )
+            for path in (*run.new, *run.deleted)
+        }
+        for number, target in enumerate(stubs):
+            changes[target] = Edit(new=(folder / f"stubs/{number}.py").read_bytes())
+        return changes | dict(edits)
 
 
 @contextmanager
@@ -164,20 +162,6 @@ def _prepared(out: Path, texts: Mapping[str, str], stubs: Mapping[Path, str]) ->
             yield Path(folder), _stage(Path(folder), out, texts, Manifest(), stubs)
     except OSError as error:
         raise disk_error("write", error, out) from error
-
-
-def _changes(
-    out: Path, folder: Path, run: _Run, stubs: Mapping[Path, str], edits: Mapping[Path, Edit]
-) -> Iterator[Change]:
-    for path in run.new:
-        old = _place(out, path).read() if path in run.before.found else None
-        yield Change(file=out / path, old=old, new=(folder / "tree" / path).read_bytes())
-    for path in run.deleted:
-        yield Change(file=out / path, old=_place(out, path).read())
-    for number, target in enumerate(stubs):
-        yield Change(file=target, new=(folder / f"stubs/{number}.py").read_bytes())
-    for target, edit in edits.items():
-        yield Change(file=target, old=edit.old, new=edit.new)
 
 
 def _stage(
