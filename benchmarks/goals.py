@@ -166,8 +166,6 @@ GOALS: Final = (
         "a fifth is the check of the design, a fifth its catalogues: attributes that tools write alike, once",
     ),
     _made("1,000 tools, unchanged", 0.5, "the design is imported, and its value digested"),
-    _made("1,000 tools, one changed", 1.5, "everything is generated: as the first run"),
-    _made("1,000 tools, --check", 1.5, "everything is generated: as the first run"),
     _made("1,000 imported tools, first", 4, "half is the check of the design"),
     _made("1,000 imported tools, unchanged", 0.5, "the design is imported, and its value digested"),
     _size("10,000 tools, first, s", 10, "as of 1,000 tools"),
