@@ -52,7 +52,7 @@ _PAYLOADS: Final = (
     "CREATE INDEX payload_of_session ON payload (session_id)",
     "CREATE INDEX payload_by_use ON payload (last_used)",
 )
-FORMAT: Final = 5
+FORMAT: Final = 6
 """The number of the schema, the only one that is read; a change of the statements raises it."""
 _STATEMENTS: Final = (
     *SESSION_TABLES,
@@ -60,7 +60,6 @@ _STATEMENTS: Final = (
     *ARTIFACTS.statements,
     *_EVENTS,
     *_PAYLOADS,
-    "ALTER TABLE spoken ADD COLUMN is_heard boolean NOT NULL DEFAULT false",  # unused; goes with format 4
     *CREDENTIALS.statements,
 )
 _TYPES: Final = {
