@@ -13,7 +13,7 @@ from jsonschema.validators import validator_for
 
 from tests.conformance.provider_rules import without_nullable
 from toolgen.catalog.providers import Projection
-from toolgen.catalog.providers.matching import resolve
+from toolgen.contract.json_pointer import referred
 
 _TEXTS: Final = (
     *("a", "", "x" * 30, "2024-05-01", "12", "-1", "A1", "0", "true", "null", "{}", "[]", "[1]", '"x"', "US"),
@@ -66,7 +66,7 @@ class _Answers:
         if not isinstance(schema, Mapping) or not schema:
             return self._chance.choice(_ANY)
         if "$ref" in schema:
-            return self.value(resolve(self._root, schema["$ref"]), depth + 1)
+            return self.value(referred(self._root, schema["$ref"]), depth + 1)
         if schema.get("nullable") and self._chance.random() < 0.2:
             return None
         if "const" in schema or "enum" in schema:
@@ -173,7 +173,7 @@ def _ways(root: Any, steps: Sequence[Any]) -> Iterator[str]:
         while isinstance(node, Mapping) and step not in node and "$ref" in node:
             ways.append(node["$ref"].split("/")[1:])
             tails.append([])
-            node = resolve(root, node["$ref"])
+            node = referred(root, node["$ref"])
         for way in (*ways, *tails):
             way.append(str(step).replace("~", "~0").replace("/", "~1"))
         node = node[step]

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from pydantic_core import SchemaValidator, core_schema
 
-from toolgen.contract.json_pointer import tokens_of
+from toolgen.contract.json_pointer import referred
 from toolgen.contract.json_value import Json
 from toolgen.shapes.constraints import Constraint, IssueCode, lengths_of, limits_of
 from toolgen.shapes.issues import FieldIssue, Keys, bound_issue, json_type
@@ -168,7 +168,7 @@ def _issues(schema: Any, value: Json, root: Any, keys: Keys = (), steps: int = 0
     if not isinstance(schema, Mapping):
         return
     if "$ref" in schema and steps < _MOST_STEPS:
-        yield from _issues(_referred(root, schema["$ref"]), value, root, keys, steps + 1)
+        yield from _issues(referred(root, schema["$ref"]), value, root, keys, steps + 1)
     for part in schema.get("allOf", ()):
         yield from _issues(part, value, root, keys, steps)
     for keyword in ("anyOf", "oneOf"):
@@ -183,14 +183,6 @@ def _issues(schema: Any, value: Json, root: Any, keys: Keys = (), steps: int = 0
         for place, item in enumerate(value):
             part = first[place] if place < len(first) else schema.get("items", True)
             yield from _issues(part, item, root, (*keys, place))
-
-
-def _referred(root: Any, pointer: object) -> Any:
-    """Return the target of a reference within a schema (RFC 6901); True where there is none."""
-    target = root
-    for step in tokens_of(str(pointer)):
-        target = target.get(step) if isinstance(target, Mapping) else None
-    return True if target is None or not str(pointer).startswith("#") else target
 
 
 def _of_branches(branches: Any, value: Json, root: Any, keys: Keys, steps: int) -> Iterator[FieldIssue]:

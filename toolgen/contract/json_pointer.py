@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
+from urllib.parse import unquote
 
 ABSENT: Final = object()
 """What a pointer to nothing leads to; no JSON."""
-_PLACE: Final = re.compile(r"[0-9]{1,10}")
+_PLACE: Final = re.compile(r"0|[1-9][0-9]{0,9}")
 
 
 def escaped(token: str) -> str:
@@ -30,10 +31,21 @@ def resolved(document: object, pointer: str) -> Any:
     """Return what a JSON Pointer leads to, or `ABSENT` (RFC 6901, section 4)."""
     at: Any = document
     for token in tokens_of(pointer):
-        if isinstance(at, dict) and token in at:
+        if isinstance(at, Mapping) and token in at:
             at = at[token]
         elif isinstance(at, list) and _PLACE.fullmatch(token) and int(token) < len(at):
             at = at[int(token)]
         else:
             return ABSENT
     return at
+
+
+def referred(document: object, reference: object) -> Any:
+    """Return what a reference into its own document leads to; None where it is none, or leads to nothing.
+
+    It is a URI whose fragment is a JSON Pointer (RFC 6901, section 6).
+    """
+    if not isinstance(reference, str) or not (reference == "#" or reference.startswith("#/")):
+        return None
+    target = resolved(document, unquote(reference[1:]))
+    return None if target is ABSENT else target

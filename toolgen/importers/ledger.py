@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
-from toolgen.contract.json_pointer import escaped, tokens_of
+from toolgen.contract.json_pointer import escaped, referred
 from toolgen.contract.json_value import identity
 from toolgen.schema_reader.keywords import CONSTRAINTS, NAMED, children
 from toolgen.shapes import naming
@@ -128,7 +128,7 @@ def _notes_in(
             if keyword == "$ref" and isinstance(value, str) and value.startswith("#"):
                 if value.removeprefix("#/$defs/") in others:
                     continue
-                inner.append((_target(root, value), place if is_written else (), value[1:]))
+                inner.append((referred(root, value), place if is_written else (), value[1:]))
             elif keyword not in STRUCTURE:
                 yield place, keyword, value, "" if is_written else f"{pointer}/{escaped(keyword)}"
         waiting += reversed(inner)
@@ -147,14 +147,3 @@ def place_of(place: Place, tokens: tuple[str, ...]) -> Place:
             return (*place, "{}")
         case word:
             return (*place, word)
-
-
-def _target(root: Any, reference: str) -> Any:
-    """Return what a reference leads to within its document; None for nothing."""
-    target = root
-    for token in tokens_of(reference[1:]):
-        if isinstance(target, list):
-            target = target[int(token)] if token.isdecimal() and int(token) < len(target) else None
-        else:
-            target = target.get(token) if isinstance(target, dict) else None
-    return target

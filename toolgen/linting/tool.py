@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
-from toolgen.contract.json_pointer import escaped, resolved
+from toolgen.contract.json_pointer import escaped, referred
 from toolgen.contract.record import frozen_record
 from toolgen.contract.tokens import declaration_text, estimated_tokens
 from toolgen.findings import NOWHERE, Place
@@ -114,7 +114,7 @@ def _schema(part: Mapping[str, Any]) -> Mapping[str, Any]:
 def _nodes(root: Mapping[str, Any]) -> Iterator[Node]:
     """Yield the schemas inside another; what a reference names once, where it comes first."""
     waiting = deque([Node("", "", 0, root)])
-    seen: set[str] = set()
+    seen = {"#"}
     for _ in range(_MOST_NODES):
         if not waiting:
             return
@@ -123,8 +123,7 @@ def _nodes(root: Mapping[str, Any]) -> Iterator[Node]:
         reference = node.schema.get("$ref")
         if isinstance(reference, str) and reference not in seen:
             seen.add(reference)
-            target = _target(root, reference)
-            if target is not None:
+            if isinstance(target := referred(root, reference), Mapping):
                 waiting.append(Node(node.pointer, "", node.depth, target, node.key))
         waiting.extend(_children(node))
 
@@ -145,9 +144,3 @@ def _children(node: Node) -> Iterator[Node]:
         for number, value in enumerate(branches if isinstance(branches, list) else ()):
             if isinstance(value, Mapping):
                 yield Node(f"{pointer}/{keyword}/{number}", "", depth, value, key)
-
-
-def _target(root: Any, reference: str) -> Mapping[str, Any] | None:
-    """Return the schema that a reference into the same document names; None for another."""
-    value = resolved(root, reference[1:]) if reference.startswith("#/") else None
-    return value if isinstance(value, Mapping) else None

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from toolgen.contract.json_pointer import referred
 from toolgen.contract.json_value import Json, identity
 from toolgen.shapes.constraints import Constraint, limits_of
 
@@ -17,22 +18,6 @@ _LENGTHS: Final = limits_of("string", "length")
 _SIZES: Final = limits_of("array", "length")
 _MOST_STEPS: Final = 100_000
 """The most steps of one decision; a schema whose references multiply would take forever, and fits then."""
-
-
-def resolve(root: Any, reference: str) -> Any:
-    """Return what a reference inside a schema leads to (RFC 6901 in a fragment); None where to nothing."""
-    if reference != "#" and not reference.startswith("#/"):
-        return None
-    node = root
-    for step in reference[1:].split("/")[1:]:
-        key = step.replace("~1", "/").replace("~0", "~").replace("%25", "%")
-        if isinstance(node, Mapping) and key in node:
-            node = node[key]
-        elif isinstance(node, list) and key.isdecimal() and int(key) < len(node):
-            node = node[int(key)]
-        else:
-            return None
-    return node
 
 
 def types_of(value: Json) -> tuple[str, ...]:
@@ -91,7 +76,7 @@ class _Match:
         key = reference, id(value)
         if key not in self._decided:
             self._decided[key] = True
-            target = resolve(self._root, reference)
+            target = referred(self._root, reference)
             self._decided[key] = target is None or self.fits(target, value)
         return self._decided[key]
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
 
+from toolgen.contract.json_pointer import pointer_of
 from toolgen.contract.record import frozen_record
 from toolgen.shapes.constraints import CONSTRAINTS, OF_BYTES
 
@@ -39,8 +40,7 @@ class Place:
 
     def at(self, *steps: str | int, deeper: int = 0) -> Place:
         """Return the place that these steps lead to from here."""
-        escaped = (str(step).replace("~", "~0").replace("/", "~1") for step in steps)
-        return Place("/".join((self.path, *escaped)), self.level + deeper)
+        return Place(self.path + pointer_of(steps), self.level + deeper)
 
 
 @frozen_record

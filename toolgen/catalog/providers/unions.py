@@ -8,11 +8,11 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from toolgen.contract.json_pointer import referred
 from toolgen.contract.json_value import compact
 
 from .codecs import SAME, Branch, JsonText, Pairs, Reference, Union
 from .exclusive import are_exclusive
-from .matching import resolve
 from .merging import UnmergeableError, merged
 from .parts import Context, NotStrictError, Part, Place, Schema, with_description
 from .sentences import alternatives
@@ -76,14 +76,14 @@ def resolved(ctx: Context, schema: Any) -> Any:
             break
         if without_annotations({key: value for key, value in schema.items() if key != "$ref"}):
             break
-        schema = resolve(ctx.root, schema["$ref"])
+        schema = referred(ctx.root, schema["$ref"])
     return schema
 
 
 def reference_part(ctx: Context, schema: Schema, place: Place) -> Part:
     """Return a reference into `$defs`, or what it leads to where the provider has none."""
     reference = str(schema["$ref"])
-    target = resolve(ctx.root, reference)
+    target = referred(ctx.root, reference)
     if target is None:
         return ctx.json_text({**schema, "$ref": None}, place, "$ref")
     takes_null = ctx.own.fits(target, None)

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
-from urllib.parse import unquote
 
-from toolgen.contract.json_pointer import tokens_of
+from toolgen.contract.json_pointer import referred
 from toolgen.contract.json_value import Json, identity
 
 from ..constraints import FLAGS, Holder, limits_of
@@ -49,7 +48,7 @@ class PlainFit:
                 return None
             if "$ref" not in schema:
                 return schema
-            schema = self._at(schema["$ref"])
+            schema = referred(self._root, schema["$ref"])
         return None
 
     def fits(self, schema: Any, value: Json) -> bool:
@@ -58,17 +57,6 @@ class PlainFit:
             return self._fits(schema, value, 0)
         except (TooComplexError, AttributeError, TypeError, ValueError, ArithmeticError):  # it is no schema
             return False
-
-    def _at(self, reference: Any) -> Any:
-        if not isinstance(reference, str) or not (reference == "#" or reference.startswith("#/")):
-            return None
-        node: Any = self._root
-        for token in tokens_of(unquote(reference)):
-            try:
-                node = node[int(token) if isinstance(node, list) else token]
-            except (KeyError, IndexError, TypeError, ValueError):
-                return None
-        return node
 
     def _fits(self, schema: Any, value: Json, depth: int) -> bool:
         self._steps.take(1)

@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias
 
 from pydantic_core import SchemaSerializer
 
-from toolgen.contract.json_pointer import tokens_of
+from toolgen.contract.json_pointer import referred
 from toolgen.contract.json_value import identity
 
 from ..constraints import Holder, limits_of
@@ -105,7 +105,7 @@ class _Reader:
         if self._pairs < 0:
             return schema, True
         if words == {"$ref"}:
-            return self._left(self._target(schema["$ref"]), core)
+            return self._left(referred(self._root, schema["$ref"]), core)
         match core["type"]:
             case "definitions" | "default":
                 return self._left(schema, core["schema"])
@@ -121,12 +121,6 @@ class _Reader:
                 return self._of_object(schema, words, core["schema"])
             case _:
                 return _NOTHING if _holds(schema, words, core) else (schema, True)
-
-    def _target(self, reference: str) -> Any:
-        node: Any = self._root
-        for token in tokens_of(reference):
-            node = node.get(token, False) if isinstance(node, Mapping) else False
-        return node
 
     def _of_reference(self, schema: Mapping[str, Any], name: str) -> Left:
         pair = id(schema), name

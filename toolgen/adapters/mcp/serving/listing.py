@@ -11,6 +11,7 @@ from typing import Any, Final, Literal, get_args
 from mcp import MCPError, types
 from mcp.types import INVALID_PARAMS
 
+from toolgen.contract.json_pointer import referred
 from toolgen.contract.json_value import Json
 from toolgen.contract.record import frozen_record
 from toolgen.contract.tool_facts import Icon
@@ -198,7 +199,7 @@ def _kinds(schema: Any, root: Mapping[str, Any], steps: int = 0) -> frozenset[Ki
         return _KINDS
     kinds = _named_kinds(schema)
     if isinstance(reference := schema.get("$ref"), str):
-        kinds &= _kinds(_referred(root, reference), root, steps + 1)
+        kinds &= _kinds(referred(root, reference), root, steps + 1)
     for part in schema.get("allOf", ()):
         kinds &= _kinds(part, root, steps + 1)
     for keyword in ("anyOf", "oneOf"):
@@ -226,13 +227,3 @@ def _kind_of_type(name: str) -> Kind:
 
 def _kind_of_value(value: Json) -> Kind:
     return "object" if isinstance(value, dict) else "null" if value is None else "other"
-
-
-def _referred(root: Mapping[str, Any], reference: str) -> Any:
-    """Return what a reference within a schema leads to (RFC 6901); None where that is nothing."""
-    schema: Any = root
-    for step in reference.removeprefix("#").split("/")[1:]:
-        schema = (
-            schema.get(step.replace("~1", "/").replace("~0", "~")) if isinstance(schema, Mapping) else None
-        )
-    return schema
