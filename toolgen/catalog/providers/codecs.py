@@ -16,8 +16,7 @@ from typing import Any, Final, Protocol
 
 from toolgen.contract.json_value import Json, compact
 from toolgen.contract.record import frozen_record
-
-from .matching import Matcher
+from toolgen.shapes.foreign.plain_fit import may_fit
 
 _MOST_TRIED: Final = 10_000
 """Branches of unions for one document; those of a union inside a union multiply."""
@@ -76,9 +75,9 @@ SAME: Final = Same()
 class JsonText:
     """The value is sent as the text of its JSON."""
 
-    matcher: Matcher
+    root: Any
     schema: Any
-    """The tool's own, to tell a text that is meant as such from JSON."""
+    """The tool's own schema and a part of it, to tell a text that is meant as such from JSON."""
 
     def encode(self, value: Json) -> Json:
         return compact(value)
@@ -90,7 +89,7 @@ class JsonText:
             document = parsed(value)
         except (ValueError, RecursionError):
             return value
-        is_text = not self.matcher.fits(self.schema, document) and self.matcher.fits(self.schema, value)
+        is_text = not may_fit(self.root, self.schema, document) and may_fit(self.root, self.schema, value)
         return value if is_text else document
 
 
@@ -269,14 +268,15 @@ class Union:
     """The first branch that fits."""
 
     branches: Sequence[Branch]
-    own: Matcher
-    wire: Matcher
+    own: Any
+    wire: Any
+    """The schemas that the branches are parts of, on both sides."""
 
     def encode(self, value: Json) -> Json:
         failure: ValueError | None = None
         for branch in self.branches:
             _count_branch()
-            if self.own.fits(branch.schema, value):
+            if may_fit(self.own, branch.schema, value):
                 try:
                     return branch.codec.encode(value)
                 except ValueError as error:
@@ -296,13 +296,13 @@ class Union:
         for branch in fitting:
             _count_branch()
             document = branch.codec.decode(value)
-            if self.own.fits(branch.schema, document if seen is value else _without_nulls(document)):
+            if may_fit(self.own, branch.schema, document if seen is value else _without_nulls(document)):
                 return document
             decoded.append(document)
         return decoded[0] if decoded else value
 
     def _fitting(self, value: Json) -> list[Branch]:
-        return [branch for branch in self.branches if self.wire.fits(branch.wire, value)]
+        return [branch for branch in self.branches if may_fit(self.wire, branch.wire, value)]
 
 
 def _without_nulls(value: Json) -> Json:

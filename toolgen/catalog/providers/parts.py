@@ -13,7 +13,6 @@ from toolgen.shapes.constraints import CONSTRAINTS, OF_BYTES
 from .codecs import SAME, ArgumentCodec, JsonText
 from .dialects import Dialect
 from .losses import Action, Loss
-from .matching import Matcher
 from .sentences import joined, keyword_sentences
 
 Schema: TypeAlias = dict[str, Any]
@@ -62,8 +61,6 @@ class Context:
     project: Callable[[Context, Any, Place], Part]
     enum_size: int | None
     """The largest enum that stays one."""
-    own: Matcher
-    wire: Matcher
     defs: dict[str, Schema] = field(default_factory=dict)
     """The provider's `$defs`."""
     codecs: dict[str, ArgumentCodec] = field(default_factory=dict)
@@ -137,7 +134,7 @@ class Context:
         names = list(whole.get("properties", {})) if keyword != "type" else []
         keys = f"Its keys: {', '.join(names)}." if names else ""
         text = self.description(own, place, frozenset(), what, keys)
-        return Part(schema={"type": "string", **text}, codec=JsonText(self.own, schema))
+        return Part(schema={"type": "string", **text}, codec=JsonText(self.root, schema))
 
     def nullable(self, part: Part) -> Schema:
         """Return the provider's schema of a part or null."""

@@ -16,7 +16,6 @@ from .budgets import overspent
 from .codecs import ArgumentCodec, JsonText, Wrapped, bounded, parsed
 from .dialects import Dialect, dialect_named
 from .losses import Loss
-from .matching import Matcher
 from .parts import JSON_OBJECT, NotStrictError, Schema
 from .plain import plain
 from .reading import readable
@@ -165,7 +164,7 @@ def _loose(name: str, description: str, dialect: Dialect, why: str) -> Projectio
         dialect=dialect,
         is_strict=dialect.is_strict,
         losses=(Loss(path="", keyword="", action="as JSON text", detail=why),),
-        codec=Wrapped(ARGUMENTS, JsonText(Matcher({}), {})),
+        codec=Wrapped(ARGUMENTS, JsonText({}, {})),
     )
 
 

@@ -8,10 +8,10 @@ from typing import Any, Final
 
 from toolgen.contract.json_value import Json, identity
 from toolgen.shapes.constraints import held_by, limits_of
+from toolgen.shapes.foreign.plain_fit import types_of
 
 from .codecs import SAME, EnumText
 from .dialects import Dialect
-from .matching import types_of
 from .parts import Context, Part, Place, Schema
 from .sentences import listed, shown
 

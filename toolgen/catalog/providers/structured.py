@@ -17,7 +17,6 @@ from .budgets import nodes
 from .codecs import SAME, ArgumentCodec, Wrapped
 from .dialects import Dialect
 from .losses import Loss
-from .matching import Matcher
 from .merging import UnmergeableError
 from .objects import array_part, object_part
 from .parts import Context, Part, Place, Schema
@@ -65,8 +64,6 @@ def rewritten(schema: Schema, dialect: Dialect, enum_size: int | None) -> Rewrit
         root=schema,
         project=_part,
         enum_size=enum_size,
-        own=Matcher(schema),
-        wire=Matcher({"$defs": defs}),
         defs=defs,
     )
     root = resolved(ctx, schema)

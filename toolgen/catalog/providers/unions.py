@@ -10,6 +10,7 @@ from typing import Any
 
 from toolgen.contract.json_pointer import referred
 from toolgen.contract.json_value import compact
+from toolgen.shapes.foreign.plain_fit import may_fit
 
 from .codecs import SAME, Branch, JsonText, Pairs, Reference, Union
 from .exclusive import are_exclusive
@@ -86,7 +87,7 @@ def reference_part(ctx: Context, schema: Schema, place: Place) -> Part:
     target = referred(ctx.root, reference)
     if target is None:
         return ctx.json_text({**schema, "$ref": None}, place, "$ref")
-    takes_null = ctx.own.fits(target, None)
+    takes_null = may_fit(ctx.root, target, None)
     text = ctx.description(schema, place, frozenset(("$ref",)))
     inner = Place(reference.removeprefix("#"))
     if "$ref" not in ctx.dialect.keywords:
@@ -127,7 +128,7 @@ def merged_part(ctx: Context, schema: Schema, flat: Schema, place: Place) -> Par
     if key not in ctx.names:
         ctx.names[key] = _definition_name(place.path, set(ctx.names.values()))
     name = ctx.names[key]
-    takes_null = ctx.own.fits(flat, None)
+    takes_null = may_fit(ctx.root, flat, None)
     return Part(schema={"$ref": f"#/$defs/{name}"}, codec=Reference(ctx.codecs, name), takes_null=takes_null)
 
 
@@ -238,7 +239,7 @@ def _branches(
 def _any_of(
     ctx: Context, schema: Schema, branches: list[tuple[Any, Place]], keyword: str, place: Place
 ) -> Part:
-    takes_null = any(ctx.own.fits(branch, None) for branch, _ in branches)
+    takes_null = any(may_fit(ctx.root, branch, None) for branch, _ in branches)
     others = [(branch, at) for branch, at in branches if not _is_null(ctx, branch)]
     if not others:
         return ctx.part({"type": "null"}, place)
@@ -263,7 +264,7 @@ def _any_of(
                 wires.append(wire)
     codecs = [Branch(schema=branch, wire=part.schema, codec=part.codec) for branch, part in parts]
     is_same = all(each.codec is SAME for each in codecs)
-    codec = SAME if is_same else Union(branches=codecs, own=ctx.own, wire=ctx.wire)
+    codec = SAME if is_same else Union(branches=codecs, own=ctx.root, wire={"$defs": ctx.defs})
     wire = wires[0] if len(wires) == 1 else {"anyOf": wires}
     return with_description(Part(schema=wire, codec=codec, takes_null=takes_null), text)
 

@@ -1,11 +1,12 @@
-"""Whether a value fits a schema, told without a validator and in few steps, as a default needs it.
+"""Whether a value fits a schema, told without a validator and in few steps.
 
-What it cannot tell does not fit: values that a pattern, a `oneOf` or a condition has to say.
+What a pattern, a condition or another keyword has to say is in doubt, and whoever asks says what that means:
+a default that may not fit is not filled, and a branch of a union that may fit is tried.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from toolgen.contract.json_pointer import referred
@@ -18,7 +19,10 @@ from .schema import CONDITIONS
 
 _MOST_STEPS: Final = 20_000
 """Looks at a value by a schema, for all defaults of one schema."""
+_MOST_OF_CHOICE: Final = 100_000
+"""Those for one choice of a branch."""
 _DEEPEST: Final = 64
+"""Arrays and objects of a value inside each other."""
 _LONGEST_CHAIN: Final = 16
 """References that lead to one another."""
 _UNTOLD: Final = frozenset(
@@ -31,12 +35,20 @@ _UNTOLD: Final = frozenset(
 )
 
 
-class PlainFit:
-    """Tells of one schema what its parts plainly say."""
+def may_fit(root: Mapping[str, Any], schema: Any, value: Json) -> bool:
+    """Return whether a value may fit a part of a schema, by its types, values, keys and sizes."""
+    return PlainFit(root, in_doubt=True).fits(schema, value)
 
-    def __init__(self, root: Mapping[str, Any]) -> None:
+
+class PlainFit:
+    """Tells of one schema what its parts plainly say; `in_doubt` is the answer where they do not."""
+
+    def __init__(self, root: Mapping[str, Any], *, in_doubt: bool = False) -> None:
         self._root = root
-        self._steps = Steps(_MOST_STEPS)
+        self._in_doubt = in_doubt
+        self._steps = Steps(_MOST_OF_CHOICE if in_doubt else _MOST_STEPS)
+        self._decided: dict[tuple[str, int], bool] = {}
+        """What was decided, by reference and value, of which there is one at each place of a document."""
 
     def followed(self, schema: Any) -> Any:
         """Return what a schema refers to by JSON Pointers into its document, itself without; else None.
@@ -52,38 +64,47 @@ class PlainFit:
         return None
 
     def fits(self, schema: Any, value: Json) -> bool:
-        """Return whether a value fits a schema; False where that cannot be told."""
+        """Return whether a value fits a schema."""
         try:
             return self._fits(schema, value, 0)
-        except (TooComplexError, AttributeError, TypeError, ValueError, ArithmeticError):  # it is no schema
-            return False
+        except (TooComplexError, RecursionError):
+            return self._in_doubt
+        except (AttributeError, TypeError, ValueError, ArithmeticError):  # it is no schema
+            return self._in_doubt
 
     def _fits(self, schema: Any, value: Json, depth: int) -> bool:
         self._steps.take(1)
         if isinstance(schema, bool):
             return schema
-        if depth > _DEEPEST or not isinstance(schema, Mapping) or not _UNTOLD.isdisjoint(schema):
+        is_plain = isinstance(schema, Mapping) and (self._in_doubt or _UNTOLD.isdisjoint(schema))
+        if depth > _DEEPEST or not is_plain:
+            return self._in_doubt
+        if "$ref" in schema and not self._fits_reference(schema, value, depth):
             return False
-        if "$ref" in schema:
-            target = self.followed(schema)
-            if target is None or not self._fits(target, value, depth + 1):
-                return False
-        branches: Iterable[Any] = schema.get("anyOf", (True,))
+        if self._in_doubt and value is None and schema.get("nullable") is True:
+            return True
+        unions = [schema[word] for word in ("anyOf", "oneOf") if word in schema]
         return (
             self._is_among(schema, value)
-            and _is_within(schema, value)
+            and self._is_within(schema, value)
             and self._holds_parts(schema, value, depth)
-            and all(self._fits(part, value, depth + 1) for part in schema.get("allOf", ()))
-            and any(self._fits(branch, value, depth + 1) for branch in branches)
+            and all(self._fits(part, value, depth) for part in schema.get("allOf", ()))
+            and all(any(self._fits(branch, value, depth) for branch in branches) for branches in unions)
         )
+
+    def _fits_reference(self, schema: Mapping[str, Any], value: Json, depth: int) -> bool:
+        """Return whether a value fits what a schema refers to; one that leads to itself is in doubt."""
+        key = str(schema["$ref"]), id(value)
+        if key not in self._decided:
+            self._decided[key] = self._in_doubt
+            self._decided[key] = self._fits(self.followed(schema), value, depth)
+        return self._decided[key]
 
     def _is_among(self, schema: Mapping[str, Any], value: Json) -> bool:
         """Return whether a value is of the type, and one of the values that the schema names."""
         if "type" in schema:
             named = schema["type"]
-            kinds = {json_type(value)} | ({"number"} if json_type(value) == "integer" else set())
-            kinds |= {"integer"} if isinstance(value, float) and value.is_integer() else set()
-            if kinds.isdisjoint([named] if isinstance(named, str) else named):
+            if set(types_of(value)).isdisjoint([named] if isinstance(named, str) else named):
                 return False
         for choices in (schema.get("enum"), [schema["const"]] if "const" in schema else None):
             if choices is not None:
@@ -92,13 +113,42 @@ class PlainFit:
                     return False
         return True
 
+    def _is_within(self, schema: Mapping[str, Any], value: Json) -> bool:
+        """Return whether a value is within its limits; a pattern of somebody else is not tried."""
+        match value:
+            case bool() | None:
+                return True
+            case int() | float():
+                return self._passes(schema, "number", value)
+            case str():
+                is_plain = self._in_doubt or "pattern" not in schema
+                return is_plain and self._passes(schema, "string", len(value))
+            case list():
+                is_unique = any(schema.get(row.keyword) for row in FLAGS)
+                has_twice = is_unique and len(set(map(identity, value))) < len(value)
+                return not has_twice and self._passes(schema, "array", len(value))
+            case dict():
+                return self._passes(schema, "map", len(value))
+
+    def _passes(self, schema: Mapping[str, Any], holder: Holder, size: float) -> bool:
+        """Return whether a number or a size is within all limits; some of draft-04 are true or false."""
+        return all(
+            self._in_doubt if isinstance(limit := schema[row.keyword], bool) else row.passes(size, limit)
+            for row in limits_of(holder)
+            if row.keyword in schema
+        )
+
     def _holds_parts(self, schema: Mapping[str, Any], value: Json, depth: int) -> bool:
         match value:
             case list():
-                items = schema.get("items", True)
-                return all(self._fits(items, item, depth + 1) for item in value)
+                first, items = schema.get("prefixItems", ()), schema.get("items", True)
+                return all(
+                    self._fits(first[at] if at < len(first) else items, item, depth + 1)
+                    for at, item in enumerate(value)
+                )
             case dict():
-                properties, others = schema.get("properties", {}), schema.get("additionalProperties", True)
+                properties = schema.get("properties", {})
+                others = True if "patternProperties" in schema else schema.get("additionalProperties", True)
                 return set(schema.get("required", ())) <= value.keys() and all(
                     self._fits(properties.get(key, others), part, depth + 1) for key, part in value.items()
                 )
@@ -106,31 +156,13 @@ class PlainFit:
                 return True
 
 
+def types_of(value: Json) -> tuple[str, ...]:
+    """Return the types of a value by JSON Schema: an integer is a number too, as is 1.0 an integer."""
+    kind = json_type(value)
+    if isinstance(value, float) and value.is_integer():
+        kind = "integer"
+    return ("integer", "number") if kind == "integer" else (kind,)
+
+
 def _has_id(schema: Mapping[str, Any]) -> bool:
     return isinstance(schema.get("$id"), str) or isinstance(schema.get("id"), str)
-
-
-def _is_within(schema: Mapping[str, Any], value: Json) -> bool:
-    """Return whether a value is within its limits; False of a text that has a pattern."""
-    match value:
-        case bool() | None:
-            return True
-        case int() | float():
-            return _passes(schema, "number", value)
-        case str():
-            return "pattern" not in schema and _passes(schema, "string", len(value))
-        case list():
-            is_unique = any(schema.get(row.keyword) for row in FLAGS)
-            has_twice = is_unique and len(set(map(identity, value))) < len(value)
-            return not has_twice and _passes(schema, "array", len(value))
-        case dict():
-            return _passes(schema, "map", len(value))
-
-
-def _passes(schema: Mapping[str, Any], holder: Holder, size: float) -> bool:
-    """Return whether a number or a size is within all limits; draft-04 has some that are true or false."""
-    return all(
-        not isinstance(limit := schema[row.keyword], bool) and row.passes(size, limit)
-        for row in limits_of(holder)
-        if row.keyword in schema
-    )
