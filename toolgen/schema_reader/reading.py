@@ -62,7 +62,7 @@ def read(schema: object, *, name: str, arguments: bool = False) -> Reading:
     problems = problems or survey.cycles() + _bad_patterns(survey) or survey.multiplied()
     if arguments and not problems:
         survey, problems = _require_object(survey)
-    if not problems and not survey.is_plain:
+    if not problems:
         unbuildable = validator.contract_problem(survey.root)
         problems = [unbuildable] if unbuildable else []
     if problems:

@@ -16,12 +16,6 @@ from .problems import Problem
 MOST_IN_PLACE: Final = 10_000
 """Schemas that look at one value, when references are written out; the public corpora have 24."""
 _ANCHOR: Final = re.compile(r"[A-Za-z_][-A-Za-z0-9._]*")
-_POINTER: Final = re.compile(r"#(?:/[A-Za-z0-9_$.-]+)*")
-_RESOLVED: Final = frozenset("$schema $id $vocabulary patternProperties".split()).union(
-    "$anchor $dynamicAnchor $recursiveAnchor $dynamicRef $recursiveRef".split()
-)
-"""Keywords of what a validator resolves, and of patterns that it compiles itself."""
-_LARGE: Final = 2**31
 _METASCHEMA: Final = "https://json-schema.org/draft/2020-12/"
 
 
@@ -49,29 +43,6 @@ class SchemaIndex:
     def has_resources(self) -> bool:
         """Whether schemas inside have an `$id` of their own, which may build on that of the root."""
         return bool(self._embedded)
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether a validator can be built of the document, if its metaschema accepts it.
-
-        Each reference is a pointer to a schema then, and nothing else is there that a validator resolves,
-        compiles or counts with.
-        """
-        return all(
-            schema.keys().isdisjoint(_RESOLVED)
-            and not any(
-                type(value) is float or (type(value) is int and value > _LARGE) for value in schema.values()
-            )
-            and (
-                "$ref" not in schema
-                or (at in self.targets and self._is_plain(schema["$ref"], self.targets[at]))
-            )
-            for at, (_, schema) in self.places.items()
-        )
-
-    @staticmethod
-    def _is_plain(reference: str, target: Subschema | None) -> bool:
-        return target is not None and _POINTER.fullmatch(reference) is not None
 
     def is_embedded(self, schema: Schema) -> bool:
         """Return whether references of a schema start from an `$id` inside the document."""
