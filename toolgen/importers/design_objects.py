@@ -10,11 +10,11 @@ from toolgen.contract.json_pointer import escaped
 from toolgen.contract.record import frozen_record
 from toolgen.schema_reader import read
 from toolgen.schema_reader.keywords import CONSTRAINTS
-from toolgen.schema_reader.reading import plainly_accepted
 from toolgen.schema_reader.validator import rejected_values
 from toolgen.shapes.constraints import FLAGS
 from toolgen.shapes.fields import Foreign
 from toolgen.shapes.foreign.nodes import Classes, Node, target, targets
+from toolgen.shapes.foreign.plain_fit import PlainFit
 from toolgen.shapes.foreign.schema import REFERENCES, VALUES
 
 from .clauses import ClauseSource, WrittenClauses
@@ -158,8 +158,9 @@ def values_in(value: object) -> Iterator[object]:
 def with_good_examples(shape: ClauseSource) -> ClauseSource:
     """Return the shape without the examples that do not fit their schema."""
     root = target(shape.root)
+    plain = PlainFit({"$defs": shape.classes})
     asked: dict[str, Node] = {}
-    fits: dict[str, bool] = {}
+    values: list[tuple[str, Any]] = []
     classes: dict[str, Node] = {}
     for name, class_ in shape.classes.items():
         classes[name] = {**class_, "properties": dict(class_["properties"])}
@@ -168,26 +169,23 @@ def with_good_examples(shape: ClauseSource) -> ClauseSource:
                 if not shape.is_bound:  # nothing is known here of what stands elsewhere
                     classes[name]["properties"][key] = {**property_, "examples": []}
                 continue
+            schema = as_written(shape.as_written.get(key, property_) if name == root else property_)
             for number, example in enumerate(_examples(property_)):
-                meant = shape.as_written.get(key, property_) if name == root else property_
-                schema = {**as_written(meant), "default": example}
-                is_accepted = plainly_accepted(schema)
-                fits[f"{name} {number} {key}"] = bool(is_accepted)
-                if is_accepted is None:
-                    asked[f"{name} {number} {key}"] = schema
-    if asked:
-        pointers = {place: f"/properties/{escaped(place)}" for place in asked}
-        values = [(pointers[place], schema["default"]) for place, schema in asked.items()]
-        rejected = rejected_values({"properties": asked, "$defs": dict(shape.classes)}, values)
-        fits |= {place: pointer not in rejected for place, pointer in pointers.items()}
-    if not fits:
+                if not plain.fits(schema, example):
+                    asked[place := f"{name} {number} {key}"] = schema
+                    values.append((f"/properties/{escaped(place)}", example))
+    if not values:
         return replace(shape, classes=classes)
+    rejected = rejected_values({"properties": asked, "$defs": dict(shape.classes)}, values)
     for name, class_ in classes.items():
         for key, property_ in class_["properties"].items():
-            places = [f"{name} {number} {key}" for number in range(len(_examples(property_)))]
-            if any(place in fits for place in places):
-                pairs = zip(places, _examples(property_), strict=True)
-                fitting = [example for place, example in pairs if fits[place]]
+            examples = _examples(property_)
+            fitting = [
+                example
+                for number, example in enumerate(examples)
+                if f"/properties/{escaped(f'{name} {number} {key}')}" not in rejected
+            ]
+            if len(fitting) < len(examples):
                 class_["properties"][key] = {**property_, "examples": fitting}
     leaves = {
         key: {**node, "examples": _examples(classes[root]["properties"][key])}

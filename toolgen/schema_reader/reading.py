@@ -12,8 +12,8 @@ from dataclasses import replace
 from typing import Any, Final
 
 from toolgen.contract.json_pointer import escaped
-from toolgen.contract.json_value import identity
 from toolgen.shapes.fields import Foreign
+from toolgen.shapes.foreign.plain_fit import PlainFit
 from toolgen.shapes.foreign.repairs import repair
 from toolgen.shapes.pattern_compiling import MOST_PARTS, parts_of
 from toolgen.shapes.patterns import PatternError, to_rust, translated
@@ -21,7 +21,7 @@ from toolgen.shapes.patterns import PatternError, to_rust, translated
 from . import validator
 from .dialect import UNDECLARED, dialect_of, unreadable, upgrade
 from .document import copied
-from .keywords import CONSTRAINTS, Schema, children
+from .keywords import Schema, children
 from .merging import NEVER, Merger, UnsupportedKeywords, types_of
 from .normalizer import SchemaNormalizer
 from .problems import Problem, Reading
@@ -216,26 +216,14 @@ _ARTICLES: Final = {"null": "null", "array": "an array", "object": "an object", 
 
 def invalid_defaults(survey: SchemaIndex) -> list[Problem]:
     """Return a warning for each default that fails the schema it stands in, in the survey's order."""
-    defaults = {pointer: schema for pointer, schema in survey.places.values() if "default" in schema}
-    plain = {pointer: plainly_accepted(schema) for pointer, schema in defaults.items()}
-    unknown = [(pointer, defaults[pointer]["default"]) for pointer, fits in plain.items() if fits is None]
-    failing = {pointer for pointer, fits in plain.items() if fits is False}
-    if unknown:
-        failing.update(rejected_values(survey.root, unknown))
-    return [_warning(pointer, defaults[pointer]["default"]) for pointer in defaults if pointer in failing]
-
-
-def plainly_accepted(schema: Schema) -> bool | None:
-    """Return whether a schema of `type` and `enum` only accepts its default; None if it says more."""
-    words = {word for word in schema if word in CONSTRAINTS}
-    value = schema["default"]
-    if words - {"type", "enum"}:
-        return None
-    kind = kind_of(value)
-    kinds = types_of(schema["type"]) if "type" in schema else [kind]
-    if kind not in kinds and not (kind == "integer" and "number" in kinds):
-        return False
-    return "enum" not in schema or identity(value) in [identity(choice) for choice in schema["enum"]]
+    plain = PlainFit(survey.root)
+    asked = [
+        (pointer, schema["default"])
+        for pointer, schema in survey.places.values()
+        if "default" in schema and not plain.fits(schema, schema["default"])
+    ]
+    refused = rejected_values(survey.root, asked) if asked else set[str]()
+    return [_warning(pointer, value) for pointer, value in asked if pointer in refused]
 
 
 def _warning(pointer: str, value: object) -> Problem:
