@@ -95,6 +95,11 @@ def accepts_all(schema: object) -> bool:
     return schema is True
 
 
+def effective(schema: Schema, *words: str) -> list[str]:
+    """Return those of some keywords that stand in a schema and may refuse a value."""
+    return [word for word in words if word in schema and not has_no_effect(word, schema)]
+
+
 _LEAST_SIZES: Final = frozenset(row.keyword for row in LIMITS if row.takes == "length" and row.side == "low")
 _FLAGS: Final = frozenset(row.keyword for row in FLAGS)
 _, _MOST_ITEMS = lengths_of("array")

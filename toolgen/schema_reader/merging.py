@@ -12,7 +12,7 @@ from typing import Any, Final
 from toolgen.contract.json_value import identity
 from toolgen.shapes.constraints import FLAGS, LIMITS, limits_of
 
-from .keywords import CONSTRAINTS, Schema, Subschema, accepts_all, has_no_effect, rejects_all
+from .keywords import CONSTRAINTS, Schema, Subschema, accepts_all, effective, has_no_effect, rejects_all
 from .schema_index import SchemaIndex
 
 NEVER: Final[Schema] = {"not": {}}
@@ -39,23 +39,10 @@ _MOST_JOINED: Final = 5_000
 _SEEING_THROUGH: Final = ("anyOf", "oneOf", "if", "not", "dependentSchemas", "$dynamicRef", "$recursiveRef")
 
 
-class UnsupportedKeywords:
-    """Keywords that the normal form cannot express in full."""
-
-    def __init__(self) -> None:
-        self._words: dict[str, None] = {}
-
-    def add(self, word: str) -> None:
-        self._words[word] = None
-
-    def keywords(self) -> tuple[str, ...]:
-        return tuple(self._words)
-
-
 class Merger:
     """Merges schemas, and keeps the merged ones alive, so that identity distinguishes schemas."""
 
-    def __init__(self, survey: SchemaIndex, losses: UnsupportedKeywords) -> None:
+    def __init__(self, survey: SchemaIndex, losses: set[str]) -> None:
         self._survey = survey
         self._losses = losses
         self._flat: dict[int, tuple[Schema, Schema]] = {}
@@ -173,9 +160,7 @@ class Merger:
 
     def _mergeable(self, schema: Schema) -> Schema:
         lost: list[str] = [word for word in _UNMERGED if word in schema]
-        for word in lost:
-            if not has_no_effect(word, schema):
-                self._losses.add(word)
+        self._losses.update(effective(schema, *lost))
         if "items" in schema and "prefixItems" in lost:
             lost.append("items")
         return {word: value for word, value in schema.items() if word not in lost} if lost else schema

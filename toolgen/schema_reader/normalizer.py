@@ -14,8 +14,8 @@ from toolgen.shapes.constraints import FLAGS, lengths_of
 from toolgen.shapes.foreign.nodes import MEANINGS, Node, inner, nodes_in, reference, target
 
 from . import scalars, unions
-from .keywords import ANNOTATIONS, CONSTRAINTS, TYPED_KEYWORDS, Schema, Subschema, accepts_all, has_no_effect
-from .merging import NEVER, Merger, UnsupportedKeywords, types_of
+from .keywords import ANNOTATIONS, CONSTRAINTS, TYPED_KEYWORDS, Schema, Subschema, accepts_all, effective
+from .merging import NEVER, Merger, types_of
 from .names import Names, branch_name
 from .objects import ClassBuilder, as_map, is_map
 from .schema_index import SchemaIndex
@@ -28,6 +28,8 @@ _MOST_LEVELS: Final = 50
 """Objects, arrays, maps and unions inside each other. pydantic needs about fourteen frames for a level, and
 Python has a thousand for everything."""
 
+_UNTYPED: Final = ("not", "if", "$dynamicRef", "$recursiveRef")
+"""Keywords of values of any type that no type holds."""
 _FLAGS: Final = tuple(row.keyword for row in FLAGS)
 _LEAST, _MOST = lengths_of("array")
 
@@ -36,7 +38,7 @@ class SchemaNormalizer:
     """Converts one surveyed schema into the normal form; objects become classes."""
 
     def __init__(self, survey: SchemaIndex, name: str, *, refused_defaults: set[str]) -> None:
-        self.unsupported = UnsupportedKeywords()
+        self.unsupported: set[str] = set()
         self.merger = Merger(survey, self.unsupported)
         self.classes: dict[str, Node] = {}
         self.root: Node = {}
@@ -79,9 +81,7 @@ class SchemaNormalizer:
         # A place that says `object` itself is this very class wherever it is referred to.
         whole = isinstance(followed, dict) and self.merger.flat(followed).get("type") == "object"
         name = self._names.take(self._names.root)
-        for word in ("not", "if", "$dynamicRef", "$recursiveRef", "enum", "const"):
-            if word in flat and not has_no_effect(word, flat):
-                self.unsupported.add(word)
+        self.unsupported.update(effective(flat, *_UNTYPED, "enum", "const"))
         self._class_of[id(followed if whole else schema)] = name
         self._waiting.append((name, flat))
         self.root = reference(name)
@@ -139,23 +139,17 @@ class SchemaNormalizer:
         )
 
     def _shape(self, schema: Schema, flat: Schema, name: str) -> Node:
-        for word in ("not", "if", "$dynamicRef", "$recursiveRef"):
-            if word in flat and not has_no_effect(word, flat):
-                self.unsupported.add(word)
+        self.unsupported.update(effective(flat, *_UNTYPED))
+        union = effective(flat, "anyOf", "oneOf")
         if "enum" in flat or "const" in flat:
-            for word in ("anyOf", "oneOf"):
-                if word in flat and not has_no_effect(word, flat):
-                    self.unsupported.add(word)
+            self.unsupported.update(union)
             nodes = scalars.enumerated(flat, self.unsupported)
             if nodes:
                 return unions.join(nodes)
             self.unsupported.add("enum")
             rest = {word: value for word, value in flat.items() if word not in ("enum", "const")}
             return self._typed(schema, rest, name)
-        for word in ("anyOf", "oneOf"):
-            if word in flat and not has_no_effect(word, flat):
-                return self._union(schema, flat, word, name)
-        return self._typed(schema, flat, name)
+        return self._union(schema, flat, union[0], name) if union else self._typed(schema, flat, name)
 
     def _joined(self, nodes: list[Node]) -> Node:
         if not nodes:
@@ -224,9 +218,7 @@ class SchemaNormalizer:
 
     def _typed(self, schema: Schema, flat: Schema, name: str) -> Node:
         if "type" not in flat:
-            for word in TYPED_KEYWORDS:
-                if word in flat and not has_no_effect(word, flat):
-                    self.unsupported.add("type")
+            self.unsupported.update(["type"] if effective(flat, *TYPED_KEYWORDS) else [])
             return {}
         kinds = types_of(flat["type"])
         inner_name = name if len(kinds) == 1 else self._inner_name(name, "value")
@@ -249,10 +241,8 @@ class SchemaNormalizer:
 
     def _array(self, flat: Schema, name: str) -> Node:
         node: Node = {"type": "array", **scalars.sizes(flat, "array", self.unsupported)}
-        for word in (*_FLAGS, "prefixItems", "unevaluatedItems"):
-            if word in flat and not has_no_effect(word, flat):
-                self.unsupported.add(word)
-        if "contains" in flat and not has_no_effect("contains", flat):
+        self.unsupported.update(effective(flat, *_FLAGS, "prefixItems", "unevaluatedItems"))
+        if effective(flat, "contains"):
             if accepts_all(flat["contains"]) and "maxContains" not in flat:
                 node[_LEAST] = max(node.get(_LEAST, 0), int(flat.get("minContains", 1)))
             else:

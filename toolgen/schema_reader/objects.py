@@ -9,8 +9,8 @@ from toolgen.shapes.constraints import lengths_of
 from toolgen.shapes.foreign.nodes import Node
 
 from . import scalars
-from .keywords import ANNOTATIONS, Schema, Subschema, accepts_all, has_no_effect
-from .merging import Merger, UnsupportedKeywords, types_of
+from .keywords import ANNOTATIONS, Schema, Subschema, accepts_all, effective, has_no_effect
+from .merging import Merger, types_of
 
 _ONLY_LOST = ("dependentRequired", "dependentSchemas")
 
@@ -18,7 +18,7 @@ _ONLY_LOST = ("dependentRequired", "dependentSchemas")
 class Normalizer(Protocol):
     """Converts the schemas inside an object into the normal form."""
 
-    unsupported: UnsupportedKeywords
+    unsupported: set[str]
     merger: Merger
 
     def node(self, schema: Subschema, name: str) -> Node:
@@ -52,9 +52,7 @@ def _listed_keys(flat: Schema) -> list[str]:
 def as_map(normalizer: Normalizer, flat: Schema, name: str) -> Node:
     """Return the node of an object with free keys; `name` is the class name if its values are objects."""
     losses = normalizer.unsupported
-    for word in _ONLY_LOST:
-        if word in flat and not has_no_effect(word, flat):
-            losses.add(word)
+    losses.update(effective(flat, *_ONLY_LOST))
     node: Node = {"type": "object", "additionalProperties": {}}
     names = _names_node(normalizer, flat)
     patterns: dict[str, Subschema] = flat.get("patternProperties", {})
@@ -114,9 +112,7 @@ class ClassBuilder:
         if self._keys_are_listed:
             self._properties = dict.fromkeys(_listed_keys(self._flat), self._rest)
             self._rest = False
-        patterns = (
-            not has_no_effect("patternProperties", self._flat) if "patternProperties" in self._flat else False
-        )
+        patterns = effective(self._flat, "patternProperties")
         if self._flat.get("patternProperties") and (patterns or not accepts_all(self._rest)):
             self._note_unsupported("patternProperties")
             self._rest = True
@@ -156,9 +152,7 @@ class ClassBuilder:
 
     def _note_rest_unsupported(self, node: Node) -> None:
         flat, properties = self._flat, node["properties"]
-        for word in _ONLY_LOST:
-            if word in flat and not has_no_effect(word, flat):
-                self._note_unsupported(word)
+        self._normalizer.unsupported.update(effective(flat, *_ONLY_LOST))
         least, most = lengths_of("map")
         if flat.get(least, 0) > len(self._required):
             self._note_unsupported(least)
@@ -170,10 +164,9 @@ class ClassBuilder:
 
     def _widen(self) -> None:
         """Add the properties that the branches of `anyOf` and `oneOf` name."""
-        for word in ("anyOf", "oneOf"):
-            if word in self._flat and not has_no_effect(word, self._flat):
-                self._note_unsupported(word)
-                self._widen_by(self._flat[word])
+        for word in effective(self._flat, "anyOf", "oneOf"):
+            self._note_unsupported(word)
+            self._widen_by(self._flat[word])
 
     def _widen_by(self, branches: list[Subschema]) -> None:
         merger = self._normalizer.merger

@@ -30,5 +30,5 @@ class Reading:
     problems: tuple[Problem, ...]
     schema: object = None
     """The schema as it was written, but for what was repaired; None when there is an error."""
-    unsupported: tuple[str, ...] = ()
-    """Keywords that the normal form does not hold in full, in order of discovery."""
+    unsupported: frozenset[str] = frozenset()
+    """Keywords that the normal form does not hold in full."""

@@ -22,7 +22,7 @@ from . import validator
 from .dialect import UNDECLARED, dialect_of, unreadable, upgrade
 from .document import copied
 from .keywords import Schema, children
-from .merging import NEVER, Merger, UnsupportedKeywords, types_of
+from .merging import NEVER, Merger, types_of
 from .normalizer import SchemaNormalizer
 from .problems import Problem, Reading
 from .scalars import kind_of
@@ -173,7 +173,7 @@ def _compiles(pattern: str) -> bool:
 def _require_object(survey: SchemaIndex) -> tuple[SchemaIndex, list[Problem]]:
     """Add `type: object` to the root of a tool's arguments; return the schemas, and why it cannot be one."""
     root = survey.root
-    merged = Merger(survey, UnsupportedKeywords()).flat(root)
+    merged = Merger(survey, set()).flat(root)
     if merged is NEVER or "object" not in types_of(merged.get("type", "object")):
         fault = f"is of type {root['type']!r:.80}" if "type" in root else "accepts no object"
         message = f"{fault}, but a tool's arguments are an object"
@@ -206,9 +206,9 @@ def _normal(survey: SchemaIndex, name: str, *, arguments: bool) -> Reading:
     warnings = invalid_defaults(survey)
     normal = SchemaNormalizer(survey, name, refused_defaults={warning.pointer for warning in warnings})
     normal.run(survey.root, arguments=arguments)
-    relaxed = normal.unsupported.keywords()
-    foreign = Foreign(schema=survey.root, root=normal.root, classes=normal.classes, is_exact=not relaxed)
-    return Reading(foreign=foreign, problems=tuple(warnings), unsupported=relaxed)
+    is_exact = not normal.unsupported
+    foreign = Foreign(schema=survey.root, root=normal.root, classes=normal.classes, is_exact=is_exact)
+    return Reading(foreign=foreign, problems=tuple(warnings), unsupported=frozenset(normal.unsupported))
 
 
 _ARTICLES: Final = {"null": "null", "array": "an array", "object": "an object", "integer": "an integer"}

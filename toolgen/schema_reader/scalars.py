@@ -14,7 +14,7 @@ from toolgen.shapes.numbers import EXACT_FLOATS
 from toolgen.shapes.patterns import PatternError, to_rust
 
 from .keywords import NUMBER_KEYWORDS, STRING_KEYWORDS, Schema
-from .merging import UnsupportedKeywords, types_of
+from .merging import types_of
 from .validator import scalar_check
 
 _LONGEST: Final = 2**31
@@ -24,7 +24,7 @@ _WORD: Final = 2**63
 _TYPE_NAMES: Final = ("boolean", "string", "integer", "number", "array", "object")
 
 
-def sizes(schema: Schema, holder: Holder, losses: UnsupportedKeywords) -> Node:
+def sizes(schema: Schema, holder: Holder, losses: set[str]) -> Node:
     """Return the two effective bounds of the size of a kind of type, as ints."""
     node: Node = {}
     low, high = lengths_of(holder)
@@ -38,7 +38,7 @@ def sizes(schema: Schema, holder: Holder, losses: UnsupportedKeywords) -> Node:
     return node
 
 
-def string(schema: Schema, losses: UnsupportedKeywords) -> Node:
+def string(schema: Schema, losses: set[str]) -> Node:
     node: Node = {"type": "string", **sizes(schema, "string", losses)}
     pattern = schema.get("pattern")
     if pattern:
@@ -62,7 +62,7 @@ def expressible(pattern: str) -> bool:
     return True
 
 
-def number(schema: Schema, losses: UnsupportedKeywords) -> Node:
+def number(schema: Schema, losses: set[str]) -> Node:
     node: Node = {"type": "number"}
     for word in NUMBER_KEYWORDS:
         if word in schema:
@@ -76,7 +76,7 @@ def number(schema: Schema, losses: UnsupportedKeywords) -> Node:
 _BOUNDS: Final = {row.keyword: row for row in limits_of("integer", "bound")}
 
 
-def integer(schema: Schema, losses: UnsupportedKeywords) -> Node:
+def integer(schema: Schema, losses: set[str]) -> Node:
     node: Node = {"type": "integer"}
     for word in NUMBER_KEYWORDS:
         if word not in schema:
@@ -92,7 +92,7 @@ def integer(schema: Schema, losses: UnsupportedKeywords) -> Node:
     return node
 
 
-def enumerated(schema: Schema, losses: UnsupportedKeywords) -> list[Node]:
+def enumerated(schema: Schema, losses: set[str]) -> list[Node]:
     """Return nodes that hold the values of `enum` and `const` which the rest of the schema accepts."""
     kinds = types_of(schema["type"]) if "type" in schema else None
     by_kind: dict[str, list[Any]] = {}
@@ -138,7 +138,7 @@ def _is_constrained(schema: Schema, kind: str) -> bool:
     return any(word in schema for word in words)
 
 
-def _of_kind(kind: str, values: list[Any], losses: UnsupportedKeywords) -> Node:
+def _of_kind(kind: str, values: list[Any], losses: set[str]) -> Node:
     match kind:
         case "null":
             return NULL.copy()
