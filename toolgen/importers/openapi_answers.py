@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from typing import Any, Final
 
 from toolgen.contract.transport import Media
@@ -21,42 +23,16 @@ from .openapi_types import TypeBook
 from .pointers import joined
 
 _BODILESS: Final = ("204", "205", "304")
-_SUCCESSES: Final[Mapping[str, str]] = {
-    "200": "ok",
-    "201": "created",
-    "202": "accepted",
-    "203": "transformed",
-    "206": "partial",
-    "207": "several",
-}
-_FAILURES: Final[Mapping[str, str]] = {
-    "400": "bad_request",
-    "401": "unauthorized",
-    "402": "payment_required",
-    "403": "forbidden",
-    "404": "not_found",
-    "405": "method_not_allowed",
-    "406": "not_acceptable",
-    "408": "request_timeout",
-    "409": "conflict",
-    "410": "gone",
-    "412": "precondition_failed",
+_NAMES: Final[Mapping[str, str]] = {
     "413": "content_too_large",
-    "415": "unsupported_media_type",
+    "414": "uri_too_long",
+    "416": "range_not_satisfiable",
     "422": "unprocessable_entity",
-    "423": "locked",
-    "424": "failed_dependency",
-    "429": "too_many_requests",
-    "500": "internal_server_error",
-    "501": "not_implemented",
-    "502": "bad_gateway",
-    "503": "service_unavailable",
-    "504": "gateway_timeout",
     "4XX": "client_error",
     "5XX": "server_error",
     "default": "failed",
 }
-"""Names of statuses (RFC 9110, 15) as errors."""
+"""Names of statuses that have others in some versions of Python, and of ranges."""
 _RETRYABLE: Final = ("408", "429", "502", "503", "504")
 
 
@@ -179,7 +155,7 @@ class AnswerWriter:
         attributes: list[Call] = []
         responses: list[Call] = []
         for same in bodies.values():
-            name = _attribute_name(same[0]) if len(bodies) == 1 else _success_name(same[0].status)
+            name = _attribute_name(same[0]) if len(bodies) == 1 else _status_name(same[0].status)
             is_required = len(bodies) == 1 and not empty
             attributes.append(self._attribute(same[0], name, class_name, required=is_required))
             media = [Named("media", literal(same[0].media))] if same[0].media != "json" else []
@@ -278,8 +254,11 @@ def _status(status: str) -> int | str:
     return int(status) if status.isdecimal() else status
 
 
-def _success_name(status: str) -> str:
-    return _SUCCESSES.get(status, f"status_{status.lower()}")
+def _status_name(status: str) -> str:
+    """Return what a status is called (RFC 9110, 15)."""
+    with suppress(ValueError):
+        return _NAMES.get(status) or naming.snake(HTTPStatus(int(status)).phrase)
+    return f"status_{status.lower()}"
 
 
 def _error_name(answer: _Answer) -> str:
@@ -288,7 +267,7 @@ def _error_name(answer: _Answer) -> str:
         name = "_".join(word for word in words if word.isascii())
         if naming.TOOL_NAME.fullmatch(name) and len(name) <= naming.LONGEST_NAME:
             return name
-    return _FAILURES.get(answer.status, f"status_{answer.status.lower()}")
+    return _status_name(answer.status)
 
 
 def _attribute_name(answer: _Answer) -> str:
