@@ -55,11 +55,7 @@ class BoundTools:
         parts = clause.parts
         if len(parts) == 1 and isinstance(parts[0], str):
             return parts[0]
-        name, number = wanted, 1
-        while not self._names.are_free([name]):
-            number += 1
-            name = f"{wanted}{number}"
-        self._names.take([name])
+        name = self._names.free_class(wanted)
         text = call("Type", literal(name), literal(None), *parts)
         self.types.append(NamedType(name=name, text=text, claims=(name,)))
         return name

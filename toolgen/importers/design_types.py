@@ -69,6 +69,15 @@ class Names:
             free = name[: naming.LONGEST_NAME - len(suffix)].rstrip("_") + suffix
         return free
 
+    def free_class(self, wanted: str) -> str:
+        """Reserve a name for a class: this one, or with the first number after it that makes it free."""
+        name, number = wanted, 1
+        while not self.are_free([name]):
+            number += 1
+            name = f"{wanted}{number}"
+        self.take([name])
+        return name
+
     def _take_tool(self, name: str) -> bool:
         classes = {naming.class_name(name, part) for part in ("payload", "result")}
         constants = {naming.constant(name), naming.constant(name, "payload"), naming.constant(name, "result")}

@@ -5,12 +5,13 @@ So each component is read once, however many operations use it, and may lead bac
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from toolgen.contract.json_pointer import tokens_of
 from toolgen.contract.record import frozen_record
+from toolgen.schema_reader.names import Names
 from toolgen.shapes import naming
 from toolgen.shapes.foreign.nodes import NULL, Node
 from toolgen.shapes.foreign.normal_form import UnsafeError, normal_form
@@ -44,8 +45,8 @@ class Cut:
     """The types by their marks."""
     inlined: dict[str, str] = field(default_factory=dict)
     """Names in `definitions` of schemas that become no types, by address."""
-    numbers: dict[str, int] = field(default_factory=dict)
-    """The last numbers behind names that would stand twice in `definitions`."""
+    names: Names = field(default_factory=lambda: Names(""))
+    """Names in `definitions`."""
     place: str = ""
     direction: Direction = ""
     fixed: dict[str, Part] = field(default_factory=dict)
@@ -119,8 +120,7 @@ class Cutter:
         kind = self._components.kind(address)
         if kind == "inline":
             if address not in cut.inlined:
-                name = naming.class_name(component_name(address))
-                name = unlike(name, cut.definitions, cut.numbers)
+                name = cut.names.take(naming.class_name(component_name(address)))
                 cut.inlined[address] = name
                 cut.definitions[name] = True
                 held = translator.translated(self._api.find(address), address)
@@ -129,7 +129,7 @@ class Cutter:
             return {"$ref": f"#/$defs/{name}"}
         direction = self._components.direction(address, cut.direction)
         key = TypeKey(address, direction, tag.name if tag and kind == "class" else "")
-        mark = f"Type{len(cut.keys) + 1}"
+        mark = cut.names.take("Type")
         key_of_mark = f"{_MARK}{mark}"
         cut.keys[key_of_mark] = key
         stub: dict[str, Any] = {"type": "object", "properties": {key_of_mark: {}}}
@@ -146,16 +146,6 @@ class Cutter:
 def mark_of(class_: Node, cut: Cut) -> str:
     """Return the mark of a class that stands for a type; "" for any other class."""
     return next((name for name in class_["properties"] if name in cut.keys), "")
-
-
-def unlike(name: str, taken: Collection[str], numbers: dict[str, int]) -> str:
-    """Return the name, with a number behind it where it is taken; `numbers` keeps the last of each name."""
-    free, number = name, numbers.get(name, 1)
-    while free in taken:
-        number += 1
-        free = f"{name}{number}"
-    numbers[name] = number
-    return free
 
 
 def shown(schema: object, place: str) -> Any:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from toolgen.contract.json_value import compact
 from toolgen.schema_reader import read
+from toolgen.schema_reader.names import Names
 from toolgen.schema_reader.validator import rejected_values
 from toolgen.shapes import naming
 
@@ -16,7 +17,7 @@ from .clauses_layout import Call, Named, Part, call, literal
 from .clauses_schemas import schema_clause
 from .design_objects import values_in
 from .openapi_components import Components, Direction
-from .openapi_cuts import shown, unlike
+from .openapi_cuts import shown
 from .openapi_document import UnreadableError, component_name, listed
 from .openapi_schemas import Tag, Translator, pinned
 
@@ -46,8 +47,7 @@ class KeptSchemas:
         self._find = find
         self._names: dict[str, str] = {}
         self._defined: dict[str, str] = {}
-        self._taken: set[str] = set()
-        self._numbers: dict[str, int] = {}
+        self._definitions = Names("")
         self._parts: dict[tuple[str, Direction], tuple[Any, list[str]]] = {}
         self._examples: dict[tuple[str, Direction], list[Call]] = {}
         self._small: dict[str, Part | None] = {}
@@ -180,8 +180,7 @@ class KeptSchemas:
             address = self._components.canonical(address)
             if address not in self._defined:
                 name = naming.class_name(component_name(address))
-                self._defined[address] = unlike(name, self._taken, self._numbers)
-                self._taken.add(self._defined[address])
+                self._defined[address] = self._definitions.take(name)
             used[address] = None
             reference: dict[str, object] = {"$ref": f"#/$defs/{self._defined[address]}"}
             return pinned(reference, tag) if tag else reference

@@ -171,13 +171,7 @@ class TypeBook:
         return self._take(name)
 
     def _take(self, name: str) -> str:
-        name = short_name(name if is_type_name(name) else f"{name}Value")
-        free, number = name, 1
-        while not self._names.are_free([free]) or free in self.kept.clauses:
-            number += 1
-            free = f"{name}{number}"
-        self._names.take([free])
-        return free
+        return self._names.free_class(short_name(name if is_type_name(name) else f"{name}Value"))
 
     def keep(self, names: Iterable[str]) -> bool:
         """Let types of these names be without examples, or stay schemas; return whether that changes one."""
