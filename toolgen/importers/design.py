@@ -259,23 +259,12 @@ class _Module:
         taken = keyword.iskeyword(toolset) or hasattr(builtins, toolset) or toolset in ("design", *MODULES)
         variable = f"{toolset}_tools" if taken else toolset
         description = self._source.description.strip() or f"{naming.title(toolset)}."
-        named = (*self._types.types, *self._bound.types)
-        types = [type_.text for type_ in named]
+        types = [(type_.name, type_.text) for type_ in (*self._types.types, *self._bound.types)]
         group = call("Toolset", literal(toolset), Text(description), *tools)
         service = call("Service", literal(self._service), Text(description), *self._bound.parts(), variable)
         design = call("Design", literal(toolset), Text(description), service)
-        used = sorted({word for part in (*types, group, service, design) for word in clause_names_in(part)})
-        modules = {name for part in (*types, group) for name in modules_in(part)}
-        imports = "\n".join(text for name, text in MODULES.items() if name in modules)
-        statements = [
-            f'"""The tools of {toolset}: `toolgen gen` reads `design` and writes their types and codecs."""',
-            *([imports] if imports else ()),
-            f"from toolgen.dsl import {', '.join(used)}",
-            *(f"{type_.name} = {flat(type_.text)}" for type_ in named),
-            f"{variable} = {flat(group)}",
-            f"design = {flat(design)}",
-        ]
-        return "\n\n".join(statements) + "\n"
+        about = f"The tools of {toolset}: `toolgen gen` reads `design` and writes their types and codecs."
+        return module_text(about, [*types, (variable, group), ("design", design)])
 
     def _find(self, code: Code, tool: ImportedTool, pointer: str, message: str, hint: str) -> None:
         self._findings.append(finding_at(code, pointer, message, hint=hint, tool=tool.name))
@@ -313,6 +302,15 @@ def _icon(of: Icon) -> Call:
     named = [Named(name, literal(text)) for name, text in texts.items() if text]
     sizes = [Named("sizes", literal(list(of.sizes)))] if of.sizes else []
     return call("Icon", literal(of.src), *named, *sizes)
+
+
+def module_text(about: str, statements: list[tuple[str, Call]]) -> str:
+    """Return a design module of these variables, with the imports that it needs."""
+    used = sorted({word for _, part in statements for word in clause_names_in(part)})
+    modules = {name for _, part in statements for name in modules_in(part)}
+    imports = "\n".join(line for name, line in MODULES.items() if name in modules)
+    head = [f'"""{about}"""', *([imports] if imports else ()), f"from toolgen.dsl import {', '.join(used)}"]
+    return "\n\n".join([*head, *(f"{name} = {flat(part)}" for name, part in statements)]) + "\n"
 
 
 def modules_in(part: Part) -> Iterable[str]:

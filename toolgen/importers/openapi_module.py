@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 from toolgen.shapes import naming
 
-from .clauses_layout import MODULES, Call, Part, Text, call, flat, literal
-from .design import clause_names_in, json_text, modules_in
+from .clauses_layout import MODULES, Call, Part, Text, call, literal
+from .design import json_text, module_text
 from .design_types import CLAUSE_NAMES, identifier
 from .openapi_types import TypeBook
 
@@ -70,15 +70,8 @@ class Module:
 
     def files(self, statements: list[tuple[str, Call]], types: TypeBook) -> dict[str, str]:
         """Return the module of these variables and the schemas beside it, by path."""
-        parts = [part for _, part in statements]
-        imported = sorted({word for part in parts for word in clause_names_in(part)})
-        modules = {name for part in parts for name in modules_in(part)}
-        head = [
-            f'"""The API {self._name}: `toolgen gen` reads `design` and writes its client and types."""',
-            *(["\n".join(line for name, line in MODULES.items() if name in modules)] if modules else ()),
-            f"from toolgen.dsl import {', '.join(imported)}",
-        ]
-        module = "\n\n".join([*head, *(f"{name} = {flat(part)}" for name, part in statements)]) + "\n"
+        about = f"The API {self._name}: `toolgen gen` reads `design` and writes its client and types."
+        module = module_text(about, statements)
         return {f"{self._name}.py": module} | {
             path: json_text(schema) for path, schema in types.kept.files.items()
         }
