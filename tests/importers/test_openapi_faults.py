@@ -46,6 +46,27 @@ def test_a_type_without_a_finite_value_is_a_schema() -> None:
     assert 'Node = JSONSchema("api_schemas/Node.json", name="Node")' in design(files)
 
 
+def test_types_that_lead_to_each_other_by_a_union_that_stays_a_schema_cost_nothing_else() -> None:
+    condition = {"$ref": "#/components/schemas/Condition"}
+    nested = {"$ref": "#/components/schemas/Nested"}
+    files = operation(
+        body({"$ref": "#/components/schemas/Query"}),
+        schemas={
+            "Query": {"type": "object", "properties": {"formula": {"anyOf": [condition]}}},
+            "Condition": {"anyOf": [{}, nested]},
+            "Nested": {
+                "type": "object",
+                "required": ["filter"],
+                "properties": {"filter": {"$ref": "#/components/schemas/Filter"}},
+            },
+            "Filter": {"type": "object", "properties": {"must": {"anyOf": [condition, {"type": "array"}]}}},
+        },
+    )
+    assert files.imported == 1
+    assert not files.findings
+    assert 'Condition = JSONSchema("api_schemas/Condition.json", name="Condition")' in design(files)
+
+
 def test_a_pattern_that_cannot_be_read_costs_its_schema_only() -> None:
     schema = {"type": "string", "pattern": "(", "format": "odd"}
     files = operation({"parameters": [{"name": "q", "in": "query", "schema": schema}]})

@@ -186,7 +186,8 @@ class _Importer:
     def _without(self, drafts: list[_Draft], faults: list[str]) -> list[_Draft]:
         """Return the operations without what a design may not hold.
 
-        Types become schemas, then attributes of operations; an operation that is still at fault is left out.
+        Types become schemas, all of them where no fault names one or an operation, then attributes of
+        operations; an operation that is still at fault is left out.
         """
         if self._types.keep(faulty_types(self._types.statements(), self._types.kept.files)):
             return drafts
@@ -201,8 +202,9 @@ class _Importer:
             )
         if odd:
             return drafts
-        if not refused:
-            refused = self._culprit(drafts, faults)
+        if not refused and self._types.keep(self._types.types):
+            return drafts
+        refused = refused or {draft.name: faults[0] for draft in drafts}
         for draft in drafts:
             if draft.name in refused and draft.is_plain:
                 fault = f"the design may not hold it: {refused[draft.name]}"
@@ -214,17 +216,6 @@ class _Importer:
             if draft.name in refused:
                 draft.make_plain()
         return drafts
-
-    def _culprit(self, drafts: list[_Draft], faults: list[str]) -> dict[str, str]:
-        """Return an operation with which a design has a fault, and the fault."""
-        while len(drafts) > 1:
-            half = drafts[: len(drafts) // 2]
-            services = self._services(half)
-            statements = self._module.statements(services, self._types, self._securities.clauses)
-            own_faults = BuiltDesign(statements, self._types.kept.files).faults if services else []
-            faults = own_faults or faults
-            drafts = half if own_faults else drafts[len(half) :]
-        return {drafts[0].name: faults[0]}
 
     def _drafts(self) -> Iterator[_Draft]:
         selection = self._options.selection

@@ -63,10 +63,9 @@ class Module:
         written: list[str] = []
         for number, each in enumerate(services):
             statements += self._statements(each, number, errors, written)
-        quoted = [name for name in types.quoted if name in types.types or name in types.kept.clauses]
         about = literal(self._name), Text(self._description)
         self._taken = taken
-        return [*statements, ("design", call("Design", *about, *quoted, *written))]
+        return [*statements, ("design", call("Design", *about, *types.quoted, *written))]
 
     def files(self, statements: list[tuple[str, Call]], types: TypeBook) -> dict[str, str]:
         """Return the module of these variables and the schemas beside it, by path."""

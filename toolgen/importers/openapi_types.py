@@ -192,6 +192,7 @@ class TypeBook:
             self._names.take([*self._called.values(), *self._others])
             self._table = TypeTable(self._names)
             self.types.clear()
+            self.quoted.clear()
             self.kept.clear()
             self._details.clear()
             for key in self._order:
@@ -357,9 +358,11 @@ class TypeBook:
             name = self._called[used]
             if used.tag and used in self._failed:
                 shared[class_name] = None
+            elif used in self._failed or self._order[used] < at:  # schemas stand above all types
+                shared[class_name] = name
             else:
-                shared[class_name] = name if self._order[used] < at else literal(name)
-                if self._order[used] > at:
+                shared[class_name] = literal(name)
+                if used != key:
                     self.quoted[name] = None
         return shared
 
