@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from toolgen.contract.json_pointer import tokens_of
+from toolgen.contract.json_value import objects_in
 
 from .changes import Change, change
 from .contracts import Contract
@@ -84,16 +85,8 @@ def _covers(mask: Sequence[str], place: Sequence[str], tags: set[str]) -> bool:
 
 def _texts_in(schema: Any) -> set[str]:
     """Return the texts that a schema lists as values."""
-    texts: set[str] = set()
-    waiting = [schema]
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, Mapping):
-            texts |= {each for each in [part.get("const"), *_list(part.get("enum"))] if isinstance(each, str)}
-            waiting += part.values()
-        elif isinstance(part, list):
-            waiting += part
-    return texts
+    values = (each for part in objects_in(schema) for each in [part.get("const"), *_list(part.get("enum"))])
+    return {each for each in values if isinstance(each, str)}
 
 
 def _list(value: Any) -> list[Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Any, Final, TypeAlias
 
 _compact: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
@@ -21,6 +22,23 @@ def without_surrogates(text: str) -> str:
     if text.isascii():
         return text
     return re.sub("[\ud800-\udfff]", lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def values_in(value: Any) -> Iterator[Any]:
+    """Yield a JSON value and all that stand in it, each behind what it stands in."""
+    waiting = [value]
+    while waiting:
+        part = waiting.pop()
+        yield part
+        if isinstance(part, dict):
+            waiting += part.values()
+        elif isinstance(part, list | tuple):
+            waiting += part
+
+
+def objects_in(value: Any) -> Iterator[dict[str, Any]]:
+    """Yield the objects among the values of a JSON value."""
+    return (part for part in values_in(value) if isinstance(part, dict))
 
 
 def identity(value: Any) -> Any:

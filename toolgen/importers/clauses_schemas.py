@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from toolgen.contract.json_value import objects_in
 from toolgen.schema_reader.keywords import ANNOTATIONS
 from toolgen.shapes.foreign.nodes import MEANINGS, NULL, Node, meanings_of, without_null
 from toolgen.shapes.foreign.schema import REFERENCES
@@ -23,7 +24,7 @@ def schema_clause(node: Node) -> Part:
     """
     schema = _with_titles(as_written(node))
     text = call("JSONSchema", literal(schema))
-    if _holds_objects(schema):
+    if any(not part.keys().isdisjoint(_OBJECTS) for part in objects_in(schema)):
         raise NotExpressibleError("an attribute holds objects that clauses cannot express")
     if len(text.flat) > _LONGEST:
         raise NotExpressibleError("an attribute has a long schema that clauses cannot express")
@@ -55,18 +56,6 @@ def as_written(node: Node) -> Node:
 def notes(node: Node) -> Node:
     """Return the annotations of an attribute, beside its type."""
     return {key: value for key, value in node.items() if key in ANNOTATIONS}
-
-
-def _holds_objects(schema: object) -> bool:
-    match schema:
-        case dict():
-            return any(key in schema for key in _OBJECTS) or any(
-                _holds_objects(value) for value in schema.values()
-            )
-        case list():
-            return any(_holds_objects(item) for item in schema)
-        case _:
-            return False
 
 
 def compact(node: Node) -> Node:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from toolgen.contract.json_value import objects_in
 from toolgen.schema_reader import read
 
 from .clauses_built import NotExpressibleError, check_tool
@@ -90,13 +91,8 @@ def _used(schema: Any, definitions: dict[str, Any]) -> dict[str, Any]:
     used: set[str] = set()
     waiting = [schema]
     while waiting:
-        node = waiting.pop()
-        if isinstance(node, dict):
-            name = str(node.get("$ref")).removeprefix(_DEFINITIONS)
-            if name in definitions and name not in used:
-                used.add(name)
-                waiting.append(definitions[name])
-            waiting += node.values()
-        elif isinstance(node, list):
-            waiting += node
+        references = {str(part.get("$ref")) for part in objects_in(waiting.pop())}
+        new = {each.removeprefix(_DEFINITIONS) for each in references} & definitions.keys() - used
+        used |= new
+        waiting += [definitions[name] for name in new]
     return {name: held for name, held in definitions.items() if name in used}

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from toolgen.contract.json_pointer import escaped
+from toolgen.contract.json_value import objects_in, values_in
 from toolgen.contract.record import frozen_record
 from toolgen.schema_reader import read
 from toolgen.schema_reader.keywords import CONSTRAINTS
@@ -141,18 +142,7 @@ def _size(value: object) -> int:
 
 def _refers(schema: object) -> bool:
     """Return whether a schema may refer to another one."""
-    return any(
-        isinstance(value, dict) and not value.keys().isdisjoint(REFERENCES) for value in values_in(schema)
-    )
-
-
-def values_in(value: object) -> Iterator[object]:
-    """Yield a JSON value and all that is in it."""
-    waiting = [value]
-    while waiting:
-        part = waiting.pop()
-        yield part
-        waiting += part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
+    return any(not part.keys().isdisjoint(REFERENCES) for part in objects_in(schema))
 
 
 def with_good_examples(shape: ClauseSource) -> ClauseSource:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from toolgen.contract.json_value import compact
+from toolgen.contract.json_value import compact, values_in
 from toolgen.schema_reader import read
 from toolgen.schema_reader.names import Names
 from toolgen.schema_reader.validator import rejected_values
@@ -15,7 +15,6 @@ from . import codes
 from .clauses_built import NotExpressibleError
 from .clauses_layout import Call, Named, Part, call, literal
 from .clauses_schemas import schema_clause
-from .design_objects import values_in
 from .openapi_components import Components, Direction
 from .openapi_cuts import shown
 from .openapi_document import UnreadableError, component_name, listed

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, Final
 
+from toolgen.contract.json_value import objects_in
 from toolgen.shapes.foreign.schema import embedded
 
 from .codecs import SAME, Wrapped
@@ -76,11 +77,8 @@ def _words(keyword: str, value: Any) -> str | None:
 
 def _is_recursive(schema: Any) -> bool:
     """Return whether a reference leads to anything but a part of `$defs`."""
-    if isinstance(schema, Mapping):
-        reference = schema.get("$ref")
-        is_other = isinstance(reference, str) and not reference.startswith("#/$defs/")
-        return is_other or any(map(_is_recursive, schema.values()))
-    return isinstance(schema, list) and any(map(_is_recursive, schema))
+    references = (part.get("$ref") for part in objects_in(schema))
+    return any(isinstance(each, str) and not each.startswith("#/$defs/") for each in references)
 
 
 def _keys(schema: Any, is_named: bool = False) -> Iterator[str]:

@@ -14,7 +14,7 @@ from typing import Any, Final
 from jsonschema_rs import Draft202012Validator, FancyRegexOptions, RegexOptions
 from jsonschema_rs import ValidationErrorKind as Kind
 
-from toolgen.contract.json_value import Json
+from toolgen.contract.json_value import Json, objects_in
 
 from ..issues import TooComplexError
 from ..pattern_steps import A_MATCH, A_STEP, may_backtrack, parts_a_character, take_match
@@ -188,13 +188,4 @@ def _patterns(schema: Any) -> Iterator[tuple[str, bool]]:
 
 def _keys(document: Json) -> Iterable[str]:
     """Yield the keys of all objects of a document."""
-    waiting = [document]
-    while waiting:
-        match waiting.pop():
-            case dict(members):
-                yield from members
-                waiting += members.values()
-            case list(items):
-                waiting += items
-            case _:
-                pass
+    return (key for part in objects_in(document) for key in part)

@@ -13,6 +13,8 @@ from pydantic import BaseModel, Field, GetCoreSchemaHandler, TypeAdapter
 from pydantic_core import CoreSchema
 from pydantic_core import core_schema as cs
 
+from toolgen.contract.json_value import objects_in
+
 from ..design.model import AnyJson, Injected, OpenModel, ToolModel
 from ..exact import keeps_null, null_kept
 from ..naming import field_name
@@ -143,16 +145,7 @@ def has_defaults(schema: Any) -> bool:
 
     Not where no field has a default but to be absent. To ask for it is a third of an encode.
     """
-    waiting = [schema]
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, list | tuple):
-            waiting += part
-        elif isinstance(part, dict):
-            waiting += part.values()
-            if part.get("type") == "model-field" and _has_value(part):
-                return True
-    return False
+    return any(part.get("type") == "model-field" and _has_value(part) for part in objects_in(schema))
 
 
 def _has_value(field: Any) -> bool:

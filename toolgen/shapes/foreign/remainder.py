@@ -8,14 +8,14 @@ the schema. It explains nothing; of a value that does not fit, the whole schema 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final, TypeAlias
 
 from pydantic_core import SchemaSerializer
 
 from toolgen.contract.json_pointer import referred
-from toolgen.contract.json_value import identity
+from toolgen.contract.json_value import identity, objects_in
 
 from ..constraints import Holder, limits_of
 from ..exact import WIDE_INT
@@ -74,7 +74,7 @@ class Remainder:
 
 def left_of(schema: Mapping[str, Any], core: AnySchema) -> Left:
     """Return what a type leaves of a schema, with the definitions that it may refer to."""
-    if not all(map(_is_plain, _objects_in(schema))):
+    if not all(map(_is_plain, objects_in(schema))):
         return schema, True
     left, looked_at = _Reader(schema, core).left()
     definitions = {word: schema[word] for word in _OF_ROOT & schema.keys()}
@@ -175,17 +175,6 @@ class _Reader:
         if held:
             rest["properties"] = held
         return (rest, looked_at if names_all else True) if rest else _NOTHING
-
-
-def _objects_in(schema: Any) -> Iterator[Mapping[str, Any]]:
-    waiting = [schema]
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, Mapping):
-            yield part
-            waiting += part.values()
-        elif isinstance(part, list):
-            waiting += part
 
 
 def _is_plain(part: Mapping[str, Any]) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, Final
 
-from toolgen.contract.json_value import Json
+from toolgen.contract.json_value import Json, objects_in
 
 from ..constraints import FLAGS, LIMITS, limits_of
 from ..issues import TooComplexError
@@ -189,16 +189,7 @@ def _leads_on(schema: Any) -> bool:
 
 def _divides(schema: Any) -> bool:
     """Return whether a schema asks somewhere for multiples."""
-    waiting = [schema]
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, Mapping):
-            if _STEP.keyword in part:
-                return True
-            waiting += part.values()
-        elif isinstance(part, list):
-            waiting += part
-    return False
+    return any(_STEP.keyword in part for part in objects_in(schema))
 
 
 def _of_values(value: Json, divides: bool) -> tuple[int, int]:

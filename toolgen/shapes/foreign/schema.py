@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any, Final
 
 from toolgen.contract.json_pointer import escaped
-from toolgen.contract.json_value import Json
+from toolgen.contract.json_value import Json, objects_in
 
 from ..patterns import PatternError, to_rust
 
@@ -88,15 +89,7 @@ def _inside(value: Json, place: str) -> Json:
 
 def patterns_in(schema: Any) -> Iterator[tuple[str, str]]:
     """Yield each pattern of a schema that types can hold, as Rust's regex has it and as it was written."""
-    waiting = [schema]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, Mapping):
-            waiting.extend(node.values())
-            if isinstance(pattern := node.get("pattern"), str):
-                try:
-                    yield to_rust(pattern), pattern
-                except PatternError:
-                    continue
-        elif isinstance(node, list):
-            waiting.extend(node)
+    for node in objects_in(schema):
+        if isinstance(pattern := node.get("pattern"), str):
+            with suppress(PatternError):
+                yield to_rust(pattern), pattern
