@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from toolgen.contract.json_pointer import escaped, pointer_of, tokens_of
-from toolgen.contract.json_value import Json
+from toolgen.contract.json_value import Json, objects_in
 
 from .fields import ArrayType, DataType, MapType, NullableType, Objects, ObjectType, RefType, UnionType
 
@@ -239,14 +239,6 @@ def _replaced(
 
 def keys_of(schema: Any) -> Iterator[str]:
     """Yield the keys of all objects of a JSON Schema, which are not sensitive."""
-    match schema:
-        case dict():
-            properties = schema.get("properties")
-            yield from properties if isinstance(properties, dict) else ()
-            for inner in schema.values():
-                yield from keys_of(inner)
-        case list():
-            for inner in schema:
-                yield from keys_of(inner)
-        case _:
-            return
+    for part in objects_in(schema):
+        properties = part.get("properties")
+        yield from properties if isinstance(properties, dict) else ()

@@ -13,6 +13,7 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from toolgen.contract.json_pointer import escaped, tokens_of
+from toolgen.contract.json_value import values_in
 from toolgen.contract.printable import hides, printable, printable_lines
 
 from ..constraints import CONSTRAINTS, OF_BYTES
@@ -196,15 +197,9 @@ def _fault(value: object, *, is_name: bool = False) -> str:
 
 def _texts(value: object) -> Iterator[str]:
     """Yield the texts of a value, keys included."""
-    waiting = [value]
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, str):
-            yield value
-        elif isinstance(value, dict):
-            waiting += [*value, *value.values()]
-        elif isinstance(value, list):
-            waiting += value
+    for part in values_in(value):
+        texts = part if isinstance(part, dict) else [part]
+        yield from (text for text in texts if isinstance(text, str))
 
 
 def _pattern(pattern: str, pointer: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, get_args
 
 from toolgen.contract.json_pointer import escaped
+from toolgen.contract.json_value import objects_in
 from toolgen.contract.record import frozen_record
 
 from ..sensitive import EVERY, again, place_of, unless
@@ -66,7 +67,7 @@ def _places(schema: Any, defs: Mapping[str, Any], outer: Mapping[str, int], dept
         return
     name = str(schema.get("$ref", "")).removeprefix(_DEFS)
     if name in outer:
-        if _has_mark(defs[name], defs, set()):
+        if _has_mark(defs[name], defs):
             yield (again(depth - outer[name]),)
     elif name:
         yield from _places(defs[name], defs, {**outer, name: depth}, depth)
@@ -102,19 +103,16 @@ def _tags(branch: Any, defs: Mapping[str, Any]) -> dict[str, list[str]]:
     return {key: tags for key, tags in values.items() if all(isinstance(tag, str) for tag in tags)}
 
 
-def _has_mark(schema: Any, defs: Mapping[str, Any], seen: set[str]) -> bool:
+def _has_mark(schema: Any, defs: Mapping[str, Any]) -> bool:
     """Return whether a mark stands in a schema, or in a definition that it names."""
-    match schema:
-        case dict() if schema.get(_MARK) is True:
-            return True
-        case dict():
-            name = str(schema.get("$ref", "")).removeprefix(_DEFS)
+    seen: set[str] = set()
+    waiting = [schema]
+    while waiting:
+        for part in objects_in(waiting.pop()):
+            if part.get(_MARK) is True:
+                return True
+            name = str(part.get("$ref", "")).removeprefix(_DEFS)
             if name in defs and name not in seen:
                 seen.add(name)
-                if _has_mark(defs[name], defs, seen):
-                    return True
-            return any(_has_mark(value, defs, seen) for value in schema.values())
-        case list():
-            return any(_has_mark(item, defs, seen) for item in schema)
-        case _:
-            return False
+                waiting.append(defs[name])
+    return False
