@@ -10,23 +10,17 @@ from typing import Any, Final
 from pydantic_core import SchemaValidator, core_schema
 
 from toolgen.contract.json_pointer import referred
-from toolgen.contract.json_value import Json
+from toolgen.contract.json_value import Json, identity
 from toolgen.shapes.constraints import Constraint, IssueCode, lengths_of, limits_of
 from toolgen.shapes.issues import FieldIssue, Keys, bound_issue, json_type
 from toolgen.shapes.lexical import FORMAT_NAMES
 from toolgen.shapes.patterns import PatternError, to_rust
+from toolgen.shapes.union_shapes import types_of
 
 from .errors import MalformedResultError
 
-_TYPES: Final[dict[str, tuple[type, ...]]] = {
-    "string": (str,),
-    "boolean": (bool,),
-    "integer": (int,),
-    "number": (int, float),
-}
+_TYPES: Final = ("string", "boolean", "integer", "number")
 """JSON types of the fields of a question; the subset that MCP's elicitation has."""
-_KINDS: Final = {**_TYPES, "object": (dict,), "array": (list,), "null": (type(None),)}
-"""All types of JSON."""
 _MOST_STEPS: Final = 32
 """References one after the other; a circle of them says nothing of a value."""
 _BOUNDS: Final = limits_of("number")
@@ -218,11 +212,11 @@ def _value_fault(schema: Any, value: Any) -> tuple[IssueCode, str] | None:
     """Return the fault of a value as a whole."""
     type_ = schema.get("type", ())
     kinds = (type_,) if isinstance(type_, str) else type_
-    if kinds and not any(_is_of(kind, value) for kind in kinds):
+    if kinds and set(kinds).isdisjoint(types_of(value)):
         words = "an object" if kinds == ("object",) else f"of type {' or '.join(kinds)}"
         return "invalid_type", f"must be {words}, not {json_type(value)}"
     allowed = schema.get("enum", [schema["const"]] if "const" in schema else None)
-    if allowed is not None and not any(_is_same(member, value) for member in allowed):
+    if allowed is not None and identity(value) not in map(identity, allowed):
         return "invalid_enum_value", f"must be one of {', '.join(map(str, allowed))}"
     if isinstance(value, str):
         return _text_fault(schema, value)
@@ -231,18 +225,6 @@ def _value_fault(schema: Any, value: Any) -> tuple[IssueCode, str] | None:
     if value is not None and not isinstance(value, bool):
         return _limit_fault(schema, value, _BOUNDS)
     return None
-
-
-def _is_of(kind: str, value: Json) -> bool:
-    """Return whether a value is of a JSON type; a number without a fraction is an integer."""
-    if isinstance(value, bool) or kind == "boolean":
-        return isinstance(value, bool) and kind == "boolean"
-    is_whole = isinstance(value, float) and value.is_integer()
-    return isinstance(value, _KINDS.get(kind, object)) or (kind == "integer" and is_whole)
-
-
-def _is_same(first: Json, second: Json) -> bool:
-    return first == second and isinstance(first, bool) == isinstance(second, bool)
 
 
 def _limit_fault(schema: Any, value: Any, rows: Iterable[Constraint]) -> tuple[IssueCode, str] | None:

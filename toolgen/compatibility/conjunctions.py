@@ -23,6 +23,7 @@ from toolgen.shapes.constraints import (
     lengths_of,
     limits_of,
 )
+from toolgen.shapes.union_shapes import types_of
 
 from .documents import Node, accepts, matches
 
@@ -57,19 +58,8 @@ def kinds_of(types: Any) -> frozenset[str]:
 
 def kind_of(value: Any) -> str:
     """Return the kind of a value."""
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "boolean"
-        case int() | float():
-            return "integer" if value == int(value) else "fraction"
-        case str():
-            return "string"
-        case list():
-            return "array"
-        case _:
-            return "object"
+    kind, *_ = types_of(value)
+    return "fraction" if kind == "number" else kind
 
 
 @dataclass(slots=True)

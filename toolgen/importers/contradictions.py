@@ -8,8 +8,8 @@ from typing import Any
 
 from toolgen.contract.json_pointer import escaped
 from toolgen.schema_reader.keywords import children
-from toolgen.schema_reader.merging import types_of
-from toolgen.schema_reader.scalars import kind_of
+from toolgen.schema_reader.merging import named_types
+from toolgen.shapes.union_shapes import types_of
 
 
 def refused_values(root: Any, *, takes_nullable: bool = False) -> Iterator[tuple[str, str]]:
@@ -29,9 +29,8 @@ def refused_values(root: Any, *, takes_nullable: bool = False) -> Iterator[tuple
         values = [values] if keyword == "const" else values
         if not isinstance(values, list) or "type" not in schema:
             continue
-        kinds = types_of(schema["type"])
-        kinds = [*kinds, "integer"] if "number" in kinds else kinds
+        kinds = named_types(schema["type"])
         kinds = [*kinds, "null"] if takes_nullable and schema.get("nullable") is True else kinds
-        if refused := [value for value in values if kind_of(value) not in kinds]:
+        if refused := [value for value in values if set(kinds).isdisjoint(types_of(value))]:
             shown = ", ".join(json.dumps(value, ensure_ascii=False) for value in refused)
             yield f"{pointer}/{keyword}", f"holds {shown:.80}, which the type beside it refuses"

@@ -172,7 +172,7 @@ class Merger:
         if word in _FLAGS:
             return left or right
         if word == "type":
-            return _common_types(types_of(left), types_of(right)) or None
+            return _common_types(named_types(left), named_types(right)) or None
         if word in ("items", "propertyNames"):
             return self.both(left, right)
         if word == "required":
@@ -212,7 +212,7 @@ class Merger:
         return merged
 
 
-def types_of(value: str | list[str]) -> list[str]:
+def named_types(value: str | list[str]) -> list[str]:
     """Return the types that a `type` names; `number` covers `integer` (Validation 6.1.1)."""
     names = [value] if isinstance(value, str) else list(value)
     return [name for name in names if name != "integer" or "number" not in names]

@@ -15,7 +15,7 @@ from toolgen.shapes.foreign.nodes import MEANINGS, Node, inner, nodes_in, refere
 
 from . import scalars, unions
 from .keywords import ANNOTATIONS, CONSTRAINTS, TYPED_KEYWORDS, Schema, Subschema, accepts_all, effective
-from .merging import NEVER, Merger, types_of
+from .merging import NEVER, Merger, named_types
 from .names import Names, branch_name
 from .objects import ClassBuilder, as_map, is_map
 from .schema_index import SchemaIndex
@@ -75,7 +75,7 @@ class SchemaNormalizer:
         if flat is NEVER:
             self.unsupported.add("not")
             flat = {}
-        if types_of(flat.get("type", [])) != ["object"] or "enum" in flat or "const" in flat:
+        if named_types(flat.get("type", [])) != ["object"] or "enum" in flat or "const" in flat:
             self.unsupported.add("type" if "type" in flat else "$ref")
             flat = {**flat, "type": "object"}
         # A place that says `object` itself is this very class wherever it is referred to.
@@ -163,8 +163,8 @@ class SchemaNormalizer:
 
     def _union(self, schema: Schema, flat: Schema, word: str, name: str) -> Node:
         rest = {key: value for key, value in flat.items() if key != word and key in CONSTRAINTS}
-        if rest.get("properties") and "object" in types_of(rest.get("type", "object")):
-            if len(types_of(rest.get("type", []))) != 1:
+        if rest.get("properties") and "object" in named_types(rest.get("type", "object")):
+            if len(named_types(rest.get("type", []))) != 1:
                 self.unsupported.add(word)
             return self._typed(schema, flat, name)
         branches = [branch for branch in self._branches(flat, word, rest) if not self.merger.is_never(branch)]
@@ -203,24 +203,26 @@ class SchemaNormalizer:
         rest = self._rests.setdefault(id(flat), rest)
         if accepts_all(rest):
             return list(flat[word])
-        only_types = types_of(rest["type"]) if list(rest) == ["type"] else None
+        only_types = named_types(rest["type"]) if list(rest) == ["type"] else None
         branches: list[Subschema] = []
         for branch in flat[word]:
             followed = self.merger.follow(branch)
             types = self.merger.flat(followed).get("type") if isinstance(followed, dict) else None
-            says_it = only_types and types and all(kind in only_types for kind in types_of(types))
+            says_it = only_types and types and all(kind in only_types for kind in named_types(types))
             branches.append(branch if says_it else self.merger.both(rest, branch))
         return branches
 
     def _is_object(self, branch: Subschema) -> bool:
         followed = self.merger.follow(branch)
-        return isinstance(followed, dict) and "object" in types_of(self.merger.flat(followed).get("type", []))
+        return isinstance(followed, dict) and "object" in named_types(
+            self.merger.flat(followed).get("type", [])
+        )
 
     def _typed(self, schema: Schema, flat: Schema, name: str) -> Node:
         if "type" not in flat:
             self.unsupported.update(["type"] if effective(flat, *TYPED_KEYWORDS) else [])
             return {}
-        kinds = types_of(flat["type"])
+        kinds = named_types(flat["type"])
         inner_name = name if len(kinds) == 1 else self._inner_name(name, "value")
         return self._joined([self._of_type(kind, schema, flat, inner_name) for kind in kinds])
 

@@ -10,7 +10,7 @@ from toolgen.shapes.foreign.nodes import Node
 
 from . import scalars
 from .keywords import ANNOTATIONS, Schema, Subschema, accepts_all, effective, has_no_effect
-from .merging import Merger, types_of
+from .merging import Merger, named_types
 
 _ONLY_LOST = ("dependentRequired", "dependentSchemas")
 
@@ -86,7 +86,7 @@ def _names_node(normalizer: Normalizer, flat: Schema) -> Node:
     others = [
         word for word in merged if word in ("enum", "const", "anyOf", "oneOf", "not", "if", "$dynamicRef")
     ]
-    if others or "string" not in types_of(merged.get("type", "string")):
+    if others or "string" not in named_types(merged.get("type", "string")):
         normalizer.unsupported.add("propertyNames")
         return {}
     node = scalars.string(merged, normalizer.unsupported)
@@ -172,7 +172,7 @@ class ClassBuilder:
         merger = self._normalizer.merger
         followed = [merger.follow(branch) for branch in branches if not merger.is_never(branch)]
         schemas = [merger.flat(branch) if isinstance(branch, dict) else {} for branch in followed]
-        schemas = [schema for schema in schemas if "object" in types_of(schema.get("type", "object"))]
+        schemas = [schema for schema in schemas if "object" in named_types(schema.get("type", "object"))]
         naming_it: dict[str, list[Schema]] = {}
         for schema in schemas:
             for key in schema.get("properties", ()):

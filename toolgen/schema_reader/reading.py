@@ -17,15 +17,15 @@ from toolgen.shapes.foreign.plain_fit import PlainFit
 from toolgen.shapes.foreign.repairs import repair
 from toolgen.shapes.pattern_compiling import MOST_PARTS, parts_of
 from toolgen.shapes.patterns import PatternError, to_rust, translated
+from toolgen.shapes.union_shapes import types_of
 
 from . import validator
 from .dialect import UNDECLARED, dialect_of, unreadable, upgrade
 from .document import copied
 from .keywords import Schema, children
-from .merging import NEVER, Merger, types_of
+from .merging import NEVER, Merger, named_types
 from .normalizer import SchemaNormalizer
 from .problems import Problem, Reading
-from .scalars import kind_of
 from .schema_index import SchemaIndex
 from .validator import rejected_values
 
@@ -174,7 +174,7 @@ def _require_object(survey: SchemaIndex) -> tuple[SchemaIndex, list[Problem]]:
     """Add `type: object` to the root of a tool's arguments; return the schemas, and why it cannot be one."""
     root = survey.root
     merged = Merger(survey, set()).flat(root)
-    if merged is NEVER or "object" not in types_of(merged.get("type", "object")):
+    if merged is NEVER or "object" not in named_types(merged.get("type", "object")):
         fault = f"is of type {root['type']!r:.80}" if "type" in root else "accepts no object"
         message = f"{fault}, but a tool's arguments are an object"
         pointer = "/type" if "type" in root else ""
@@ -227,7 +227,7 @@ def invalid_defaults(survey: SchemaIndex) -> list[Problem]:
 
 
 def _warning(pointer: str, value: object) -> Problem:
-    kind = kind_of(value)
+    kind, *_ = types_of(value)
     text = _ARTICLES.get(kind, f"a {kind}")
     if isinstance(value, (str, bool, int, float)) and len(str(value)) <= 40:
         text += f" ({json.dumps(value, ensure_ascii=False)})"

@@ -12,16 +12,16 @@ from toolgen.shapes.design.annotations import is_written_by_toolgen
 from toolgen.shapes.foreign.nodes import NULL, Node
 from toolgen.shapes.numbers import EXACT_FLOATS
 from toolgen.shapes.patterns import PatternError, to_rust
+from toolgen.shapes.union_shapes import types_of
 
 from .keywords import NUMBER_KEYWORDS, STRING_KEYWORDS, Schema
-from .merging import types_of
+from .merging import named_types
 from .validator import scalar_check
 
 _LONGEST: Final = 2**31
 """No text, array or object has so many parts; the types count in machine words."""
 _WORD: Final = 2**63
 """pydantic finds no integer from here on, and below its negative, among the values of an enum."""
-_TYPE_NAMES: Final = ("boolean", "string", "integer", "number", "array", "object")
 
 
 def sizes(schema: Schema, holder: Holder, losses: set[str]) -> Node:
@@ -94,12 +94,12 @@ def integer(schema: Schema, losses: set[str]) -> Node:
 
 def enumerated(schema: Schema, losses: set[str]) -> list[Node]:
     """Return nodes that hold the values of `enum` and `const` which the rest of the schema accepts."""
-    kinds = types_of(schema["type"]) if "type" in schema else None
+    kinds = set(named_types(schema["type"])) if "type" in schema else None
     by_kind: dict[str, list[Any]] = {}
     accepts: Callable[[object], bool] | None = None
     for value in _listed(schema):
-        kind = kind_of(value)
-        if kinds is not None and kind not in kinds and not (kind == "integer" and "number" in kinds):
+        kind, *others = types_of(value)
+        if kinds is not None and kinds.isdisjoint([kind, *others]):
             continue
         if _is_constrained(schema, kind):
             accepts = accepts or scalar_check(schema)
@@ -117,20 +117,6 @@ def _listed(schema: Schema) -> list[Any]:
     for value in values:
         by_identity.setdefault(identity(value), value)
     return list(by_identity.values())
-
-
-def kind_of(value: object) -> str:
-    """Return the JSON Schema type of a value; 5.0 is an integer (Core 4.2.3)."""
-    match value:
-        case None:
-            return "null"
-        case float() if value.is_integer():
-            return "integer"
-        case _:
-            types = (bool, str, int, float, list, dict)
-            return next(
-                name for name, type_ in zip(_TYPE_NAMES, types, strict=True) if isinstance(value, type_)
-            )
 
 
 def _is_constrained(schema: Schema, kind: str) -> bool:

@@ -94,8 +94,8 @@ _WRONG_TYPE: Final = 1_000
 """More than any number of keys that one would read."""
 
 
-def types_of(value: bool | float | str | None) -> tuple[str, ...]:
-    """Return the JSON types of a scalar; 5.0 is an integer."""
+def types_of(value: object) -> tuple[str, ...]:
+    """Return the JSON types of a value, the narrowest first: an integer is a number too, and so is 5.0."""
     match value:
         case None:
             return ("null",)
@@ -105,8 +105,12 @@ def types_of(value: bool | float | str | None) -> tuple[str, ...]:
             return ("string",)
         case float() if not value.is_integer():
             return ("number",)
+        case int() | float():
+            return ("integer", "number")
+        case list():
+            return ("array",)
         case _:
-            return ("number", "integer")
+            return ("object",)
 
 
 def union_shape(shapes: Iterable[Shape]) -> Shape:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from toolgen.contract.json_value import Json, identity
 from toolgen.shapes.constraints import held_by, limits_of
-from toolgen.shapes.foreign.plain_fit import types_of
+from toolgen.shapes.union_shapes import types_of
 
 from .codecs import SAME, EnumText
 from .dialects import Dialect

@@ -13,8 +13,9 @@ from toolgen.contract.json_pointer import referred
 from toolgen.contract.json_value import Json, identity
 
 from ..constraints import FLAGS, Holder, limits_of
-from ..issues import TooComplexError, json_type
+from ..issues import TooComplexError
 from ..steps import Steps
+from ..union_shapes import types_of
 from .schema import CONDITIONS
 
 _MOST_STEPS: Final = 20_000
@@ -154,14 +155,6 @@ class PlainFit:
                 )
             case _:
                 return True
-
-
-def types_of(value: Json) -> tuple[str, ...]:
-    """Return the types of a value by JSON Schema: an integer is a number too, as is 1.0 an integer."""
-    kind = json_type(value)
-    if isinstance(value, float) and value.is_integer():
-        kind = "integer"
-    return ("integer", "number") if kind == "integer" else (kind,)
 
 
 def _has_id(schema: Mapping[str, Any]) -> bool:
