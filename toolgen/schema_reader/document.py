@@ -61,11 +61,6 @@ class _Reader:
                     if self._is_text(name, trail):
                         self._characters += len(name)
                         name = str.__str__(name)
-                        if type(inner) is str and inner.isascii() and depth < DEEPEST:
-                            self._values += 1
-                            self._characters += len(inner)
-                            new[name] = inner
-                            continue
                         new[name] = None
                         waiting.append((inner, new, name, (trail, name), depth + 1, length + len(name) + 1))
             elif isinstance(value, (list, tuple)):
