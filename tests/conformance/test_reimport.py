@@ -25,7 +25,7 @@ from toolgen.codegen.write.staging import formatted
 from toolgen.importers.design import design_files
 from toolgen.importers.openapi import OpenAPIOptions, openapi_files
 from toolgen.importers.openapi_servers import ServerOptions
-from toolgen.importers.reimport import merge
+from toolgen.importers.reimport.merge import merge
 from toolgen.importers.text import Document
 from toolgen.importers.tool import ImportedTool, Source
 

@@ -7,7 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from toolgen.codegen.write.staging import formatted
-from toolgen.importers.reimport import UnreadableDesignError, described, merge
+from toolgen.importers.reimport.merge import merge
+from toolgen.importers.reimport.places import described
+from toolgen.importers.reimport.source_text import UnreadableDesignError
 
 BASE = """\
 from toolgen.dsl import (

@@ -25,18 +25,10 @@ from toolgen.importers.json_schema import read_schemas
 from toolgen.importers.mcp import read_mcp
 from toolgen.importers.openapi import openapi_files
 from toolgen.importers.python_functions import read_functions
-from toolgen.importers.reimport import (
-    LOCK_SUFFIX,
-    ImportLock,
-    SourceText,
-    accepted_addresses,
-    design_path,
-    digest,
-    lock_path,
-    lock_text,
-    refuse_addresses,
-    targets_in,
-)
+from toolgen.importers.reimport.conflicts import accepted_addresses, refuse_addresses
+from toolgen.importers.reimport.lock import LOCK_SUFFIX, ImportLock, design_path, digest, lock_path, lock_text
+from toolgen.importers.reimport.source_text import SourceText
+from toolgen.importers.reimport.targets import targets_in
 from toolgen.importers.text import read_document, read_relative
 from toolgen.importers.tool import Kind, Source
 from toolgen.shapes.naming import LONGEST_NAME, snake

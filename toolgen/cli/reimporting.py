@@ -17,23 +17,19 @@ from toolgen.contract.errors import ToolgenError
 from toolgen.contract.record import frozen_record
 from toolgen.findings import Code, Finding, Format, Place
 from toolgen.importers.codes import CONFLICT, DECLINED, REMOVED, UPDATED
-from toolgen.importers.reimport import (
-    Change,
-    ChangeKind,
+from toolgen.importers.reimport.clause_merge import Change, ChangeKind
+from toolgen.importers.reimport.conflicts import OpenConflict, Recorded
+from toolgen.importers.reimport.lock import (
     ImportLock,
     ImportLockError,
-    Merged,
-    OpenConflict,
-    Recorded,
-    UnreadableDesignError,
-    described,
     digest,
     lock_path,
     lock_text,
-    merge,
     read_lock,
-    tool_of,
 )
+from toolgen.importers.reimport.merge import Merged, merge
+from toolgen.importers.reimport.places import described, tool_of
+from toolgen.importers.reimport.source_text import UnreadableDesignError
 
 _CODES: Final[Mapping[ChangeKind, Code]] = {
     "added": UPDATED,
