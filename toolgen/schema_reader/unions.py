@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from itertools import chain, combinations, product
-from math import inf
 from typing import Any, Final
 
-from toolgen.shapes.constraints import lengths_of, limits_of
+from toolgen.shapes.constraints import lengths_of
 from toolgen.shapes.foreign.nodes import MEANINGS, NULL, Classes, Node, meanings_of, target
 
 _DEEPEST: Final = 4
@@ -114,10 +113,8 @@ class Disjointness:
         if kind != _kind(right):
             return True
         match kind:
-            case "boolean" | "string":
+            case "boolean" | "string" | "number":
                 return "enum" in left and "enum" in right and not set(left["enum"]) & set(right["enum"])
-            case "number":
-                return _numbers_disjoint(left, right)
             case "array":
                 least, _ = lengths_of("array")
                 filled = left.get(least, 0) > 0 and right.get(least, 0) > 0
@@ -151,17 +148,3 @@ def _kind(node: Node) -> str:
         return {"str": "string", "bool": "boolean", "int": "number"}[_enum_kind(node)]
     kind = str(node.get("type"))
     return "number" if kind == "integer" else kind
-
-
-def _numbers_disjoint(left: Node, right: Node) -> bool:
-    if "enum" in left and "enum" in right:
-        return not set(left["enum"]) & set(right["enum"])
-    return bool(_range(left)[1] < _range(right)[0] or _range(right)[1] < _range(left)[0])
-
-
-def _range(node: Node) -> tuple[Any, Any]:
-    if "enum" in node:
-        return min(node["enum"]), max(node["enum"])
-    bounds = [row for row in limits_of("number", "bound") if row.keyword in node]
-    low = max((node[row.keyword] for row in bounds if row.side == "low"), default=-inf)
-    return low, min((node[row.keyword] for row in bounds if row.side == "high"), default=inf)
