@@ -208,9 +208,9 @@ class _Module:
             self._find_lost_notes(tool, source_schema, reading.schema, pointer)
             return call(word, self._schema(foreign, reading.schema, name, side))
         self._types.add(written)
-        for loss in defaults:
+        for place, message in defaults:
             hint = "what is always there needs no default"
-            self._find(codes.LEFT_OUT, tool, pointer + loss.pointer, loss.message, hint)
+            self._find(codes.LEFT_OUT, tool, pointer + place, message, hint)
         for message in written.lost_keywords:
             self._find(codes.LEFT_OUT, tool, pointer, message, "write it into the design, if it matters")
         self._find_lost_notes(tool, source_schema, schemas[side == "result"], pointer)

@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from toolgen.contract.json_pointer import escaped
 from toolgen.contract.json_value import objects_in, values_in
-from toolgen.contract.record import frozen_record
 from toolgen.schema_reader import read
 from toolgen.schema_reader.keywords import CONSTRAINTS
 from toolgen.schema_reader.validator import rejected_values
@@ -32,15 +31,6 @@ _APART: Final = frozenset(["type", "properties", "required", "additionalProperti
 """Keywords of an object beside which each property says all that is said of its value."""
 
 
-@frozen_record
-class LostKeyword:
-    """A keyword of a schema that the clauses leave out."""
-
-    pointer: str
-    """JSON Pointer into the schema."""
-    message: str
-
-
 def to_clauses(
     foreign: Foreign, class_name: str, types: TypeTable, *, formats_are_types: bool
 ) -> WrittenClauses:
@@ -55,8 +45,8 @@ def to_clauses(
     return types.write(with_good_examples(shape), class_name)
 
 
-def required_defaults(schema: Node) -> Iterator[LostKeyword]:
-    """Yield the defaults of required properties, which have no effect and no clause."""
+def required_defaults(schema: Node) -> Iterator[tuple[str, str]]:
+    """Yield pointer and message of each default of a required property: it has no effect, and no clause."""
     waiting: list[tuple[Any, str]] = [(schema, "")]
     while waiting:
         node, pointer = waiting.pop()
@@ -70,7 +60,7 @@ def required_defaults(schema: Node) -> Iterator[LostKeyword]:
             for key, property_ in properties.items():
                 if key in required and isinstance(property_, dict) and _loses_default(property_):
                     place = f"{pointer}/properties/{escaped(key)}/default"
-                    yield LostKeyword(pointer=place, message=f"default of the required {key!r} is left out")
+                    yield place, f"default of the required {key!r} is left out"
 
 
 def _loses_default(property_: Node) -> bool:
