@@ -23,20 +23,9 @@ from .tool import ImportedTool, Source
 
 _KEYS: Final = Keys(arguments=("arguments",), result=("returned",), may_have_none=True)
 _NOT_READ: Final = (
-    "artifacts",
-    "bounded",
-    "errors",
-    "hints",
-    "inject",
-    "instructions",
-    "long_running",
-    "meta",
-    "result_reminder",
-    "sequential",
-    "sequential_by",
-    "server_data",
-    "sidecar",
-)
+    "artifacts bounded errors hints inject instructions long_running meta result_reminder sequential "
+    "sequential_by server_data sidecar"
+).split()
 """Keys of an entry that concern who calls the tool, and that the design does not get."""
 
 

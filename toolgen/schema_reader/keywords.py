@@ -12,19 +12,9 @@ Schema: TypeAlias = dict[str, Any]
 """A JSON Schema object under reading; its values are JSON."""
 Subschema: TypeAlias = "Schema | bool"
 
-ONE_SCHEMA: Final = (
-    "items",
-    "additionalItems",
-    "additionalProperties",
-    "propertyNames",
-    "contains",
-    "not",
-    "if",
-    "then",
-    "else",
-    "unevaluatedItems",
-    "unevaluatedProperties",
-    "contentSchema",
+ONE_SCHEMA: Final = tuple(
+    "items additionalItems additionalProperties propertyNames contains not if then else unevaluatedItems "
+    "unevaluatedProperties contentSchema".split()
 )
 """Keywords whose value is one schema; `items` may be several before 2020-12."""
 SEVERAL: Final = (*BRANCHES, "prefixItems", "items")

@@ -24,16 +24,9 @@ _FLAGS: Final = frozenset(row.keyword for row in FLAGS)
 (_STEP,) = limits_of("integer", "step")
 _OBJECT: Final = frozenset(("properties", "additionalProperties", "patternProperties"))
 _UNMERGED: Final = (
-    "contains",
-    "not",
-    "if",
-    "prefixItems",
-    "unevaluatedItems",
-    "dependentRequired",
-    "dependentSchemas",
-    "$dynamicRef",
-    "$recursiveRef",
-)
+    "contains not if prefixItems unevaluatedItems dependentRequired dependentSchemas $dynamicRef "
+    "$recursiveRef"
+).split()
 _DEEPEST: Final = 40
 _MOST_JOINED: Final = 5_000
 _SEEING_THROUGH: Final = ("anyOf", "oneOf", "if", "not", "dependentSchemas", "$dynamicRef", "$recursiveRef")
