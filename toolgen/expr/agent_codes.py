@@ -110,6 +110,3 @@ NO_RETURN: Final = Rule(
     'add Return(Attribute("…", String, "…"))',
     "A completion is a typed answer of a model; `Return` says its type.",
 )
-
-AGENT_CODES: Final = frozenset(rule.code for rule in list(globals().values()) if isinstance(rule, Rule))
-"""The codes of this file."""

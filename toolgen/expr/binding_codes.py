@@ -92,6 +92,3 @@ OPEN_REBUILD: Final = Rule(
     "one by one; keys that nobody named would be lost. An object of one named `Type` on both sides is "
     "passed on as it is. A closed result may take the attributes that it has from an open one.",
 )
-
-BINDING_CODES: Final = frozenset(rule.code for rule in list(globals().values()) if isinstance(rule, Rule))
-"""The codes of this file."""

@@ -243,19 +243,12 @@ NESTED_TOO_DEEP: Final = Rule(
     "once, however often it comes again.",
 )
 
-_FAMILIES: Final = (
-    type_codes.TYPE_CODES,
-    binding_codes.BINDING_CODES,
-    transport_codes.TRANSPORT_CODES,
-    agent_codes.AGENT_CODES,
-)
-_ALL: Final = [rule for rule in list(globals().values()) if isinstance(rule, Rule)]
-
-
-def _family(rule: Rule) -> int:
-    """Return the place of the rule's file among the families; 0 for one of this file."""
-    return next((place for place, codes in enumerate(_FAMILIES, 1) if rule.code in codes), 0)
-
-
-RULES: Final = {rule.code: rule for rule in sorted(_ALL, key=_family)}
+_FAMILIES: Final = {
+    rule.code: rule
+    for family in (type_codes, binding_codes, transport_codes, agent_codes)
+    for rule in vars(family).values()
+    if isinstance(rule, Rule)
+}
+_ALL: Final = {rule.code: rule for rule in list(globals().values()) if isinstance(rule, Rule)}
+RULES: Final = {code: rule for code, rule in _ALL.items() if code not in _FAMILIES} | _FAMILIES
 """Every rule by its code: in the order above, then those of types, bindings, transports and agents."""

@@ -173,6 +173,3 @@ WHOLE_SCHEMA: Final = Rule(
     "method, or added to it. Import it as clauses with `toolgen import jsonschema` where they can express "
     "it.",
 )
-
-TYPE_CODES: Final = frozenset(rule.code for rule in list(globals().values()) if isinstance(rule, Rule))
-"""The codes of this file."""
