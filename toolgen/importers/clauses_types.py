@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
+from typing import TypeVar
 
 from toolgen.contract.record import frozen_record
 from toolgen.shapes.foreign.nodes import Classes, Node, target, targets
 
 from .clauses_built import NotExpressibleError
+
+T = TypeVar("T")
 
 
 @frozen_record
@@ -59,7 +62,8 @@ def type_plan(
             named.add(name)
             if tag is not None:
                 tags[name] = tag
-    return TypePlan(order=tuple(_ordered(root, classes, named)), tags=tags)
+    order = ordered([name for name, _ in targets(root)], lambda name: _referred_classes(classes[name]))
+    return TypePlan(order=tuple(name for name in order if name in named), tags=tags)
 
 
 def _nodes(classes: Classes) -> Iterator[Node]:
@@ -88,16 +92,15 @@ def _recursive(classes: Classes) -> set[str]:
     return recursive
 
 
-def _ordered(root: Node, classes: Classes, named: set[str]) -> Iterator[str]:
-    """Yield the named classes, each after those that it refers to, as far as there are no cycles."""
-    entered: set[str] = set()
-    waiting = [(name, False) for name, _ in reversed(list(targets(root)))]
+def ordered(roots: Iterable[T], inside: Callable[[T], Iterable[T]]) -> Iterator[T]:
+    """Yield roots and all that they lead to, each after what is inside it, as far as there are no cycles."""
+    entered: set[T] = set()
+    waiting = [(each, False) for each in reversed([*roots])]
     while waiting:
-        name, is_left = waiting.pop()
+        each, is_left = waiting.pop()
         if is_left:
-            yield name
-        elif name not in entered:
-            entered.add(name)
-            if name in named:
-                waiting.append((name, True))
-            waiting += [(other, False) for other in reversed(_referred_classes(classes[name]))]
+            yield each
+        elif each not in entered:
+            entered.add(each)
+            waiting.append((each, True))
+            waiting += [(other, False) for other in reversed([*inside(each)])]

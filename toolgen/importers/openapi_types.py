@@ -19,6 +19,7 @@ from .clauses import ClauseSource, WrittenClauses
 from .clauses_built import NotExpressibleError
 from .clauses_layout import Call, Named, Part, Text, call, literal
 from .clauses_schemas import notes
+from .clauses_types import ordered
 from .design_objects import with_good_examples
 from .design_types import Names, TypeTable, is_type_name, short_name
 from .openapi_components import Components, Direction
@@ -102,7 +103,8 @@ class TypeBook:
             if key not in self._cuts:
                 self._cuts[key] = self._component(key)
                 waiting += self._cuts[key].keys.values()
-        self._put_in_order(roots)
+        order = ordered(roots, lambda key: self._cuts[key].keys.values())
+        self._order = {key: number for number, key in enumerate(order)}
         self._bases = {naming.class_name(component_name(key.address)) for key in self._order}
         for key in self._order:
             self._called[key] = self._free_name(key)
@@ -143,20 +145,6 @@ class TypeBook:
                     written=(self._called[key],),
                     without=key.tag,
                 )
-
-    def _put_in_order(self, roots: list[TypeKey]) -> None:
-        """Number the types, each after those that it refers to, as far as there are no cycles."""
-        entered: set[TypeKey] = set()
-        waiting = [(key, False) for key in reversed(roots)]
-        while waiting:
-            key, is_left = waiting.pop()
-            if is_left:
-                self._order[key] = len(self._order)
-            elif key not in entered:
-                entered.add(key)
-                waiting.append((key, True))
-                inner = dict.fromkeys(self._cuts[key].keys.values())
-                waiting += [(each, False) for each in reversed(inner) if each not in entered]
 
     def _free_name(self, key: TypeKey) -> str:
         base = naming.class_name(component_name(key.address))
