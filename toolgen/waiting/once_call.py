@@ -79,8 +79,7 @@ class WatchedCall:
     def watched(self, tool: RegisteredTool) -> RegisteredTool:
         """Return the tool with an executor that says here how it ends."""
         mine = object.__new__(type(tool))  # `copy.copy` takes many times as long
-        for name in type(tool).__slots__:
-            setattr(mine, name, getattr(tool, name))
+        vars(mine).update(vars(tool))
         mine.execute = self._in_loop(tool.execute) if tool.is_async else self._in_thread(tool.execute)
         return mine
 

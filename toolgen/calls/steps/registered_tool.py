@@ -55,36 +55,6 @@ class RuntimeOptions:
 class RegisteredTool:
     """A registered tool: its spec and executor, with everything resolved that a call needs."""
 
-    __slots__ = (
-        "after",
-        "before",
-        "begins_itself",
-        "execute",
-        "has_checks_before",
-        "has_fixed_payload",
-        "intercepted_fields",
-        "interceptors",
-        "is_async",
-        "is_bare",
-        "is_free",
-        "is_plain",
-        "is_sensitive",
-        "may_be_retried",
-        "may_need_approval",
-        "meta_fields",
-        "needs_call",
-        "on_error",
-        "preview",
-        "raw",
-        "result_bytes",
-        "runs_once",
-        "spec",
-        "starts_run",
-        "takes_sync_context",
-        "timeout",
-        "toolset",
-    )
-
     def __init__(
         self,
         spec: ToolSpec[Any, Any],
