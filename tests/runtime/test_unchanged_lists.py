@@ -115,8 +115,8 @@ async def test_a_predicate_chooses_anew_for_each_request(counted: Counted) -> No
 
     runtime = Runtime()
     runtime.tools.add_toolset(filter_toolset(Listing(3), may))
-    for _ in range(3):
-        for name in ("t0", "t2"):
+    for name in ("t0", "t2"):
+        for _ in range(3):
             snapshot = await runtime.tools.snapshot(ReadonlyContext(meta=CallMeta(labels={name: ""})))
             assert [spec.name for spec in snapshot.specs] == [name]
     assert len(asked) == 2 * 3 * 3

@@ -6,19 +6,15 @@ A view keeps the name of what it is a view of, and the ids of its tools. Views o
 from __future__ import annotations
 
 import inspect
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import field, replace
-from itertools import compress
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
-from weakref import WeakKeyDictionary
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from toolgen.calls.errors import RegistrationError
 from toolgen.calls.specs import ConfirmSpec, ToolSpec
 from toolgen.calls.toolsets.dynamic import (
     DynamicToolset,
     ListedTools,
-    ListKey,
     ReadonlyContext,
     SnapshotError,
     as_toolset,
@@ -26,7 +22,7 @@ from toolgen.calls.toolsets.dynamic import (
     native_of,
 )
 from toolgen.calls.toolsets.registration import BoundTool, ToolsetRegistration
-from toolgen.contract.record import frozen_record
+from toolgen.contract.record import mutable_record
 
 if TYPE_CHECKING:
     from toolgen.calls.specs import NativeTool
@@ -36,24 +32,19 @@ Predicate: TypeAlias = Callable[[ToolSpec[Any, Any], ReadonlyContext], bool | Aw
 
 Change: TypeAlias = Callable[[Sequence[BoundTool]], Sequence[BoundTool]]
 
-_MOST_CHOICES: Final = 16
-"""Choices of a predicate among the tools of one list of which the lists are kept."""
 
-
-@frozen_record
+@mutable_record(eq=False)
 class _View:
-    """A toolset that changes the list of another one, once for each list."""
+    """A toolset that changes the list of another one; a list that stays as it was is changed once."""
 
     inner: DynamicToolset
-    change: Change
+    change: Change = list
     predicate: Predicate | None = None
     """Whether a tool is there for a request, before the change; None where all are."""
     own_prefix: str | None = None
     """Beginning of the names that another prefix replaces; None where the inner toolset says it."""
-    _made: WeakKeyDictionary[ListKey, OrderedDict[bytes, ListedTools]] = field(
-        default_factory=WeakKeyDictionary, init=False, repr=False, compare=False
-    )
-    """What was made of a list, by the tools that were chosen; a byte for each."""
+    _last: tuple[object, ListedTools] | None = None
+    """What was chosen last, and what was made of it."""
 
     @property
     def name(self) -> str:
@@ -69,25 +60,20 @@ class _View:
 
     async def tools(self, context: ReadonlyContext) -> Sequence[BoundTool]:
         listed = await self.inner.tools(context)
-        chosen = None if self.predicate is None else await _chosen(self.predicate, listed, context)
-        if not isinstance(listed, ListedTools):
-            return self._changed(listed, chosen)
-        of_list = self._made.setdefault(listed.key, OrderedDict())
-        choice = chosen or b""
-        made = of_list.get(choice)
-        if made is None:
-            made = of_list[choice] = ListedTools(self._changed(listed, chosen), listed.left_out)
-            if len(of_list) > _MOST_CHOICES:
-                of_list.popitem(last=False)
-        return made
+        tools = [tool for tool in listed if await self._accepts(tool, context)]
+        chosen = tools, getattr(listed, "left_out", {})
+        if self._last is None or self._last[0] != chosen:
+            self._last = chosen, ListedTools(self.change(tools), chosen[1])
+        return self._last[1]
 
-    def _changed(self, listed: Sequence[BoundTool], chosen: bytes | None) -> Sequence[BoundTool]:
-        return self.change(listed if chosen is None else list(compress(listed, chosen)))
+    async def _accepts(self, tool: BoundTool, context: ReadonlyContext) -> bool:
+        answer = self.predicate is None or self.predicate(tool.spec, context)
+        return bool(await answer if inspect.isawaitable(answer) else answer)
 
 
 def filter_toolset(toolset: DynamicToolset | ToolsetRegistration, predicate: Predicate) -> DynamicToolset:
     """Return the toolset with those tools that the predicate accepts, for each tool of each request."""
-    return _View(inner=as_toolset(toolset), change=list, predicate=predicate)
+    return _View(as_toolset(toolset), predicate=predicate)
 
 
 def allow_tools(toolset: DynamicToolset | ToolsetRegistration, *names: str) -> DynamicToolset:
@@ -102,7 +88,7 @@ def allow_tools(toolset: DynamicToolset | ToolsetRegistration, *names: str) -> D
         return _named(inner.name, tools, names)
 
     inner = as_toolset(toolset)
-    return _View(inner=inner, change=change)
+    return _View(inner, change)
 
 
 def prefixed(toolset: DynamicToolset | ToolsetRegistration, prefix: str) -> DynamicToolset:
@@ -119,7 +105,7 @@ def prefixed(toolset: DynamicToolset | ToolsetRegistration, prefix: str) -> Dyna
     def change(tools: Sequence[BoundTool]) -> Sequence[BoundTool]:
         return [replace(tool, spec=named(tool.spec)) for tool in tools]
 
-    return _View(inner=inner, change=change, own_prefix="")
+    return _View(inner, change, own_prefix="")
 
 
 def with_confirmation(
@@ -135,7 +121,7 @@ def with_confirmation(
         return [_confirmed(tool, hint) if tool.spec.id in asked else tool for tool in listed]
 
     inner = as_toolset(toolset)
-    return _View(inner=inner, change=change)
+    return _View(inner, change)
 
 
 def _own_prefix(toolset: object) -> str:
@@ -162,12 +148,3 @@ def _confirmed(tool: BoundTool, hint: str) -> BoundTool:
     design = tool.spec.confirm or ConfirmSpec()
     confirm = ConfirmSpec(hint=hint or design.hint, payload=design.payload)
     return replace(tool, spec=replace(tool.spec, confirm=confirm))
-
-
-async def _chosen(predicate: Predicate, listed: Sequence[BoundTool], context: ReadonlyContext) -> bytes:
-    """Return for each tool whether it is there for a request: 1 or 0."""
-    chosen = bytearray()
-    for tool in listed:
-        answer = predicate(tool.spec, context)
-        chosen.append(bool(await answer if inspect.isawaitable(answer) else answer))
-    return bytes(chosen)

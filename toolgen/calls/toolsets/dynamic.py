@@ -77,10 +77,6 @@ class DynamicToolset(Protocol):
         ...
 
 
-class ListKey:
-    """Stands for one list where something of it is kept; lists have no hash."""
-
-
 class ListedTools(list[BoundTool]):
     """The tools of a request, and why others of its toolset are not among them.
 
@@ -92,7 +88,6 @@ class ListedTools(list[BoundTool]):
         """Take the tools, and the reasons by the ids of those that are left out."""
         super().__init__(tools)
         self.left_out = left_out
-        self.key = ListKey()
         self.registered: tuple[DynamicToolset, RuntimeOptions, ToolList] | None = None
         """What `list_tools` made of it, for which toolset and runtime: once, where the list stays."""
 
