@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, final
 
 from toolgen.calls.results import ToolResult
 from toolgen.runs import unknown_run
+from toolgen.waiting.call_results import CallReader
 from toolgen.waiting.errors import NoEngineError
 from toolgen.waiting.once_call import Resolution, ResolveError
 from toolgen.waiting.resolving import resolve_call
@@ -56,7 +57,7 @@ class Runs:
             UnknownRunError: no run has the id.
             NoEngineError: this runtime has no runs.
         """
-        await self._engine().cancel(run_id, reason=reason)
+        await self._registry().engine.cancel(run_id, reason=reason)
 
     async def status(self, run_id: str) -> RunStatus:
         """Return the status of a run for its clients, as `status_of`.
@@ -65,7 +66,7 @@ class Runs:
             UnknownRunError: no run has the id.
             NoEngineError: this runtime has no runs.
         """
-        return self.status_of(await self._engine().status(run_id))
+        return self.status_of(await self._registry().engine.status(run_id))
 
     async def list(
         self, *, state: RunState | None = None, session: str | None = None, limit: int = 100
@@ -77,7 +78,7 @@ class Runs:
             NoEngineError: this runtime has no runs.
         """
         statuses = await runs_in_state(
-            self._engine(), self.status_of, state=state, session=session, limit=limit
+            self._registry().engine, self.status_of, state=state, session=session, limit=limit
         )
         return tuple(map(self.status_of, statuses))
 
@@ -92,7 +93,7 @@ class Runs:
         from toolgen.events.document import logged_event
 
         _require_count("after", after)
-        engine, loops = self._engine(), self._assembly.loops
+        engine, loops = self._registry().engine, self._assembly.loops
         ids = {} if loops is None else loops.event_ids(await engine.status(run_id))
         logged = engine.events(run_id, after=after, follow=False)
         return tuple([logged_event(run_id, seq, document, ids) async for seq, document in logged])
@@ -108,7 +109,7 @@ class Runs:
         from toolgen.events.document import logged_event
 
         _require_count("after", after)
-        engine, loops = self._engine(), self._assembly.loops
+        engine, loops = self._registry().engine, self._assembly.loops
         ids = {} if loops is None else loops.event_ids(await engine.status(run_id))
         async for seq, document in engine.events(run_id, after=after):
             yield logged_event(run_id, seq, document, ids)
@@ -124,13 +125,8 @@ class Runs:
             NoEngineError: this runtime has no runs.
         """
         from toolgen.waiting.awaiting_results import result_so_far
-        from toolgen.waiting.call_results import CallReader
 
-        self._engine()
-        assembly, waits = self._assembly, self._assembly.waits
-        assert waits is not None, "there is an engine"
-        reader = CallReader(waits=waits, tools=assembly.tools, services=assembly.services)
-        result = await result_so_far(reader, run_id)
+        result = await result_so_far(self._reader(self._registry()), run_id)
         if result is None:
             raise unknown_run(run_id)
         return result
@@ -163,10 +159,8 @@ class Runs:
         """
         if not by:
             raise ResolveError("by is empty", hint="name the person who resolves the call")
-        assembly = self._assembly
         if self._waits is not None:
-            arguments = (run_id, tool_call_id, resolution, by)
-            result = await resolve_call(assembly.services, self._waits, assembly.tools, *arguments)
+            result = await resolve_call(self._reader(self._waits), run_id, tool_call_id, resolution, by)
             if result is not None:
                 return result
         if self._assembly.loops is None:
@@ -174,10 +168,13 @@ class Runs:
             raise ResolveError(message)
         return await self._assembly.loops.resolve(run_id, tool_call_id, resolution, by=by)
 
-    def _engine(self) -> Engine:
+    def _registry(self) -> WaitRegistry:
         if self._assembly.waits is None:
             raise NoEngineError
-        return self._assembly.waits.engine
+        return self._assembly.waits
+
+    def _reader(self, waits: WaitRegistry) -> CallReader:
+        return CallReader(waits=waits, tools=self._assembly.tools, services=self._assembly.services)
 
 
 async def runs_in_state(

@@ -26,7 +26,7 @@ from toolgen.runs import ActivityInfo, Loop, NotRegisteredError, RunStatus
 from toolgen.stores import StoreError
 from toolgen.stores.outages import AGAIN_S, StoreRetry
 
-from .call_results import dropping, outcome_of, with_pending
+from .call_results import CallReader, dropping, outcome_of, with_pending
 from .errors import NoEngineError
 from .loop import CONCLUDE, EXECUTE, LOOP, RESUME, CallDocument, ChildOfCall, Outcome, waiting_call
 from .once_call import Keeping, Resolution
@@ -264,7 +264,8 @@ class DirectCallActivities:
         events = CallEvents(info, waits.options.clock, tells_start=tells_start)
         reports = EventReporter(events, self._services.limits.result_bytes)
         services = replace(self._services, reports=reports, run_id=info.run_id, store_retry=self._retry)
-        settle = partial(settle_call, services, waits, self._tools, info.run_id)
+        reader = CallReader(waits=waits, tools=self._tools, services=services)
+        settle = partial(settle_call, reader, info.run_id)
         return CallWork(
             run_id=info.run_id,
             waits=waits,

@@ -19,7 +19,6 @@ from toolgen.calls.results import EndStatus, ToolResult
 from toolgen.calls.sensitive import note_typed
 from toolgen.calls.specs import ToolSpec
 from toolgen.calls.steps.failures import error_result
-from toolgen.calls.steps.frame import RuntimeServices
 from toolgen.calls.steps.result_encoding import encode_result
 from toolgen.contract.json_value import Json
 from toolgen.contract.limits import Limits
@@ -30,11 +29,9 @@ from toolgen.events.records import ToolEnd
 from toolgen.events.redaction import public_result, without_secrets
 from toolgen.runs import Engine, RunContext, UnknownRunError
 
-from .call_results import outcome_of_event
+from .call_results import CallReader, outcome_of_event
 from .loop import Outcome, call_of, is_unknown_end
 from .once_call import BY_ITSELF, Resolution, ResolveError, UnfitResultError
-from .resuming import WaitingTools
-from .wait_registry import WaitRegistry
 
 log = logger("toolgen.runtime")
 
@@ -206,38 +203,27 @@ def _resolved_id(run_id: str, tool_call_id: str) -> str:
     return f"{run_id}/resolved:{tool_call_id}"
 
 
-async def settle_call(
-    services: RuntimeServices,
-    waits: WaitRegistry,
-    tools: WaitingTools,
-    run_id: str,
-    resolution: Resolution,
-) -> None:
+async def settle_call(reader: CallReader, run_id: str, resolution: Resolution) -> None:
     """Store what became of the one call of a run, which ended late, once the run has called it unknown.
 
     Raises:
         ResolveError: somebody was faster.
     """
-    if await becomes_unknown(waits.engine, run_id):
-        await waits.engine.result(run_id)
-        await resolve_call(services, waits, tools, run_id, "", resolution, BY_ITSELF)
+    engine = reader.waits.engine
+    if await becomes_unknown(engine, run_id):
+        await engine.result(run_id)
+        await resolve_call(reader, run_id, "", resolution, BY_ITSELF)
 
 
 async def resolve_call(
-    services: RuntimeServices,
-    waits: WaitRegistry,
-    tools: WaitingTools,
-    run_id: str,
-    tool_call_id: str,
-    resolution: Resolution,
-    by: str,
+    reader: CallReader, run_id: str, tool_call_id: str, resolution: Resolution, by: str
 ) -> ToolResult | None:
     """Store the outcome of the one call of a run, and return it; None for a run of an agent.
 
     Raises:
         ResolveError: as `Runtime.runs.resolve`.
     """
-    engine = waits.engine
+    engine = reader.waits.engine
     try:
         run_input: Any = (await engine.status(run_id)).input
     except UnknownRunError:
@@ -261,10 +247,10 @@ async def resolve_call(
         )
     if not is_unknown_end(ends[-1]):
         raise known_outcome(meta.tool_call_id, str(ends[-1]["status"]))
-    tool = await tools.find(call["tool"], CallMeta(**call["meta"]), run_id)
+    tool = await reader.tools.find(call["tool"], CallMeta(**call["meta"]), run_id)
     spec = None if tool is None else tool.spec
-    result = found_out(call["tool"].rpartition(".")[2], spec, meta, resolution, services.limits)
-    await waits.start(f"{run_id}/resolved:{meta.tool_call_id}")
+    result = found_out(call["tool"].rpartition(".")[2], spec, meta, resolution, reader.services.limits)
+    await reader.waits.start(f"{run_id}/resolved:{meta.tool_call_id}")
     who = await keep_outcome(engine, result, spec, meta, by, call["arguments"])
     log.info("the outcome of run %s is %s, says %s", run_id, resolution.outcome, who)
     return result
