@@ -26,38 +26,26 @@ async def gather_results(
         EventLoopError: the runtime belongs to another event loop, which has not ended.
         KeyboardInterrupt: a tool raised it.
     """
+
+    async def make(call: ToolCall, place: int) -> ToolResult:
+        tool = directory.by_name.get(call.tool)
+        if tool is None:
+            return directory.unknown_tool_result(call.tool, call.meta, services)
+        frame = Frame(tool, call.payload_json, call.meta, batch, services)
+        frame.context.place = place
+        result = await dispatch(frame)
+        if result.delegated is not None or result.frozen is not None:
+            return await later(tool, call.payload_json, result, call.meta)
+        return result
+
+    def failed(call: ToolCall, error: BaseException) -> ToolResult:
+        tool = directory.by_name[call.tool]  # only what is executed can end the task of its call
+        frame = Frame(tool, call.payload_json, call.meta, batch, services)
+        return stray_error_result(frame, as_exception(error))
+
     calls = tuple(calls)
-    running = (_call_one(call, place, directory, batch, services, later) for place, call in enumerate(calls))
-    ended = await services.scheduler.together(running)
-    results = (
-        _failed_call(call, directory, batch, services, end) if isinstance(end, BaseException) else end
-        for call, end in zip(calls, ended, strict=True)
+    ended = await services.scheduler.together(make(call, place) for place, call in enumerate(calls))
+    ends = zip(calls, ended, strict=True)
+    return await batch.settle(
+        [failed(call, end) if isinstance(end, BaseException) else end for call, end in ends]
     )
-    return await batch.settle(tuple(results))
-
-
-async def _call_one(
-    call: ToolCall, place: int, directory: Directory, batch: Batch, services: RuntimeServices, later: Later
-) -> ToolResult:
-    tool = directory.by_name.get(call.tool)
-    if tool is None:
-        return directory.unknown_tool_result(call.tool, call.meta, services)
-    frame = Frame(tool, call.payload_json, call.meta, batch, services)
-    frame.context.place = place
-    result = await dispatch(frame)
-    if result.delegated is not None or result.frozen is not None:
-        return await later(tool, call.payload_json, result, call.meta)
-    return result
-
-
-def _failed_call(
-    call: ToolCall, directory: Directory, batch: Batch, services: RuntimeServices, error: BaseException
-) -> ToolResult:
-    """Return the result of a call whose tool ended the task of the call.
-
-    Raises:
-        KeyboardInterrupt: it was raised.
-    """
-    tool = directory.by_name.get(call.tool)
-    assert tool is not None  # only what is executed can do so
-    return stray_error_result(Frame(tool, call.payload_json, call.meta, batch, services), as_exception(error))
