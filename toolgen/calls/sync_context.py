@@ -27,35 +27,26 @@ class SyncToolContext:
     because its time was or its caller is gone, they and `progress` and `stream` raise `CallEndedError`.
     """
 
-    __slots__ = ("_bridge", "_context", "_opened")
+    meta: CallMeta
+    tool: str
+    """Id of the tool."""
+    answer: Json
+    """A person's last answer, as it was given; None before. `answered` returns it typed."""
+    kept: Json
+    """What the executor kept with the question that was answered last; as `ToolContext.kept`."""
+    deadline: float | None
+    """The deadline on the clock of the call's event loop; None without a timeout."""
 
     def __init__(self, context: ToolContext, bridge: Bridge) -> None:
         """Construct the context of a call for the thread of the bridge."""
         self._context = context
         self._bridge = bridge
         self._opened: dict[str, Any] = {}
+        self.meta, self.tool, self.deadline = context.meta, context.tool, context.deadline
+        self.answer, self.kept = context.answer, context.kept
 
     def __repr__(self) -> str:
         return f"Sync{self._context!r}"
-
-    @property
-    def meta(self) -> CallMeta:
-        return self._context.meta
-
-    @property
-    def tool(self) -> str:
-        """Id of the tool."""
-        return self._context.tool
-
-    @property
-    def answer(self) -> Json:
-        """A person's last answer, as it was given; None before. `answered` returns it typed."""
-        return self._context.answer
-
-    @property
-    def kept(self) -> Json:
-        """What the executor kept with the question that was answered last; as `ToolContext.kept`."""
-        return self._context.kept
 
     def answered(self, type_: type[T], question: str | None = None) -> T | None:
         """Return a person's newest answer to a question of this type; as `ToolContext.answered`."""
@@ -66,15 +57,9 @@ class SyncToolContext:
         return self._context.approved(question)
 
     @property
-    def deadline(self) -> float | None:
-        """The deadline on the clock of the call's event loop; None without a timeout."""
-        return self._context.deadline
-
-    @property
     def time_left(self) -> float | None:
         """Seconds until the deadline; None without one."""
-        deadline = self._context.deadline
-        return None if deadline is None else deadline - self._bridge.loop.time()
+        return None if self.deadline is None else self.deadline - self._bridge.loop.time()
 
     @property
     def idempotency_key(self) -> str:

@@ -77,6 +77,11 @@ class Runtime(SingleCalls):
             store of the capabilities, or there is no secret for them.
     """
 
+    engine: Engine | None
+    """The engine that executes the runs; None without one, and then no call can wait."""
+    events: Events | None
+    """The hub of its events; None where this runtime was given none, and nothing is told."""
+
     def __init__(
         self,
         *,
@@ -120,7 +125,7 @@ class Runtime(SingleCalls):
             limits=limits,
             stage_timeout=scheduling.stage_timeout_s,
         )
-        self._events, self._engine = events, engine
+        self.events, self.engine = events, engine
         self.assembly = Assembly(self, options, self._services, events)
         """What its parts share; agents join it."""
         self._hook_tools = options.hook_tools
@@ -248,16 +253,6 @@ class Runtime(SingleCalls):
 
         return await gather_results(calls, directory, batch, self._services, self._later)
 
-    @property
-    def engine(self) -> Engine | None:
-        """The engine that executes the runs; None without one, and then no call can wait."""
-        return self._engine
-
-    @property
-    def events(self) -> Events | None:
-        """The hub of its events; None where this runtime was given none, and nothing is told."""
-        return self._events
-
     async def aclose(self) -> None:
         """Stop the runs of agents, end the threads, and close what the runtime owns.
 
@@ -273,8 +268,8 @@ class Runtime(SingleCalls):
             parts.callback(self._services.scheduler.close, is_over=True)
             parts.callback(self._services.execution.close)
             parts.push_async_callback(self._toolsets.close)
-            if self._engine is not None:
-                parts.push_async_callback(self._engine.close)
+            if self.engine is not None:
+                parts.push_async_callback(self.engine.close)
             if self.assembly.loops is not None:
                 parts.push_async_callback(self.assembly.loops.close)
             if self.assembly.waits is not None:
@@ -322,7 +317,7 @@ class Runtime(SingleCalls):
 
         stores = stores_of(self._services.capabilities, self._disabled).values()
         joined = () if self.assembly.loops is None else self.assembly.loops.stores
-        for server in servers_of((*stores, *joined, self._engine)):
+        for server in servers_of((*stores, *joined, self.engine)):
             await server.check()
 
     @property

@@ -59,6 +59,8 @@ class TemporalEngine:
     readable to it, with a codec too.
     """
 
+    name = "temporal"
+
     def __init__(
         self,
         address: str = "localhost:7233",
@@ -109,10 +111,6 @@ class TemporalEngine:
         self._client: TemporalClient | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._connecting, self._starting, self._closed = asyncio.Lock(), asyncio.Lock(), asyncio.Event()
-
-    @property
-    def name(self) -> str:
-        return "temporal"
 
     @property
     def id(self) -> str:
