@@ -10,7 +10,7 @@ import pytest
 
 from tests.engines.starting import StartEngine
 from tests.engines.toys import Toys, call, play, until_listed
-from toolgen.engines.temporal import TemporalEngine, listing
+from toolgen.engines.temporal import TemporalEngine
 from toolgen.runs import Engine
 
 ENDED = 12
@@ -114,11 +114,10 @@ async def test_runs_of_other_states_are_read_side_by_side(
     toys.open("1")
 
 
-async def test_the_oldest_waits_of_all_are_found_without_a_list_of_all(
+async def test_the_oldest_waits_of_all_are_found_without_reading_all(
     start_engine: StartEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The server lists the newest first; runs that wait for nobody are not read."""
-    monkeypatch.setattr(listing, "_FEW", 2)
     engine = await start_engine()
     assert isinstance(engine, TemporalEngine)
     for number in range(20):

@@ -1,4 +1,4 @@
-"""Lists of workflows, those that began last first, or first; pages are read when they are needed.
+"""Lists of workflows, those that began last first, whose pages are read when they are needed, or first.
 
 A server lists what runs before what has ended: the first by its start and the second by its end, the latest
 first (Temporal, List Filter, default ordering). Nothing ends before it begins, so what has been read tells
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import AsyncIterator, Sequence
-from datetime import UTC, datetime, timedelta
 from math import inf
 from typing import Final
 
@@ -22,14 +21,6 @@ RUNNING: Final = "ExecutionStatus = 'Running'"
 ENDED: Final = "ExecutionStatus != 'Running'"
 PAGE: Final = 1_000
 """The most workflows of a page, by the default of the server."""
-_FEW: Final = 100
-"""Workflows that are listed about as quickly as they are counted."""
-_BEFORE_ALL: Final = datetime(2019, 1, 1, tzinfo=UTC)
-"""No server is as old."""
-_AHEAD: Final = timedelta(days=1)
-"""The most that the clock of a server may be ahead of ours."""
-_SHORTEST: Final = timedelta(milliseconds=10)
-_TIME: Final = "%Y-%m-%dT%H:%M:%S.%fZ"
 
 
 def runs_query(prefix: str, session: str | None) -> str:
@@ -68,37 +59,17 @@ async def newest_first(
             yield id_
 
 
-async def oldest_first(client: Client, query: str, *, expected: int) -> AsyncIterator[str]:
-    """Yield the ids of running workflows, the oldest first.
-
-    The server lists the newest first, and counts quickly: so the time is halved until so few began in its
-    first part that these are listed, and turned around.
-
-    Args:
-        client: Of the server.
-        query: Which workflows, as a list filter.
-        expected: How many ids are used, most likely.
+async def oldest_first(client: Client, query: str) -> AsyncIterator[str]:
+    """Yield the ids of running workflows, the oldest first; the server lists the newest first.
 
     Raises:
         EngineError: the server cannot be reached.
     """
-    most = max(_FEW, min(expected, PAGE))
-    after, ends = _BEFORE_ALL, [datetime.now(UTC) + _AHEAD]
-    while ends:
-        part = (
-            f"{query} AND {RUNNING} AND StartTime >= '{after:{_TIME}}' AND StartTime < '{ends[-1]:{_TIME}}'"
-        )
-        with of_server():
-            count = (await client.count_workflows(part)).count
-        if count > most and ends[-1] - after > _SHORTEST:
-            ends.append(after + (ends[-1] - after) / 2)
-            continue
-        with of_server():
-            listed = client.list_workflows(part, page_size=PAGE)
-            ids = [workflow.id async for workflow in listed] if count else []
-        for id_ in reversed(ids):
-            yield id_
-        after = ends.pop()
+    with of_server():
+        listed = client.list_workflows(f"{query} AND {RUNNING}", page_size=PAGE)
+        ids = [workflow.id async for workflow in listed]
+    for id_ in reversed(ids):
+        yield id_
 
 
 class _Part:

@@ -90,7 +90,7 @@ class RunReading:
         query, waits = runs_query(self._settings.prefix, session), list[RunWait]()
         if session is None and WAITS in self.search_attributes:
             query += f" AND {_MAY_WAIT}"
-        listed = self._own(oldest_first(self.client, query, expected=limit))
+        listed = self._own(oldest_first(self.client, query))
         while ids := [run_id async for run_id in first(listed, min(_AT_ONCE, limit - len(waits)))]:
             for run_id, (view, _) in await self._views(ids):
                 unanswered = [wait for wait in view.awaiting if view.answer(wait.op) is None]
