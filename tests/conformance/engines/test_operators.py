@@ -7,7 +7,6 @@ from typing import Any
 
 from temporalio.client import Client
 
-from tests.engines.starting import StartEngine
 from tests.engines.toys import play
 from tests.temporal_server import TemporalServer
 from toolgen.contract.json_value import Json
@@ -104,20 +103,3 @@ async def test_runs_of_a_turn_are_found_and_summaries_say_what_is_done(server: T
         "run_stream_end",
     ]
     await engine.close()
-
-
-async def test_a_namespace_that_lacks_the_attributes_of_turns_and_waits_has_runs_without_them(
-    start_engine: StartEngine,
-) -> None:
-    """As where a worker may not add them."""
-    engine = await start_engine()
-    client = await client_of(engine)
-    assert isinstance(engine, TemporalEngine)
-    assert engine._client is not None
-    engine._client.search_attributes = ("ToolgenSession", "ToolgenAgent")
-    await play(engine, [{"child": [asks("confirmation")]}], run_id="r")
-    assert (await engine.settled("r")).state == "waiting"
-    described = await client.get_workflow_handle(engine._client._id("r/child:0")).describe()
-    assert "ToolgenWaits" not in described.search_attributes
-    [wait] = (await engine.status("r/child:0")).awaiting
-    assert wait.about == {"frozen": {"kind": "confirmation"}}

@@ -44,11 +44,7 @@ from .failures import of_server
 from .history import RunView
 from .listing import ENDED, RUNNING
 from .run_reading import RunReading
-from .settings import (
-    add_search_attributes,
-    present_search_attributes,
-    search_attributes,
-)
+from .settings import search_attributes
 
 _PATIENCE_S: Final = 60.0
 """Seconds that a deletion may take, which the server does by itself."""
@@ -61,18 +57,6 @@ _NO_ROOM: Final = (RPCStatusCode.RESOURCE_EXHAUSTED, RPCStatusCode.UNAVAILABLE)
 
 class TemporalClient(RunReading):
     """The clients' part of an engine."""
-
-    async def learn_search_attributes(self, *, adds: bool = False) -> None:
-        """Learn which search attributes the namespace has; one that may not ask counts on those of every run.
-
-        Raises:
-            EngineError: it `adds` what is missing, as a worker does, and the server refuses.
-        """
-        if adds:
-            self.search_attributes = await add_search_attributes(self.client)
-            return
-        with suppress(EngineError):
-            self.search_attributes = await present_search_attributes(self.client)
 
     async def start_run(self, loop: str, arg: Json, *, run_id: str, session: str) -> None:
         """Start a run unless its id is taken.
@@ -98,7 +82,7 @@ class TemporalClient(RunReading):
                 task_queue=self._settings.queue_of(copy),
                 id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
                 id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
-                search_attributes=search_attributes(start, self.search_attributes),
+                search_attributes=search_attributes(start),
                 static_summary=run_summary(loop, copy),
             )
 

@@ -259,7 +259,7 @@ class WorkflowContext:
                 parent_close_policy=policy,
                 cancellation_type=workflow.ChildWorkflowCancellationType.WAIT_CANCELLATION_REQUESTED,
                 id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
-                search_attributes=search_attributes(child_start, workflow.info().search_attributes),
+                search_attributes=search_attributes(child_start),
                 static_summary=run_summary(loop, copy),
             )
         except BaseException as error:

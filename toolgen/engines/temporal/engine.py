@@ -43,7 +43,7 @@ from ..journal import Followers, encode
 from .client import TemporalClient
 from .payloads import OffloadingCodec, data_converter
 from .reports import Reports
-from .settings import EngineSettings, GivesSettings, TemporalLimits
+from .settings import EngineSettings, GivesSettings, TemporalLimits, add_search_attributes
 from .workers import Workers
 from .workflow import RunWorkflow
 
@@ -173,7 +173,7 @@ class TemporalEngine:
         if worker and self._may_work and only is None:
             async with self._starting:
                 if not self._workers.have_started:
-                    await client.learn_search_attributes(adds=True)
+                    await add_search_attributes(client.client)
                     self._workers.start(client.client, self._settings, self._followers, self._reports)
 
     async def close(self) -> None:
@@ -288,9 +288,7 @@ class TemporalEngine:
             if self._client is None:
                 settings = self._require_registered()
                 self._loop = here
-                client = TemporalClient(await self._connect_client(), settings, self._followers)
-                await client.learn_search_attributes()
-                self._client = client
+                self._client = TemporalClient(await self._connect_client(), settings, self._followers)
             return self._client
 
     async def _connect_client(self) -> Client:

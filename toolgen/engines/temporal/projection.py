@@ -16,7 +16,7 @@ from toolgen.contract.json_value import Json
 from toolgen.contract.record import frozen_record
 
 from ..journal import encode
-from .documents import MEMO, NOTHING, WAITS, Mark, kind_of
+from .documents import MEMO, NOTHING, Mark, kind_of
 from .settings import WAITS_KEY
 
 _MOST_BYTES: Final = 16_000
@@ -45,7 +45,6 @@ class Projection:
 
     def __init__(self) -> None:
         """Construct that of a run without waits."""
-        self._has_attribute = WAITS in workflow.info().search_attributes
         self._numbers = count()
         self._changes: dict[str, Json] = {}
         self._entries: dict[str, _Entry] = {}
@@ -91,8 +90,6 @@ class Projection:
 
     def _kinds_now(self) -> list[str]:
         """Return the kinds of the open waits; what was said where the namespace has no attribute for them."""
-        if not self._has_attribute:
-            return self._sent
         return sorted(set(self._kinds.values()))[:_MOST_KINDS] or [NOTHING]
 
     def _put(self, mark: Mark, counted: int) -> _Entry | None:

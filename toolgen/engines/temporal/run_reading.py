@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Container, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any, Final, Literal
@@ -40,8 +40,6 @@ _PAUSE_S: Final = 0.02
 _LONGEST_PAUSE_S: Final = 0.5
 _LOOKS: Final = 10
 """Further looks at a run that goes on each time between what the server says of it and its history."""
-_MAY_WAIT: Final = f"({WAITS} IS NULL OR {WAITS} != '{NOTHING}')"
-"""List filter of the runs that may wait for somebody."""
 _STATES: Final[Mapping[RunState | None, Sequence[str]]] = {
     None: (RUNNING, ENDED),
     "running": (RUNNING,),
@@ -61,8 +59,6 @@ class RunReading:
         self.client = client
         self._settings = settings
         self._followers = followers
-        self.search_attributes: Container[str] = ()
-        """What the namespace has."""
 
     async def wait_status(self, run_id: str, op: str) -> WaitStatus | None:
         """Return the status of a wait; None where none has begun under the key.
@@ -88,8 +84,8 @@ class RunReading:
         server does some milliseconds after they do.
         """
         query, waits = runs_query(self._settings.prefix, session), list[RunWait]()
-        if session is None and WAITS in self.search_attributes:
-            query += f" AND {_MAY_WAIT}"
+        if session is None:
+            query += f" AND {WAITS} != '{NOTHING}'"
         listed = self._own(oldest_first(self.client, query))
         while ids := [run_id async for run_id in first(listed, min(_AT_ONCE, limit - len(waits)))]:
             for run_id, (view, _) in await self._views(ids):

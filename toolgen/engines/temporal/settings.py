@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Mapping
+from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import field
 from datetime import timedelta
 from typing import Any, Final
 
-from temporalio.api.enums.v1 import IndexedValueType
 from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest, ListSearchAttributesRequest
 from temporalio.client import Client
 from temporalio.common import SearchAttributeKey, SearchAttributePair, TypedSearchAttributes
@@ -20,7 +19,6 @@ from temporalio.worker import (
     WorkflowInterceptorClassInput,
 )
 
-from toolgen.contract.logs import logger
 from toolgen.contract.record import frozen_record
 from toolgen.runs import Activity, EngineError, LastEvents, Loop, OnEvent, PayloadStore
 
@@ -31,12 +29,7 @@ SESSION_KEY: Final = SearchAttributeKey.for_keyword(SESSION)
 AGENT_KEY: Final = SearchAttributeKey.for_keyword(AGENT)
 TURN_KEY: Final = SearchAttributeKey.for_keyword(TURN)
 WAITS_KEY: Final = SearchAttributeKey.for_keyword_list(WAITS)
-_TYPES: Final[Mapping[str, IndexedValueType.ValueType]] = {
-    SESSION: IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD,
-    AGENT: IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD,
-    TURN: IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD,
-    WAITS: IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD_LIST,
-}
+_KEYS: Final = (SESSION_KEY, AGENT_KEY, TURN_KEY, WAITS_KEY)
 LARGEST: Final = 1_500_000
 """Bytes of JSON of one entry of a log without a store of large values. The server takes payloads of 2 MiB,
 and messages of 4 MiB with all that one workflow task schedules."""
@@ -44,8 +37,6 @@ _SERVER_TAKES: Final = 2_000_000
 """Bytes of a value that has no place beside the server, which takes 2 MiB with all that is around it."""
 _BEATS: Final = 6
 """Heartbeats within the time after which a worker counts as lost."""
-
-log = logger("toolgen.engines")
 
 
 @frozen_record
@@ -151,49 +142,36 @@ class GivesSettings(Interceptor):
         return Inbound
 
 
-def search_attributes(start: RunStart, there: Container[str]) -> TypedSearchAttributes:
-    """Return what a run is found by: session and agent, and what else is in `there`."""
-    values = {SESSION_KEY: start["session"], AGENT_KEY: agent_of(start["input"])}
-    if TURN in there:
-        values[TURN_KEY] = turn_of(start["input"])
+def search_attributes(start: RunStart) -> TypedSearchAttributes:
+    """Return what a run is found by; it waits for nothing yet."""
+    input_ = start["input"]
+    values = {SESSION_KEY: start["session"], AGENT_KEY: agent_of(input_), TURN_KEY: turn_of(input_)}
     pairs: list[Any] = [SearchAttributePair(key, attribute(value)) for key, value in values.items() if value]
-    if WAITS in there:
-        pairs.append(SearchAttributePair(WAITS_KEY, (NOTHING,)))
-    return TypedSearchAttributes(pairs)
+    return TypedSearchAttributes([*pairs, SearchAttributePair(WAITS_KEY, (NOTHING,))])
 
 
-async def present_search_attributes(client: Client) -> Collection[str]:
-    """Return which search attributes the namespace has.
+async def add_search_attributes(client: Client) -> None:
+    """Add the search attributes of runs to the namespace where they are missing.
 
     Raises:
-        EngineError: the server does not say.
+        EngineError: the server does not say which there are, or refuses.
     """
     with of_server():
         there = await client.operator_service.list_search_attributes(
             ListSearchAttributesRequest(namespace=client.namespace)
         )
-    return there.custom_attributes.keys()
-
-
-async def add_search_attributes(client: Client) -> Collection[str]:
-    """Add the search attributes of runs to the namespace where they are missing; return which it has then.
-
-    Raises:
-        EngineError: the server does not say which there are, or refuses those that every run has.
-    """
-    there = set(await present_search_attributes(client))
-    missing = {name: type_ for name, type_ in _TYPES.items() if name not in there}
+    missing: Any = {
+        key.name: int(key.indexed_value_type) for key in _KEYS if key.name not in there.custom_attributes
+    }
     if not missing:
-        return there
+        return
     try:
         await client.operator_service.add_search_attributes(
             AddSearchAttributesRequest(namespace=client.namespace, search_attributes=missing)
         )
     except RPCError as error:
         if error.status != RPCStatusCode.ALREADY_EXISTS:
-            message = f"the namespace {client.namespace!r} lacks search attributes: {error.message}"
-            if missing.keys() & {SESSION, AGENT}:
-                raise EngineError(message, hint=ADD_SEARCH_ATTRIBUTES) from error
-            log.warning("%s; runs go on without them; %s", message, ADD_SEARCH_ATTRIBUTES)
-            return there
-    return there | missing.keys()
+            raise EngineError(
+                f"the namespace {client.namespace!r} lacks search attributes: {error.message}",
+                hint=ADD_SEARCH_ATTRIBUTES,
+            ) from error
