@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.runtime.bank import META, Bank
-from tests.runtime.test_ledger import YES, named, served, waits
+from tests.runtime.test_ledger import YES, named, question_of, served, waits
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import Runtime, Suspended, ToolResult
 from toolgen.stores import StoreError
@@ -192,12 +192,12 @@ async def test_a_read_that_fails_is_raised_and_changes_nothing() -> None:
     asked = await asked_of(runtime)
     engine.is_away = True
     with pytest.raises(StoreError):
-        await runtime.question(named("c1"), "pay_approved", {"amount": 5}, META)
+        await question_of(runtime, named("c1"), "pay_approved")
     with pytest.raises(StoreError):
         await making_again(runtime, asked)
     with pytest.raises(StoreError):
         await runtime.call_once(named("c2"), "pay", {"amount": 5}, META)
     engine.is_away = False
-    assert await runtime.question(named("c1"), "pay_approved", {"amount": 5}, META) == asked
+    assert await question_of(runtime, named("c1"), "pay_approved") == asked
     assert bank.paid == []
     assert (await answering(runtime, asked)).status == "ok"

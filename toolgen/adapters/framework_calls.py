@@ -279,15 +279,17 @@ class FrameworkCall:
 
     async def question(self) -> Suspended | None:
         """Return what the call asks that was made before with the same arguments; None for nothing."""
-        if self.name is None:
+        calls = waits_of(self.snapshot).named_calls(self.tool)
+        if self.name is None or calls is None:
             return None
-        return await self.snapshot.question(self.name, self.tool, self.arguments, self.meta)
+        return await calls.question(self.name, self.arguments, self.meta)
 
     async def question_ids(self) -> frozenset[str] | None:
         """Return the ids of all that the call has asked; None if its record is gone, or it was not made."""
-        if self.name is None:
+        calls = waits_of(self.snapshot).named_calls(self.tool)
+        if self.name is None or calls is None:
             return frozenset()
-        return await self.snapshot.question_ids(self.name, self.tool, self.arguments, self.meta)
+        return await calls.question_ids(self.name, self.arguments, self.meta)
 
     async def answer(self, asked: Suspended, document: object, wait_s: float | None = None) -> ToolResult:
         """Return the result after a `NamedAnswer`; suspended as before, with a reason, if it is refused.

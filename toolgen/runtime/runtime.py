@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from toolgen.calls.call import CallName
     from toolgen.calls.codec import Arguments
     from toolgen.calls.context import Values
-    from toolgen.calls.results import Suspended, ToolResult
+    from toolgen.calls.results import ToolResult
     from toolgen.calls.specs import ToolSpec
     from toolgen.calls.steps.hooks import Hook
     from toolgen.calls.steps.policy import Policy
@@ -196,45 +196,6 @@ class Runtime(SingleCalls):
         else:
             result = await self._ledger.result(name, frame)
         return (await batch.settle((result,)))[0] if batch.touched else result
-
-    async def question(
-        self,
-        name: CallName,
-        tool: str | ToolSpec[Any, Any],
-        arguments: HostArguments,
-        meta: CallMeta = NO_META,
-        *,
-        within: Snapshot | None = None,
-    ) -> Suspended | None:
-        """Return what a call of `call_once` with these arguments waits for; None for nothing. It makes none.
-
-        An agent's tool may wait for several answers: it is the first. Pending work is no question.
-        """
-        registered = (self._directory if within is None else within.directory).by_name.get(tool_name(tool))
-        if registered is None or self._ledger is None:
-            return None
-        return await self._ledger.question(name, registered, call_arguments(registered.spec, arguments), meta)
-
-    async def question_ids(
-        self,
-        name: CallName,
-        tool: str | ToolSpec[Any, Any],
-        arguments: HostArguments,
-        meta: CallMeta = NO_META,
-        *,
-        within: Snapshot | None = None,
-    ) -> frozenset[str] | None:
-        """Return the `Suspended.id` of each question that a call of `call_once` has asked; it makes none.
-
-        None for a call of which nothing is known, although `call_once` keeps such calls from their beginning:
-        it was never made, or its record is gone.
-        """
-        registered = (self._directory if within is None else within.directory).by_name.get(tool_name(tool))
-        suspender = self._services.suspender
-        if registered is None or self._ledger is None or suspender is None or suspender.obstacle(registered):
-            return frozenset()
-        sent = call_arguments(registered.spec, arguments)
-        return await self._ledger.question_ids(name, registered, sent, meta)
 
     async def call_all(
         self, calls: Iterable[ToolCall], *, values: Values | None = None, within: Snapshot | None = None

@@ -316,7 +316,7 @@ class WaitingTools:
     """
 
     def __init__(self, directory: Directory, toolsets: Toolsets) -> None:
-        self._directory = directory
+        self.directory = directory
         self._toolsets = toolsets
         self.of_run: Callable[[str, CallMeta, str], Awaitable[RegisteredTool | None]] | None = None
         """Finds the tools of the runs of agents, where the runtime has any."""
@@ -330,7 +330,7 @@ class WaitingTools:
     @property
     def is_empty(self) -> bool:
         """Whether this process has no tools at all, such as one that only answers."""
-        return not self._directory.specs and not self._toolsets.is_dynamic
+        return not self.directory.specs and not self._toolsets.is_dynamic
 
     def give(self, frozen: FrozenCall, tool: RegisteredTool) -> None:
         """Set the tool for the next execution of a call in this process."""
@@ -342,7 +342,7 @@ class WaitingTools:
 
     def can_list(self, tool: RegisteredTool) -> bool:
         """Return whether a toolset of this runtime has the tool, or may list it again."""
-        return tool.spec.id in self._directory.by_id or tool.toolset in self._toolsets.names
+        return tool.spec.id in self.directory.by_id or tool.toolset in self._toolsets.names
 
     def made(self, run_id: str, tool: RegisteredTool) -> None:
         """Remember the tool of a suspended call that no toolset of this runtime can list again."""
@@ -382,7 +382,7 @@ class WaitingTools:
         if registered is None and self.of_run is not None:
             registered = await self.of_run(tool, meta, run_id)
         if registered is None:
-            registered = self._directory.by_id.get(tool)
+            registered = self.directory.by_id.get(tool)
         if registered is None and self._toolsets.is_dynamic:
             context = ReadonlyContext(meta=meta)
             registered = await listed_now(tool, self._toolsets.snapshot(context))

@@ -43,6 +43,7 @@ from .errors import (
     UnknownSuspensionError,
 )
 from .frozen import SealedCall
+from .named_calls import NamedCalls
 from .resuming import WaitingTools
 from .sending import late_answer, require_session, send_answer
 from .wait_registry import OpenedToken, WaitRegistry, top_run
@@ -111,7 +112,11 @@ class Waits:
         opened = await waits.open(claims, session_id)
         if opened.record is None:
             async with expected_results(waits, opened) as expected:
-                await self._answer_planner(waits, opened, answer, by, claims.session_id)
+                if (reason := cancel_reason(answer)) is not None:  # its run is what waits
+                    await waits.engine.cancel(opened.run_id, reason=reason)
+                else:
+                    facts = (opened.run_id, opened.question, answer, by, claims.session_id)
+                    await answer_question(waits, self._services.limits, *facts)
                 return await answered_result(self._reader(waits), opened, expected, wait_s, is_answered=False)
         return await self._answer_call(waits, opened, opened.record, answer, by, wait_s)
 
@@ -278,6 +283,14 @@ class Waits:
             raise TamperedSuspensionError(wait.run_id)
         return await suspended_at(self._require(), wait.run_id, wait.op, wait.about)
 
+    def named_calls(self, tool: str) -> NamedCalls | None:
+        """Return the calls of a tool by `Runtime.call_once`; None where none of them are kept."""
+        directory = self._tools.directory if self._snapshot is None else self._snapshot.directory
+        registered, suspender = directory.by_name.get(tool), self._services.suspender
+        if registered is None or self._registry is None or not suspender or suspender.obstacle(registered):
+            return None
+        return NamedCalls(self._services.limits, self._registry, registered)
+
     async def check(self, open_waits: Iterable[RunWait] | None = None) -> tuple[CheckedCall, ...]:
         """Return the suspended calls of all runs, or of some open waits, with what their seals say.
 
@@ -375,21 +388,6 @@ class Waits:
             )
         if within is not None and tool is not None and waits.engine.is_worker:
             self._tools.give(frozen, tool)
-
-    async def _answer_planner(
-        self, waits: WaitRegistry, opened: OpenedToken, answer: Json, by: str, session_id: str
-    ) -> None:
-        """Send the answer to a planner's question to its run; to take it back is to cancel that run.
-
-        Raises:
-            SuspensionError: the answer is not taken; the class says why.
-        """
-        run_id = opened.run_id
-        if (reason := cancel_reason(answer)) is not None:
-            await waits.engine.cancel(run_id, reason=reason)
-        else:
-            limits, question = self._services.limits, opened.question
-            await answer_question(waits, limits, run_id, question, answer, by, session_id)
 
     def _require(self) -> WaitRegistry:
         if self._registry is None:

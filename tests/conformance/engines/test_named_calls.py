@@ -8,6 +8,7 @@ import itertools
 import pytest
 
 from tests.runtime.bank import META, Bank
+from tests.runtime.test_ledger import question_of
 from tests.temporal_server import TemporalServer
 from toolgen.calls.call import CallName, CallNameError
 from toolgen.contract.json_value import Json
@@ -39,7 +40,7 @@ async def test_a_named_call_is_executed_once(server: TemporalServer, tool: str) 
         )
         while (asked := results[0].suspension) is not None:
             assert {result.suspension.id for result in results if result.suspension} == {asked.id}
-            assert await other.question(name, tool, {"amount": 5}, META) == asked
+            assert await question_of(other, name, tool) == asked
             yes: Json = {"approved": True} if asked.kind == "confirmation" else "here"
             await other.waits.answer(asked.token, yes)
             results = [await runtime.call_once(name, tool, {"amount": 5}, META) for runtime in (one, other)]

@@ -71,26 +71,6 @@ class CallService(Protocol):
         within: Snapshot | None = None,
     ) -> ToolResult: ...
 
-    async def question(
-        self,
-        name: CallName,
-        tool: AnyTool,
-        arguments: HostArguments,
-        meta: CallMeta = NO_META,
-        *,
-        within: Snapshot | None = None,
-    ) -> Suspended | None: ...
-
-    async def question_ids(
-        self,
-        name: CallName,
-        tool: AnyTool,
-        arguments: HostArguments,
-        meta: CallMeta = NO_META,
-        *,
-        within: Snapshot | None = None,
-    ) -> frozenset[str] | None: ...
-
     async def call_all(
         self, calls: Iterable[ToolCall], *, within: Snapshot | None = None
     ) -> tuple[ToolResult, ...]: ...
@@ -175,18 +155,6 @@ class Snapshot:
     ) -> ToolResult:
         """Return the result of a call that is executed once under its name, as `Runtime.call_once`."""
         return await self._caller.call_once(name, tool, arguments, meta, within=self)
-
-    async def question(
-        self, name: CallName, tool: AnyTool, arguments: HostArguments, meta: CallMeta = NO_META
-    ) -> Suspended | None:
-        """Return what a call of `call_once` waits for, as `Runtime.question`."""
-        return await self._caller.question(name, tool, arguments, meta, within=self)
-
-    async def question_ids(
-        self, name: CallName, tool: AnyTool, arguments: HostArguments, meta: CallMeta = NO_META
-    ) -> frozenset[str] | None:
-        """Return the ids of what a call of `call_once` has asked, as `Runtime.question_ids`."""
-        return await self._caller.question_ids(name, tool, arguments, meta, within=self)
 
     async def call_all(self, calls: Iterable[ToolCall]) -> tuple[ToolResult, ...]:
         """Return the results of calls made at once, as `Runtime.call_all`."""

@@ -1,0 +1,170 @@
+"""The runs of named calls, whose ids follow from the names: where each stands, and what it asks."""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import Any, Final
+
+from pydantic_core import from_json
+
+from toolgen.calls.call import CallMeta, CallName, CallNameError
+from toolgen.calls.codec import Arguments, arguments_json
+from toolgen.calls.errors import ToolValidationError
+from toolgen.calls.results import Suspended
+from toolgen.calls.steps.registered_tool import RegisteredTool
+from toolgen.contract.limits import Limits
+from toolgen.contract.names import CANCELED
+from toolgen.contract.record import record
+from toolgen.runs import EngineClosedError, RunStatus, UnknownRunError
+
+from .asking import asked_ids, open_questions
+from .call_results import is_of_not_begun
+from .errors import SuspensionError
+from .loop import call_of
+from .wait_registry import WaitRegistry
+
+EDITED: Final = "the call was made again with other arguments"
+"""Why the question of a call was taken back whose arguments somebody edited."""
+
+
+@record
+class Place:
+    """Where a named call is in the ledger, or is to be."""
+
+    run_id: str
+    is_taken: bool = False
+    """Whether this very call took the place."""
+    edited: RunStatus | None = None
+    """The run of the same call with the arguments before they were edited; its question is still open."""
+
+
+class NamedCalls:
+    """Finds the runs of the named calls of one tool."""
+
+    def __init__(self, limits: Limits, waits: WaitRegistry, tool: RegisteredTool) -> None:
+        self._limits = limits
+        self._waits = waits
+        self._tool = tool
+
+    async def question(self, name: CallName, arguments: Arguments, meta: CallMeta) -> Suspended | None:
+        """Return the open question of a named call with these arguments; None where it asks nothing now.
+
+        An agent's tool may wait for several answers: it is the first. Pending work is no question.
+
+        Nor does one whose record is damaged, or not sealed as it stands, or another one that has its name:
+        its `result` says so.
+
+        Raises:
+            Exception: the engine, or its store, cannot be used, so that nobody knows.
+        """
+        payload = canonical_arguments(self._tool, arguments, self._limits)
+        if payload is None:
+            return None
+        try:
+            place = await self.place(name, payload, meta)
+            if not place.is_taken:
+                return None
+            status = await self._waits.engine.status(place.run_id)
+            questions = await open_questions(self._waits, status, call_of(status.input))  # type: ignore[arg-type]
+        except (CallNameError, EngineClosedError, SuspensionError, UnknownRunError):
+            return None
+        return next((question for question in questions if question.kind != "pending"), None)
+
+    async def question_ids(
+        self, name: CallName, arguments: Arguments, meta: CallMeta
+    ) -> frozenset[str] | None:
+        """Return the ids of all questions that a named call has asked, also before its arguments were edited.
+
+        None if the call has no record, and is one that has a record from its beginning.
+        """
+        ids: set[str] = set()
+        for edits in count():
+            run_id = name.run_id(meta, edits)
+            await self._waits.start(run_id)
+            try:
+                status = await self._waits.engine.status(run_id)
+            except UnknownRunError:
+                needs_none = bool(edits) or not (self._tool.runs_once or name.is_idempotency_key)
+                if needs_none or canonical_arguments(self._tool, arguments, self._limits) is None:
+                    return frozenset(ids)
+                return None
+            ids |= await asked_ids(self._waits, status)
+        raise AssertionError("counting ends never")
+
+    async def place(self, name: CallName, payload: bytes, meta: CallMeta) -> Place:
+        """Return where the call stands, or is to begin: the newest edition of its arguments counts.
+
+        Where that has begun, an earlier one stays denied.
+
+        Raises:
+            CallNameError: another call has the name.
+        """
+        edited: RunStatus | None = None
+        denied: Place | None = None
+        for edits in count():
+            run_id = name.run_id(meta, edits)
+            await self._waits.start(run_id)
+            try:
+                status = await self._waits.engine.status(run_id)
+            except UnknownRunError:
+                return Place(run_id=run_id, edited=edited)
+            if await self._has_not_begun(status):
+                edited = None
+                continue
+            made = call_of(status.input)  # type: ignore[arg-type]  # as it was given to the loop
+            is_this = (made["tool"], made["arguments"]) == (self._tool.spec.id, payload.decode())
+            edited = None if _was_edited(status) else status
+            if is_this and edited is not None:
+                return Place(run_id=run_id, is_taken=True)
+            if is_this:
+                denied = Place(run_id=run_id, is_taken=True)
+            may_edit = made["tool"] == self._tool.spec.id and not name.is_idempotency_key
+            if edited is not None and not (may_edit and await self._is_unapproved(status)):
+                if denied is not None:
+                    return denied
+                raise CallNameError(
+                    f"the call {name.call_id!r} was made before, of another tool or with other arguments; "
+                    "nothing was executed"
+                )
+        raise AssertionError("counting ends never")
+
+    async def _has_not_begun(self, run: RunStatus) -> bool:
+        """Return whether a run is over whose call never began: there was no room, or it was cancelled before.
+
+        It has no result that could be kept, and the call may be made again.
+        """
+        if run.state == "completed":
+            return is_of_not_begun(run.output)  # type: ignore[arg-type]  # as the loop returns it
+        if not run.is_over:
+            return False
+        events = [event async for _, event in self._waits.engine.events(run.run_id, follow=False)]
+        ends = [event["status"] for event in events if event.get("type") == "tool_end"]
+        has_child = any(event.get("type") == "agent_run_started" for event in events)
+        return ends[-1:] == ["error"] and not has_child
+
+    async def _is_unapproved(self, run: RunStatus) -> bool:
+        """Return whether a call has not begun, since it waits for the approval by design or policy."""
+        for wait in run.awaiting:
+            record = await self._waits.record(run.run_id, wait.op, wait.about)
+            call = None if record is None else record.call
+            if call is None or call.kind != "confirmation" or call.is_asked_by_tool or call.answers:
+                return False
+        return run.state == "waiting" and bool(run.awaiting)
+
+
+def canonical_arguments(tool: RegisteredTool, arguments: Arguments, limits: Limits) -> bytes | None:
+    """Return the canonical arguments; None for those that do not fit, with which nothing is executed."""
+    codec = tool.spec.payload
+    try:
+        return codec.encode(codec.decode_lenient(arguments_json(arguments), limits))
+    except ToolValidationError:
+        return None
+
+
+def _was_edited(run: RunStatus) -> bool:
+    """Return whether the question of a call was taken back because its arguments were edited."""
+    outcome: Any = run.output
+    if run.state != "completed" or outcome["status"] != "denied":
+        return False
+    error = from_json(outcome["json"])
+    return isinstance(error, dict) and (error.get("code"), error.get("error")) == (CANCELED, EDITED)
