@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias, TypeVar, overload
 
 from toolgen.contract.bounds import Bounds as Bounds
@@ -99,13 +99,8 @@ class ToolOutcome(Generic[R_co]):
         display: str | None = None,
     ) -> ToolOutcome[R]:
         """Return the outcome that ends the turn: the model is not asked to put it into words."""
-        return ToolOutcome(
-            result=result,
-            artifacts=tuple(artifacts),
-            content=tuple(content),
-            display=display,
-            is_final=True,
-        )
+        outcome = ToolOutcome.of(result, artifacts=artifacts, content=content, display=display)
+        return replace(outcome, is_final=True)
 
     @overload
     @staticmethod
