@@ -24,7 +24,6 @@ from toolgen.runs import (
     NonRetryableError,
 )
 from toolgen.stores import StoreError
-from toolgen.stores.outages import public_text
 
 from .journal import RunRecord, decode, encode
 from .live_run import Awake, Run
@@ -117,7 +116,7 @@ def attempt_failure(
     """
     kind, message = (type(error).__name__, error_text(error)) if limit_s is None else timed_out(limit_s)
     if limit_s is None and isinstance(error, StoreError):
-        message = public_text(error)  # the loop may tell a model
+        message = error.public_text  # the loop may tell a model
     is_last = is_last or has_begun or isinstance(error, NonRetryableError | SystemExit)
     kind = OUTCOME_UNKNOWN if has_begun else kind
     # What an activity says on purpose is its message; only a mistake needs to say where it was made.

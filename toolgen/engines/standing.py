@@ -12,7 +12,7 @@ from typing import TypeVar
 from toolgen.contract.logs import logger
 from toolgen.contract.tasks import CallLater
 from toolgen.stores import StoreError
-from toolgen.stores.outages import AGAIN_S, public_text
+from toolgen.stores.outages import AGAIN_S
 
 from .live_run import Run
 
@@ -84,4 +84,4 @@ class Standing:
 
 def standing_text(error: StoreError) -> str:
     """Return the error with which a run that stands still is listed."""
-    return f"standing still: {public_text(error)}"
+    return f"standing still: {error.public_text}"

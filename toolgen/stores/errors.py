@@ -48,6 +48,8 @@ class StoreError(ToolgenError):
 
     is_temporary: ClassVar[bool] = False
     """The same step may work later: nothing that is kept is wrong."""
+    public_text: ClassVar[str] = "a store of the runtime cannot be used, and the log has the details"
+    """What clients and models may know of it: neither a server nor a file."""
 
     def __init__(self, message: str, *, path: Path | None = None, server: str = "", hint: str) -> None:
         super().__init__(f"{server or repr(str(path))} {message}", hint=hint)
@@ -61,6 +63,7 @@ class StoreLockedError(StoreError):
     """Another process holds the file for longer than a step waits."""
 
     is_temporary = True
+    public_text = "a store of the runtime is locked by others"
 
 
 class StoreDiskError(StoreError):
@@ -70,24 +73,28 @@ class StoreDiskError(StoreError):
     """
 
     is_temporary = True
+    public_text = "the disk of a store of the runtime fails"
 
 
 class StoreFullError(StoreError):
     """There is no room for what was to be written."""
 
     is_temporary = True
+    public_text = "a store of the runtime has no room"
 
 
 class StoreReadOnlyError(StoreError):
     """The file, or the folder that holds it, cannot be written to."""
 
     is_temporary = True
+    public_text = "a store of the runtime cannot be written to"
 
 
 class StoreMissingError(StoreError):
     """The file was removed while it was open, or its folder does not exist."""
 
     is_temporary = True
+    public_text = "a store of the runtime is not there"
 
 
 class StoreCorruptError(StoreError):
@@ -122,6 +129,7 @@ class StoreConnectionError(StoreError):
     """The server cannot be reached, or closed the connection."""
 
     is_temporary = True
+    public_text = "a store of the runtime cannot be reached"
 
     def __init__(self, message: str, *, server: str, hint: str, is_unknown: bool = False) -> None:
         super().__init__(message, server=server, hint=hint)

@@ -25,12 +25,7 @@ from toolgen.contract.record import frozen_record
 
 from .errors import (
     StoreConnectionError,
-    StoreDiskError,
     StoreError,
-    StoreFullError,
-    StoreLockedError,
-    StoreMissingError,
-    StoreReadOnlyError,
 )
 
 T = TypeVar("T")
@@ -114,22 +109,3 @@ async def until_back(step: Callable[[], Awaitable[T]], what: str) -> T:
 def is_unknown(error: StoreError) -> bool:
     """Return whether nobody knows that the failed step was stored."""
     return isinstance(error, StoreConnectionError) and error.is_unknown
-
-
-def public_text(error: StoreError) -> str:
-    """Return what clients and models may know of an error: neither a server nor a file."""
-    match error:
-        case StoreConnectionError():
-            return "a store of the runtime cannot be reached"
-        case StoreLockedError():
-            return "a store of the runtime is locked by others"
-        case StoreDiskError():
-            return "the disk of a store of the runtime fails"
-        case StoreFullError():
-            return "a store of the runtime has no room"
-        case StoreReadOnlyError():
-            return "a store of the runtime cannot be written to"
-        case StoreMissingError():
-            return "a store of the runtime is not there"
-        case _:
-            return "a store of the runtime cannot be used, and the log has the details"

@@ -20,7 +20,6 @@ from toolgen.contract.logs import log_failure, logger
 from toolgen.runs import UnknownRunError, UnsettledAnswerError
 from toolgen.runtime import FieldIssue, ResolveError, UnknownArtifactError, UnknownToolError
 from toolgen.stores import StoreError
-from toolgen.stores.outages import public_text
 from toolgen.waiting import errors as waiting
 
 log = logger("toolgen.http")
@@ -123,7 +122,7 @@ def problem_of(error: Exception, what: str) -> Problem:
         return error
     if isinstance(error, StoreError):  # whoever asks is told neither a file nor a server
         log.error("%s failed: %s", what, error)
-        return Problem("unavailable", public_text(error))
+        return Problem("unavailable", error.public_text)
     for kind, name in _OF_ERRORS:
         if isinstance(error, kind):
             message = error.message if isinstance(error, ToolgenError) else str(error)

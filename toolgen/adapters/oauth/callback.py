@@ -16,7 +16,7 @@ from toolgen.contract.logs import logger
 from toolgen.contract.secrets import Secrets, hiding
 from toolgen.runtime import Runtime, Suspended
 from toolgen.stores import StoreError
-from toolgen.stores.outages import public_text, until_back
+from toolgen.stores.outages import until_back
 
 from .exchanges import shown
 from .tokens import name_of
@@ -72,7 +72,7 @@ class OAuthCallback:
                 return 502, f"The authorization failed: {shown(error)}"
             except StoreError as error:  # whoever asks is told neither a file nor a server
                 log.error("an authorization was not taken: %s", error)
-                return 503, f"The authorization was not taken, and may be later: {public_text(error)}."
+                return 503, f"The authorization was not taken, and may be later: {error.public_text}."
             except ToolgenError as error:
                 log.warning("an authorization was not taken: %s", error)
                 return 409, f"The authorization was not taken: {shown(error.message)}"

@@ -25,7 +25,6 @@ from toolgen.contract.secrets import Secrets, hiding, scrubbed
 from toolgen.contract.tasks import start_task
 from toolgen.runs import ActivityInfo, NonRetryableError
 from toolgen.stores import StoreError
-from toolgen.stores.outages import public_text
 
 from ..host import AgentHost
 from ..loop.documents import CallsStep, PlanArgument, RetryStep, RunFacts, Step
@@ -307,7 +306,7 @@ def _log_failure(error: Exception, info: ActivityInfo, attempt: int) -> str:
         return shown
     if isinstance(error, StoreError) and error.is_temporary:
         log.warning("run %s: attempt %d at %s failed: %s", info.run_id, attempt, info.op, error.message)
-        return public_text(error)
+        return error.public_text
     # What a planner raises by mistake may hold anything; only the log has it.
     log.error("run %s: attempt %d at %s failed", info.run_id, attempt, info.op, exc_info=error)
     return f"it raised {name_of(error)}, and the log has the details"

@@ -10,7 +10,6 @@ from toolgen.calls.steps.failures import log
 from toolgen.contract.json_value import Json
 from toolgen.runs import ActivityInfo, NonRetryableError
 from toolgen.stores import StoreError
-from toolgen.stores.outages import public_text
 
 from ..host import AgentHost
 
@@ -33,6 +32,6 @@ def waiting_for_stores(
             return await host.store_retry.run(partial(activity, info, argument), what, is_idempotent=True)
         except StoreError as error:
             log.error("%s failed", what, exc_info=error)
-            raise StoreUnavailableError(public_text(error)) from error
+            raise StoreUnavailableError(error.public_text) from error
 
     return perform

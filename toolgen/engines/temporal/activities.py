@@ -25,7 +25,6 @@ from toolgen.runs import (
     NotRegisteredError,
 )
 from toolgen.stores import StoreError
-from toolgen.stores.outages import public_text
 
 from ..journal import Followers, digest, encode, tell
 from ..operations import Progress, attempt_failure, error_text, log_cut_off
@@ -323,7 +322,7 @@ class ActivityWorker:
         message, began = error_text(error), activity.info().scheduled_time
         if isinstance(error, StoreError):
             log.warning("run %s: %s waits for a store: %s", info.run_id, info.op, error)
-            message = public_text(error)
+            message = error.public_text
         waited_s = (datetime.now(UTC) - began).total_seconds()
         if start["timeout"] is not None and waited_s >= start["timeout"]:
             message = f"{message}, nor by another worker within {start['timeout']:g} seconds"
