@@ -20,7 +20,6 @@ from toolgen.calls.specs import ToolSpec
 from toolgen.calls.steps.dispatch import dispatch, end_without_executor
 from toolgen.calls.steps.failures import denied_result, error_result, internal_error, log, tool_error_of
 from toolgen.calls.steps.frame import Frame, RuntimeServices
-from toolgen.calls.steps.policy import remember
 from toolgen.calls.steps.registered_tool import RegisteredTool
 from toolgen.calls.steps.result_encoding import encode_result, error_document
 from toolgen.calls.toolsets.directory import Directory
@@ -182,8 +181,6 @@ async def _resume(
         return await dispatch(frame)
     if isinstance(result, ToolError):
         result = frame.error_result(result)
-    if services.policy is not None:
-        remember(result, frame.context.values)
     return await end_without_executor(frame, result)
 
 

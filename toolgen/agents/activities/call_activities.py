@@ -27,7 +27,6 @@ from toolgen.calls.steps.dispatch import (
 )
 from toolgen.calls.steps.failures import unreadable_result
 from toolgen.calls.steps.frame import Frame, RuntimeServices
-from toolgen.calls.steps.policy import remember
 from toolgen.calls.steps.registered_tool import RegisteredTool
 from toolgen.calls.steps.result_encoding import encode_result
 from toolgen.contract.boundary import run_or_abandon
@@ -336,8 +335,6 @@ async def result_of_run(
         children_count=1 + output["children"],
         telemetry=replace(telemetry_of(usage), duration_s=duration_s),
     )
-    if services.policy is not None:
-        remember(result, frame.context.values)
     (seen,) = await frame.batch.settle((await end_without_executor(frame, result),))
     if services.spans is not None:
         services.spans.conclude(link.run_id, seen)

@@ -25,15 +25,19 @@ NO_STORE: Final = "the runtime has no store of artifacts"
 _FAILED: Final = "the store of artifacts failed"
 
 
-async def store_artifacts(frame: Frame, result: ToolResult) -> ToolResult:
-    """Store the artifacts of a result that nobody else has yet, and return it with their references.
+async def finished(frame: Frame, result: ToolResult) -> ToolResult:
+    """Return an encoded result as the hooks get it: known to the policy, its artifacts stored, truncated.
 
-    The result stands where the store fails; the reference says so, and the log has the failure.
+    It stands where the store of artifacts fails; the reference says so, and the log has the failure.
     """
+    if frame.services.policy is not None:
+        from .policy import remember
+
+        remember(result, frame.context.values)
     artifact: Any
     for artifact in result.artifacts:
         artifact.ref = await _reference(frame, artifact)
-    return result
+    return await truncate_result(frame, result)
 
 
 async def truncate_result(frame: Frame, result: ToolResult) -> ToolResult:

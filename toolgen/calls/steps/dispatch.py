@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 CANCELLED: Final = "the call was cancelled"
 """Why a call failed whose caller is gone."""
 _hooks: Final[Any] = LazyModule("toolgen.calls.steps.hook_stages", None)
-_refs: Final[Any] = LazyModule("toolgen.calls.steps.artifact_refs", None)
+refs: Final[Any] = LazyModule("toolgen.calls.steps.artifact_refs", None)
 _scalars: Final[Any] = LazyModule("toolgen.shapes.design.scalars", None)
 """Few calls need them, and an import in a function takes 0.2 µs in each call that does."""
 _NO_ENGINE: Final = ToolgenError(
@@ -172,22 +172,13 @@ async def _run_steps(frame: Frame, is_watched: bool) -> ToolResult:
         result = encode_result(spec, returned, meta, trace)
         is_long = len(result.json) > tool.result_bytes
         if is_long or result.artifacts or result.display or services.policy is not None:
-            return await finished(frame, result)
+            return await refs.finished(frame, result)  # type: ignore[no-any-return]  # it is Any
         return result
     except BaseException as error:  # noqa: BLE001 - author code; `failure_of` tells a cancellation from an error
         failure = failure_of(frame, error)
     if tool.on_error and frame.call is not None:
         return await _hooks.run_error_hooks(frame, frame.call, failure)  # type: ignore[no-any-return]  # it is Any
     return frame.error_result(failure)
-
-
-async def finished(frame: Frame, result: ToolResult) -> ToolResult:
-    """Return an encoded result as the hooks get it: known to the policy, its artifacts stored, truncated."""
-    if frame.services.policy is not None:
-        from .policy import remember
-
-        remember(result, frame.context.values)
-    return await _refs.truncate_result(frame, await _refs.store_artifacts(frame, result))  # type: ignore[no-any-return]
 
 
 def failure_of(frame: Frame, error: BaseException) -> ToolError:
@@ -345,7 +336,7 @@ async def end_without_executor(frame: Frame, result: ToolResult) -> ToolResult:
             note_typed(frame.spec.result, result.json)
         try:
             if result.status == "ok":
-                result = await _refs.truncate_result(frame, result)
+                result = await refs.finished(frame, result)
             if frame.tool.after:
                 result = await _hooks.run_after_hooks(frame, result)
         except asyncio.CancelledError:

@@ -13,10 +13,9 @@ from ..call import ToolCall
 from ..codec import raw_arguments
 from ..errors import ToolError
 from ..results import ToolResult
-from .artifact_refs import store_artifacts, truncate_result
+from .artifact_refs import finished
 from .failures import internal_error, tool_error_of, unreadable_result
 from .hooks import Continue, HookMethod, Stage, Stop, Verdict
-from .policy import remember
 from .result_encoding import encode_result
 
 if TYPE_CHECKING:
@@ -71,12 +70,7 @@ async def _encode_answer(frame: Frame, returned: object) -> ToolResult:
     Raises:
         MalformedResultError: it breaks the tool's contract.
     """
-    result = encode_result(frame.spec, returned, frame.meta)
-    if frame.services.policy is not None:
-        remember(result, frame.context.values)
-    if result.artifacts:
-        result = await store_artifacts(frame, result)
-    return await truncate_result(frame, result)
+    return await finished(frame, encode_result(frame.spec, returned, frame.meta))
 
 
 async def apply(

@@ -15,7 +15,7 @@ from ..context import Batch, ToolContext, batch_of
 from ..errors import ToolError, ToolValidationError
 from ..reports import SILENT
 from ..results import ToolOutcome, ToolResult, WithoutResult
-from .dispatch import decode_empty_arguments, delegate_or_suspend, dispatch, failure_of, finished
+from .dispatch import decode_empty_arguments, delegate_or_suspend, dispatch, failure_of, refs
 from .failures import invalid_arguments_result
 from .frame import Frame, HostArguments, call_arguments, tool_name
 from .result_encoding import bounds_of, encode_result
@@ -152,7 +152,7 @@ class SingleCalls:
             if isinstance(returned, WithoutResult):
                 result = await delegate_or_suspend(frame, returned)
             else:
-                result = await finished(frame, result or encode_result(spec, returned, meta))
+                result = await refs.finished(frame, result or encode_result(spec, returned, meta))
         except BaseException as error:  # noqa: BLE001 - author code; `failure_of` tells a cancellation from an error
             frame = _frame(context, registered, received, services)
             result = frame.error_result(failure_of(frame, error))
