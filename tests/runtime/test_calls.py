@@ -30,7 +30,8 @@ from toolgen.runtime import (
     ToolsetRegistration,
     ToolValidationError,
 )
-from toolgen.runtime.testing import RecordingExecutor, build_call
+from toolgen.runtime.generated import CallBuilder
+from toolgen.runtime.testing import RecordingExecutor
 
 
 class Page(ToolModel):
@@ -224,9 +225,10 @@ async def test_an_unknown_tool_gets_close_names_and_nothing_runs() -> None:
 
 async def test_calls_at_once_keep_their_order_and_do_not_stop_each_other() -> None:
     runtime, _ = runtime_with(page(), set_state=ValueError("broken"))
+    dim = devices.SET_STATE.payload.type(device_id="d", command=home.CommandDim(level=1))
     calls = [
-        build_call(devices.SET_STATE, META, device_id="d", command=home.CommandDim(level=1)),
-        build_call(devices.LIST_DEVICES, META, site_id="harbour"),
+        CallBuilder(devices.SET_STATE)(dim, META),
+        ToolCall(tool=LIST, payload_json=b'{"site_id": "harbour"}', meta=META),
         ToolCall(tool="nothing", payload_json=b"{}"),
     ]
     results = await runtime.call_all(calls)

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
-from toolgen.calls.call import NO_META, CallMeta, ToolCall
 from toolgen.calls.context import ToolContext
 from toolgen.calls.errors import ToolError
-from toolgen.calls.specs import ToolSpec
 from toolgen.contract.record import frozen_record
-from toolgen.shapes.design.model import ToolModel
 
-__all__ = ["RecordedCall", "RecordingExecutor", "build_call"]
-
-P = TypeVar("P", bound=ToolModel)
-
+__all__ = ["RecordedCall", "RecordingExecutor"]
 
 _MISSING: Final = object()
 
@@ -54,13 +48,3 @@ class RecordingExecutor:
             return answer
 
         return execute
-
-
-def build_call(spec: ToolSpec[P, Any], meta: CallMeta = NO_META, **fields: Any) -> ToolCall:
-    """Return the call of a tool with these payload fields, by Python name.
-
-    Raises:
-        pydantic.ValidationError: the fields do not fit the payload.
-    """
-    payload = spec.payload.type(**fields)
-    return ToolCall(tool=spec.id, payload_json=spec.payload.encode(payload), meta=meta)
