@@ -36,8 +36,6 @@ MOST_BYTES: Final = 1 << 20
 _NUMBER: Final = "INSERT OR REPLACE INTO meta (name, value) VALUES ('witness', ?)"
 _COMMITTED: Final = """
     SELECT (SELECT value FROM meta WHERE name = 'id'), (SELECT value FROM meta WHERE name = 'witness')"""
-_LOST: Final = b'["lost",'
-"""The begin of a line that says what a journal lacked; such lines are right behind the first one."""
 _ACCEPT: Final = "put the file back, or a copy of it; where it is lost for good: toolgen runs restore"
 _MOST: Final = 1 << 62
 """The number of a line is less; what is larger was not written by us, and no journal could hold it."""
@@ -123,9 +121,7 @@ class Witness:
         """
         engine_id, number = self._batches.read(_committed)
         lines, is_whole = self._read()
-        content = _Content(engine_id=engine_id)
-        if not (is_whole and _is_in_step(lines, engine_id, number)):
-            content = _content_of(lines)
+        content = _content_of(lines)
         if content.is_of_other(engine_id):
             raise self._other_journal()
         behind = [fact for fact in content.facts if fact.number > number]
@@ -349,21 +345,6 @@ def open_runs(database: sqlite3.Connection) -> Sequence[tuple[int, str]]:
 def run_digest(run_id: str) -> str:
     """Return what a witness has in the place of the id of a run."""
     return digest(run_id.encode())[:8].hex()
-
-
-def _is_in_step(lines: Sequence[bytes], engine_id: str, number: int) -> bool:
-    """Return whether a journal lacks nothing, and lacked nothing before; so it is at nearly every start."""
-    if (
-        len(lines) < 2
-        or lines[0] + b"\n" != _line("witness", _FORMAT, engine_id)
-        or lines[1].startswith(_LOST)
-    ):
-        return False
-    with suppress(ValueError):
-        match from_json(lines[-1]):
-            case [int(newest), list()]:
-                return newest <= number
-    return False
 
 
 def _content_of(lines: Iterable[bytes]) -> _Content:
