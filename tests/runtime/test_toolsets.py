@@ -225,7 +225,7 @@ async def test_a_toolset_that_is_dropped_is_reported_and_the_model_is_told() -> 
     runtime.tools.add_toolset(Changing("host.people", PEOPLE))
     snapshot = await runtime.tools.snapshot()
     assert names(snapshot) == ["greet"]
-    assert snapshot.dropped == ("host.files",)
+    assert [*snapshot.dropped] == ["host.files"]
     assert snapshot.failures == {"host.files": "OSError: secret host"}
     assert snapshot.instructions == "The tools of host.files are not available now."
 
@@ -259,7 +259,7 @@ async def test_a_stale_list_serves_the_session_that_got_it_and_no_other() -> Non
     toolset.found = OSError("no network")
     stale = await runtime.tools.snapshot(session("mira"))
     assert names(stale) == ["delete", "zip_up"]
-    assert (stale.dropped, [*stale.failures]) == ((), ["host.files"])
+    assert (stale.dropped, [*stale.failures]) == ({}, ["host.files"])
     with pytest.raises(SnapshotError):
         await runtime.tools.snapshot(session("jonas"))
 

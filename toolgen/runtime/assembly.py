@@ -214,7 +214,7 @@ class Registry:
         Raises:
             RegistrationError: an id is taken.
         """
-        return Directory((*self.directory.tools, *_listed_tools(prepared)))
+        return Directory((*self.directory.by_id.values(), *_listed_tools(prepared)))
 
     def add_prepared(self, prepared: Sequence[Prepared]) -> None:
         """Register prepared toolsets.

@@ -224,7 +224,7 @@ class PlanEvents:
         Arguments of a tool with sensitive ones are not streamed, nor those of an unknown tool.
         """
         self._streamed = sensitive_tools(snapshot).streamed
-        self.without = [{"toolset": name, "reason": snapshot.drop_reasons[name]} for name in snapshot.dropped]
+        self.without = [{"toolset": name, "reason": why} for name, why in snapshot.dropped.items()]
 
     def _truncate(self, text: str) -> str:
         return truncate_text(portable_text(text), self._limit)

@@ -58,10 +58,6 @@ class Directory:
         self.by_name = {name: same[0] for name, same in self._with_name.items() if len(same) == 1} | taken
 
     @property
-    def tools(self) -> tuple[RegisteredTool, ...]:
-        return tuple(self.by_id.values())
-
-    @property
     def names(self) -> frozenset[str]:
         """The current ids and wire names, and the former ones."""
         return self._former.union(self.by_id, self._with_name)

@@ -113,10 +113,8 @@ class Snapshot:
             tool: why for listed in lists for tool, why in listed.left_out.items()
         }
         """Why a tool of a toolset is not offered, by id."""
-        self.dropped = tuple(listed.toolset for listed in lists if listed.failure and not listed.tools)
-        """Toolsets that are left out."""
-        self.drop_reasons = {
-            listed.toolset: listed.public_failure for listed in lists if listed.toolset in self.dropped
+        self.dropped: dict[str, str] = {
+            listed.toolset: listed.public_failure for listed in lists if listed.failure and not listed.tools
         }
         """The reason that subscribers may see, by toolset that is left out."""
         self.instructions = self.instructions_by(_LONG_RUNNING)
@@ -226,10 +224,10 @@ async def id_of_tool(name: str, registered: Directory, listings: Sequence[Listin
     if tool := registered.by_name.get(name):
         return tool.spec.id
     snapshots = await asyncio.gather(*(listing() for listing in listings), return_exceptions=True)
-    tools = {tool.spec.id: tool for tool in registered.tools}
+    tools = dict(registered.by_id)
     for snapshot in snapshots:
         if isinstance(snapshot, Snapshot):
-            tools |= {tool.spec.id: tool for tool in snapshot.directory.tools if tool.spec.id not in tools}
+            tools = {**snapshot.directory.by_id, **tools}
     directory = Directory(tools.values())
     if tool := directory.by_name.get(name):
         return tool.spec.id

@@ -200,8 +200,8 @@ class Toolsets:
 
         former = previous.directory.names if previous is not None else ()
         snapshot = Snapshot(self._caller, lists, former, disabled=disabled.keys())
-        for name in snapshot.dropped:
-            self._reports.emit_toolset_dropped(name, snapshot.drop_reasons[name], context.meta)
+        for name, reason in snapshot.dropped.items():
+            self._reports.emit_toolset_dropped(name, reason, context.meta)
         if lists is self._named and not former:
             self._last = snapshot
         return snapshot

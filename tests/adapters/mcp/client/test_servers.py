@@ -47,7 +47,7 @@ async def test_a_server_that_cannot_be_used_is_named_with_the_reason(mode: str, 
     seconds = 0.5 if mode == "hangs" else 30.0
     async with served(bare(mode, connect_s=seconds), on_error="drop") as (_, snapshot):
         assert why in snapshot.failures["bare"]
-        assert snapshot.drop_reasons["bare"] == "it cannot list its tools (MCPServerError)"
+        assert snapshot.dropped["bare"] == "it cannot list its tools (MCPServerError)"
 
 
 async def test_without_a_policy_the_request_fails() -> None:
