@@ -8,17 +8,7 @@ from typing import Final, TypeAlias
 
 from toolgen.contract.record import frozen_record
 from toolgen.expr.tree import Agent, ClientKind, Design, Service, Tool, Toolset
-from toolgen.shapes.fields import (
-    ArrayType,
-    DataType,
-    Foreign,
-    MapType,
-    NullableType,
-    Objects,
-    ObjectType,
-    RefType,
-    UnionType,
-)
+from toolgen.shapes.fields import Foreign, Objects, ObjectType, RefType, parts
 from toolgen.shapes.naming import method_name, module_name
 from toolgen.shapes.sensitive import sensitive_places
 
@@ -187,19 +177,3 @@ def foreign_parts(root: ObjectType, scope: Scope) -> Iterator[Foreign]:
             if isinstance(part, RefType) and part.name not in seen:
                 seen.add(part.name)
                 waiting.append(part.name)
-
-
-def parts(type_: DataType) -> Iterator[DataType]:
-    """Return the type and everything written inside it; objects are not entered."""
-    yield type_
-    match type_:
-        case ArrayType():
-            yield from parts(type_.items)
-        case MapType():
-            yield from parts(type_.values)
-        case NullableType():
-            yield from parts(type_.inner)
-        case UnionType():
-            yield from (branch for _, branch in type_.branches)
-        case _:
-            pass

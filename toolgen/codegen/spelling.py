@@ -29,13 +29,14 @@ from toolgen.shapes.fields import (
     StringType,
     UnionType,
     null_is_a_value,
+    parts,
+    without_null,
 )
 from toolgen.shapes.naming import field_name
 from toolgen.shapes.patterns import to_rust
 from toolgen.shapes.values import plain
 
 from .imports import Imports
-from .layout import parts
 from .text import literal, quote
 
 RUNTIME = "toolgen.runtime"
@@ -185,8 +186,7 @@ class Speller:
             return f" = {maker}(default_factory=lambda: {literal(field.default)})"
         if not isinstance(field.default, (list, dict)):
             return f" = {self.value(field.type, field.default)}"
-        inner = field.type.inner if isinstance(field.type, NullableType) else field.type
-        if field.default or isinstance(inner, (RefType, UnionType)):
+        if field.default or isinstance(without_null(field.type), (RefType, UnionType)):
             factory = f"lambda: {self._mutable(field.type, field.default)}"
         else:
             factory = "list" if isinstance(field.default, list) else "dict"
@@ -317,7 +317,7 @@ def _is_inferred(type_: DataType, value: Json) -> bool:
 
 def _described(field: Field) -> str:
     """Return the description of a field, with the meanings of values that have no type of their own."""
-    type_ = field.type.inner if isinstance(field.type, NullableType) else field.type
+    type_ = without_null(field.type)
     if not isinstance(type_, EnumType) or type_.name or not type_.meanings:
         return field.description
     meanings = "; ".join(f"{value}: {meaning}" for value, meaning in type_.explained)

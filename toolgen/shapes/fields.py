@@ -9,7 +9,7 @@ types.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from enum import Enum
 from typing import Any, Final, Literal, TypeAlias
@@ -192,6 +192,29 @@ class ObjectType:
 
 
 Objects: TypeAlias = Mapping[str, ObjectType]
+
+
+def without_null(type_: DataType) -> DataType:
+    """Return the type of the values other than null."""
+    return type_.inner if isinstance(type_, NullableType) else type_
+
+
+def inner_types(type_: DataType) -> tuple[DataType, ...]:
+    """Return the types that a type is made of; objects are not entered."""
+    match type_:
+        case ArrayType(items=inner) | MapType(values=inner) | NullableType(inner=inner):
+            return (inner,)
+        case UnionType():
+            return tuple(branch for _, branch in type_.branches)
+        case _:
+            return ()
+
+
+def parts(type_: DataType) -> Iterator[DataType]:
+    """Yield the type and everything written inside it; objects are not entered."""
+    yield type_
+    for inner in inner_types(type_):
+        yield from parts(inner)
 
 
 def null_is_a_value(type_: DataType) -> bool:

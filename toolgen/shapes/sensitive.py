@@ -19,7 +19,7 @@ from typing import Any, Final, TypeAlias
 from toolgen.contract.json_pointer import escaped, pointer_of, tokens_of
 from toolgen.contract.json_value import Json, objects_in
 
-from .fields import ArrayType, DataType, MapType, NullableType, Objects, ObjectType, RefType, UnionType
+from .fields import ArrayType, DataType, MapType, NullableType, Objects, ObjectType, RefType, UnionType, parts
 
 MARKER: Final[Mapping[str, Json]] = {"sensitive": True}
 """What stands in JSON in the place of a sensitive value."""
@@ -107,21 +107,13 @@ def _has_sensitive(object_: ObjectType, objects: Objects, seen: set[str]) -> boo
         return False
     seen.add(object_.name)
     return any(
-        field.sensitive or any(_has_sensitive(objects[name], objects, seen) for name in _names(field.type))
+        field.sensitive
+        or any(
+            isinstance(part, RefType) and _has_sensitive(objects[part.name], objects, seen)
+            for part in parts(field.type)
+        )
         for field in object_.fields
     )
-
-
-def _names(type_: DataType) -> Iterator[str]:
-    match type_:
-        case ArrayType(items=inner) | MapType(values=inner) | NullableType(inner=inner):
-            yield from _names(inner)
-        case UnionType():
-            yield from (branch.name for _, branch in type_.branches)
-        case RefType():
-            yield type_.name
-        case _:
-            return
 
 
 class _Node:

@@ -17,9 +17,8 @@ from toolgen.shapes.fields import (
     ObjectType,
     RefType,
     UnionType,
+    parts,
 )
-
-from ..layout import parts
 
 Side: TypeAlias = Literal["sent", "received"]
 Named: TypeAlias = "ObjectType | EnumType | UnionType"

@@ -22,6 +22,7 @@ from toolgen.shapes.fields import (
     StringType,
     UnionType,
     null_is_a_value,
+    without_null,
 )
 from toolgen.shapes.foreign.nodes import MEANINGS, Node, meanings_of, target
 from toolgen.shapes.values import plain
@@ -211,7 +212,7 @@ def _limits(limits: list[tuple[str, Any]]) -> Iterator[str]:
 
 def meanings(type_: DataType) -> str:
     """Return a list of what the values of an enumeration without a name mean; "" where they say it."""
-    inner = type_.inner if isinstance(type_, NullableType) else type_
+    inner = without_null(type_)
     return _meanings(inner.explained) if isinstance(inner, EnumType) and not inner.name else ""
 
 

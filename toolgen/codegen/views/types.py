@@ -14,12 +14,12 @@ from toolgen.contract.names import BOUNDS_FIELDS
 from toolgen.contract.record import frozen_record
 from toolgen.contract.tool_facts import Bounded
 from toolgen.expr.tree import Design, Tool, Toolset
-from toolgen.shapes.fields import DataType, EnumType, Field, ObjectType, UnionType
+from toolgen.shapes.fields import DataType, EnumType, Field, ObjectType, UnionType, parts
 from toolgen.shapes.naming import field_name, setter_name, title, words
 
 from ..foreign import ForeignSpeller
 from ..imports import Imports
-from ..layout import SHARED, Module, Scope, is_large, parts, relative, types_modules
+from ..layout import SHARED, Module, Scope, is_large, relative, types_modules
 from ..spelling import GENERATED, RUNTIME, Speller
 from ..text import docstring, literal
 

@@ -33,6 +33,7 @@ from ..fields import (
     ScalarType,
     StringType,
     UnionType,
+    without_null,
 )
 from ..foreign.schema import embedded, format_pointers
 from ..lexical import BYTES, DECIMAL, DURATION, STRING_FORMATS
@@ -296,7 +297,7 @@ def _limits(type_: DataType) -> Schema:
 
 def limits_sentence(type_: DataType) -> str:
     """Return the limits that no keyword of JSON Schema expresses, as a sentence; empty without any."""
-    inner = type_.inner if isinstance(type_, NullableType) else type_
+    inner = without_null(type_)
     if holder_of(inner) not in _HAVE_STATED:
         return ""
     return sentence_of((row, plain(value)) for row, value in constraints_in(inner, _STATED))

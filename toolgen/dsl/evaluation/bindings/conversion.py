@@ -32,6 +32,7 @@ from toolgen.shapes.fields import (
     UnionType,
     may_be_none,
     null_is_a_value,
+    without_null,
 )
 
 from ..report import RelatedSource, Report
@@ -131,7 +132,7 @@ class Converter:
         """Return the conversion of a field's value; a mismatch is reported, and treated as a fit."""
         none_comes = may_be_none(source)
         none_goes = not target.required or null_is_a_value(target.type)
-        conversion = self._value(_inner(source.type), _inner(target.type), path)
+        conversion = self._value(without_null(source.type), without_null(target.type), path)
         if conversion is None or (none_comes and not none_goes and UNKNOWN not in (source.type, target.type)):
             self._complaints.misfit(path, source, target, _report_mismatch)
             return SAME
@@ -222,10 +223,6 @@ def loses_keys(source: ObjectType, target: ObjectType, *, may_lose: bool) -> boo
     `may_lose` says that a source may have more fields than its target.
     """
     return source.open and (target.open or not may_lose)
-
-
-def _inner(type_: DataType) -> DataType:
-    return type_.inner if isinstance(type_, NullableType) else type_
 
 
 def _fits(source: DataType, target: DataType) -> bool:

@@ -11,10 +11,10 @@ from toolgen.shapes.fields import (
     DataType,
     Field,
     MapType,
-    NullableType,
     Objects,
     RefType,
     UnionType,
+    without_null,
 )
 
 _Pairs: TypeAlias = set[tuple[str, str]]
@@ -43,7 +43,7 @@ class Sides:
             yield path
 
     def _types(self, method: DataType, tool: DataType, path: str, seen: _Pairs) -> Iterator[str]:
-        match _inner(method), _inner(tool):
+        match without_null(method), without_null(tool):
             case (ArrayType(items=supplied), ArrayType(items=taken)) | (
                 MapType(values=supplied),
                 MapType(values=taken),
@@ -73,7 +73,7 @@ class Sides:
 
     def _is_covered(self, type_: DataType, outer: frozenset[str]) -> bool:
         """Return whether each value of a type of the tool is sensitive, as its attributes say."""
-        match _inner(type_):
+        match without_null(type_):
             case ArrayType(items=inner) | MapType(values=inner):
                 return self._is_covered(inner, outer)
             case RefType(name=name) if name in self.tool and name not in outer:
@@ -83,7 +83,3 @@ class Sides:
                 )
             case _:
                 return False
-
-
-def _inner(type_: DataType) -> DataType:
-    return type_.inner if isinstance(type_, NullableType) else type_

@@ -18,10 +18,10 @@ from toolgen.shapes.fields import (
     DataType,
     EnumType,
     Field,
-    NullableType,
     NumberType,
     ScalarType,
     StringType,
+    without_null,
 )
 
 from ...tool_clauses import BoundedResult
@@ -106,13 +106,9 @@ def bounded(
         )
     _check_cursor(tool, "cursor", clause.cursor, "Args", payload, clause.source, report)
     _check_cursor(tool, "next_cursor", clause.next_cursor, "Return", result, clause.source, report)
-    lists = [field.name for field in result or () if _is_list(field.type)]
+    lists = [field.name for field in result or () if isinstance(without_null(field.type), ArrayType)]
     items = lists[0] if len(lists) == 1 else None
     return Bounded(cursor=clause.cursor, next_cursor=clause.next_cursor, items=items)
-
-
-def _is_list(type_: DataType) -> bool:
-    return isinstance(type_.inner if isinstance(type_, NullableType) else type_, ArrayType)
 
 
 def example_fault(window: Bounded, result: Json) -> str | None:

@@ -14,10 +14,10 @@ from toolgen.shapes.fields import (
     DataType,
     EnumType,
     Field,
-    NullableType,
     NumberType,
     ScalarType,
     StringType,
+    without_null,
 )
 
 from ...behaviour import Confirm, Sequential
@@ -63,8 +63,7 @@ def sequential_by(clause: Sequential, tool: str, arguments: Arguments, report: R
         hint = suggestion(name, (SESSION, *arguments.names, *arguments.injected), _SESSION_OR_ATTRIBUTE)
         report.add(codes.BAD_SEQUENTIAL, clause.source, tool=tool, fault=fault, hint=hint)
     field = next((field for field in arguments.fields if field.name == name), None)
-    type_ = UNKNOWN if field is None else field.type
-    type_ = type_.inner if isinstance(type_, NullableType) else type_
+    type_ = UNKNOWN if field is None else without_null(field.type)
     if type_ != UNKNOWN and not _is_single(type_):
         fault = f"names {name!r}, which is {type_text(type_)}"
         report.add(codes.BAD_SEQUENTIAL, clause.source, tool=tool, fault=fault, hint=_SESSION_OR_ATTRIBUTE)
@@ -106,7 +105,7 @@ def _plain(value: object) -> bool | int | float | str | None:
 
 def _misfit(field: Field, value: Json) -> tuple[str, str] | None:
     """Return why an attribute never has this value."""
-    type_ = field.type.inner if isinstance(field.type, NullableType) else field.type
+    type_ = without_null(field.type)
     if type_ == UNKNOWN:
         return None
     if not _is_comparable(type_):

@@ -11,12 +11,12 @@ from toolgen.expr import codes
 from toolgen.shapes.fields import (
     MISSING,
     ArrayType,
-    DataType,
     Field,
-    NullableType,
     NumberType,
     ObjectType,
     StringType,
+    may_be_absent,
+    without_null,
 )
 
 from ...transports import HTTP, Body, Cookie, Header, Paging, Param
@@ -124,18 +124,14 @@ class _Paging:
         self._scope.add(codes.BAD_PAGING, self._clause.source, fault=fault, hint=hint)
 
 
-def _inner(type_: DataType) -> DataType:
-    return type_.inner if isinstance(type_, NullableType) else type_
-
-
 def _is_cursor(field: Field) -> bool:
-    return isinstance(_inner(field.type), StringType) and not field.required and field.default is MISSING
+    return isinstance(without_null(field.type), StringType) and may_be_absent(field)
 
 
 def _is_int(field: Field) -> bool:
-    type_ = _inner(field.type)
+    type_ = without_null(field.type)
     return isinstance(type_, NumberType) and type_.integer
 
 
 def _is_list(field: Field) -> bool:
-    return isinstance(_inner(field.type), ArrayType)
+    return isinstance(without_null(field.type), ArrayType)

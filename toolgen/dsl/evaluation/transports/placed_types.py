@@ -17,6 +17,7 @@ from toolgen.shapes.fields import (
     ScalarType,
     StringType,
     UnionType,
+    without_null,
 )
 
 from ..types.modules import UNKNOWN
@@ -74,10 +75,6 @@ def _is_flat(type_: RefType, objects: Objects) -> bool:
     return not object_.open and all(_is_value(field.type, objects) for field in object_.fields)
 
 
-def _inner(type_: DataType) -> DataType:
-    return type_.inner if isinstance(type_, NullableType) else type_
-
-
 def can_stand(type_: DataType, place: Place, objects: Objects) -> bool:
     """Return whether values of a type have a text in this place of a request."""
     form = form_of(type_, objects)
@@ -86,7 +83,7 @@ def can_stand(type_: DataType, place: Place, objects: Objects) -> bool:
 
 def can_be_body(type_: DataType, media: Media, objects: Objects) -> bool:
     """Return whether values of a type are a whole body of a request."""
-    type_ = _inner(type_)
+    type_ = without_null(type_)
     if media == "json" or type_ == UNKNOWN:
         return True
     if media == "bytes":
@@ -102,14 +99,14 @@ def _is_object(type_: DataType) -> bool:
 
 def can_be_file(type_: DataType, objects: Objects) -> bool:
     """Return whether values of a type are files: bytes, or texts that are the URI of an artifact."""
-    type_ = _inner(type_)
+    type_ = without_null(type_)
     is_file = isinstance(type_, StringType) or type_ in (_BYTES, ScalarType(kind="url"))
     return is_file or form_of(type_, objects) == "unknown"
 
 
 def is_read_from(type_: DataType, source: Media | Literal["header"], objects: Objects) -> bool:
     """Return whether a value of a type can be read from a whole body of an answer, or from a header of it."""
-    type_ = _inner(type_)
+    type_ = without_null(type_)
     if source == "json" or form_of(type_, objects) == "unknown":
         return True
     if source == "bytes":
@@ -117,7 +114,7 @@ def is_read_from(type_: DataType, source: Media | Literal["header"], objects: Ob
     if source == "form":
         return _is_object(type_)
     if isinstance(type_, ArrayType):
-        return source == "header" and _is_text(_inner(type_.items))
+        return source == "header" and _is_text(without_null(type_.items))
     is_number = isinstance(type_, NumberType) or type_ == ScalarType(kind="boolean")
     return _is_text(type_) or (source == "header" and is_number)
 

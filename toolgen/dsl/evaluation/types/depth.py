@@ -15,6 +15,7 @@ from toolgen.shapes.fields import (
     Objects,
     RefType,
     UnionType,
+    inner_types,
 )
 
 from ..report import RelatedSource, Report
@@ -65,7 +66,7 @@ def _below(root: str, objects: Objects) -> Iterator[_Step]:
             entered.add(name)
             yield step
             waiting += _fields(name, step.level, objects)
-        elif inner := _inner(step.type):
+        elif inner := inner_types(step.type):
             yield step
             waiting += (step._replace(type=type_, level=step.level + 1) for type_ in reversed(inner))
 
@@ -74,20 +75,6 @@ def _fields(name: str, level: int, objects: Objects) -> Iterator[_Step]:
     for field in reversed(objects[name].fields):
         if isinstance(field.type, _HOLDING):
             yield _Step(type=field.type, level=level + 1, owner=name, field=field)
-
-
-def _inner(type_: DataType) -> tuple[DataType, ...]:
-    match type_:
-        case ArrayType():
-            return (type_.items,)
-        case MapType():
-            return (type_.values,)
-        case NullableType():
-            return (type_.inner,)
-        case UnionType():
-            return tuple(branch for _, branch in type_.branches)
-        case _:
-            return ()
 
 
 def _report(step: _Step, root: str, module: Module, report: Report) -> None:

@@ -16,18 +16,17 @@ from toolgen.shapes.constraints import LIMITS, constraints_in
 from toolgen.shapes.design.validator import Validator
 from toolgen.shapes.fields import (
     MISSING,
-    ArrayType,
     DataType,
     EnumType,
     Field,
-    MapType,
     Missing,
-    NullableType,
     NumberType,
     Objects,
     RefType,
     ScalarType,
     UnionType,
+    parts,
+    without_null,
 )
 from toolgen.shapes.issues import FieldIssue
 from toolgen.shapes.values import plain
@@ -114,7 +113,7 @@ class ValueChecks:
         return value
 
     def _out_of_range(self, value: Json, type_: DataType, attribute: Attribute) -> bool:
-        inner = type_.inner if isinstance(type_, NullableType) else type_
+        inner = without_null(type_)
         if (number := _comparable(value, inner)) is None:
             return False
         for row, limit in constraints_in(inner, LIMITS):
@@ -231,36 +230,16 @@ def _text(issue: FieldIssue) -> str:
 
 def _is_closed(type_: DataType) -> bool:
     """Return whether the type refers to no object, so that one validator serves all modules."""
-    match type_:
-        case ArrayType():
-            return _is_closed(type_.items)
-        case MapType():
-            return _is_closed(type_.values)
-        case NullableType():
-            return _is_closed(type_.inner)
-        case RefType() | UnionType():
-            return False
-        case _:
-            return True
+    return not any(isinstance(part, RefType | UnionType) for part in parts(type_))
 
 
 def _is_sound(type_: DataType, objects: Objects, seen: set[str]) -> bool:
     """Return whether no part of the type was reported."""
-    match type_:
-        case ArrayType():
-            return _is_sound(type_.items, objects, seen)
-        case MapType():
-            return _is_sound(type_.values, objects, seen)
-        case NullableType():
-            return _is_sound(type_.inner, objects, seen)
-        case UnionType():
-            return all(_is_sound(branch, objects, seen) for _, branch in type_.branches)
-        case RefType():
-            if type_ == UNKNOWN or type_.name not in objects:
+    for name in [part.name for part in parts(type_) if isinstance(part, RefType)]:
+        if name == UNKNOWN.name or name not in objects:
+            return False
+        if name not in seen:
+            seen.add(name)
+            if not all(_is_sound(field.type, objects, seen) for field in objects[name].fields):
                 return False
-            if type_.name in seen:
-                return True
-            seen.add(type_.name)
-            return all(_is_sound(field.type, objects, seen) for field in objects[type_.name].fields)
-        case _:
-            return True
+    return True
