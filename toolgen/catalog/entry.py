@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from itertools import islice
 from typing import TYPE_CHECKING, Final, Literal
 
 from toolgen.contract.names import MCP_HINTS, Hint
@@ -101,8 +100,6 @@ class NativeToolRecord:
     toolset: ToolsetRecord = ToolsetRecord()
 
 
-_PARTS: Final = 256
-"""Parts of a text that are joined for one step of its digest."""
 _canonical: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 
@@ -157,17 +154,14 @@ def native_entry(of: NativeToolRecord) -> dict[str, Json]:
     return _with_digest(_present({**_head(of.id, of.kind, of.toolset), **facts}))
 
 
-def sha256(texts: Iterable[str]) -> str:
-    """Return the digest of a canonical text in parts: `sha256:` and 64 hexadecimal digits."""
-    counted, parts = hashlib.sha256(), iter(texts)
-    while some := list(islice(parts, _PARTS)):  # the whole may be as large as a catalogue
-        counted.update("".join(some).encode())
-    return f"sha256:{counted.hexdigest()}"
+def sha256(text: str) -> str:
+    """Return the digest of a canonical text: `sha256:` and 64 hexadecimal digits."""
+    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
 
 def tool_digest(entry: Mapping[str, Json]) -> str:
     """Return the digest of a tool, which changes with each part of its entry that its runtime knows."""
-    return sha256((canonical(digested(entry)),))
+    return sha256(canonical(digested(entry)))
 
 
 def digested(entry: Mapping[str, Json]) -> dict[str, Json]:

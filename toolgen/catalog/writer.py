@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, TypeAlias
 
 from pydantic_core import PydanticSerializationError, to_json
 
@@ -27,18 +27,8 @@ _SMALL: Final = "0.0000"
 """What small and large floats have in the JSON of pydantic, where Python writes `1e-05` and `1e+16`."""
 
 
-@frozen_record
-class CatalogEntry:
-    """One entry of the catalogue, whole."""
-
-    value: dict[str, Json]
-    canonical: str
-    """What the digest counts."""
-
-
-def catalog_entry(value: dict[str, Json]) -> CatalogEntry:
-    """Return an entry of the catalogue."""
-    return CatalogEntry(value=value, canonical=canonical(value))
+Entry: TypeAlias = dict[str, Json]
+"""A tool of a catalogue, whole."""
 
 
 @frozen_record
@@ -56,13 +46,13 @@ class Root:
 
     path: str
     """Path relative to the folder of the agent's."""
-    entries: Mapping[str, CatalogEntry]
+    entries: Mapping[str, Entry]
     """Entries by id."""
 
 
 def catalogue(
     head: Head,
-    entries: Iterable[CatalogEntry],
+    entries: Iterable[Entry],
     *,
     agent: Json = None,
     further: Mapping[str, Json] | None = None,
@@ -74,22 +64,22 @@ def catalogue(
     `agent` is whose tools they are, `further` what stands after them. Of a tool that is in `root` too stands
     what differs. What is reviewed is indented.
     """
-    ordered = sorted(entries, key=lambda entry: str(entry.value["id"]))
+    ordered = sorted(entries, key=lambda entry: str(entry["id"]))
     facts: dict[str, Json] = {} if agent is None else {"agent": agent}
     facts |= further or {}
     document: dict[str, Any] = {"$schema": FORMAT_ID, "catalog": _catalog(head, ordered, facts)}
     if agent is not None:
         document["agent"] = agent
     if root is None:
-        shared = SharedTypes(entry.value for entry in ordered)
-        tools = [shared.short(entry.value) for entry in ordered]
+        shared = SharedTypes(ordered)
+        tools = [*map(shared.short, ordered)]
         if types := shared.types():
             document["types"] = types
     else:
         document["catalog"]["root"] = root.path
-        tools = [_difference(entry.value, root.entries[str(entry.value["id"])].value) for entry in ordered]
+        tools = [_difference(entry, root.entries[str(entry["id"])]) for entry in ordered]
     document |= {"tools": tools, **(further or {})}
-    return _indented(document) if is_reviewed else "".join(_in_lines(document))
+    return _indented(document) if is_reviewed else _in_lines(document)
 
 
 def _difference(entry: Mapping[str, Json], root: Mapping[str, Json]) -> dict[str, Json]:
@@ -97,35 +87,14 @@ def _difference(entry: Mapping[str, Json], root: Mapping[str, Json]) -> dict[str
     return {key: value for key, value in entry.items() if key == "id" or root.get(key) != value}
 
 
-def _catalog(head: Head, tools: Sequence[CatalogEntry], facts: Mapping[str, Json]) -> dict[str, Json]:
+def _catalog(head: Head, tools: Sequence[Entry], facts: Mapping[str, Json]) -> dict[str, Any]:
     """Return the head of a catalogue; its digest covers whole tools and all other entries."""
-    described: dict[str, Json] = {"format": CATALOG_FORMAT, "design": head.design}
+    described: dict[str, Any] = {"format": CATALOG_FORMAT, "design": head.design}
     if head.version:
         described["version"] = head.version
     described["asserted_formats"] = list(ASSERTED_FORMATS)
-    return {**described, "digest": sha256(_canonical(tools, facts))}
-
-
-def _canonical(tools: Sequence[CatalogEntry], facts: Mapping[str, Json]) -> Iterator[str]:
-    """Yield the text that the digest counts, in parts, for as a whole it is as large as the catalogue."""
-    before = "{"
-    for key in sorted(["tools", *facts]):
-        yield f"{before}{canonical(key)}:"
-        before = ","
-        if key == "tools":
-            yield from _canonical_tools(tools)
-        else:
-            yield canonical(facts[key])
-    yield "}"
-
-
-def _canonical_tools(tools: Sequence[CatalogEntry]) -> Iterator[str]:
-    before = "["
-    for entry in tools:
-        yield before
-        yield entry.canonical
-        before = ","
-    yield "]" if before == "," else "[]"
+    counted: dict[str, Any] = {"tools": tools, **facts}
+    return {**described, "digest": sha256(canonical(counted))}
 
 
 def _indented(document: Mapping[str, Any]) -> str:
@@ -133,11 +102,9 @@ def _indented(document: Mapping[str, Any]) -> str:
     margin = " "
     lines: list[str] = []
     for key, value in document.items():
-        match key, value:
-            case "catalog", _:
-                text = json.dumps(value, ensure_ascii=False)
-            case _:
-                text = indented(value, margin).replace("\n", f"\n{margin}")
+        is_head = key == "catalog"
+        text = json.dumps(value, ensure_ascii=False) if is_head else indented(value, margin)
+        text = text.replace("\n", f"\n{margin}")
         lines.append(f'{margin}"{key}": {text}')
     return without_surrogates("{\n" + ",\n".join(lines) + "\n}\n")
 
@@ -153,31 +120,18 @@ def indented(value: Json, step: str) -> str:
     return text
 
 
-def _in_lines(document: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the parts of JSON with a tool, a type, an agent or a completion a line."""
-    before = "{\n"
-    for key, value in document.items():
-        yield f'{before}"{key}":'
-        yield from _lines(key, value)
-        before = ",\n"
-    yield "\n}\n"
+def _in_lines(document: Mapping[str, Any]) -> str:
+    """Return JSON with a tool, a type, an agent or a completion a line."""
+    return "{\n" + ",\n".join(f'"{key}":{_lines(key, value)}' for key, value in document.items()) + "\n}\n"
 
 
-def _lines(key: str, value: Any) -> Iterator[str]:
-    """Yield the parts of a value, which stands on several lines where it holds several things."""
-    lines: Iterable[str]
-    match key, value:
-        case "types", _:
-            lines = (f"{compact(name)}:{compact(schema)}" for name, schema in value.items())
-        case _, list():
-            lines = map(compact, value)
-        case _:
-            yield compact(value)
-            return
-    brackets = "{}" if key == "types" else "[]"
-    before = f"{brackets[0]}\n"
-    for text in lines:
-        yield before
-        yield text
-        before = ",\n"
-    yield f"\n{brackets[1]}" if before == ",\n" else brackets
+def _lines(key: str, value: Any) -> str:
+    """Return a value, which stands on several lines where it holds several things."""
+    if key == "types":
+        lines = [f"{compact(name)}:{compact(schema)}" for name, schema in value.items()]
+    elif isinstance(value, list):
+        lines = [*map(compact, value)]
+    else:
+        return compact(value)
+    start, end = "{}" if key == "types" else "[]"
+    return "\n".join((start, ",\n".join(lines), end)) if lines else start + end

@@ -16,7 +16,7 @@ from toolgen.catalog.entry import (
     tool_entry,
     type_entry,
 )
-from toolgen.catalog.writer import CatalogEntry, Head, catalog_entry, catalogue
+from toolgen.catalog.writer import Entry, Head, catalogue
 from toolgen.contract.json_value import Json
 from toolgen.contract.policy import History, RunPolicy
 from toolgen.contract.tool_facts import Artifact, Confirmation, Error
@@ -39,13 +39,9 @@ class CatalogWriter:
         self._records: dict[str, TypeRecord] = {}
         """Those of shared types by name."""
 
-    def catalogue(self, entries: Iterable[CatalogEntry], **facts: Any) -> str:
+    def catalogue(self, entries: Iterable[Entry], **facts: Any) -> str:
         """Return the text of a catalogue, see `toolgen.catalog.writer.catalogue`."""
         return catalogue(self.head, entries, **facts)
-
-    def entry(self, record: ToolRecord) -> CatalogEntry:
-        """Return the entry of a tool."""
-        return catalog_entry(tool_entry(record))
 
     def type_record(self, of: ObjectType, scope: Scope, examples: tuple[Json, ...] = ()) -> TypeRecord:
         """Return what a catalogue says of an object that crosses the JSON boundary."""
@@ -104,8 +100,8 @@ def tool_record(writer: CatalogWriter, toolset: Toolset, tool: Tool, scope: Scop
 
 
 def agent_tool_entry(
-    writer: CatalogWriter, entry: CatalogEntry, toolset: Toolset, used: UsedTool, scope: Scope
-) -> CatalogEntry:
+    writer: CatalogWriter, entry: Entry, toolset: Toolset, used: UsedTool, scope: Scope
+) -> Entry:
     """Return the entry of a tool as one agent calls it; `entry` is that of the tool."""
     tool, confirmation = used.tool, used.confirmation
     if confirmation in (None, tool.confirmation) and used.name == names.wire(toolset, tool):
@@ -114,15 +110,15 @@ def agent_tool_entry(
     if confirmation is not None:
         types = writer.types(tool, scope)
         record = replace(record, confirmation=confirmation.typed(types.__getitem__))
-    return writer.entry(record)
+    return tool_entry(record)
 
 
-def native(writer: CatalogWriter, toolset: Toolset, tool: NativeTool) -> CatalogEntry:
+def native(writer: CatalogWriter, toolset: Toolset, tool: NativeTool) -> Entry:
     """Return the entry of a tool that the model's provider runs."""
     record = NativeToolRecord(
         id=tool.id, provider=tool.provider, kind=tool.kind, config=tool.config, toolset=_toolset(toolset)
     )
-    return catalog_entry(native_entry(record))
+    return native_entry(record)
 
 
 def _toolset(of: Toolset) -> ToolsetRecord:
@@ -132,9 +128,9 @@ def _toolset(of: Toolset) -> ToolsetRecord:
 def agent_entries(
     writer: CatalogWriter,
     agent: Agent,
-    entries: Mapping[str, CatalogEntry],
+    entries: Mapping[str, Entry],
     scopes: Mapping[str, Scope],
-) -> Iterator[CatalogEntry]:
+) -> Iterator[Entry]:
     """Return the entry of every tool that an agent has.
 
     `entries` are those of the design by id, `scopes` by the qualified name of a toolset.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from toolgen.catalog.writer import CatalogEntry, Head, Root
+from toolgen.catalog.entry import tool_entry
+from toolgen.catalog.writer import Entry, Head, Root
 from toolgen.contract.names import CATALOG, COMPLETION_SCHEMAS
 from toolgen.contract.record import frozen_record
 from toolgen.expr.tree import Agent, Design, Service, Toolset
@@ -114,7 +115,7 @@ class _DesignContext:
     shared: Scope
     services: dict[str, Scope]
     toolsets: dict[str, Scope]
-    entries: dict[str, CatalogEntry]
+    entries: dict[str, Entry]
     """Catalogue entries by id, with those of the native tools."""
 
     def catalogue(self, toolset: Toolset) -> str:
@@ -127,11 +128,11 @@ def _design_context(design: Design) -> _DesignContext:
     writer, shared = CatalogWriter(head, design.shared), shared_scope(design)
     toolsets = [toolset for service in design.services for toolset in service.toolsets]
     scopes = {names.qualified(toolset): toolset_scope(toolset, shared) for toolset in toolsets}
-    entries: dict[str, CatalogEntry] = {}
+    entries: dict[str, Entry] = {}
     for toolset in toolsets:
         scope = scopes[names.qualified(toolset)]
         for tool in toolset.tools:
-            entries[tool.id] = writer.entry(tool_record(writer, toolset, tool, scope))
+            entries[tool.id] = tool_entry(tool_record(writer, toolset, tool, scope))
     for toolset in toolsets:
         entries |= {tool.id: native(writer, toolset, tool) for tool in toolset.native}
     return _DesignContext(

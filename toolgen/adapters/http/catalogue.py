@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from toolgen.catalog.entry import ToolsetRecord, tool_entry
-from toolgen.catalog.writer import Head, catalog_entry, catalogue
+from toolgen.catalog.writer import Head, catalogue
 from toolgen.runtime import ReadonlyContext, Runtime, ToolSpec
 
 from .bodies import has_tag
@@ -48,6 +48,6 @@ class Catalogue:
         return Response(made.text, headers=headers, media_type="application/json")
 
     def _make(self, specs: tuple[ToolSpec[Any, Any], ...]) -> _Made:
-        entries = [catalog_entry(tool_entry(spec.record(ToolsetRecord()))) for spec in specs]
+        entries = [tool_entry(spec.record(ToolsetRecord())) for spec in specs]
         text = catalogue(self._head, entries).encode()
         return _Made(specs, text, f'"{hashlib.sha256(text).hexdigest()}"')
