@@ -75,7 +75,7 @@ def test_a_program_loads_few_modules(code: str, most: int) -> None:
     ("code", "part", "most"),
     [
         (IMPORT, "def __init__", 8),
-        (AGENTS, "def __init__", 12),
+        (AGENTS, "def __init__", 15),
         (NO_COMMAND, "typer.", 0),
     ],
     ids=["the import", "agents", "no command"],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
 from typing import Any
 
 import pytest
@@ -14,7 +14,6 @@ from tests.work import work_of
 from toolgen.agents import AssistantMessage, Message, PlannedCall, ToolAnswer, ToolMessage, UserMessage
 from toolgen.agents.sessions.kept_rows import ReadMessages, messages_as_text, messages_from_text
 from toolgen.agents.sessions.memory import MemorySessionStore
-from toolgen.contract.record import changed
 
 CALL = PlannedCall(name="list_devices", id="c-1")
 ANSWER = ToolAnswer(id="c-1", name="list_devices", status="ok", text="{}")
@@ -120,7 +119,7 @@ async def test_a_run_that_was_read_lately_is_neither_parsed_nor_joined_again() -
     assert whole == (asked, batch, ToolMessage(answers=(ANSWER,)), UserMessage(text="the second"))
     assert read.of_run("r", steps, answers, said) is whole
     assert read.of_run("r", steps, (), ()) == (asked, batch)
-    resolved = changed(ANSWER, text='"on"', resolved_by="ann")
+    resolved = replace(ANSWER, text='"on"', resolved_by="ann")
     answers = [("c-1", messages_as_text([ToolMessage(answers=(resolved,))]))]
     assert read.of_run("r", steps, answers, said)[2] == ToolMessage(answers=(resolved,))
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, NotRequired, TypeAlias, TypedDict, TypeVar, cast
 
 from toolgen.calls.call import CallName
@@ -18,7 +18,7 @@ from toolgen.catalog.entry import tool_entry
 from toolgen.catalog.providers import Projection, declarations
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
-from toolgen.contract.record import frozen_record, mutable_record
+from toolgen.contract.record import frozen_record
 from toolgen.runtime import CallMeta, Snapshot, Suspended, ToolResult, ToolSpec
 from toolgen.waiting.answers import cancel_answer
 from toolgen.waiting.errors import (
@@ -75,7 +75,7 @@ def _to(asked: Suspended, document: object) -> NamedAnswer:
     return answer
 
 
-@mutable_record(eq=False)
+@dataclass(slots=True, eq=False)
 class _Caller:
     """Who waits for one call of a framework."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from toolgen.calls.call import CallMeta
@@ -26,7 +26,7 @@ from toolgen.calls.toolsets.snapshot import CallService, Snapshot
 from toolgen.calls.toolsets.toolsets import Toolsets
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.policy import RunPolicy
-from toolgen.contract.record import frozen_record, mutable_record
+from toolgen.contract.record import frozen_record
 
 from .instructions import InstructionsFunction
 from .planner.checked import check_planner
@@ -77,7 +77,7 @@ class AgentRegistration:
     """Toolsets of the host, resolved for each planning, after those of the design."""
 
 
-@mutable_record(kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class RegisteredAgent:
     """A registered agent."""
 

@@ -11,13 +11,12 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from toolgen.calls.results import OpenSpan
 from toolgen.calls.steps.failures import log
 from toolgen.contract.json_value import Json
-from toolgen.contract.record import mutable_record
 from toolgen.observability.metrics import Metrics
 from toolgen.observability.spans import (
     OTHER,
@@ -208,7 +207,7 @@ def _mark_failed(span: Span | None) -> None:
         span.set_status(StatusCode.ERROR)
 
 
-@mutable_record
+@dataclass(slots=True)
 class _SeenRun:
     agent: str
     began: float | None = None

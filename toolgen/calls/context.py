@@ -9,11 +9,11 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from toolgen.contract.boundary import Contained
 from toolgen.contract.logs import logger
-from toolgen.contract.record import changed
 from toolgen.contract.secrets import Secrets, hiding
 
 from .capability import ONCE, CallScope, Capability, StoreRetry, ThreadCapability
@@ -320,7 +320,7 @@ class Batch:
         settled = list(results)
         for context in self.touched:
             if actions := context._actions:
-                settled[context.place] = changed(settled[context.place], actions=actions)
+                settled[context.place] = replace(settled[context.place], actions=actions)
         with hiding(Secrets(*self._secrets) if self._secrets else None):
             for name, capability in self._capabilities.items():
                 opened = [

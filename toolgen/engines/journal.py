@@ -11,7 +11,7 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
 from typing import Any, Final, Literal, TypeAlias
@@ -20,7 +20,7 @@ from pydantic_core import from_json, to_json
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
-from toolgen.contract.record import frozen_record, mutable_record
+from toolgen.contract.record import frozen_record
 from toolgen.runs import ActivityFailed, EngineError, OnEvent, PayloadTooLargeError
 
 NULL: Final = b"null"
@@ -61,7 +61,7 @@ class OpRecord:
         return ActivityFailed(self.op, self.kind, self.message) if self.kind else None
 
 
-@mutable_record
+@dataclass(slots=True)
 class SignalRecord:
     signal_id: str
     name: str
@@ -97,7 +97,7 @@ class AttemptRecord:
 NO_ATTEMPT: Final = AttemptRecord()
 
 
-@mutable_record(kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class RunRecord:
     """Everything about one run; changed by its journal only."""
 

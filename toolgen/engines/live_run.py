@@ -12,11 +12,10 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Set
 from contextlib import contextmanager
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from toolgen.contract.errors import ToolgenError
-from toolgen.contract.record import mutable_record
 from toolgen.contract.tasks import Timer
 from toolgen.runs import NondeterminismError
 
@@ -233,7 +232,7 @@ class Turnstile:
                 self._left -= 1
 
 
-@mutable_record(eq=False)
+@dataclass(slots=True, eq=False)
 class Wait:
     """One `wait` of a loop that is not over."""
 
@@ -259,7 +258,7 @@ class Parking(Protocol):
     def stalled(self, run: Run) -> None: ...
 
 
-@mutable_record(eq=False)
+@dataclass(slots=True, eq=False)
 class Run:
     """One run that is not over, in the process that executes it."""
 

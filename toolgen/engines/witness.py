@@ -11,7 +11,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Sequence, Set
 from contextlib import suppress
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
@@ -19,7 +19,7 @@ from typing import Any, Final, Literal, TypeAlias
 from pydantic_core import from_json, to_json
 
 from toolgen.contract.logs import logger
-from toolgen.contract.record import frozen_record, mutable_record
+from toolgen.contract.record import frozen_record
 from toolgen.runs import LostJournal
 from toolgen.stores import ReplacedFileError, StoreCorruptError, StoreError, StoreFormatError
 from toolgen.stores.line_file import LineFile
@@ -60,7 +60,7 @@ class Fact:
     """A digest of the id of the run at the top."""
 
 
-@mutable_record(kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class _Content:
     """What the lines of a file say."""
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from toolgen.contract.limits import count_keys
-from toolgen.contract.record import mutable_record
 
 from .core_shapes import CoreShapes, choices_of
 from .foreign.validator import BRANCH, PASSED
@@ -39,7 +39,7 @@ _MOST_MEASURED: Final = 100_000
 """Values of a Python object that are counted; one that holds itself has no end of them."""
 
 
-@mutable_record
+@dataclass(slots=True)
 class _WorkBudget:
     left: int
     explained: int = _MOST_EXPLAINED

@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from toolgen.contract.logs import logger
-from toolgen.contract.record import mutable_record
 
 from .sqlite_errors import DamagedRowError, SuspectedDamageError
 
@@ -19,7 +18,7 @@ T = TypeVar("T")
 log = logger("toolgen.stores")
 
 
-@mutable_record
+@dataclass(slots=True)
 class Request(Generic[T]):
     """A step with a caller that waits; it fails when its batch cannot be written."""
 
@@ -31,7 +30,7 @@ class Request(Generic[T]):
     error: Exception | None = None
 
 
-@mutable_record
+@dataclass(slots=True)
 class Batch:
     """What is written together."""
 

@@ -32,7 +32,7 @@ from toolgen.calls.steps.result_encoding import encode_result
 from toolgen.contract.boundary import run_or_abandon
 from toolgen.contract.json_value import Json
 from toolgen.contract.limits import portable_text
-from toolgen.contract.record import changed, frozen_record
+from toolgen.contract.record import frozen_record
 from toolgen.contract.tasks import GRACE_S
 from toolgen.events.event_reporter import CallEvents, EventReporter
 from toolgen.runs import ActivityInfo, Engine, UnknownRunError
@@ -255,11 +255,11 @@ class CallActivities:
             call=call,
             meta=self._host.meta(info.run_id, facts, call["id"]),
             events=events,
-            services=changed(  # what says whether they are measured stays
+            services=replace(
                 tools,
                 reports=EventReporter(events, tools.limits.result_bytes),
                 suspender=suspender,
-                store_retry=changed(self._host.store_retry, ends_at=_ends_at(info, GRACE_S)),
+                store_retry=replace(self._host.store_retry, ends_at=_ends_at(info, GRACE_S)),
             ),
         )
 

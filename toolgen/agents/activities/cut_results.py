@@ -18,7 +18,7 @@ from toolgen.calls.context import ToolContext
 from toolgen.calls.errors import ToolError
 from toolgen.calls.steps.registered_tool import RegisteredTool
 from toolgen.calls.toolsets.directory import Directory
-from toolgen.contract.record import changed, frozen_record
+from toolgen.contract.record import frozen_record
 from toolgen.contract.tokens import BYTES_OF_TOKEN
 from toolgen.runtime import Sensitive, func_tool
 
@@ -93,13 +93,13 @@ class CutResults:
         history = policy_of_history(argument["facts"])
         most = None if history is None else history.keep_tokens
         if most is None and self._artifacts is None:
-            return changed(plan_input, messages=messages), None
+            return replace(plan_input, messages=messages), None
         reads = self._readable(messages, directory, argument)
         marked = tuple(self._marked(message, directory, reads) for message in messages) if reads else messages
         sent = marked if most is None else within_tokens(marked, most, reads)
         if not _has_cut(messages, sent, reads):
-            return changed(plan_input, messages=sent), None
-        return changed(plan_input, messages=sent, tools=(*plan_input.tools, self.tool.spec)), self.tool
+            return replace(plan_input, messages=sent), None
+        return replace(plan_input, messages=sent, tools=(*plan_input.tools, self.tool.spec)), self.tool
 
     @cached_property
     def tool(self) -> RegisteredTool:

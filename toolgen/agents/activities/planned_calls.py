@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Set
+from dataclasses import replace
 from typing import Final
 
 from toolgen.calls.call import NO_META, CallMeta
@@ -13,7 +14,6 @@ from toolgen.calls.steps.registered_tool import RegisteredTool
 from toolgen.calls.toolsets.snapshot import Snapshot
 from toolgen.contract.limits import truncate_text
 from toolgen.contract.names import SESSION
-from toolgen.contract.record import changed
 from toolgen.contract.tasks import in_pieces
 from toolgen.events.document import as_json
 from toolgen.events.event_reporter import planned_start
@@ -75,7 +75,7 @@ def _call(
         limit=limit,
     )
     if tool is None and sensitive_tools(snapshot).streamed is not None:
-        start = changed(start, arguments=None)  # nobody knows what in them is sensitive
+        start = replace(start, arguments=None)  # nobody knows what in them is sensitive
     made: StepCall = {
         "id": id_,
         "name": call.name,
@@ -123,12 +123,12 @@ def with_run_ids(result: PlanResult, step: Step) -> PlanResult:
 async def portable_message(message: AssistantMessage) -> AssistantMessage:
     """Return a planner's message in the form that the conversation keeps and every provider accepts."""
     calls = [_portable_call(call) async for call in in_pieces(message.calls, _PIECE)]
-    return changed(message, calls=tuple(calls), native=portable_json(message.native))
+    return replace(message, calls=tuple(calls), native=portable_json(message.native))
 
 
 def _portable_call(call: PlannedCall) -> PlannedCall:
     arguments = portable_arguments(call.arguments)
-    return call if arguments == call.arguments else changed(call, arguments=arguments)
+    return call if arguments == call.arguments else replace(call, arguments=arguments)
 
 
 class CallIds:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final, get_args
 
 from pydantic_core import to_json
 
-from toolgen.contract.record import changed
 from toolgen.runs import NonRetryableError
 
 from ..loop.documents import AwaitKind
@@ -66,23 +66,23 @@ def without_surrogates(result: PlanResult) -> PlanResult:
     """Return the result without lone surrogates, which no log and no store takes."""
     match result:
         case CallTools():
-            return changed(
+            return replace(
                 result, text=portable_text(result.text), calls=tuple(map(_without_surrogates, result.calls))
             )
         case FinalResponse() | FinalResult():
-            return changed(result, text=portable_text(result.text))
+            return replace(result, text=portable_text(result.text))
         case Await():
             missing = tuple(map(portable_text, result.missing_fields))
             question, text = portable_text(result.question), portable_text(result.text)
-            return changed(result, question=question, text=text, missing_fields=missing)
+            return replace(result, question=question, text=text, missing_fields=missing)
         case HandOver():
-            return changed(result, agent=portable_text(result.agent), message=portable_text(result.message))
+            return replace(result, agent=portable_text(result.agent), message=portable_text(result.message))
 
 
 def _without_surrogates(call: PlannedCall) -> PlannedCall:
     name, arguments = portable_text(call.name), escaped_text(call.arguments)
     is_same = (name, arguments) == (call.name, call.arguments)
-    return call if is_same else changed(call, name=name, arguments=arguments)
+    return call if is_same else replace(call, name=name, arguments=arguments)
 
 
 def _no_texts(result: object, *names: str) -> Iterator[str]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final
 
 from toolgen.contract.boundary import Contained, run_with_timeout
 from toolgen.contract.limits import LONGEST_CHARACTER, truncate_text
-from toolgen.contract.record import changed
 
 from ..content import ResourceContent
 from ..errors import ToolError
@@ -48,7 +48,7 @@ async def truncate_result(frame: Frame, result: ToolResult) -> ToolResult:
     """
     spec, document, limit = frame.spec, result.json, frame.limit
     if len(result.display) > limit // LONGEST_CHARACTER:
-        result = changed(result, display=truncate_text(result.display, limit))
+        result = replace(result, display=truncate_text(result.display, limit))
     if len(document) <= limit:
         return result
     uri = ""
@@ -61,11 +61,11 @@ async def truncate_result(frame: Frame, result: ToolResult) -> ToolResult:
             log.exception("the untruncated result of %s was not stored", spec.id)
     marker = truncate_document(document, limit, uri)
     if not uri:
-        return changed(result, json=marker)
+        return replace(result, json=marker)
     link = ResourceContent(
         uri=uri, name=f"{spec.name} result", media_type="application/json", size=len(document)
     )
-    return changed(result, json=marker, content=(*result.content, link))
+    return replace(result, json=marker, content=(*result.content, link))
 
 
 async def _reference(frame: Frame, artifact: Artifact) -> ArtifactRef:

@@ -9,6 +9,7 @@ import asyncio
 import time
 from asyncio import get_running_loop
 from collections.abc import Coroutine
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from toolgen.contract.boundary import as_task_exception, run_first_step, run_with_timeout
@@ -16,7 +17,7 @@ from toolgen.contract.errors import ToolgenError
 from toolgen.contract.lazy import LazyModule
 from toolgen.contract.limits import UNLIMITED
 from toolgen.contract.names import UNAVAILABLE
-from toolgen.contract.record import changed, copied
+from toolgen.contract.record import copied
 from toolgen.contract.secrets import hiding
 
 from ..call import CallMeta, ToolCall
@@ -270,7 +271,7 @@ def _frozen(frame: Frame, call: ToolCall) -> ToolCall:
         seen = seen_bounds(frame.context.values)
     elif document == call.payload_json:
         return call
-    return changed(call, payload_json=document, seen_bounds=seen)
+    return replace(call, payload_json=document, seen_bounds=seen)
 
 
 async def delegate_or_suspend(frame: Frame, returned: WithoutResult) -> ToolResult:

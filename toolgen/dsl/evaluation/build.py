@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from toolgen.contract.record import changed, frozen_record
+from toolgen.contract.record import frozen_record
 from toolgen.expr import codes
 from toolgen.expr.tree import Completion as CheckedCompletion
 from toolgen.expr.tree import Design as CheckedDesign
@@ -131,10 +131,10 @@ class _Builder:
             self._values.run()
             tools = {tool_draft.tool.id: tool_draft.tool for draft in toolsets for tool_draft in draft.tools}
             services = [
-                changed(draft, transport=transports_of(draft.clause, draft.operations, report))
+                replace(draft, transport=transports_of(draft.clause, draft.operations, report))
                 for draft in services
             ]
-            toolsets = [changed(draft, toolset=self._bound(draft, tools, services)) for draft in toolsets]
+            toolsets = [replace(draft, toolset=self._bound(draft, tools, services)) for draft in toolsets]
             agents = self._agents(services, toolsets)
         checked = tuple(self._service(draft, toolsets, agents) for draft in services)
         if agents is not None:
@@ -207,14 +207,14 @@ class _Builder:
                 self._report, f"service {clause.name!r}", clause.description, clause.source
             ),
             methods=tuple(
-                changed(drafted.checked(), transport=draft.transport.methods.get(drafted.name))
+                replace(drafted.checked(), transport=draft.transport.methods.get(drafted.name))
                 for drafted in draft.operations
             ),
             toolsets=tuple(toolset.toolset for toolset in toolsets if toolset.service == clause.name),
             objects=tuple(draft.module.classes.values()),
             agents=agents.of(clause) if agents is not None else (),
             completions=tuple(
-                changed(completion, result=draft.completions_module.classes[completion.result.name])
+                replace(completion, result=draft.completions_module.classes[completion.result.name])
                 for completion in draft.completions
             ),
             completion_objects=tuple(draft.completions_module.classes.values()),
@@ -361,11 +361,11 @@ class _Builder:
                 binding = bind(tool, tool.bind, tool.operation, self._types.shared, self._report)
                 transport = transports[tool.operation.service].get(tool.operation.name)
                 facts = with_verb_hints(checked.facts, transport)
-                checked = changed(checked, binding=binding, facts=facts)
+                checked = replace(checked, binding=binding, facts=facts)
             if tool.deprecated:
                 checked = replaced(checked, tool.deprecated, design_tools, self._report)
             tools.append(checked)
-        return changed(draft.toolset, tools=tuple(tools), objects=tuple(draft.module.classes.values()))
+        return replace(draft.toolset, tools=tuple(tools), objects=tuple(draft.module.classes.values()))
 
 
 def _claim_surface(clause: Toolset, names: Identifiers) -> None:

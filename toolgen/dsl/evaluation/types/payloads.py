@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from toolgen.contract.record import changed
+from dataclasses import replace
+
 from toolgen.expr import codes
 from toolgen.shapes import naming
 from toolgen.shapes.fields import Field
@@ -35,7 +36,7 @@ def resolve_fields(
     written = [child for child in clause.children if isinstance(child, (DataTypeClause, str))]
     if not written:
         drawn = types.fields(clause.children, module, class_name, where, clause.source, projection)
-        return changed(drawn, open=clause.open)
+        return replace(drawn, open=clause.open)
     is_alone = len(clause.children) == 1
     if not is_alone:
         report.add(codes.MIXED_TYPE_AND_ATTRIBUTES, clause.source, what=where, name=clause_text(written[0]))
@@ -43,7 +44,7 @@ def resolve_fields(
     type_ = types.named_type(written[0], subject)
     if isinstance(type_, Type):
         taken = _fields_of_type(type_, types, projection)
-        return changed(taken, open=taken.open or clause.open, is_known=is_alone)
+        return replace(taken, open=taken.open or clause.open, is_known=is_alone)
     if isinstance(type_, JSONSchema):
         is_payload = isinstance(clause, Args | Payload)
         if clause.open:
@@ -79,7 +80,7 @@ def _fields_of_type(clause: Type, types: Types, projection: Projection) -> Resol
 def _renamed(field: Field, name: str) -> Field:
     """Return the field under a name; a title that was made of the old name is made of the new one."""
     title = naming.title(name) if field.title == naming.title(field.name) else field.title
-    return changed(field, name=name, title=title)
+    return replace(field, name=name, title=title)
 
 
 def _refuse_openness(clause: Attributes, report: Report) -> None:

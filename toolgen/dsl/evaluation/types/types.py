@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any as Anything
 from typing import Final, TypeAlias
 
-from toolgen.contract.record import changed, record
+from toolgen.contract.record import record
 from toolgen.expr import codes
 from toolgen.expr.source import Source
 from toolgen.shapes import naming
@@ -133,7 +134,7 @@ class Types:
         description = described(self._report, what, clause.description, clause.source)
         subject = Subject(what=repr(clause.name), source=clause.source, report=self._report)
         enum = enum_type(clause.values, None, subject, class_name)
-        return changed(enum, description=description) if enum else None
+        return replace(enum, description=description) if enum else None
 
     def _define(self, clause: Type) -> None:
         class_name = naming.class_name(clause.name)
@@ -259,7 +260,7 @@ class Types:
             return UNKNOWN
         subject = place.subject
         if not isinstance(clause, str) and clause.constraints:
-            subject = changed(subject, source=clause.source)
+            subject = replace(subject, source=clause.source)
         constraints = constraints_of(clause, outer, subject)
         match clause:
             case str():
@@ -379,7 +380,7 @@ class Types:
         else:
             where = f"branch {name!r} of {subject.what}"
             drawn = self.fields(resolved.children, place.module, class_name, where, resolved.source)
-            self._branches.define(branch, place.description, changed(drawn, open=resolved.open))
+            self._branches.define(branch, place.description, replace(drawn, open=resolved.open))
         return RefType(name=class_name)
 
 

@@ -6,10 +6,11 @@ They are read when their field is made and checked when all types are known.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from toolgen.contract.json_value import Json
-from toolgen.contract.record import changed, frozen_record
+from toolgen.contract.record import frozen_record
 from toolgen.expr import codes
 from toolgen.expr.source import Source
 from toolgen.shapes.constraints import LIMITS, constraints_in
@@ -79,7 +80,7 @@ class ValueChecks:
                 examples.append(value)
         if default is MISSING and not examples:
             return field
-        return changed(field, default=default, examples=tuple(examples))
+        return replace(field, default=default, examples=tuple(examples))
 
     def _default(self, field: Field, attribute: Attribute, module: Module) -> Json:
         """Return the default as JSON; a wrong one is reported, and still a default."""
