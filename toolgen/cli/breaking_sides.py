@@ -14,6 +14,7 @@ from toolgen.contract.json_pointer import tokens_of
 from toolgen.contract.record import frozen_record
 from toolgen.dsl import Agent, Args, Attribute, Breaks, Design, Return, Service, Tool, Toolset, build
 from toolgen.dsl.clause import Clause
+from toolgen.dsl.evaluation.clause_lookup import walk
 from toolgen.findings import NOWHERE, Format, Place
 
 from .config import Project
@@ -49,7 +50,8 @@ class Clauses:
         if keys[:2] == ["schema", "properties"] and len(keys) == 3:  # the new name of one that is renamed
             name = keys[2]
         parts = [each for each in tool.children if isinstance(each, _PARTS.get(part, Clause))]
-        attributes = (each for each in _inside(parts) if isinstance(each, Attribute) and each.name == name)
+        inside = (inner for each in parts for inner in walk(each, set()))
+        attributes = (each for each in inside if isinstance(each, Attribute) and each.name == name)
         return next(attributes, tool).source.located()
 
     def of_names(self, contract: Contract) -> Clauses:
@@ -98,7 +100,7 @@ def design_side(project: Project, format: Format | Literal["sarif"]) -> tuple[Si
             return Outcome(code=1, output=sarif_text(wrong), summary=summary)
         return reported(wrong, format, code=1, summary=summary)
     text = catalogue_text(evaluation.design)
-    agents = {clause.name: clause for clause in _inside(design) if isinstance(clause, Agent)}
+    agents = {clause.name: clause for clause in walk(design, set()) if isinstance(clause, Agent)}
     return side_of(text, project.design), Clauses(_tools_of(design), agents, design)
 
 
@@ -107,7 +109,7 @@ def _tools_of(design: Design) -> dict[str, Tool]:
     services = [each for each in design.children if isinstance(each, Service)]
     owners: dict[int, tuple[str, Toolset]] = {}
     listed = [(service, each) for service in services for each in service.children]
-    for service, clause in (*listed, *((each, inner) for each in services for inner in _inside(each))):
+    for service, clause in (*listed, *((each, inner) for each in services for inner in walk(each, set()))):
         if isinstance(clause, Toolset):
             owners.setdefault(id(clause), (service.name, clause))
     return {
@@ -146,20 +148,3 @@ def _listed(entry: Mapping[str, Any]) -> dict[str, Any]:
     result = entry.get("output") or entry.get("result", {}).get("schema")
     listed["inputSchema"] = entry["payload"].get("schema", True)
     return listed if result is None else {**listed, "outputSchema": result}
-
-
-def _inside(clause: Clause | list[Any]) -> Iterator[Any]:
-    """Yield a clause, or some, and all that stand in it, each once."""
-    waiting: list[Any] = [clause]
-    seen: set[int] = set()
-    while waiting:
-        value = waiting.pop(0)
-        if isinstance(value, Clause):
-            if id(value) not in seen:
-                seen.add(id(value))
-                yield value
-                waiting[:0] = [each for key, each in vars(value).items() if key != "source"]
-        elif isinstance(value, (list, tuple)):
-            waiting[:0] = value
-        elif isinstance(value, Mapping):
-            waiting[:0] = value.values()
