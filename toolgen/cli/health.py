@@ -14,7 +14,6 @@ from http import HTTPStatus
 from typing import Final, Literal
 
 from toolgen.contract.errors import ToolgenError
-from toolgen.contract.record import frozen_record
 from toolgen.ports.admission import PortLimits
 from toolgen.ports.connections import Port
 
@@ -27,25 +26,6 @@ _LIMITS: Final = PortLimits(
 )
 _REQUEST_LINE: Final = re.compile(rb"([A-Z]{1,20}) (/[!-~]*) HTTP/1\.[01]")
 _HEADER: Final = re.compile(rb"[!#-'*+.^-z|~0-9A-Z-]+:[\t -~\x80-\xff]*")
-
-
-@frozen_record(kw_only=False)
-class _Response:
-    status: HTTPStatus
-    text: str
-    has_body: bool = True
-
-    def as_bytes(self) -> bytes:
-        body = json.dumps({"status": self.text}).encode()
-        more = {
-            HTTPStatus.METHOD_NOT_ALLOWED: "Allow: GET, HEAD\r\n",
-            HTTPStatus.SERVICE_UNAVAILABLE: "Retry-After: 1\r\n",
-        }.get(self.status, "")
-        head = (
-            f"HTTP/1.1 {self.status.value} {self.status.phrase}\r\nContent-Type: application/json\r\n"
-            f"Content-Length: {len(body)}\r\n{more}Cache-Control: no-store\r\nConnection: close\r\n\r\n"
-        )
-        return head.encode() + (body if self.has_body else b"")
 
 
 @asynccontextmanager
@@ -91,30 +71,44 @@ class _Request(asyncio.Protocol):
         self._head += data
         end = self._head.find(b"\r\n\r\n")
         if end > _HEAD_BYTES or (end < 0 and len(self._head) > _HEAD_BYTES):
-            response = _Response(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "the request is too large")
+            response = _written(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "the request is too large")
         elif end < 0:
             return
         else:
             response = _response(self._head[:end], self._state)
-        self._transport.write(response.as_bytes())
+        self._transport.write(response)
         self._transport.close()
 
 
-def _response(head: bytes, state: Callable[[], WorkerState]) -> _Response:
+def _response(head: bytes, state: Callable[[], WorkerState]) -> bytes:
     line, *headers = head.split(b"\r\n")
     request = _REQUEST_LINE.fullmatch(line)
     if request is None or not all(map(_HEADER.fullmatch, headers)):
-        return _Response(HTTPStatus.BAD_REQUEST, "the request is not HTTP/1.1")
+        return _written(HTTPStatus.BAD_REQUEST, "the request is not HTTP/1.1")
     method, path = request.groups()
     if method not in (b"GET", b"HEAD"):
-        return _Response(HTTPStatus.METHOD_NOT_ALLOWED, "only GET and HEAD are allowed")
+        return _written(HTTPStatus.METHOD_NOT_ALLOWED, "only GET and HEAD are allowed")
     has_body = method == b"GET"
     match path:
         case b"/live":
-            return _Response(HTTPStatus.OK, state(), has_body)
+            return _written(HTTPStatus.OK, state(), has_body)
         case b"/ready":
             now = state()
             is_ready = HTTPStatus.OK if now == "ready" else HTTPStatus.SERVICE_UNAVAILABLE
-            return _Response(is_ready, now, has_body)
+            return _written(is_ready, now, has_body)
         case _:
-            return _Response(HTTPStatus.NOT_FOUND, "there are /live and /ready", has_body)
+            return _written(HTTPStatus.NOT_FOUND, "there are /live and /ready", has_body)
+
+
+def _written(status: HTTPStatus, text: str, has_body: bool = True) -> bytes:
+    """Return a response with its head."""
+    body = json.dumps({"status": text}).encode()
+    more = {
+        HTTPStatus.METHOD_NOT_ALLOWED: "Allow: GET, HEAD\r\n",
+        HTTPStatus.SERVICE_UNAVAILABLE: "Retry-After: 1\r\n",
+    }.get(status, "")
+    head = (
+        f"HTTP/1.1 {status.value} {status.phrase}\r\nContent-Type: application/json\r\n"
+        f"Content-Length: {len(body)}\r\n{more}Cache-Control: no-store\r\nConnection: close\r\n\r\n"
+    )
+    return head.encode() + (body if has_body else b"")
