@@ -284,14 +284,12 @@ def worker(
 
     Such as: toolgen worker --health 8080 --drain 60
     """
-    from .worker import WorkerOptions, run_worker
+    from .worker import run_worker
 
     if not isfinite(drain):
         raise typer.BadParameter(f"{drain} is no number of seconds", param_hint="--drain")
-    options = WorkerOptions(
-        queues=tuple(queue or ()), role=role, health=health, drain_s=drain, is_strict=strict
-    )
-    exit_after(run_worker(find_project(config), options))
+    project, queues = find_project(config), tuple(queue or ())
+    exit_after(run_worker(project, queues, role, health=health, drain_s=drain, is_strict=strict))
 
 
 @app.command()
@@ -312,10 +310,9 @@ def serve(
 
     Such as: toolgen serve --port 0 --session s-mira
     """
-    from .serve import SurfaceCommand, serve_project
+    from .serve import serve_project
 
-    command = SurfaceCommand(host=host, port=port, is_worker=worker, session=session)
-    exit_after(serve_project(find_project(config), command))
+    exit_after(serve_project(find_project(config), host, port, is_worker=worker, session=session))
 
 
 @app.command("test")

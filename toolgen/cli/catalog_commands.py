@@ -46,19 +46,18 @@ def schema(
     from toolgen.catalog.providers import DIALECTS
 
     from .outcome import print_outcome
-    from .schema import SchemaRequest, show_schemas
+    from .schema import ToolSource, show_schemas
 
-    if losses is False or tokenizer:
+    counts = losses is False or bool(tokenizer)
+    if not (dialect or counts):
+        raise typer.BadParameter(f"it is missing; one of: {', '.join(DIALECTS)}", param_hint="--for")
+    source = ToolSource(file=file, project=None if file else find_project(config))
+    if counts:
         from .token_counts import show_tokens
 
-        raise typer.Exit(print_outcome(show_tokens(file, config, dialect, tokenizer, format)))
-    if not dialect:
-        raise typer.BadParameter(f"it is missing; one of: {', '.join(DIALECTS)}", param_hint="--for")
-    project = None if file else find_project(config)
-    request = SchemaRequest(
-        file=file, project=project, dialect=dialect, tool=tool, is_losses=bool(losses), format=format
-    )
-    raise typer.Exit(print_outcome(show_schemas(request)))
+        raise typer.Exit(print_outcome(show_tokens(source, dialect, tokenizer, format)))
+    outcome = show_schemas(source, dialect, tool, is_losses=bool(losses), format=format)
+    raise typer.Exit(print_outcome(outcome))
 
 
 def lint(

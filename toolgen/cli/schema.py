@@ -23,76 +23,64 @@ if TYPE_CHECKING:
 
 
 @frozen_record
-class SchemaRequest:
-    """What is to be printed of which catalogue."""
+class ToolSource:
+    """A catalogue, or a project where it is None."""
 
     file: Path | None
-    """A catalogue; None for the tools of the project."""
     project: Project | None
-    dialect: str
-    tool: str
-    """Id or name; empty for all tools."""
-    is_losses: bool
-    format: Literal["text", "json"]
+
+    @property
+    def catalog(self) -> Path | None:
+        """The catalogue that is read; None for a project of functions alone."""
+        if self.file or not self.project:
+            return self.file
+        return self.project.catalog if self.project.design else None
 
 
-def show_schemas(request: SchemaRequest) -> Outcome:
+def show_schemas(
+    source: ToolSource, dialect: str, tool: str, *, is_losses: bool, format: Literal["text", "json"]
+) -> Outcome:
     """Return what stands under `tools` in a request, or the losses.
 
-    Budgets that the tools of a request share are shared by all of the catalogue, whichever are printed.
+    The tool is an id or a name, "" for all tools. Budgets that the tools of a request share are shared by all
+    of the catalogue, whichever are printed.
 
     Raises:
         ToolgenError: there is no such file, catalogue, dialect or tool.
     """
     try:
-        declared = declarations(list(tools_of(request)), request.dialect)
+        declared = declarations(list(tools_of(source)), dialect)
     except EntryError as error:
-        raise no_catalogue(request, error) from error
-    projections = [
-        projection
-        for projection in declared.projections
-        if request.tool in ("", projection.id, projection.tool)
-    ]
-    if request.tool and not projections:
-        place = _catalog(request) or "the project"
-        raise ToolgenError(f"{place} has no tool {request.tool!r}", hint="pass the id or the name of one")
+        raise no_catalogue(source, error) from error
+    projections = [each for each in declared.projections if tool in ("", each.id, each.tool)]
+    if tool and not projections:
+        place = source.catalog or "the project"
+        raise ToolgenError(f"{place} has no tool {tool!r}", hint="pass the id or the name of one")
     declared = replace(declared, projections=tuple(projections))
-    lines = (
-        list(_losses(declared, request.format))
-        if request.is_losses
-        else [_fragment(declared, request.format)]
-    )
+    lines = _losses(declared, format) if is_losses else [_fragment(declared, format)]
     return Outcome(code=0, output="\n".join(lines), summary=_summary(declared))
 
 
-def no_catalogue(request: SchemaRequest, error: EntryError) -> ToolgenError:
+def no_catalogue(source: ToolSource, error: EntryError) -> ToolgenError:
     """Return the error of a catalogue with an entry that is none."""
-    message = f"{_catalog(request)} is no catalogue of tools: {error.message}"
+    message = f"{source.catalog} is no catalogue of tools: {error.message}"
     return ToolgenError(message, hint="pass a tool_schemas.json")
 
 
-def _catalog(request: SchemaRequest) -> Path | None:
-    """Return the catalogue that is read; None for a project of functions alone."""
-    if request.file or not request.project:
-        return request.file
-    return request.project.catalog if request.project.design else None
-
-
-def tools_of(request: SchemaRequest) -> Iterator[Mapping[str, Any] | ToolSpec[Any, Any]]:
+def tools_of(source: ToolSource) -> Iterator[Mapping[str, Any] | ToolSpec[Any, Any]]:
     """Yield the tools of the catalogue, and those of the project's functions."""
-    if file := _catalog(request):
-        yield from _loaded(file).tools
-    if request.project and request.project.functions:
+    if source.catalog:
+        yield from _loaded(source.catalog).tools
+    if source.project and source.project.functions:
         from .function_toolsets import function_toolsets  # imports the author's code
 
-        for toolset in function_toolsets(request.project):
+        for toolset in function_toolsets(source.project):
             yield from (tool.spec for tool in toolset.bound)
 
 
-def agents_of(request: SchemaRequest) -> tuple[Mapping[str, Any], ...]:
+def agents_of(source: ToolSource) -> tuple[Mapping[str, Any], ...]:
     """Return what the catalogue says of its agents: `id`, and `tools` by `id` and `name`."""
-    file = _catalog(request)
-    return _loaded(file).agents if file else ()
+    return _loaded(source.catalog).agents if source.catalog else ()
 
 
 def _loaded(file: Path) -> Catalogue:

@@ -9,8 +9,8 @@ from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any
 
 from toolgen.contract.errors import ToolgenError
-from toolgen.contract.record import frozen_record
 from toolgen.ports.loopback import is_loopback
+from toolgen.runs import DRAIN_S
 from toolgen.runtime import CallMeta, Runtime
 from toolgen.shapes.naming import title
 
@@ -26,21 +26,11 @@ if TYPE_CHECKING:
     from toolgen.adapters.mcp import MCPServer
 
 
-@frozen_record
-class SurfaceCommand:
-    """What the options say."""
-
-    host: str = "127.0.0.1"
-    port: int = 8765
-    is_worker: bool = True
-    """This process executes the runs; else it is a client of another one."""
-    session: str = "local"
-    """The session of calls that name none."""
-    drain_s: float = 30.0
-
-
-async def serve_project(project: Project, command: SurfaceCommand) -> int:
+async def serve_project(project: Project, host: str, port: int, *, is_worker: bool, session: str) -> int:
     """Serve until the process is asked to end, let calls end, and return 0.
+
+    Where it `is_worker`, this process executes the runs; else it is a client of another one. The session is
+    that of calls that name none.
 
     Raises:
         ToolgenError: other machines could reach it, nobody can listen there, or another process executes the
@@ -49,32 +39,32 @@ async def serve_project(project: Project, command: SurfaceCommand) -> int:
     from toolgen.adapters.http import Caller, HTTPSurface, SurfaceOptions
     from toolgen.adapters.http.serving import StartToken, serve_surface, served_app
 
-    if not is_loopback(command.host):
+    if not is_loopback(host):
         raise ToolgenError(
-            f"{command.host} is reached by other machines, and one token is for one person",
+            f"{host} is reached by other machines, and one token is for one person",
             hint="mount HTTPSurface in an application that knows who calls, or forward the port",
         )
     gc.set_threshold(*SERVER_THRESHOLD)
     async with AsyncExitStack() as stack:
         runtime = await stack.enter_async_context(project_runtime(project))
-        if command.is_worker:
+        if is_worker:
             ready_planners(runtime)
         else:
             runtime.runs.be_client()
         await stack.enter_async_context(runtime)
         gc.freeze()  # what a server begins with is no garbage
         name, version = design_name(project)
-        token = StartToken(Caller(id=user_name() or "local", session_id=command.session, sees_all=True))
+        token = StartToken(Caller(id=user_name() or "local", session_id=session, sees_all=True))
         options = SurfaceOptions()
         surface = HTTPSurface(runtime, caller=token, options=options, design=name, version=version)
-        served = _mcp_server(runtime, name, version, command.session)
+        served = _mcp_server(runtime, name, version, session)
         further = [] if served is None else [_mcp_app(served, token)]
         await serve_surface(
             served_app(surface, token, options, further=further),
-            command.host,
-            command.port,
+            host,
+            port,
             options,
-            close=lambda: _drain(surface, served, command.drain_s),
+            close=lambda: _drain(surface, served),
             on_ready=lambda url: _show(url, token, has_mcp=served is not None),
         )
     return 0
@@ -99,20 +89,20 @@ def _mcp_app(served: MCPServer, token: StartToken) -> Any:
     return http_app(served, verify=lambda bearer: meta if token.is_given(bearer) else None)
 
 
-async def _drain(surface: HTTPSurface, served: MCPServer | None, seconds: float) -> None:
-    """End all streams, and let calls end for at most so many seconds; then they are cancelled."""
+async def _drain(surface: HTTPSurface, served: MCPServer | None) -> None:
+    """End all streams, and let calls end for some time; then they are cancelled."""
     from toolgen.adapters.http.serving import drained
 
     if served is None:
-        await drained(surface, seconds)
+        await drained(surface, DRAIN_S)
         return
     served.end_streams()
-    await asyncio.gather(drained(surface, seconds), _ended(served, seconds))
+    await asyncio.gather(drained(surface, DRAIN_S), _ended(served))
 
 
-async def _ended(served: MCPServer, seconds: float) -> None:
+async def _ended(served: MCPServer) -> None:
     try:
-        async with asyncio.timeout(seconds):
+        async with asyncio.timeout(DRAIN_S):
             await served.executing.ended()
     except TimeoutError:
         return

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from toolgen.catalog.entry import tool_entry
@@ -13,9 +12,8 @@ from toolgen.contract.json_value import compact
 from toolgen.contract.printable import printable
 from toolgen.contract.tokens import BYTES_OF_TOKEN, declaration_text, estimated_tokens
 
-from .config import find_project
 from .outcome import Outcome
-from .schema import SchemaRequest, agents_of, no_catalogue, tools_of
+from .schema import ToolSource, agents_of, no_catalogue, tools_of
 
 
 class _Row(NamedTuple):
@@ -24,9 +22,7 @@ class _Row(NamedTuple):
     tokens: int
 
 
-def show_tokens(
-    file: Path | None, config: Path | None, dialect: str, tokenizer: str, format: Literal["text", "json"]
-) -> Outcome:
+def show_tokens(source: ToolSource, dialect: str, tokenizer: str, format: Literal["text", "json"]) -> Outcome:
     """Return a line for each tool, toolset and agent, with the tokens that its declarations are.
 
     With a dialect the declarations of that provider are counted, else name, description and schema.
@@ -34,12 +30,8 @@ def show_tokens(
     Raises:
         ToolgenError: there is no such file, catalogue, dialect or tokenizer.
     """
-    project = None if file else find_project(config)
-    request = SchemaRequest(
-        file=file, project=project, dialect=dialect, tool="", is_losses=False, format=format
-    )
     count = _tokenizer(tokenizer) if tokenizer else estimated_tokens
-    rows = list(_rows(request, count))
+    rows = list(_rows(source, dialect, count))
     if format == "json":
         lines = [compact(row._asdict()) for row in rows]
     else:
@@ -49,9 +41,9 @@ def show_tokens(
     return Outcome(code=0, output="\n".join(lines), summary=f"tokens {total:,} ({how})")
 
 
-def _rows(request: SchemaRequest, count: Callable[[str], int]) -> Iterator[_Row]:
+def _rows(source: ToolSource, dialect: str, count: Callable[[str], int]) -> Iterator[_Row]:
     """Yield the tools, the largest first, then the toolsets and the agents."""
-    tokens = {id_: count(text) for id_, text in _texts(request).items()}
+    tokens = {id_: count(text) for id_, text in _texts(source, dialect).items()}
     for id_ in sorted(tokens, key=lambda id_: -tokens[id_]):
         yield _Row("tool", id_, tokens[id_])
     toolsets: dict[str, int] = {}
@@ -60,23 +52,23 @@ def _rows(request: SchemaRequest, count: Callable[[str], int]) -> Iterator[_Row]
         toolsets[toolset] = toolsets.get(toolset, 0) + number
     for toolset in sorted(filter(None, toolsets)):
         yield _Row("toolset", toolset, toolsets[toolset])
-    for agent in agents_of(request):
+    for agent in agents_of(source):
         ids = [tool["id"] for tool in agent["tools"]]
         yield _Row("agent", agent["id"], sum(tokens.get(id_, 0) for id_ in ids))
 
 
-def _texts(request: SchemaRequest) -> Mapping[str, str]:
+def _texts(source: ToolSource, dialect: str) -> Mapping[str, str]:
     """Return by id what a request says of each tool; those that the provider runs are not counted.
 
     Raises:
         ToolgenError: an entry of the catalogue is none.
     """
-    tools = list(tools_of(request))
+    tools = list(tools_of(source))
     try:
-        declared = declarations(tools, request.dialect or "openai").projections
+        declared = declarations(tools, dialect or "openai").projections
     except EntryError as error:
-        raise no_catalogue(request, error) from error
-    if request.dialect:
+        raise no_catalogue(source, error) from error
+    if dialect:
         return {tool.id or tool.tool: compact(tool.declaration) for tool in declared}
     entries = [tool if isinstance(tool, Mapping) else tool_entry(tool.record()) for tool in tools]
     return {str(entry.get("id") or entry["name"]): _text(entry) for entry in entries if "payload" in entry}

@@ -12,7 +12,6 @@ from typing import Final
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.logs import logger
-from toolgen.contract.record import frozen_record
 from toolgen.runs import DRAIN_S, DrainingEngine, Engine, EngineError, QueueEngine, WorkerRole
 from toolgen.runtime import Runtime
 
@@ -34,19 +33,6 @@ _MOST_WAITS: Final = 1_000
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
 log = logger("toolgen.cli")
-
-
-@frozen_record
-class WorkerOptions:
-    """What the options say."""
-
-    queues: tuple[str, ...] = ()
-    role: WorkerRole = "all"
-    health: str = ""
-    """`HOST:PORT`; "" for no endpoint."""
-    drain_s: float = DRAIN_S
-    is_strict: bool = False
-    """Whether code that is older than the design is refused."""
 
 
 class Worker:
@@ -96,26 +82,36 @@ class Worker:
             log.log(logging.WARNING if is_broken else logging.INFO, "the worker: %s", state)
 
 
-async def run_worker(project: Project, options: WorkerOptions) -> int:
+async def run_worker(
+    project: Project,
+    queues: tuple[str, ...],
+    role: WorkerRole,
+    *,
+    health: str,
+    drain_s: float,
+    is_strict: bool,
+) -> int:
     """Execute runs until SIGINT or SIGTERM, let calls end, and return 0; a second signal ends the process.
+
+    `health` is `HOST:PORT`, "" for no endpoint; `is_strict` refuses code that is older than the design.
 
     Raises:
         ToolgenError: the runtime keeps no runs, another worker has them, or an option does not fit.
     """
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    worker = Worker(options.drain_s)
+    worker = Worker(drain_s)
     gc.set_threshold(*SERVER_THRESHOLD)
     async with AsyncExitStack() as stack:
         stack.enter_context(_on_signal(worker.end))
         log.info("the worker: starting")
-        if options.health:
-            host, port = host_and_port("--health", options.health)
+        if health:
+            host, port = host_and_port("--health", health)
             url = await stack.enter_async_context(serve_health(host, port, lambda: worker.state))
             log.info("health: %s/live and %s/ready", url, url)
-        runtime = await stack.enter_async_context(project_runtime(project, is_strict=options.is_strict))
+        runtime = await stack.enter_async_context(project_runtime(project, is_strict=is_strict))
         ready_planners(runtime)
         engine = durable_engine(runtime)
-        _assign(engine, options)
+        _assign(engine, queues, role, drain_s)
         await stack.enter_async_context(runtime)
         await stack.enter_async_context(_naming_changed_tools(runtime, engine))
         gc.freeze()  # what a server begins with is no garbage
@@ -153,15 +149,15 @@ def _state_of(engine: Engine, stores: StoreWatch) -> WorkerState:
     return "ready" if stores.is_reachable else "store unreachable"
 
 
-def _assign(engine: Engine, options: WorkerOptions) -> None:
+def _assign(engine: Engine, queues: tuple[str, ...], role: WorkerRole, drain_s: float) -> None:
     """Give the options to an engine that has queues.
 
     Raises:
         ToolgenError: they name some, and it has none.
     """
     if isinstance(engine, QueueEngine):
-        engine.assign(queues=options.queues, role=options.role, drain_s=options.drain_s)
-    elif options.queues or options.role != "all":
+        engine.assign(queues=queues, role=role, drain_s=drain_s)
+    elif queues or role != "all":
         raise ToolgenError(
             f"the engine {engine.name!r} takes its work from no queues",
             hint="leave out --queue and --role; one worker executes all runs of a file",
