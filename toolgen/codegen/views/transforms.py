@@ -192,8 +192,7 @@ class _Direction:
             elif assignment.computed == "truncated":
                 yield f"{field_name(assignment.target.name)}={_truncated(mapping, self._tool)}"
             elif assignment.source is not None:
-                is_set = parameter == "payload" and assignment.source in self._tool.injected
-                yield self._converter.argument(assignment, assignment.source, parameter, is_set=is_set)
+                yield self._converter.argument(assignment, assignment.source, parameter)
 
     def _artifact(self, artifact: ArtifactSource, source: str) -> FunctionView:
         target = next(other.type for other in self._tool.artifacts if other.kind == artifact.kind)
@@ -249,16 +248,13 @@ class Converter:
         self._target = target
         self._functions = functions
 
-    def argument(self, assignment: Assignment, source: Field, parameter: str, *, is_set: bool) -> str:
-        """Return the keyword argument of an assignment with a source.
-
-        `is_set` says that the source holds a value although no document does: it is injected.
-        """
+    def argument(self, assignment: Assignment, source: Field, parameter: str) -> str:
+        """Return the keyword argument of an assignment with a source."""
         target = assignment.target
         name, attribute = field_name(target.name), field_name(source.name)
         expression = f"{parameter}.{attribute}"
         value = self.value(assignment.conversion, target, expression)
-        if not may_be_none(source) or is_set:
+        if not may_be_none(source):
             return f"{name}={value}"
         if null_is_a_value(target.type):
             if target.required or not may_be_absent(source):

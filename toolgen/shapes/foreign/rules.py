@@ -246,12 +246,10 @@ class Rules:
             return bound_issue(keys, bound, kind.limit, of_object=actual == "object")
         match kind:
             case Kind.Type(types=types):
-                # Of a type and a choice among values, the validator may name the type only.
+                # Of a type and an enum, the validator may name the type only.
                 node = self._around(error.schema_path)
                 if isinstance(options := node.get("enum"), list):
                     return _choice(keys, options, node, actual)
-                if "const" in node:
-                    return _choice(keys, [node["const"]], node, actual)
                 return type_issue(keys, without_null(tuple(types)), actual)
             case Kind.Enum(options=options):
                 return _choice(keys, options, self._around(error.schema_path), actual)
