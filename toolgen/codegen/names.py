@@ -74,10 +74,7 @@ def apart(names: Mapping[str, str], taken: Collection[str], word: str) -> dict[s
 
 def stub_module(toolset: Toolset) -> str:
     """Return the name under which a stub imports the toolset; a method of this name would hide it."""
-    name, methods = module_name(toolset.name), {method_name(tool.name) for tool in toolset.tools}
-    while name in methods:
-        name += "_toolset"
-    return name
+    return free(module_name(toolset.name), {method_name(tool.name) for tool in toolset.tools})
 
 
 def to_method_payload(tool: Tool) -> str:

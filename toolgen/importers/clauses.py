@@ -238,7 +238,7 @@ class _Writer:
         if required:
             yield Named("required", literal(True))
         title = node.get("title", "")
-        if naming.words(title) not in ([], naming.words(key)):
+        if naming.words(title) not in ((), naming.words(key)):
             yield Named("title", Text(title))
         fitting = [each for each in examples if self._holds(node, each)] if isinstance(examples, list) else ()
         if fitting:

@@ -75,7 +75,7 @@ class Notes:
         begin, end = text[:_COMPARED], text[-_COMPARED:]
         if not text or any(each.startswith(begin) or each.endswith(end) for each in texts):
             return True
-        words = naming.words(text) if len(text) < _COMPARED else []
+        words = naming.words(text) if len(text) < _COMPARED else ()
         return bool(words) and any(naming.words(each) == words for each in texts if len(each) < _COMPARED)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
@@ -24,39 +24,34 @@ class CoreShapes:
             return Shape(types=types)
         if kind in _OBJECTS:
             return self._object(schema, schema.get("config", {})) if has_members else _OBJECT
-        if (read := _WRAPPERS.get(kind)) is not None and schema.get("on_error", "raise") == "raise":
-            return read(self, schema, has_members)
-        return ANY
-
-    def _inner(self, schema: Any, has_members: bool) -> Shape:
-        return self.of(schema["schema"], has_members=has_members)
-
-    def _reference(self, schema: Any, has_members: bool) -> Shape:
-        definition = self._definitions.get(schema["schema_ref"])
-        return ANY if definition is None else self.of(definition, has_members=has_members)
-
-    def _document(self, schema: Any, has_members: bool) -> Shape:
-        return self.of(schema["json_schema"], has_members=has_members)
-
-    def _chain(self, schema: Any, has_members: bool) -> Shape:
-        """Return the shape of the first step, or the values of a last step that is a choice."""
-        first, last = schema["steps"][0], schema["steps"][-1]
-        return self.of(last if last["type"] == "literal" else first, has_members=has_members)
-
-    def _literal(self, schema: Any, has_members: bool) -> Shape:
-        return scalars(schema["expected"])
-
-    def _nullable(self, schema: Any, has_members: bool) -> Shape:
-        return union_shape((self.of(schema["schema"], has_members=False), _NULL))
-
-    def _union(self, schema: Any, has_members: bool) -> Shape:
-        choices = choices_of(schema)
-        if len(choices) == 1:
-            return self.of(choices[0], has_members=has_members)
-        return union_shape(self.of(choice, has_members=False) for choice in choices)
-
-    def _tagged(self, schema: Any, has_members: bool) -> Shape:
-        return _OBJECT
+        if schema.get("on_error", "raise") != "raise":
+            return ANY
+        match kind:
+            case "definitions" | "default" | "function-after":
+                return self.of(schema["schema"], has_members=has_members)
+            case "definition-ref":
+                definition = self._definitions.get(schema["schema_ref"])
+                return ANY if definition is None else self.of(definition, has_members=has_members)
+            case "json-or-python":
+                return self.of(schema["json_schema"], has_members=has_members)
+            case "chain":  # its first step, or the values of a last step that is a choice
+                first, last = schema["steps"][0], schema["steps"][-1]
+                return self.of(last if last["type"] == "literal" else first, has_members=has_members)
+            case "literal":
+                return scalars(schema["expected"])
+            case "nullable":
+                return union_shape((self.of(schema["schema"], has_members=False), _NULL))
+            case "union":
+                choices = choices_of(schema)
+                if len(choices) == 1:
+                    return self.of(choices[0], has_members=has_members)
+                return union_shape(self.of(choice, has_members=False) for choice in choices)
+            case "tagged-union":
+                return _OBJECT
+            case "model" | "dataclass":
+                return self._class(schema, has_members)
+            case _:
+                return ANY
 
     def _class(self, schema: Any, has_members: bool) -> Shape:
         """Return the shape of a model or a dataclass; ANY of one that author's code constructs."""
@@ -128,20 +123,6 @@ _TYPES: Final[Mapping[str, frozenset[str]]] = {
     "dict": frozenset({"object"}),
 }
 _OBJECTS: Final = frozenset({"model-fields", "typed-dict", "dataclass-args"})
-_WRAPPERS: Final[Mapping[str, Callable[[CoreShapes, Any, bool], Shape]]] = {
-    "definitions": CoreShapes._inner,
-    "definition-ref": CoreShapes._reference,
-    "default": CoreShapes._inner,
-    "function-after": CoreShapes._inner,
-    "nullable": CoreShapes._nullable,
-    "json-or-python": CoreShapes._document,
-    "chain": CoreShapes._chain,
-    "literal": CoreShapes._literal,
-    "union": CoreShapes._union,
-    "tagged-union": CoreShapes._tagged,
-    "model": CoreShapes._class,
-    "dataclass": CoreShapes._class,
-}
 
 
 def choices_of(schema: Any) -> list[Any]:

@@ -34,13 +34,9 @@ _MOST_NAMES: Final = 16_384
 """Names that are made once, however often they stand in a design."""
 
 
-def words(name: str) -> list[str]:
-    """Return the words of a name: `listDevices`, `list-devices` and `list_devices` give the same."""
-    return list(_words(name))
-
-
 @lru_cache(_MOST_NAMES)
-def _words(name: str) -> tuple[str, ...]:
+def words(name: str) -> tuple[str, ...]:
+    """Return the words of a name: `listDevices`, `list-devices` and `list_devices` give the same."""
     return tuple(word.lower() for word in _WORD.findall(_readable(name)))
 
 
