@@ -31,6 +31,7 @@ from .config import Project
 from .outcome import Outcome, render_diagnostics
 from .references import Side, read_side
 from .sarif import sarif_text
+from .terminal import counted
 
 BreakingFormat: TypeAlias = Literal["text", "json", "github", "sarif"]
 
@@ -115,11 +116,10 @@ def show_difference(request: BreakingRequest, *, is_baseline: bool = False) -> O
         lines += [f"### {heading}", "", *sentences, ""]
     if not groups:
         lines += ["Nothing changed.", ""]
-    count = len(compared.changes)
     return Outcome(
         code=0,
         output="\n".join(lines).rstrip("\n"),
-        summary=f"{count} change{'' if count == 1 else 's'}; needs a {step_of(compared.changes)} version",
+        summary=f"{counted(len(compared.changes), 'change')}; needs a {step_of(compared.changes)} version",
     )
 
 
@@ -280,7 +280,7 @@ def _summary(compared: _Comparison, judged: Sequence[Judged], refused: int) -> s
         return f"no changes since {compared.before.name}"
     before, after = compared.before.contract.version, compared.after.contract.version
     versions = f"was {before or 'none'}, is {after or 'none'}"
-    count = f"{len(judged)} change{'' if len(judged) == 1 else 's'} since {compared.before.name}"
+    count = f"{counted(len(judged), 'change')} since {compared.before.name}"
     needed = f"needs a {step_of(compared.changes)} version"
     undecided = sum(each.change.rule.is_undecided for each in judged)
     return f"{count}: {refused} refused, {undecided} undecided; {needed} ({versions})"
@@ -312,5 +312,4 @@ def _as_baseline(changes: Iterable[Change]) -> Outcome:
     """Return the names of the changes that break somebody, or cannot be told, as a baseline."""
     names = sorted({_recorded_name(each) for each in changes if each.breaks or each.rule.is_undecided})
     text = json.dumps({"format": _BASELINE, "changes": names}, indent=1)
-    count = f"{len(names)} change{'' if len(names) == 1 else 's'}"
-    return Outcome(code=0, output=text, summary=f"{count} accepted by the baseline")
+    return Outcome(code=0, output=text, summary=f"{counted(len(names), 'change')} accepted by the baseline")

@@ -31,7 +31,7 @@ from .problem_codes import (
     OUTPUT_UNRECORDED,
 )
 from .sources import imported_sources, require_resolved
-from .terminal import has_colours
+from .terminal import counted, has_colours
 
 if TYPE_CHECKING:
     from .output_plan import OutputPlan
@@ -154,7 +154,7 @@ def diff_output(project: Project, format: Format = "text") -> Outcome:
         return Outcome(
             code=1,
             output=unified_diff(changes, colour=has_colours(sys.stdout)),
-            summary=f"{_count(len(changes), 'file')} would change; nothing was written",
+            summary=f"{counted(len(changes), 'file')} would change; nothing was written",
         )
 
 
@@ -197,7 +197,7 @@ def _read_files(project: Project, loaded: _Loaded) -> dict[str, str]:
 
 def _design_outcome(diagnostics: tuple[Finding, ...], format: Format) -> Outcome:
     errors = sum(not diagnostic.is_warning for diagnostic in diagnostics)
-    summary = f"{_count(errors, 'error')}; nothing was generated"
+    summary = f"{counted(errors, 'error')}; nothing was generated"
     return reported(diagnostics, format, code=1, summary=summary)
 
 
@@ -216,11 +216,7 @@ def _new_stubs(plan: OutputPlan) -> list[str]:
         done.append(f"{len(new)} new stubs in {plan.stub_folder}")
     elif new:
         done.append(f"new stub{'s' if len(new) > 1 else ''} {', '.join(new)}")
-    return [*done, f"{_count(len(plan.stubs.edits), 'stub')} extended"] if plan.stubs.edits else done
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    return [*done, f"{counted(len(plan.stubs.edits), 'stub')} extended"] if plan.stubs.edits else done
 
 
 def differences(out: Path, comparison: Comparison) -> list[Finding]:

@@ -38,8 +38,8 @@ from .import_changes import contract_changes
 from .import_request import Chosen, ImportRequest, is_name, located_source, name_of
 from .new_files import write_new_files
 from .outcome import Outcome, reported
-from .reimporting import TAKE_LOCK, counted, last_import, planned_update, stored_lock
-from .terminal import show_progress
+from .reimporting import TAKE_LOCK, counts_of, last_import, planned_update, stored_lock
+from .terminal import counted, show_progress
 
 _LARGE_BYTES: Final = 500_000
 _LACKING: Final = "the design lacks something of the source (--allow-losses exits 0)"
@@ -85,7 +85,7 @@ def import_tools(request: ImportRequest) -> Outcome:
     texts = {source.file.name: lock.module, **schemas, lock_path(source.file).name: lock_text(lock)}
     write_new_files(source.file.parent, texts, is_forced=request.is_forced)
     is_failed = any(map(is_loss, findings)) and not request.may_lose
-    parts = [f"imported {_number(design.imported, 'tool')}", *([faults] if faults else ())]
+    parts = [f"imported {counted(design.imported, 'tool')}", *([faults] if faults else ())]
     parts += [_LACKING] if is_failed else []
     return reported(
         findings,
@@ -170,13 +170,13 @@ def _follow(
     if effects:
         notes += _breaking(source, last, lock, schemas)
     file = _shown(source.file)
-    counts = ", ".join(counted(effects))
+    counts = ", ".join(counts_of(effects))
     if request.is_check and not effects:
         return Outcome(code=0, summary=f"{file} is up to date with {request.source}", is_current=True)
     if request.is_check:
         summary = f"{request.source} has changed: {counts}; run without --check to update the design"
         if all(effect.is_old for effect in effects):
-            conflicts = _number(len(effects), "open conflict")
+            conflicts = counted(len(effects), "open conflict")
             summary = f"{file} is up to date with {request.source}, but has {conflicts}"
         return reported(changes, request.format, code=1, notes=notes, summary=summary)
     if stuck and request.is_strict:
@@ -184,7 +184,7 @@ def _follow(
         return reported([*findings, *changes], request.format, code=1, notes=notes, summary=summary)
     replace_files(update.edits)
     is_lacking = (len(stuck) > 0 or any(map(is_loss, findings))) and not request.may_lose
-    parts = [f"imported {_number(source.design.imported, 'tool')}", counts or f"{file} is up to date"]
+    parts = [f"imported {counted(source.design.imported, 'tool')}", counts or f"{file} is up to date"]
     counted_findings = _counted([each for each in findings if not each.is_warning], findings)
     advice = "resolve what is in conflict with --resolve" if is_open else _LACKING if is_lacking else ""
     return reported(
@@ -339,7 +339,7 @@ def _next_steps(file: Path, schemas: list[str]) -> tuple[str, ...]:
         f"{_shown(Path(lock_path(file)))}: what was imported, so that the next import keeps what you edit"
     )
     if schemas:
-        count = _number(len(schemas), "schema")
+        count = counted(len(schemas), "schema")
         lines.append(f"{_shown((out / schemas[0]).parent)}: {count} that clauses cannot express")
     dotted = [part for part in Path(_shown(out)).parts if part not in (os.curdir, os.sep)]
     inside = all(part.isidentifier() for part in dotted)
@@ -356,10 +356,6 @@ def _shown(path: Path) -> str:
 
 def _counted(errors: list[Finding], findings: list[Finding]) -> str:
     warnings = len(findings) - len(errors)
-    parts = [_number(len(errors), "error")] if errors else []
-    parts += [_number(warnings, "warning")] if warnings else []
+    parts = [counted(len(errors), "error")] if errors else []
+    parts += [counted(warnings, "warning")] if warnings else []
     return ", ".join(parts)
-
-
-def _number(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -20,6 +20,7 @@ from toolgen.shapes.design.schema import SchemaParts
 from .config import Project
 from .load import load_design
 from .outcome import Outcome, reported
+from .terminal import counted
 
 _LEVELS: Final[Mapping[str, Setting]] = {level: level for level in get_args(Setting)}
 
@@ -45,8 +46,8 @@ def lint_tools(project: Project | None, file: Path | None, format: Format, *, is
     errors = sum(not finding.is_warning for finding in linted.findings)
     warnings = len(linted.findings) - errors
     notes = [f"{tool}: {code} is suppressed: {reason}" for tool, code, reason in linted.suppressed]
-    counts = f"{_count(errors, 'error')}, {_count(warnings, 'warning')}, {len(notes)} suppressed"
-    summary = f"{_count(len(tools), 'tool')}: {counts}"
+    counts = f"{counted(errors, 'error')}, {counted(warnings, 'warning')}, {len(notes)} suppressed"
+    summary = f"{counted(len(tools), 'tool')}: {counts}"
     code = 1 if errors or (is_strict and warnings) else 0
     return reported(linted.findings, format, code=code, notes=notes, summary=summary)
 
@@ -133,7 +134,3 @@ def lint_settings(project: Project | None) -> LintSettings:
                     hint=f'write "off", "warning" or "error"{number}',
                 )
     return LintSettings(levels=levels, limits=limits)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -16,6 +16,7 @@ from toolgen.runs import RunWait
 from toolgen.runtime import Runtime, ToolSpec, ToolValidationError
 
 from .runtime import specs_of
+from .terminal import counted
 
 if TYPE_CHECKING:
     from toolgen.compatibility import ParkedCall
@@ -49,18 +50,14 @@ def changed_tools(runtime: Runtime, waits: Iterable[RunWait]) -> list[str]:
             again[call.tool] += 1
     return [
         *(
-            f"{_counted(number)} of {tool} cannot go on here: its contract changed"
+            f"{counted(number, 'waiting call')} of {tool} cannot go on here: its contract changed"
             for tool, number in refused.items()
         ),
         *(
-            f"{_counted(number)} of {tool} will be asked again: its contract changed"
+            f"{counted(number, 'waiting call')} of {tool} will be asked again: its contract changed"
             for tool, number in again.items()
         ),
     ]
-
-
-def _counted(number: int) -> str:
-    return f"{number} waiting call{'' if number == 1 else 's'}"
 
 
 def _fits(spec: ToolSpec[Any, Any], call: FrozenCall) -> bool:

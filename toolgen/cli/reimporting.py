@@ -331,7 +331,7 @@ def _effect(change: Change, design: Path, *, is_check: bool) -> Effect:
     )
 
 
-def counted(effects: Collection[Effect]) -> Iterator[str]:
+def counts_of(effects: Collection[Effect]) -> Iterator[str]:
     """Yield how many effects there are of each kind."""
     counts = Counter(effect.kind for effect in effects)
     words: dict[ChangeKind, str] = {"conflict": "in conflict", "declined": "not taken"}

@@ -22,6 +22,7 @@ from .mcp_settings import ServerSettings, header_of, recorded
 from .new_files import write_new_files
 from .outcome import Outcome
 from .project_place import settings_of
+from .terminal import counted
 
 _SUFFIX = ".mcp.json"
 _MOST_SENTENCES = 20
@@ -68,8 +69,7 @@ def lock_server(request: LockRequest) -> Outcome:
     before = _text_of(file)
     if request.is_check:
         return _compared(file, before, lock)
-    count = len(lock.tools)
-    tools = f"{count} tool{'' if count == 1 else 's'}"
+    tools = counted(len(lock.tools), "tool")
     if before == text:
         return Outcome(code=0, summary=f"{file} is up to date: {tools}", is_current=True)
     is_ours = before is not None and _is_lock(before)

@@ -18,6 +18,11 @@ Listing: TypeAlias = Literal["text", "json"]
 _TOKEN: Final = re.compile(r'(?P<text>"(?:[^"\\]|\\.)*")(?P<colon>:)?|[^\s{}\[\],:"]+')
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number of things: `1 tool`, `3 tools`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def has_colours(stream: TextIO) -> bool:
     """Return whether to colour the output of a stream; NO_COLOR turns colours off (no-color.org)."""
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
