@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import field
 from typing import Any, Final
 
@@ -27,7 +27,9 @@ _LONG: Final = 4_096
 _PART: Final = re.compile(r"\{\{|\}\}|\{([^{}]*)\}")
 _LONGEST_SHOWN: Final = 200
 """Characters of one value that a person is shown."""
-_TEXT: Final = bytes(code for code in range(256) if code not in b'[]{}"')
+_PIECE: Final = 2**16
+"""Bytes that are measured at a time, so that a document takes no more memory than it has already."""
+_NO_BRACKETS: Final = bytes(code for code in range(256) if code not in b"[]{}")
 _AS_ARRAYS: Final = bytes.maketrans(b"{}", b"[]")
 
 
@@ -90,8 +92,16 @@ class LimitExceeded:
     """A limit that a document exceeds."""
 
     limit: int
-    message: str
-    """Sentence for the model: "must have at most 64 bytes, not 80"."""
+    what: str
+    """What it has too many of, such as "bytes of JSON"."""
+    size: int | None = None
+    """How many it has; None where that was not counted."""
+
+    @property
+    def message(self) -> str:
+        """Sentence for the model: "must have at most 64 bytes of JSON, not 80"."""
+        counted = "" if self.size is None else f", not {self.size}"
+        return f"must have at most {self.limit} {self.what}{counted}"
 
 
 def exceeded_limit(data: bytes | str, limits: Limits) -> LimitExceeded | None:
@@ -100,18 +110,15 @@ def exceeded_limit(data: bytes | str, limits: Limits) -> LimitExceeded | None:
     if size > limits.bytes // LONGEST_CHARACTER and isinstance(data, str):
         size = len(data.encode(errors="replace"))
     if size > limits.bytes:
-        message = f"must have at most {limits.bytes} bytes of JSON, not {size}"
-        return LimitExceeded(limit=limits.bytes, message=message)
+        return LimitExceeded(limit=limits.bytes, what="bytes of JSON", size=size)
     is_deep = _opens_more(data, limits.depth)
     if (
         size > limits.keys
         and (keys := count_keys(data, limits.keys, None if is_deep else limits.depth)) > limits.keys
     ):
-        message = f"must have at most {limits.keys} keys and items in all, not {keys}"
-        return LimitExceeded(limit=limits.keys, message=message)
-    if is_deep and _is_deeper(_without_escapes(data), limits.depth):
-        message = f"must have at most {limits.depth} arrays and objects inside one another"
-        return LimitExceeded(limit=limits.depth, message=message)
+        return LimitExceeded(limit=limits.keys, what="keys and items in all", size=keys)
+    if is_deep and _is_deeper(data, limits.depth):
+        return LimitExceeded(limit=limits.depth, what="arrays and objects inside one another")
     return None
 
 
@@ -123,7 +130,7 @@ def count_keys(data: bytes | str, most: int, opened: int | None = None) -> int:
     if opened is None:
         opened = _count(data, "{") + _count(data, "[")
     bound = _count(data, ",") + opened
-    return bound if bound <= most else _keys(_without_escapes(data))
+    return bound if bound <= most else _keys(data)
 
 
 def _opens_more(data: bytes | str, most: int) -> bool:
@@ -146,32 +153,42 @@ def _count(data: bytes | str, character: str) -> int:
     return data.count(character) if isinstance(data, str) else data.count(character.encode())
 
 
-def _without_escapes(data: bytes | str) -> bytes:
-    """Return a JSON document in whose strings no quote stands."""
-    data = data if isinstance(data, bytes) else data.encode(errors="replace")
-    for escape in (b"\\\\", b'\\"'):  # in this order: an escaped backslash escapes no quote
-        if escape in data:
-            data = data.replace(escape, b"")
-    return data
-
-
-def _keys(plain: bytes) -> int:
+def _keys(data: bytes | str) -> int:
     """Return the number of members and items: one a comma, and one more for each array or object with any."""
-    values = b"0".join(plain.replace(b'""', b"0").split(b'"')[::2]).translate(None, b" \t\r\n")
-    empty = values.count(b"{}") + values.count(b"[]")
-    return values.count(b",") + values.count(b"{") + values.count(b"[") - empty
+    keys, last = 0, b""
+    for values in _values(data):
+        keys += values.count(b",") + values.count(b"{") + values.count(b"[")
+        joined = last + values  # a bracket may be closed in the next piece
+        keys -= joined.count(b"{}") + joined.count(b"[]")
+        last = joined[-1:]
+    return keys
 
 
-def _is_deeper(plain: bytes, depth: int) -> bool:
+def _is_deeper(data: bytes | str, depth: int) -> bool:
     """Return whether arrays and objects are nested deeper than that."""
-    # Two quotes with nothing between them change nothing, whichever strings they belong to.
-    quoted = plain.translate(_AS_ARRAYS, _TEXT).replace(b'""', b"")
-    left = b"".join(quoted.split(b'"')[::2])
+    left = b"".join(values.translate(_AS_ARRAYS, _NO_BRACKETS) for values in _values(data))
+    if left.count(b"[") != left.count(b"]"):
+        return False  # no JSON, which its decoder refuses
     for _ in range(depth):
-        inner, left = left, left.replace(b"[]", b"")
-        if len(left) == len(inner):  # none is left, or what is left is never closed, and no JSON
-            return False
+        left = left.replace(b"[]", b"")
     return b"[]" in left
+
+
+def _values(data: bytes | str) -> Iterator[bytes]:
+    """Yield a document in pieces without blanks, with 0 in the place of its strings."""
+    data = data if isinstance(data, bytes) else data.encode(errors="replace")
+    start, is_text = 0, False
+    while start < len(data):
+        piece = data[start : start + _PIECE]
+        if (len(piece) - len(piece.rstrip(b"\\"))) % 2 and len(piece) > 1:  # none ends within an escape
+            piece = piece[:-1]
+        start += len(piece)
+        for escape in (b"\\\\", b'\\"'):  # in this order: an escaped backslash escapes no quote
+            piece = piece.replace(escape, b"")
+        parts = piece.split(b'"')
+        outside = parts[is_text::2]
+        is_text ^= len(parts) % 2 == 0
+        yield b"0".join([*outside, b""] if is_text else outside).translate(None, b" \t\r\n")
 
 
 def portable_text(text: str) -> str:

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from tests.selection import first
-from toolgen.adapters.mcp import scanning
 from toolgen.adapters.mcp.scanning import cut_to_depth, exceeded, id_of, is_answer, without_lone_surrogates
+from toolgen.contract import limits
 from toolgen.contract.limits import Limits
 
 TEXTS = ["", 'a"b\\', '{"[,]}"', '\\\\"', "é,", "x" * 40]
@@ -40,7 +40,7 @@ def depth(value: Any) -> int:
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("piece", first([7, 64, 2**16]))
 def test_keys_and_depth_are_exact(piece: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scanning, "_PIECE", piece)
+    monkeypatch.setattr(limits, "_PIECE", piece)
     seed = random.Random(piece)
     for _ in range(500):
         value = document(seed)

@@ -1,30 +1,23 @@
 """What a message of MCP holds, measured before the SDK decodes it, in both directions.
 
 A decoder makes an object of each brace, so that the bytes of a message say little of what it costs. The work
-here is linear in the bytes, and ends at the first limit that is exceeded; what is no JSON is left to the
-decoder.
+here is linear in the bytes; what is no JSON is left to the decoder.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from toolgen.contract.limits import Limits
+from toolgen.contract.limits import Limits, exceeded_limit
 
 ROOM_KEYS: Final = 1_000
 """Keys and items of a message beside those of the document in it, such as of its `_meta`."""
 ROOM_DEPTH: Final = 8
-_PIECE: Final = 2**16
-"""Bytes that are measured at once; what they become takes a multiple of it."""
 _ENDS: Final = 2**10
 """Bytes at the beginning and at the end in which an id is looked for."""
-_NO_BRACKETS: Final = bytes(code for code in range(256) if code not in b"[]{}")
-_BLANKS: Final = b" \t\r\n"
-_AS_ARRAYS: Final = bytes.maketrans(b"{}", b"[]")
 _BRACKET: Final = re.compile(rb"[\[{\]}]")
 _ESCAPED_PAIR: Final = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}")
 _ESCAPED_SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F]")
@@ -40,59 +33,11 @@ def message_limits(document: Limits, size_bytes: int) -> Limits:
 
 
 def exceeded(message: bytes, limits: Limits) -> str | None:
-    """Return what a message has too much of, such as "more than 64 bytes"; None where it has not."""
-    if len(message) > limits.bytes:
-        return f"more than {limits.bytes} bytes"
-    if b"\0" in message:  # quotes of UTF-16 are found in other characters too
-        return "a null byte, which JSON in UTF-8 has not"
-    opened = message.count(b"{") + message.count(b"[")
-    is_full = opened + message.count(b",") > limits.keys
-    if not is_full and opened <= limits.depth:
-        return None
-    return _measured(message, limits)
-
-
-def _measured(message: bytes, limits: Limits) -> str | None:
-    """Return what `exceeded` does, counted exactly."""
-    keys, is_text, last = 0, 0, b""
-    brackets: list[bytes] = []
-    for piece in _pieces(message):
-        parts = piece.split(b'"')
-        values = b"0".join(parts[is_text::2]).translate(None, _BLANKS)
-        is_text = (is_text + len(parts) - 1) % 2
-        joined = last + values  # a bracket may be closed in the next piece
-        keys += values.count(b",") + values.count(b"{") + values.count(b"[")
-        keys -= joined.count(b"{}") + joined.count(b"[]")
-        last = b"0" if is_text else joined[-1:]
-        if keys - (last in (b"{", b"[")) > limits.keys:
-            return f"more than {limits.keys} keys and items in all"
-        brackets.append(values.translate(_AS_ARRAYS, _NO_BRACKETS))
-    if _is_deeper(b"".join(brackets), limits.depth):
-        return f"more than {limits.depth} arrays and objects inside one another"
-    return None
-
-
-def _is_deeper(brackets: bytes, depth: int) -> bool:
-    if brackets.count(b"]") > brackets.count(b"["):
-        return False  # no JSON, which its decoder refuses
-    for _ in range(depth):
-        inner, brackets = brackets, brackets.replace(b"[]", b"")
-        if len(brackets) == len(inner):
-            return False
-    return b"[]" in brackets
-
-
-def _pieces(message: bytes) -> Iterator[bytes]:
-    """Yield the message in pieces, in whose strings no quote stands; none ends within an escape."""
-    start = 0
-    while start < len(message):
-        piece = message[start : start + _PIECE]
-        if (len(piece) - len(piece.rstrip(b"\\"))) % 2 and len(piece) > 1:
-            piece = piece[:-1]
-        start += len(piece)
-        for escape in (b"\\\\", b'\\"'):  # in this order: an escaped backslash escapes no quote
-            piece = piece.replace(escape, b"")
-        yield piece
+    """Return what a message has too much of, such as "more than 64 bytes of JSON"; None where it has not."""
+    if (excess := exceeded_limit(message, limits)) is not None:
+        return f"more than {excess.limit} {excess.what}"
+    # Quotes of UTF-16 are found in other characters too.
+    return "a null byte, which JSON in UTF-8 has not" if b"\0" in message else None
 
 
 def cut_to_depth(message: bytes, limits: Limits) -> bytes:

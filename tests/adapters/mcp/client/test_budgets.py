@@ -181,7 +181,7 @@ def asking(method: str, form: object) -> bytes:
 @pytest.mark.parametrize(
     ("form", "reason"),
     [
-        ("a" * 2**18, "has more than 262144 bytes"),
+        ("a" * 2**18, "has more than 262144 bytes of JSON"),
         ([0] * 10_001, "has more than 10000 keys and items in all"),
     ],
 )
