@@ -1,20 +1,16 @@
 """The records of the surface, from which its OpenAPI document has their schemas.
 
-What is empty is left out, but for what is required here. Times are seconds since 1970.
+What is empty is left out, but for what is required here. Times are seconds since 1970. Fields may be added; a
+client passes over those that it does not know.
 """
 
 from __future__ import annotations
 
 from typing import Any, Literal, NotRequired
 
-from pydantic import ConfigDict, with_config
 from typing_extensions import TypedDict
 
-_DESCRIBED = ConfigDict(use_attribute_docstrings=True, extra="allow")
-"""Fields may be added; a client passes over those that it does not know."""
 
-
-@with_config(_DESCRIBED)
 class Issue(TypedDict):
     """One fault of one value of a document."""
 
@@ -30,7 +26,6 @@ class Issue(TypedDict):
     limit: NotRequired[Any]
 
 
-@with_config(_DESCRIBED)
 class ProblemRecord(TypedDict):
     """Problem details (RFC 9457)."""
 
@@ -46,7 +41,6 @@ class ProblemRecord(TypedDict):
     """Arguments that the tool accepts."""
 
 
-@with_config(_DESCRIBED)
 class Bounds(TypedDict):
     """How much of the data a bounded result shows."""
 
@@ -57,7 +51,6 @@ class Bounds(TypedDict):
     next_cursor: NotRequired[str]
 
 
-@with_config(_DESCRIBED)
 class ArtifactRecord(TypedDict):
     """Full data beside a result, which no model sees."""
 
@@ -79,7 +72,6 @@ class ArtifactRecord(TypedDict):
     tool_call_id: NotRequired[str]
 
 
-@with_config(_DESCRIBED)
 class Suspension(TypedDict):
     """A call that waits for a person or for work elsewhere, a question of a planner, or a pause."""
 
@@ -115,7 +107,6 @@ class Suspension(TypedDict):
     """Which question of its call it is."""
 
 
-@with_config(_DESCRIBED)
 class Retry(TypedDict):
     """How a call may be repaired, or made again."""
 
@@ -124,7 +115,6 @@ class Retry(TypedDict):
     after_s: NotRequired[float]
 
 
-@with_config(_DESCRIBED)
 class CallFailure(TypedDict):
     """Why a call has no result."""
 
@@ -139,7 +129,6 @@ class CallFailure(TypedDict):
     retry: NotRequired[Retry]
 
 
-@with_config(_DESCRIBED)
 class Step(TypedDict):
     """One step of a call."""
 
@@ -147,7 +136,6 @@ class Step(TypedDict):
     duration_s: float
 
 
-@with_config(_DESCRIBED)
 class Call(TypedDict):
     """A call and its result."""
 
@@ -173,7 +161,6 @@ class Call(TypedDict):
     trace: NotRequired[list[Step]]
 
 
-@with_config(_DESCRIBED)
 class Answered(TypedDict):
     """What an answer led to."""
 
@@ -185,7 +172,6 @@ class Answered(TypedDict):
     """The call whose result it led to; a planner has none."""
 
 
-@with_config(_DESCRIBED)
 class Usage(TypedDict):
     """What a run cost."""
 
@@ -195,7 +181,6 @@ class Usage(TypedDict):
     duration_s: float
 
 
-@with_config(_DESCRIBED)
 class Run(TypedDict):
     """A run of an agent, or of a call."""
 
@@ -229,7 +214,6 @@ class Run(TypedDict):
     tool_calls: NotRequired[int]
 
 
-@with_config(_DESCRIBED)
 class SessionRecord(TypedDict):
     """A conversation."""
 
@@ -243,7 +227,6 @@ class SessionRecord(TypedDict):
     labels: NotRequired[dict[str, str]]
 
 
-@with_config(_DESCRIBED)
 class MessageCall(TypedDict):
     """A call that a planner made."""
 
@@ -253,7 +236,6 @@ class MessageCall(TypedDict):
     arguments: Any
 
 
-@with_config(_DESCRIBED)
 class MessageAnswer(TypedDict):
     """The result of a call, as the planner read it."""
 
@@ -266,7 +248,6 @@ class MessageAnswer(TypedDict):
     resolved_by: NotRequired[str]
 
 
-@with_config(_DESCRIBED)
 class MessageRecord(TypedDict):
     """A message of a conversation: of a person, of a planner, or the results of calls."""
 
@@ -277,7 +258,6 @@ class MessageRecord(TypedDict):
     answers: NotRequired[list[MessageAnswer]]
 
 
-@with_config(_DESCRIBED)
 class TurnRecord(TypedDict):
     """A run of a conversation with its messages."""
 
@@ -288,7 +268,6 @@ class TurnRecord(TypedDict):
     messages: list[MessageRecord]
 
 
-@with_config(_DESCRIBED)
 class Transcript(TypedDict):
     """A conversation with its messages."""
 
@@ -296,7 +275,6 @@ class Transcript(TypedDict):
     turns: list[TurnRecord]
 
 
-@with_config(_DESCRIBED)
 class AgentRecord(TypedDict):
     """An agent."""
 
@@ -305,14 +283,12 @@ class AgentRecord(TypedDict):
     """Wire names of the tools of its design."""
 
 
-@with_config(_DESCRIBED)
 class AgentPage(TypedDict):
     """The agents, in the order of registration."""
 
     agents: list[AgentRecord]
 
 
-@with_config(_DESCRIBED)
 class SuspensionPage(TypedDict):
     """Suspensions, oldest first."""
 
@@ -321,7 +297,6 @@ class SuspensionPage(TypedDict):
     """What `after` is for the next page."""
 
 
-@with_config(_DESCRIBED)
 class RunPage(TypedDict):
     """Runs, newest first."""
 
@@ -329,7 +304,6 @@ class RunPage(TypedDict):
     next: NotRequired[str]
 
 
-@with_config(_DESCRIBED)
 class SessionPage(TypedDict):
     """Sessions, newest first."""
 
