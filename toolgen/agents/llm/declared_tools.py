@@ -6,20 +6,16 @@ rewriting is left out, for these tools alone.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from functools import cache
 from typing import Any, Final
 
 from pydantic_ai.models import Model, ModelRequestParameters
-from pydantic_ai.models.fallback import FallbackModel
-from pydantic_ai.models.wrapper import WrapperModel
 from pydantic_ai.tools import ToolDefinition
 
 from toolgen.catalog.providers import Projection
 
-from .wrappers import inner_models, rewrapped
+from .wrappers import class_named, inner_models
 
 _KEY: Final = "toolgen_declaration"
 """Key of the declaration in the metadata of a definition."""
@@ -29,7 +25,7 @@ _PLAIN: Final = "openai"
 """The dialect for models of unknown wires, which pydantic-ai rewrites further."""
 
 
-class _DeclaredModel(Model):
+class DeclaredModel(Model):
     """A model that sends declarations untouched; the class of the author's model is its other base."""
 
     def customize_request_parameters(
@@ -65,23 +61,9 @@ _DIALECTS: Final[Mapping[str, tuple[str, str]]] = {
 """Dialects without and with strict tools by pydantic-ai's class."""
 
 
-def with_declared_tools(model: Model) -> Model:
-    """Return a model that sends declarations as they are where its wire is known, else the model itself.
-
-    The author's own stays as it is.
-    """
-    if isinstance(model, WrapperModel):
-        return rewrapped(model, with_declared_tools(model.wrapped))
-    if isinstance(model, FallbackModel):
-        router = copy.copy(model)
-        router.models = [with_declared_tools(inner) for inner in model.models]
-        return router
-    made = _declared_class(type(model)) if _is_own_wire(model) else None
-    if made is None or isinstance(model, _DeclaredModel):
-        return model
-    own = copy.copy(model)
-    own.__class__ = made  # the same model, with the same provider and settings
-    return own
+def declaring(model: Model) -> type[Model] | None:
+    """Return the class that lets a model send declarations as they are; None where its wire is not known."""
+    return DeclaredModel if _is_own_wire(model) and class_named(model, _DIALECTS) else None
 
 
 def dialect_of(model: Model, *, strict: bool) -> str:
@@ -97,7 +79,7 @@ def known_dialect(model: Model, *, strict: bool) -> str | None:
 
 def definitions(model: Model, projections: Iterable[Projection]) -> list[ToolDefinition]:
     """Return the tools as pydantic-ai takes them, with the declarations where the model sends them."""
-    is_declared = all(isinstance(inner, _DeclaredModel) for inner in inner_models(model))
+    is_declared = all(isinstance(inner, DeclaredModel) for inner in inner_models(model))
     return [_definition(projection, is_declared=is_declared) for projection in projections]
 
 
@@ -113,11 +95,10 @@ def _definition(projection: Projection, *, is_declared: bool) -> ToolDefinition:
 
 
 def _dialect(model: Model, *, strict: bool) -> str | None:
-    for base in type(model).__mro__:
-        if base.__name__ in _DIALECTS and _is_own_wire(model):
-            held, plain = _DIALECTS[base.__name__]
-            return held if strict and _can_be_strict(model) else plain
-    return None
+    if declaring(model) is None:
+        return None
+    held, plain = _DIALECTS[class_named(model, _DIALECTS)]
+    return held if strict and _can_be_strict(model) else plain
 
 
 def _can_be_strict(model: Model) -> bool:
@@ -130,14 +111,6 @@ def _can_be_strict(model: Model) -> bool:
 def _is_own_wire(model: Model) -> bool:
     """Return whether the provider is the one whose wire format it is, and not one that is like it."""
     return model.system in _STRICT_SYSTEMS or model.system.startswith(("anthropic", "google"))
-
-
-@cache
-def _declared_class(kind: type[Model]) -> type[Model] | None:
-    for base in kind.__mro__:
-        if base.__name__ in _DIALECTS and base.__module__.startswith("pydantic_ai."):
-            return type(kind.__name__, (_DeclaredModel, kind), {})
-    return None
 
 
 def _declaration(tool: ToolDefinition) -> dict[str, Any]:

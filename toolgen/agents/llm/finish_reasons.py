@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, Final, Literal, Self
 
 from pydantic_ai.messages import ModelResponse
-from pydantic_ai.models import Model, StreamedResponse
-from pydantic_ai.models.fallback import FallbackModel
+from pydantic_ai.models import StreamedResponse
 from pydantic_ai.models.wrapper import WrapperModel
-
-from .wrappers import rewrapped
 
 FinishReason = Literal["complete", "length", "filtered", "malformed", "broken"]
 """`length`: at the limit of its tokens. `filtered`: by a content filter, or the model refused. `malformed`:
@@ -115,7 +111,7 @@ def monitor_stream(stream: StreamedResponse) -> StreamMonitor:
     return closings
 
 
-class _MonitoredModel(WrapperModel):
+class MonitoredModel(WrapperModel):
     """A model whose streams are watched from their first event on."""
 
     @asynccontextmanager
@@ -123,20 +119,6 @@ class _MonitoredModel(WrapperModel):
         async with self.wrapped.request_stream(*args, **more) as stream:
             monitor_stream(stream)
             yield stream
-
-
-def monitored_model(model: Model) -> Model:
-    """Wrap a model so that its streams are monitored from their first event.
-
-    The author's own stays as it is.
-    """
-    if isinstance(model, WrapperModel):
-        return rewrapped(model, monitored_model(model.wrapped))
-    if isinstance(model, FallbackModel):
-        router = copy.copy(model)
-        router.models = [_MonitoredModel(monitored_model(inner)) for inner in model.models]
-        return router
-    return model
 
 
 def finish_reason_of(

@@ -24,7 +24,7 @@ from .declared_tools import dialect_of
 from .failures import interrupted_error, planner_error
 from .finish_reasons import FinishReason, StreamMonitor, finish_reason_of, monitor_stream
 from .streaming import StreamReporter
-from .wrappers import inner_models, unwrapped
+from .wrappers import class_named, inner_models, unwrapped
 
 _PROVIDERS: Final = {
     "azure": "azure.ai.openai",
@@ -75,7 +75,7 @@ class ModelClient:
         self._streams = stream and _can_stream(model)
         self._needs_reason = require_finish_reason
         self._needs_raw_finish_reason = any(
-            _is_class_named(inner, "OpenAIChatModel") for inner in inner_models(model)
+            class_named(inner, ("OpenAIChatModel",)) for inner in inner_models(model)
         )
 
     async def request(
@@ -172,11 +172,6 @@ def _merge_responses(before: ModelResponse | None, piece: ModelResponse) -> Mode
     return replace(piece, parts=[*before.parts, *piece.parts])
 
 
-def _is_class_named(model: Model, name: str) -> bool:
-    """Return whether a model is of a class, by name: it can be imported only where its SDK is installed."""
-    return any(base.__name__ == name for base in type(model).__mro__)
-
-
 def _no_retry_setting(model: Model) -> ModelSettings:
     """Return the setting that limits the SDK to one attempt, as engines retry; none where it is set."""
     model = unwrapped(model)
@@ -201,7 +196,7 @@ def _is_streamed_anyway(model: Model, settings: ModelSettings) -> bool:
         return most is None or most > _MOST_UNSTREAMED
 
     return any(
-        _is_class_named(inner, "AnthropicModel") and may_be_long(inner) for inner in inner_models(model)
+        class_named(inner, ("AnthropicModel",)) and may_be_long(inner) for inner in inner_models(model)
     )
 
 

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import copy
 import difflib
 import re
 from collections.abc import Callable
+from functools import cache
 from typing import Any, Final, cast, get_args
 from urllib.parse import urlsplit
 
 from pydantic_ai.exceptions import UserError
 from pydantic_ai.models import KnownModelName, Model, infer_model
+from pydantic_ai.models.fallback import FallbackModel
+from pydantic_ai.models.wrapper import WrapperModel
 from pydantic_ai.providers import Provider, infer_provider_class
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.ports.loopback import is_loopback
 
 from ..planner.model_names import ModelName
-from .declared_tools import with_declared_tools
-from .finish_reasons import monitored_model
-from .verbatim import with_verbatim_tools
+from .declared_tools import declaring
+from .finish_reasons import MonitoredModel
+from .verbatim import verbatim_class
 
 _VARIABLE: Final = re.compile(r"`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)`")
 _NO_KEY: Final = "none"
@@ -38,7 +42,32 @@ def find_model(model: Model | str) -> Model:
         name = getattr(chosen, "__name__", repr(chosen))
         hint = 'write "openai:gpt-5", or give an instance of a model class of pydantic-ai'
         raise ToolgenError(f"{name} is no model", hint=hint)
-    return monitored_model(with_verbatim_tools(with_declared_tools(chosen)))
+    return _prepared(chosen)
+
+
+def _prepared(model: Model) -> Model:
+    """Return a model whose streams are monitored from their first event, and which sends tools as they are.
+
+    The author's own stays as it is.
+    """
+    if isinstance(model, WrapperModel):
+        inner = _prepared(model.wrapped)
+        return model if inner is model.wrapped else _with(model, "wrapped", inner)
+    if isinstance(model, FallbackModel):
+        return _with(model, "models", [MonitoredModel(_prepared(inner)) for inner in model.models])
+    kinds = tuple(kind for kind in (verbatim_class(model), declaring(model)) if kind is not None)
+    return _with(model, "__class__", _mixed(type(model), kinds)) if kinds else model
+
+
+def _with(model: Model, name: str, value: object) -> Model:
+    own = copy.copy(model)
+    setattr(own, name, value)
+    return own
+
+
+@cache
+def _mixed(kind: type[Model], others: tuple[type[Model], ...]) -> type[Model]:
+    return type(kind.__name__, (*others, kind), {})
 
 
 def _named(name: str) -> Model:

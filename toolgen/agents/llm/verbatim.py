@@ -6,23 +6,20 @@ Anthropic and Google, whose models have no such setting, they are added where th
 
 from __future__ import annotations
 
-import copy
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any, Final
 
 from pydantic import ValidationError
 from pydantic_ai.models import Model, ModelRequestParameters
-from pydantic_ai.models.wrapper import WrapperModel
 from pydantic_ai.native_tools import AbstractNativeTool
 from pydantic_ai.settings import ModelSettings
 from pydantic_core import to_json
 
 from toolgen.contract.json_value import Json
 
-from .wrappers import rewrapped, unwrapped
+from .wrappers import class_named, unwrapped
 
 _VERSION: Final = re.compile(r"_\d{8}$")
 _NAMES: Final[Mapping[str, str]] = {"text_editor": "str_replace_based_edit_tool"}
@@ -161,36 +158,16 @@ def without_version(kind: str) -> str:
     return _VERSION.sub("", kind)
 
 
-def with_verbatim_tools(model: Model) -> Model:
-    """Return a model that takes verbatim tools where its wire has a place for them, else the model itself.
-
-    The author's own stays as it is.
-    """
-    if isinstance(model, VerbatimModel):
-        return model
-    if isinstance(model, WrapperModel):
-        return rewrapped(model, with_verbatim_tools(model.wrapped))
-    made = _verbatim_class(type(model))
-    if made is None:
-        return model
-    own = copy.copy(model)
-    own.__class__ = made  # the same model, with the same provider and settings
-    return own
+def verbatim_class(model: Model) -> type[VerbatimModel] | None:
+    """Return the class that lets a model take verbatim tools; None where its wire has no place for them."""
+    carrier = _CARRIERS.get(class_named(model, _CARRIERS))
+    return carrier[0] if carrier is not None and hasattr(model, carrier[1]) else None
 
 
 def verbatim_model_of(model: Model) -> VerbatimModel | None:
     """Return the model inside that takes verbatim tools; None where it does not."""
     model = unwrapped(model)
     return model if isinstance(model, VerbatimModel) else None
-
-
-@cache
-def _verbatim_class(kind: type[Model]) -> type[Model] | None:
-    for base in kind.__mro__:
-        if base.__name__ in _CARRIERS and base.__module__.startswith("pydantic_ai."):
-            mixin, method = _CARRIERS[base.__name__]
-            return type(kind.__name__, (mixin, kind), {}) if hasattr(kind, method) else None
-    return None
 
 
 def _split_tools(

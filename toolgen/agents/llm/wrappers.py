@@ -1,22 +1,12 @@
-"""Models of pydantic-ai that wrap another model."""
+"""The models that stand for others in pydantic-ai, and its classes, which need the SDKs of providers."""
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 from pydantic_ai.models import Model
 from pydantic_ai.models.fallback import FallbackModel
 from pydantic_ai.models.wrapper import WrapperModel
-
-
-def rewrapped(wrapper: WrapperModel, inner: Model) -> WrapperModel:
-    """Return a wrapper of the inner model; the same one where that is what it wraps, else a copy."""
-    if inner is wrapper.wrapped:
-        return wrapper
-    made = copy.copy(wrapper)
-    made.wrapped = inner
-    return made
 
 
 def unwrapped(model: Model) -> Model:
@@ -34,3 +24,12 @@ def inner_models(model: Model) -> Iterator[Model]:
             yield from inner_models(inner)
     else:
         yield model
+
+
+def class_named(model: Model, names: Container[str]) -> str:
+    """Return which class of pydantic-ai with one of these names a model is of; "" where it is of none.
+
+    A class can be imported only where its SDK is installed.
+    """
+    bases = (base for base in type(model).__mro__ if base.__module__.startswith("pydantic_ai."))
+    return next((base.__name__ for base in bases if base.__name__ in names), "")
