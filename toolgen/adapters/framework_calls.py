@@ -185,7 +185,15 @@ class FrameworkCalls(Generic[C]):
             checkpoint=checkpoint,
             is_detached=lambda: caller.is_detached,
         )
-        return self._call(tool, arguments, meta, name if call_id else None, caller)
+        return FrameworkCall(
+            snapshot=self.snapshot,
+            tool=tool,
+            arguments=arguments,
+            meta=meta,
+            name=name if call_id else None,
+            caller=caller,
+            callers=self._callers,
+        )
 
     def require_turn(self, may_ask: Collection[str] = ()) -> None:
         """Raise for a framework that knows no place of a call, if the facts of all calls have no turn.
@@ -212,26 +220,10 @@ class FrameworkCalls(Generic[C]):
         self, context: C, tool: str, arguments: Mapping[str, object] | str, tool_call_id: str
     ) -> FrameworkCall:
         """Return a call whose id the framework does not know, so that it cannot make it again."""
-        meta = self.meta_of(context, tool_call_id)
-        return self._call(tool, arguments, meta, None, _Caller())
-
-    def _call(
-        self,
-        tool: str,
-        arguments: Mapping[str, object] | str,
-        meta: CallMeta,
-        name: CallName | None,
-        caller: _Caller,
-    ) -> FrameworkCall:
-        return FrameworkCall(
-            snapshot=self.snapshot,
-            tool=tool,
-            arguments=arguments,
-            meta=meta,
-            name=name,
-            caller=caller,
-            callers=self._callers,
-        )
+        call = self.named(context, tool, arguments, "")
+        if call.meta.tool_call_id:
+            return call
+        return replace(call, meta=replace(call.meta, tool_call_id=tool_call_id))
 
 
 @frozen_record
