@@ -17,10 +17,9 @@ from toolgen.events.document import logged_event
 from toolgen.events.hub import Events
 from toolgen.runs import Engine, UnknownRunError
 
-from .loop.documents import RunFacts
+from .loop.documents import RunFacts, event_ids
 from .owner import has_facts
 from .recent_runs import RecentRuns
-from .run_facts import event_ids
 
 LAST = "run_stream_end"
 """Type of the last event of each run."""

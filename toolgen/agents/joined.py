@@ -23,11 +23,10 @@ from .activities.call_activities import result_of_run
 from .erasing import Retention
 from .host import AgentHost
 from .loop.calls import empty_document
-from .loop.documents import LOOP, Failure, RunDocument, RunInput, as_plain_json
+from .loop.documents import LOOP, Failure, RunDocument, RunInput, as_plain_json, event_ids
 from .output import child_artifacts, documents_so_far, status_of
 from .owner import facts_of_run, has_facts, is_of_agent
 from .resolving import resolve
-from .run_facts import event_ids
 from .runs import Runs
 
 

@@ -31,13 +31,6 @@ def meta_of(run_id: str, facts: RunFacts, tool_call_id: str = "") -> CallMeta:
     )
 
 
-def event_ids(facts: RunFacts | None) -> dict[str, Json]:
-    """Return the ids that the events of a run have, which those of its engine lack; none without facts."""
-    if facts is None:
-        return {}
-    return {"session_id": facts["session_id"], "turn_id": facts["turn_id"], "agent_id": facts["agent"]}
-
-
 def first_facts(agent: str, policy: dict[str, Json], meta: CallMeta, options: RunOptions) -> RunFacts:
     """Return the facts of a run that nobody called: of a turn, or of a client without a session."""
     facts = _facts(agent, policy, meta)

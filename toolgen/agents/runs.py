@@ -18,7 +18,7 @@ from toolgen.waiting.asking import answer_question
 from toolgen.waiting.errors import BadAnswerError, TamperedSuspensionError, UnsealedSuspensionError
 
 from .host import AgentHost
-from .loop.documents import TRANSFER
+from .loop.documents import TRANSFER, event_ids
 from .output import (
     Awaiting,
     RunArtifact,
@@ -36,7 +36,7 @@ from .owner import Owner, has_facts, is_of_agent, is_same_or_descendant
 from .planner.messages import UserMessage
 from .planner.portable import portable_text
 from .registered_agents import check_restrictions
-from .run_facts import RunOptions, event_ids, first_facts
+from .run_facts import RunOptions, first_facts
 from .sessions.sessions import SessionError, Turn, check_ids
 
 T = TypeVar("T")

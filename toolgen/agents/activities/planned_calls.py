@@ -15,7 +15,7 @@ from toolgen.calls.toolsets.snapshot import Snapshot
 from toolgen.contract.limits import truncate_text
 from toolgen.contract.names import SESSION
 from toolgen.contract.tasks import in_pieces
-from toolgen.events.document import as_json
+from toolgen.events.document import as_json, ids_of
 from toolgen.events.event_reporter import planned_start
 from toolgen.events.records import AssistantReply, Event, PlannerThought, PlanRetry, ToolArgsDelta
 from toolgen.runs import ActivityInfo
@@ -230,13 +230,5 @@ class PlanEvents:
         return truncate_text(portable_text(text), self._limit)
 
     def _tell(self, event: Event, tool_call_id: str = "") -> None:
-        meta = self._meta
-        document = as_json(event)
-        document |= {
-            "time": self._clock(),
-            "run_id": meta.run_id,
-            "session_id": meta.session_id,
-            "turn_id": meta.turn_id,
-            "tool_call_id": tool_call_id,
-        }
-        self._emit(document)
+        ids = {**ids_of(self._meta), "tool_call_id": tool_call_id}
+        self._emit({**as_json(event), **ids, "time": self._clock()})

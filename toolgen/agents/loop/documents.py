@@ -335,6 +335,13 @@ class RunDocument(TypedDict):
     """The text is not complete; it is where this is missing."""
 
 
+def event_ids(facts: RunFacts | None) -> dict[str, Json]:
+    """Return the ids that the events of a run have, which those of its engine lack; none without facts."""
+    if facts is None:
+        return {}
+    return {"session_id": facts["session_id"], "turn_id": facts["turn_id"], "agent_id": facts["agent"]}
+
+
 def as_plain_json(document: Any) -> Json:
     """Return a typed document as plain JSON, for type checkers."""
     return document  # type: ignore[no-any-return]

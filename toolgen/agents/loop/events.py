@@ -14,7 +14,7 @@ from toolgen.runs import EndedRun, RunContext
 from toolgen.waiting.cut_calls import CutCall, cut_end
 from toolgen.waiting.loop import UNKNOWN
 
-from .documents import RunFacts, RunInput
+from .documents import RunFacts, RunInput, event_ids
 
 _TOOL: Final = "tool:"
 """What the key of the operation begins with that executes a call."""
@@ -59,12 +59,7 @@ def last_events(ended: EndedRun) -> list[dict[str, Json]]:
         ends = [_last_end(call, ended) for call in _open_calls(ended.log)]
         return [*ends, *_ends_without_start(ended)]
     facts = run_input["facts"]
-    ids: dict[str, Json] = {
-        "session_id": facts["session_id"],
-        "turn_id": facts["turn_id"],
-        "agent_id": facts["agent"],
-    }
-    return [{**as_json(run_started(facts)), **ids, "time": ended.at}]
+    return [{**as_json(run_started(facts)), **event_ids(facts), "time": ended.at}]
 
 
 @record
