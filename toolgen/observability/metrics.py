@@ -100,13 +100,16 @@ class Metrics:
 
     def end_logged_call(self, event: Mapping[str, Json], tool: str) -> None:
         """Count the end of a call, and of a wait that nobody has answered, by an event of a run's log."""
-        event_ = _Fields(event)
-        if event_.text("resolved_by"):
+
+        def text(name: str) -> str:
+            return str(event.get(name, ""))
+
+        if text("resolved_by"):
             return  # it has ended before
-        status = event_.text("status")
-        if status == "denied" and not event_.text("answered_id") and event_.text("error").endswith(EXPIRED):
+        status, took = text("status"), event.get("duration_s")
+        if status == "denied" and not text("answered_id") and text("error").endswith(EXPIRED):
             _contain(self._ended.add, 1, {"toolgen.outcome": "expired"})
-        self.end_call(tool, status, event_.number("duration_s"), event_.text("code"))
+        self.end_call(tool, status, took if isinstance(took, int | float) else 0.0, text("code"))
 
     def retry(self, kind: Literal["call", "planning"], id_: str) -> None:
         """Count a further attempt at a call, by the id of its tool, or at a planning, by its agent."""
@@ -162,20 +165,6 @@ class MeteredReporter(EventReporter):
             error.code if isinstance(error, DeclaredError) else "",
         )
         super().emit_tool_end(result, meta, spec)
-
-
-class _Fields:
-    """Reads fields of a logged event, of whatever type."""
-
-    def __init__(self, event: Mapping[str, Json]) -> None:
-        self._event = event
-
-    def text(self, name: str) -> str:
-        return str(self._event.get(name, ""))
-
-    def number(self, name: str) -> float:
-        value = self._event.get(name)
-        return float(value) if isinstance(value, int | float) else 0.0
 
 
 def _of_agent(agent: str) -> dict[str, str]:
