@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator, Iterator
 from typing import Final
 
 from gen.assistant.agents import chat
-from toolgen.agents import Awaiting, RunHandle, RunOutput
+from toolgen.agents import RunHandle, RunOutput
 from toolgen.events import Event
-from toolgen.runtime import Runtime
+from toolgen.runtime import Runtime, Suspended
 
 from .scripts import LAMP, LIGHTS
 
@@ -45,7 +45,7 @@ async def turn(runtime: Runtime, handle: RunHandle) -> AsyncIterator[str]:
     yield f"  ({_facts(output)})"
 
 
-async def _answer(handle: RunHandle, awaiting: Awaiting) -> str:
+async def _answer(handle: RunHandle, awaiting: Suspended) -> str:
     """Say yes to a confirmation, and that one does not know to everything else."""
     if awaiting.kind == "confirmation" and awaiting.token:
         await handle.answer(awaiting, {"approved": True})

@@ -27,7 +27,6 @@ from toolgen.agents import (
     AgentRegistration,
     AgentSpec,
     AgentTool,
-    Awaiting,
     RunHandle,
     ScriptedPlanner,
     agents_of,
@@ -42,6 +41,7 @@ from toolgen.runtime import (
     Policy,
     Runtime,
     StaticToolset,
+    Suspended,
     ToolCall,
     ToolContext,
     ToolResult,
@@ -193,7 +193,7 @@ def asking(**more: Any) -> dict[str, Any]:
     return {"interceptors": [Users()], **more}
 
 
-async def all_waiting(handle: RunHandle) -> tuple[Awaiting, ...]:
+async def all_waiting(handle: RunHandle) -> tuple[Suspended, ...]:
     output = await asyncio.wait_for(handle.settled(), 60)
     assert output.status == "waiting"
     return output.awaiting

@@ -23,7 +23,6 @@ from tests.agents.tools import (
 )
 from toolgen.agents import (
     Await,
-    Awaiting,
     HandOver,
     InterruptsNotAllowedError,
     PlanInput,
@@ -34,6 +33,7 @@ from toolgen.agents import (
 )
 from toolgen.runtime import (
     Runtime,
+    Suspended,
 )
 from toolgen.waiting.errors import (
     BadAnswerError,
@@ -115,7 +115,7 @@ def asking(**more: Any) -> dict[str, Any]:
     return {"interceptors": [Users()], **more}
 
 
-async def all_waiting(handle: RunHandle) -> tuple[Awaiting, ...]:
+async def all_waiting(handle: RunHandle) -> tuple[Suspended, ...]:
     output = await asyncio.wait_for(handle.settled(), 60)
     assert output.status == "waiting"
     return output.awaiting

@@ -15,7 +15,6 @@ from tests.many_workers import ManyWorkers
 from tests.virtual_time import now
 from toolgen.agents import (
     Await,
-    Awaiting,
     FinalResponse,
     MemorySessionStore,
     PlanInput,
@@ -30,7 +29,7 @@ from toolgen.agents.sessions.sqlite import SESSIONS
 from toolgen.agents.sessions.tables import TableSessionStore
 from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.engines import InProcessEngine
-from toolgen.runtime import CallMeta, ConfirmSpec, Runtime
+from toolgen.runtime import CallMeta, ConfirmSpec, Runtime, Suspended
 from toolgen.stores.sqlite_file import SqliteFile
 from toolgen.waiting import ConflictingAnswerError, LateAnswerError, WaitOptions
 
@@ -95,7 +94,7 @@ def opened(engine: InProcessEngine, sessions: SessionStore | None = None) -> Ope
     return running(one, engine=engine, sessions=sessions)
 
 
-async def pending_work(runtime: Runtime, session_id: str = "s") -> Awaiting:
+async def pending_work(runtime: Runtime, session_id: str = "s") -> Suspended:
     """Lead a turn that leaves work pending, and return that."""
     output = await agents_of(runtime).client("x.agent").run("Go.", session_id=session_id)
     (work,) = output.pending

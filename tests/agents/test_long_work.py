@@ -21,7 +21,6 @@ from tests.agents.tools import (
 from tests.virtual_time import now
 from toolgen.agents import (
     Await,
-    Awaiting,
     FinalResponse,
     PlanInput,
     RunHandle,
@@ -35,6 +34,7 @@ from toolgen.runtime import (
     Pending,
     Runtime,
     StaticToolset,
+    Suspended,
     ToolOutcome,
 )
 from toolgen.waiting.options import WaitOptions
@@ -137,7 +137,7 @@ def asking(**more: Any) -> dict[str, Any]:
     return {"interceptors": [Users()], **more}
 
 
-async def all_waiting(handle: RunHandle) -> tuple[Awaiting, ...]:
+async def all_waiting(handle: RunHandle) -> tuple[Suspended, ...]:
     output = await asyncio.wait_for(handle.settled(), 60)
     assert output.status == "waiting"
     return output.awaiting

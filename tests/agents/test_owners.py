@@ -15,7 +15,6 @@ from tests.agents.tools import agent, calling, exported, first_answer, running
 from tests.selection import diagonal
 from toolgen.agents import (
     Await,
-    Awaiting,
     FinalResult,
     RunHandle,
     RunPolicy,
@@ -26,7 +25,7 @@ from toolgen.agents import (
 )
 from toolgen.calls.specs import LongRunningSpec
 from toolgen.calls.toolsets.functions import func_tool, function_toolset
-from toolgen.runtime import CallMeta, Pending, Runtime, ToolContext, ToolOutcome, Unfinished
+from toolgen.runtime import CallMeta, Pending, Runtime, Suspended, ToolContext, ToolOutcome, Unfinished
 from toolgen.waiting.errors import ForeignAnswerError
 
 
@@ -65,7 +64,7 @@ async def bank(path: Path, safe: Safe) -> AsyncIterator[Runtime]:
         yield runtime
 
 
-async def waits(handle: RunHandle) -> Awaiting:
+async def waits(handle: RunHandle) -> Suspended:
     (awaiting,) = (await asyncio.wait_for(handle.settled(), 60)).awaiting
     return awaiting
 
@@ -74,7 +73,7 @@ async def events(handle: RunHandle) -> list[Any]:
     return [event async for event in handle.events()]
 
 
-USES: dict[str, Callable[[RunHandle, Awaiting], Awaitable[Any]]] = {
+USES: dict[str, Callable[[RunHandle, Suspended], Awaitable[Any]]] = {
     "output": lambda handle, awaiting: handle.output(),
     "settled": lambda handle, awaiting: handle.settled(),
     "result": lambda handle, awaiting: handle.result(),

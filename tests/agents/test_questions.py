@@ -27,7 +27,6 @@ from tests.agents.tools import (
 from tests.virtual_time import now
 from toolgen.agents import (
     Await,
-    Awaiting,
     RunHandle,
     RunPolicy,
     ScriptedPlanner,
@@ -41,6 +40,7 @@ from toolgen.runtime import (
     CallMeta,
     Key,
     Runtime,
+    Suspended,
     ToolContext,
     ToolOutcome,
     Unfinished,
@@ -277,7 +277,7 @@ def asking(**more: Any) -> dict[str, Any]:
     return {"interceptors": [Users()], **more}
 
 
-async def all_waiting(handle: RunHandle) -> tuple[Awaiting, ...]:
+async def all_waiting(handle: RunHandle) -> tuple[Suspended, ...]:
     output = await asyncio.wait_for(handle.settled(), 60)
     assert output.status == "waiting"
     return output.awaiting

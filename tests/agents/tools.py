@@ -17,7 +17,6 @@ from toolgen.agents import (
     AgentSpec,
     AgentTool,
     AssistantMessage,
-    Awaiting,
     CallTools,
     PlanInput,
     PlannedCall,
@@ -40,6 +39,7 @@ from toolgen.runs import Engine
 from toolgen.runtime import (
     Runtime,
     StaticToolset,
+    Suspended,
     ToolCall,
     ToolContext,
     ToolOutcome,
@@ -267,7 +267,7 @@ def keeping(**more: Any) -> dict[str, Any]:
     return dict(more)
 
 
-async def waiting(handle: RunHandle) -> Awaiting:
+async def waiting(handle: RunHandle) -> Suspended:
     """Return the one thing that a run waits for."""
     output = await asyncio.wait_for(handle.settled(), 60)
     assert output.status == "waiting"

@@ -8,7 +8,7 @@ from contextlib import suppress
 from random import Random
 from typing import Any, Final
 
-from toolgen.agents import Awaiting, RunHandle, RunOutput, agents_of
+from toolgen.agents import RunHandle, RunOutput, agents_of
 from toolgen.contract.errors import ToolgenError
 from toolgen.runtime import Runtime, Suspended
 
@@ -54,7 +54,7 @@ class Client:
             await meddling
         return output
 
-    async def deliver(self, work: Awaiting) -> None:
+    async def deliver(self, work: Suspended) -> None:
         """Deliver what goes on after its run, maybe twice."""
         for answer in self._chance.sample(RIGHT["pending"], self._chance.randrange(3)):
             with suppress(ToolgenError):
@@ -69,13 +69,13 @@ class Client:
                 answer = self._chance.choice(RIGHT["pending"])
                 await self._runtime.waits.answer(asked.token, answer, wait_s=self._chance.choice((0, 30.0)))
 
-    async def _answer(self, handle: RunHandle, asked: Awaiting) -> None:
+    async def _answer(self, handle: RunHandle, asked: Suspended) -> None:
         """Do one thing about what is asked; two at once now and then."""
         times = 2 if self._chance.random() < 0.1 else 1
         steps = [self._step(handle, asked, self._chance.random()) for _ in range(times)]
         await asyncio.gather(*steps)
 
-    async def _step(self, handle: RunHandle, asked: Awaiting, kind: float) -> None:
+    async def _step(self, handle: RunHandle, asked: Suspended, kind: float) -> None:
         chance = self._chance
         with suppress(ToolgenError):  # as documented; anything else is a fault
             if kind < 0.03:
@@ -123,5 +123,5 @@ class Client:
             case _:
                 await handle.resume()
 
-    def _right(self, asked: Awaiting) -> Any:
+    def _right(self, asked: Suspended) -> Any:
         return self._chance.choice(RIGHT.get(asked.kind, RIGHT["clarification"]))

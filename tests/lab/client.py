@@ -12,11 +12,10 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from random import Random
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeVar
 
 from toolgen.agents import (
     AssistantMessage,
-    Awaiting,
     EndedSessionError,
     RunHandle,
     RunPolicy,
@@ -34,7 +33,6 @@ from .ledger import Ledger
 from .plans import Conversation, Turn
 
 T = TypeVar("T")
-Asked: TypeAlias = Awaiting | Suspended
 _PAUSE_S: Final = 0.05
 _PATIENCE_S: Final = 30.0
 """For what has to come by itself; after that the checker says that it did not."""
@@ -153,7 +151,7 @@ class Client:
         assert self._runtime.engine is not None
         return all(status.is_over for status in await self._runtime.engine.list_runs(limit=100_000))
 
-    async def _answer(self, asked: Asked, session: str) -> None:
+    async def _answer(self, asked: Suspended, session: str) -> None:
         """Answer a call, and sometimes say two things at once, of which one counts."""
         chance = Random(f"{self._seed}/{asked.tool_call_id}/{asked.id}")
         where: dict[str, Any] = {
@@ -183,13 +181,13 @@ class Client:
             self._ledger.write("answered", **where, answer=answer, status=status)
 
 
-def _run_of(asked: Asked) -> str:
+def _run_of(asked: Suspended) -> str:
     """Return the run of an agent that has made a call, or "" where a client made it."""
     run_id = asked.run_id.partition("/work:")[0]
     return "" if run_id.startswith("call_") and "/" not in run_id else run_id
 
 
-def _answer_of(asked: Asked, chance: Random) -> Any:
+def _answer_of(asked: Suspended, chance: Random) -> Any:
     match asked.kind:
         case "confirmation":
             return {"approved": chance.random() < 0.75}

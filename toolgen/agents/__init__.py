@@ -13,7 +13,7 @@ from .client import AgentClient, RunHandle
 from .conversations import Sessions
 from .erasing import Erased
 from .instructions import InstructionsFunction
-from .output import Awaiting, RunArtifact, RunOutput
+from .output import RunArtifact, RunOutput
 from .planner.completions import CompletionError, CompletionSpec, complete, stream_completion
 from .planner.messages import (
     AssistantMessage,
@@ -67,7 +67,6 @@ __all__ = [
     "Agents",
     "AssistantMessage",
     "Await",
-    "Awaiting",
     "CallTools",
     "CheckedSessions",
     "CompletionError",

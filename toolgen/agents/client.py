@@ -6,11 +6,12 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from typing import Unpack
 
+from toolgen.calls.results import Suspended
 from toolgen.contract.json_value import Json
 from toolgen.contract.policy import RunPolicy
 from toolgen.events.records import Event
 
-from .output import Awaiting, RunOutput
+from .output import RunOutput
 from .owner import Owner
 from .run_facts import RunOptions
 from .runs import Runs
@@ -48,14 +49,14 @@ class RunHandle:
     async def events(self, *, after: int = 0) -> AsyncIterator[Event]:
         """Yield the events of the run after this `seq`, to its `run_stream_end`; may be called repeatedly.
 
-        Also of pending work that went on after a run of a conversation: `Awaiting.run_id`.
+        Also of pending work that went on after a run of a conversation: `Suspended.run_id`.
         """
         await self._runs.require_log(self.run_id, self._owner)
         async with aclosing(self._runs.events(self.run_id, after=after)) as events:
             async for event in events:
                 yield event
 
-    async def answer(self, awaiting: Awaiting, answer: Json, *, by: str = "") -> None:
+    async def answer(self, awaiting: Suspended, answer: Json, *, by: str = "") -> None:
         """Answer a wait of the run or of a child of it; `by` names the person, for the log.
 
         Raises:

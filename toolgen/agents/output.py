@@ -19,42 +19,15 @@ from .loop.documents import StopReason
 
 _LONGEST: Final = 200
 """Characters of a name that may be forged."""
-
-
-@frozen_record
-class Awaiting:
-    """What a run waits for. `RunHandle.answer` answers it, and `Runtime.waits.answer` what has a token."""
-
-    run_id: str
-    """Id of the run that waits: the one that was asked for, or a child of it."""
-    id: str
-    kind: str
-    """`confirmation`, `input`, `credential` or `pending` of a tool; `clarification`, `questions` or
-    `external` of a planner; `pause`. `unsealed` or `tampered` is a call that no secret of this host has
-    sealed, or that somebody has changed since: only its id and its tool are said, and nobody answers it."""
-    question: str
-    answer_schema: Mapping[str, Json] = field(default_factory=dict)
-    """JSON Schema of the answer."""
-    tool_call_id: str = ""
-    """Id of a call that waits."""
-    token: str = field(default="", repr=False)
-    """The token of a suspended call; no log should show it."""
-    tool: str = ""
-    handle: str = ""
-    """The executor's own name of pending work."""
-    request: Mapping[str, Json] | None = None
-    """What credential is missing, where one is: as the tool said it."""
-    preview: str = ""
-    is_shortened: bool = False
-    """The question or the preview shows only a part of a value; the arguments have all of it."""
-    arguments: Mapping[str, Json] = field(default_factory=dict, repr=False)
-    """All arguments with which a call that waits will run; none of a planner's question."""
-    expires_at: float | None = None
-    """Seconds since 1970."""
-    requested_by: str = ""
-    """The person for whom the call was made; "" where nobody said."""
-    reason: str = ""
-    """Why it is asked again, where an answer was given and not used."""
+_UNSAID: Final[dict[str, Any]] = {
+    "token": "",
+    "tool": "",
+    "question": "",
+    "preview": "",
+    "answer_schema": {},
+    "expires_at": 0.0,
+}
+"""Facts of what waits that nobody has said."""
 
 
 @record
@@ -83,9 +56,9 @@ class RunOutput:
     is_truncated: bool = False
     """The model came to the limit of its tokens: the text just ends."""
     error: str = ""
-    awaiting: tuple[Awaiting, ...] = ()
+    awaiting: tuple[Suspended, ...] = ()
     """What the run waits for, while it does."""
-    pending: tuple[Awaiting, ...] = ()
+    pending: tuple[Suspended, ...] = ()
     """Work that goes on after the run: `Runtime.waits.answer` ends it, and opens a new turn."""
     telemetry: Telemetry = field(default_factory=Telemetry)
     """What its models cost, and those of its children, and the seconds from its beginning to its end, those
@@ -134,8 +107,8 @@ def readable(status: RunStatus) -> RunStatus | None:
 def output_of(
     status: RunStatus,
     *,
-    awaiting: Iterable[Awaiting] = (),
-    pending: Iterable[Awaiting] = (),
+    awaiting: Iterable[Suspended] = (),
+    pending: Iterable[Suspended] = (),
     artifacts: Iterable[RunArtifact] = (),
 ) -> RunOutput:
     """Return the output of a run by its status; `artifacts` count where the run returned none."""
@@ -182,25 +155,19 @@ def without_tokens(output: RunOutput) -> RunOutput:
     )
 
 
-def awaiting_of(run_id: str, about: Json) -> Awaiting:
+def awaiting_of(run_id: str, about: Json) -> Suspended:
     """Return what a run waits for, by its status."""
     facts: Any = about
-    named = {field.name: facts[field.name] for field in fields(Awaiting) if field.name in facts}
-    return Awaiting(**{**named, "run_id": run_id})
+    named = {field.name: facts[field.name] for field in fields(Suspended) if field.name in facts}
+    return Suspended(**{**_UNSAID, **named, "run_id": run_id})
 
 
-def awaiting_unverified(run_id: str, kind: Literal["unsealed", "tampered"], about: Any) -> Awaiting:
+def awaiting_unverified(run_id: str, kind: Literal["unsealed", "tampered"], about: Any) -> Suspended:
     """Return a call whose record is not verified, for people: what it says of itself may be forged."""
     record = about["frozen"]
     facts = record if isinstance(record, dict) else {}
     id_, tool = (short(str(facts.get(name, "")), _LONGEST) for name in ("id", "tool"))
-    return Awaiting(run_id=run_id, id=id_, kind=kind, question="", tool=tool)
-
-
-def awaiting_call(suspended: Suspended) -> Awaiting:
-    """Return a suspended call of a run, with the token for its client."""
-    facts = {field.name: getattr(suspended, field.name) for field in fields(Awaiting)}
-    return Awaiting(**facts)
+    return Suspended(**{**_UNSAID, "run_id": run_id, "id": id_, "kind": kind, "tool": tool})
 
 
 def telemetry_of(usage: Iterable[Mapping[str, Any]]) -> Telemetry:

@@ -8,6 +8,7 @@ from typing import Any, Final, TypeVar, Unpack
 
 from toolgen.calls.call import CallMeta
 from toolgen.calls.errors import RegistrationError
+from toolgen.calls.results import Suspended
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.events.document import logged_event
@@ -20,11 +21,9 @@ from toolgen.waiting.errors import BadAnswerError, TamperedSuspensionError, Unse
 from .host import AgentHost
 from .loop.documents import TRANSFER, event_ids
 from .output import (
-    Awaiting,
     RunArtifact,
     RunOutput,
     artifacts_so_far,
-    awaiting_call,
     awaiting_of,
     awaiting_unverified,
     output_of,
@@ -245,7 +244,7 @@ class Runs:
         ]
         return output_of(status, pending=pending, artifacts=artifacts)
 
-    async def _awaiting_of(self, run_id: str, op: str, about: Json) -> Awaiting:
+    async def _awaiting_of(self, run_id: str, op: str, about: Json) -> Suspended:
         """Return what a run waits for, with the tokens of calls; of one that is not verified no more than
         its id and its tool."""
         if about is None:  # it cannot be read
@@ -258,9 +257,9 @@ class Runs:
             return awaiting_unverified(run_id, "unsealed", about)
         if record is None:
             return awaiting_of(run_id, about)
-        return awaiting_call(self._host.waits.suspended(record))
+        return self._host.waits.suspended(record)
 
-    async def _awaiting(self, status: RunStatus) -> list[Awaiting]:
+    async def _awaiting(self, status: RunStatus) -> list[Suspended]:
         """Return what the run and its children wait for, its own first."""
         waits = [await self._awaiting_of(status.run_id, wait.op, wait.about) for wait in status.awaiting]
         for child in status.children:
@@ -295,7 +294,7 @@ class Runs:
     # Answers.
 
     async def answer(
-        self, run_id: str, awaiting: Awaiting, answer: Json, session_id: str, by: str = ""
+        self, run_id: str, awaiting: Suspended, answer: Json, session_id: str, by: str = ""
     ) -> None:
         """Answer what a run or a child of it waits for; as `RunHandle.answer`."""
         if not await is_same_or_descendant(self._engine, run_id, awaiting.run_id):

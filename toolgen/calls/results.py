@@ -237,10 +237,14 @@ class Suspended:
     """A call that waits for an answer, or a planner that asks; the part of it that a client gets."""
 
     token: str = field(repr=False)
-    """Answers the suspension once, through `Runtime.waits.answer`; no log should show it."""
+    """Answers the suspension once, through `Runtime.waits.answer`; no log should show it. "" of a planner's
+    question in the output of a run, which `RunHandle.answer` answers."""
     id: str
     """Names it in events and logs; answers nothing."""
-    kind: SuspensionKind
+    kind: SuspensionKind | Literal["clarification", "questions", "external", "pause", "unsealed", "tampered"]
+    """In the output of a run also the question of its planner, or a pause. `unsealed` or `tampered` is a call
+    that no secret of this host has sealed, or that somebody has changed since: only its id and its tool are
+    said, and nobody answers it."""
     tool: str
     question: str
     preview: str

@@ -9,11 +9,11 @@ import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, Final
 
-from toolgen.agents import Awaiting, RunHandle
+from toolgen.agents import RunHandle
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.printable import printable, printable_lines
 from toolgen.events import Event, as_json
-from toolgen.runtime import CallMeta, Runtime
+from toolgen.runtime import CallMeta, Runtime, Suspended
 from toolgen.runtime.public_views import hiding_waiting
 from toolgen.waiting import SuspensionError
 
@@ -111,7 +111,7 @@ class _Chat:
         if output.error:
             _say(output.error)
 
-    async def _ask_all(self, handle: RunHandle, awaiting: tuple[Awaiting, ...]) -> bool:
+    async def _ask_all(self, handle: RunHandle, awaiting: tuple[Suspended, ...]) -> bool:
         """Ask the person each question; return whether all were answered."""
         for question in awaiting:
             if question.kind == "credential":  # a secret is not typed where it is shown
@@ -124,7 +124,7 @@ class _Chat:
                 return False
         return True
 
-    async def _ask(self, handle: RunHandle, awaiting: Awaiting) -> bool:
+    async def _ask(self, handle: RunHandle, awaiting: Suspended) -> bool:
         """Show what is asked, and take an answer; return whether one was given."""
         if awaiting.token:
             suspended = await self._opened.runtime.waits.show(awaiting.token)
@@ -194,7 +194,7 @@ def _views_of(runtime: Runtime, tool: str) -> dict[str, str]:
     )
 
 
-def _approval(line: str, awaiting: Awaiting) -> Any:
+def _approval(line: str, awaiting: Suspended) -> Any:
     """Return a yes or no: of a call that waits an object, of a planner's own question the word alone."""
     is_yes = line.strip().lower() in ("y", "yes")
     return {"approved": is_yes} if awaiting.token else is_yes

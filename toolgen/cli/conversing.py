@@ -11,13 +11,13 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from toolgen.agents import AgentClient, Agents, Awaiting, RunHandle, RunOutput
+from toolgen.agents import AgentClient, Agents, RunHandle, RunOutput
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.printable import printable, printable_lines
 from toolgen.contract.record import frozen_record
 from toolgen.events import Event
 from toolgen.runs import UnknownRunError
-from toolgen.runtime import Runtime
+from toolgen.runtime import Runtime, Suspended
 
 from .config import Project
 from .models import agent_named, require_server
@@ -229,7 +229,7 @@ def _to_stderr(text: str) -> None:
     sys.stderr.flush()
 
 
-def waiting_line(runtime: Runtime, awaiting: Awaiting, turn: RunOutput) -> str:
+def waiting_line(runtime: Runtime, awaiting: Suspended, turn: RunOutput) -> str:
     """Return what a turn waits for, and the command that answers it, where one can."""
     chat = f"chat {turn.agent} --session {turn.session_id}"
     command = f"approve {awaiting.id}" if awaiting.token else chat

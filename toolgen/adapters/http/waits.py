@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from starlette.requests import Request
 
-from toolgen.agents import Agents, Awaiting
+from toolgen.agents import Agents
+from toolgen.agents.output import awaiting_of
 from toolgen.calls.call import CALL
 from toolgen.contract.json_value import Json
 from toolgen.runs import Engine
@@ -130,14 +131,7 @@ class Waits:
         if record["kind"] == "pause":
             await handle.resume(answer if isinstance(answer, str) else "")
             return
-        about = cast(dict[str, Any], open_wait.wait.about)
-        awaiting = Awaiting(
-            run_id=open_wait.wait.run_id,
-            id=about["id"],
-            kind=about["kind"],
-            question=about["question"],
-            answer_schema=about["answer_schema"],
-        )
+        awaiting = awaiting_of(open_wait.wait.run_id, open_wait.wait.about)
         await handle.answer(awaiting, answer, by=caller.id)
 
     def _require_sealed(self, open_wait: FoundWait) -> None:
