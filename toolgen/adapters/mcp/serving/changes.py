@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 import anyio
 from mcp import MCPError, types
 from mcp.server.connection import Connection
-from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ServerEvent, ToolsListChanged
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
 from mcp.shared.subscriptions import SUBSCRIPTION_ID_META_KEY
 
 from toolgen.contract.logs import log_failure, logger
@@ -29,6 +29,8 @@ from .listing import ListedTool
 
 log = logger("toolgen.mcp")
 
+_MOST_LISTENERS: Final = 1_000
+"""Streams of `subscriptions/listen` at once."""
 _MOST_SESSIONS: Final = 10_000
 """Sessions without a connection whose list is remembered."""
 List: TypeAlias = Callable[[CallMeta, bool], Awaitable[Iterable[ListedTool]]]
@@ -43,29 +45,6 @@ class _Seen:
     meta: CallMeta
 
 
-class _Bus(InMemorySubscriptionBus):
-    """The bus of the SDK, which knows whether anybody listens."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._heard_by: set[object] = set()
-
-    @property
-    def is_heard(self) -> bool:
-        return bool(self._heard_by)
-
-    def subscribe(self, listener: Callable[[ServerEvent], None]) -> Callable[[], None]:
-        """Return what ends the subscription."""
-        end, token = super().subscribe(listener), object()
-        self._heard_by.add(token)
-
-        def ended() -> None:
-            self._heard_by.discard(token)
-            end()
-
-        return ended
-
-
 class Listeners:
     """Serves `subscriptions/listen`; beyond so many streams the oldest ends; its client may listen again."""
 
@@ -73,6 +52,11 @@ class Listeners:
         self._most = most
         self._streams = ListenHandler(bus, max_subscriptions=2 * most)  # the oldest may end a little later
         self._open: dict[anyio.CancelScope, None] = {}
+
+    @property
+    def are_there(self) -> bool:
+        """Whether a client listens."""
+        return bool(self._open)
 
     async def __call__(
         self, ctx: Context, params: types.SubscriptionsListenRequestParams
@@ -99,7 +83,8 @@ class ListChanges:
     """Remembers what each client of one server has listed."""
 
     def __init__(self) -> None:
-        self.bus = _Bus()
+        self._bus = InMemorySubscriptionBus()
+        self.listeners = Listeners(self._bus, _MOST_LISTENERS)
         self._of_connections: WeakKeyDictionary[Connection, _Seen] = WeakKeyDictionary()
         self._of_sessions: OrderedDict[str, _Seen] = OrderedDict()
 
@@ -131,7 +116,7 @@ class ListChanges:
         """Tell every client that has listed tools, or listens, that they may have changed."""
         for connection in list(self._of_connections):
             await connection.send_tool_list_changed()
-        await self.bus.publish(ToolsListChanged())
+        await self._bus.publish(ToolsListChanged())
 
     @asynccontextmanager
     async def watched(self, runtime: Runtime, list_tools: List, every_s: float) -> AsyncIterator[None]:
@@ -168,7 +153,7 @@ class ListChanges:
         for connection, seen in list(self._of_connections.items()):
             with _only_logged():
                 await self._compare_connection(connection, _digest(await list_tools(seen.meta, False)))
-        if self.bus.is_heard:
+        if self.listeners.are_there:
             for session_id, seen in list(self._of_sessions.items()):
                 with _only_logged():
                     await self._compare_session(session_id, _digest(await list_tools(seen.meta, True)))
@@ -183,7 +168,7 @@ class ListChanges:
         seen = self._of_sessions.get(session_id)
         if seen is not None and seen.digest != now:
             del self._of_sessions[session_id]
-            await self.bus.publish(ToolsListChanged())
+            await self._bus.publish(ToolsListChanged())
 
 
 @contextmanager

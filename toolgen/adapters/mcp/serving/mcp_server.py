@@ -15,14 +15,14 @@ from mcp.types import INTERNAL_ERROR, INVALID_PARAMS
 from pydantic import ValidationError
 
 from toolgen.capabilities import StoredArtifact
-from toolgen.contract.limits import DEFAULT_LIMITS, Limits
+from toolgen.contract.limits import Limits
 from toolgen.contract.logs import log_failure, logger
 from toolgen.ports.requests import waits_for_client
 from toolgen.runtime import Runtime, UnknownArtifactError, UnknownToolError
 from toolgen.waiting.options import WEEK_S
 
 from .calls import Approvals, ToolCalls
-from .changes import ListChanges, Listeners
+from .changes import ListChanges
 from .executing import ExecutingCalls
 from .identity import Context, Identities, MetaHook, scope_of, verified_owner
 from .tools import ToolSelection
@@ -30,7 +30,6 @@ from .waits import known_approvals
 
 log = logger("toolgen.mcp")
 
-_MOST_LISTENERS: Final = 1_000
 _LONG_RUNNING: Final = (
     "{} may answer before its work is done; do not call it again for the same work. The result does not come "
     "by itself: a tool that reads it has it, where one of these does."
@@ -82,7 +81,6 @@ def server(
     changes = ListChanges()
     calls = ToolCalls(runtime, selection, identities, changes, known_approvals(approvals), pending_s)
     artifacts = ArtifactResources(runtime, identities)
-    streams = Listeners(changes.bus, _MOST_LISTENERS)
 
     async def listen(
         ctx: Context, params: types.SubscriptionsListenRequestParams
@@ -90,7 +88,7 @@ def server(
         if params.notifications.tools_list_changed:
             await calls.remember_tools(ctx)
         with waits_for_client(scope_of(ctx)):
-            return await streams(ctx, params)
+            return await changes.listeners(ctx, params)
 
     sdk: Server[Any] = Server(
         name,
@@ -109,7 +107,7 @@ def server(
         _Description(selection, identities),
         _state_boundary(name, secret),
     ]
-    return MCPServer(sdk, changes, streams, calls.executing, runtime.assembly.services.limits)
+    return MCPServer(sdk, changes, calls.executing, runtime.assembly.services.limits)
 
 
 def _state_boundary(audience: str, secret: bytes | None) -> RequestStateBoundary:
@@ -123,12 +121,7 @@ class MCPServer:
     """A runtime as an MCP server. Made by `server`."""
 
     def __init__(
-        self,
-        sdk: Server[Any],
-        changes: ListChanges,
-        listen: Listeners,
-        executing: ExecutingCalls,
-        limits: Limits = DEFAULT_LIMITS,
+        self, sdk: Server[Any], changes: ListChanges, executing: ExecutingCalls, limits: Limits
     ) -> None:
         self.sdk = sdk
         """The server of the SDK: what `mcp.Client` takes, and every transport of the SDK."""
@@ -137,7 +130,6 @@ class MCPServer:
         self.limits = limits
         """Those of the runtime, of documents that come in."""
         self._changes = changes
-        self._listen = listen
 
     async def announce_tools_changed(self) -> None:
         """Tell clients now that the tools may have changed, sooner than a look at them would."""
@@ -145,7 +137,7 @@ class MCPServer:
 
     def end_streams(self) -> None:
         """End the streams of clients that listen (2026-07-28), such as before the process ends."""
-        self._listen.close()
+        self._changes.listeners.close()
 
 
 async def _errors_by_reference(ctx: Context, call_next: CallNext) -> HandlerResult:
