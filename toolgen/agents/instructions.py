@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Final, TypeAlias
@@ -14,6 +13,7 @@ from toolgen.calls.capability import ReadableState
 from toolgen.calls.toolsets.dynamic import ReadonlyContext
 from toolgen.contract.boundary import Contained
 from toolgen.contract.json_value import Json
+from toolgen.contract.tasks import awaited
 
 from .planner.plan_faults import PlannerError
 
@@ -41,8 +41,7 @@ async def instructions_for(
     parts = [_VALUE.sub(lambda match: _value(agent, match, values), text)]
     if function is not None:
         with Contained():
-            made = function(ReadonlyContext(meta=meta, state=values))
-            made = await made if inspect.isawaitable(made) else made
+            made = await awaited(function(ReadonlyContext(meta=meta, state=values)))
         if not isinstance(made, str):
             raise PlannerError(f"the instructions of agent {agent!r} are {type(made).__name__}, and no text")
         parts.append(made)

@@ -19,6 +19,7 @@ from toolgen.calls.errors import MalformedResultError, RegistrationError, ToolEr
 from toolgen.calls.steps.bridge import CallEndedError
 from toolgen.calls.steps.methods import is_async
 from toolgen.calls.steps.thread_pool import NoThreadError, ThreadPool
+from toolgen.contract.tasks import awaited
 from toolgen.contract.transport import Function
 from toolgen.shapes.design.model import ToolModel
 from toolgen.shapes.python.annotations import readable
@@ -92,7 +93,7 @@ class FunctionsClient:
         except NoThreadError as error:
             text = f"{target} is not available now: earlier calls have not ended"
             raise ToolError(text) from error
-        return await returned if inspect.isawaitable(returned) else returned
+        return await awaited(returned)
 
 
 @contextmanager

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
+import inspect
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
 from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
 GRACE_S: Final = 1.0
@@ -26,6 +27,12 @@ class Timer(Protocol):
 
 CallLater: TypeAlias = Callable[[float, Callable[[], None]], Timer]
 """Calls back once, in the thread of the event loop, after so many seconds."""
+
+
+async def awaited(value: T | Awaitable[T]) -> T:
+    """Return what author code has returned, which may be asynchronous."""
+    returned: Any = value
+    return await returned if inspect.isawaitable(returned) else returned  # type: ignore[no-any-return]  # a T
 
 
 def start_task(

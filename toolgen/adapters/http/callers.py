@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import uuid
 from collections.abc import Awaitable, Callable, Mapping
@@ -14,6 +13,7 @@ from toolgen.contract.boundary import Contained
 from toolgen.contract.extras import extra
 from toolgen.contract.logs import log_failure, logger
 from toolgen.contract.record import frozen_record
+from toolgen.contract.tasks import awaited
 from toolgen.runtime import CallMeta
 
 with extra("serve"):  # the first import of starlette by this package, whose other modules need it
@@ -79,8 +79,7 @@ class Caller:
         if not callable(self.sessions):
             return session_id.startswith(self.prefix or "")
         with Contained():
-            answer = self.sessions(session_id)
-            return bool(await answer if inspect.isawaitable(answer) else answer)
+            return bool(await awaited(self.sessions(session_id)))
 
     async def session(self, named: str) -> str:
         """Return the session of a request, which may name one.
@@ -137,8 +136,7 @@ async def caller_of(request: Request, ask: CallerOf) -> Caller:
     """
     try:
         with Contained():
-            answer = ask(request)
-            caller = await answer if inspect.isawaitable(answer) else answer
+            caller = await awaited(ask(request))
         if caller is not None and not isinstance(caller, Caller):
             raise TypeError(f"it returned {type(caller).__name__}, which is no Caller")
     except Exception as error:  # noqa: BLE001 - author code; logged, and the caller stays unknown

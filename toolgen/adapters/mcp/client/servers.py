@@ -6,7 +6,6 @@ other call gets it.
 
 from __future__ import annotations
 
-import inspect
 import re
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -22,6 +21,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from toolgen.contract.json_value import Json, compact
 from toolgen.contract.record import frozen_record
+from toolgen.contract.tasks import awaited
 from toolgen.ports.loopback import is_loopback
 from toolgen.runtime import CallMeta, RegistrationError
 
@@ -130,8 +130,7 @@ class HttpServer:
         """
         headers = dict(await _credentials(self.headers, meta))
         if self.bearer is not None:
-            token = self.bearer(meta)
-            headers["Authorization"] = f"Bearer {await token if inspect.isawaitable(token) else token}"
+            headers["Authorization"] = f"Bearer {await awaited(self.bearer(meta))}"
         for name, value in headers.items():
             if not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
                 # Whoever sends it would show the value in its error.
@@ -199,7 +198,4 @@ def _standard_error() -> TextIO:
 
 
 async def _credentials(credentials: Credentials | CredentialsOf, meta: CallMeta) -> Credentials:
-    if not callable(credentials):
-        return credentials
-    returned = credentials(meta)
-    return await returned if inspect.isawaitable(returned) else returned
+    return await awaited(credentials(meta)) if callable(credentials) else credentials

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 from collections.abc import Awaitable, Callable
 from typing import Final, TypeAlias
 
@@ -15,6 +14,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from toolgen.contract.boundary import Contained
 from toolgen.contract.logs import log_failure, logger
+from toolgen.contract.tasks import awaited
 from toolgen.ports.requests import assign
 from toolgen.runtime import CallMeta
 
@@ -46,8 +46,7 @@ class BearerAuth:
         try:
             async with asyncio.timeout(_VERIFY_S):
                 with Contained():
-                    verified = self._verify(token)
-                    meta = await verified if inspect.isawaitable(verified) else verified
+                    meta = await awaited(self._verify(token))
             owner = "" if meta is None else owner_of(require_meta(meta))
         except Exception as error:  # noqa: BLE001 - author code; logged, and nobody is let in
             reference = log_failure(log, error, "the verifier of tokens failed")

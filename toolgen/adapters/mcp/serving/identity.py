@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import uuid
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -17,6 +16,7 @@ from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 from toolgen.calls.call import CallName
 from toolgen.contract.boundary import Contained
 from toolgen.contract.logs import log_failure, logger
+from toolgen.contract.tasks import awaited
 from toolgen.runtime import CallMeta
 
 from .listing import META_PREFIX
@@ -112,9 +112,7 @@ class Identities:
         if self._hook is not None:
             try:
                 with Contained():
-                    returned = self._hook(ctx)
-                    meta = await returned if inspect.isawaitable(returned) else returned
-                return require_meta(meta)
+                    return require_meta(await awaited(self._hook(ctx)))
             except Exception as error:  # noqa: BLE001 - author code; logged, and the request is refused
                 reference = log_failure(log, error, "the meta hook failed for %s", ctx.method)
                 message = f"the server does not know for whom this request is (reference {reference})"
