@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from toolgen.calls.errors import RegistrationError
@@ -22,7 +22,6 @@ from toolgen.calls.toolsets.dynamic import (
     native_of,
 )
 from toolgen.calls.toolsets.registration import BoundTool, ToolsetRegistration
-from toolgen.contract.record import mutable_record
 
 if TYPE_CHECKING:
     from toolgen.calls.specs import NativeTool
@@ -33,7 +32,7 @@ Predicate: TypeAlias = Callable[[ToolSpec[Any, Any], ReadonlyContext], bool | Aw
 Change: TypeAlias = Callable[[Sequence[BoundTool]], Sequence[BoundTool]]
 
 
-@mutable_record(eq=False)
+@dataclass(eq=False, slots=True)
 class _View:
     """A toolset that changes the list of another one; a list that stays as it was is changed once."""
 
