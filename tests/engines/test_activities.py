@@ -263,6 +263,11 @@ async def test_runs_are_listed_with_the_newest_first(engine: Engine, toys: Toys)
     ]
     assert [run.run_id for run in await engine.list_runs(state="waiting")] == ["waits"]
     assert [run.run_id for run in await engine.list_runs(limit=1)] == ["goes"]
+    assert [run.run_id for run in await engine.list_runs(after="goes")] == ["waits", "over"]
+    assert [run.run_id for run in await engine.list_runs(after="goes", limit=1)] == ["waits"]
+    assert [run.run_id for run in await engine.list_runs(after="waits", state="completed")] == ["over"]
+    assert [run.run_id for run in await engine.list_runs(after="goes", state="completed")] == ["over"]
+    assert await engine.list_runs(after="over") == await engine.list_runs(after="none") == ()
 
 
 async def test_an_unknown_run_is_said_to_be_unknown(engine: Engine) -> None:

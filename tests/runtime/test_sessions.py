@@ -162,6 +162,9 @@ async def test_sessions_of_the_same_moment_are_listed_the_newest_first(
     for n in ("b", "c", "a"):
         await store.create(n, "x")
     assert [session.id for session in await store.list()] == ["a", "c", "b"]
+    assert [session.id for session in await store.list(after="a")] == ["c", "b"]
+    assert [session.id for session in await store.list(after="c", limit=1)] == ["b"]
+    assert await store.list(after="b") == await store.list(after="none") == ()
 
 
 async def test_a_conversation_is_handed_over(store: SessionStore) -> None:

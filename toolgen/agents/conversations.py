@@ -30,10 +30,10 @@ class Sessions:
         return await self._store.get(session_id)
 
     async def list(
-        self, *, state: Literal["open", "ended"] | None = None, limit: int = 100
+        self, *, state: Literal["open", "ended"] | None = None, after: str = "", limit: int = 100
     ) -> tuple[Session, ...]:
-        """Return sessions, the newest first."""
-        return await self._store.list(state=state, limit=limit)
+        """Return sessions, the newest first; as `SessionStore.list`."""
+        return await self._store.list(state=state, after=after, limit=limit)
 
     async def end(self, session_id: str) -> Session:
         """End a session, cancel the run that has its turn, and return the session.
@@ -65,13 +65,13 @@ class Sessions:
         """
         return await self._transcripts.of_session(session_id, newest=newest, after=after)
 
-    async def turns(self, session_id: str) -> tuple[Turn, ...]:
-        """Return the runs of a session without their messages, oldest first.
+    async def turns(self, session_id: str, *, limit: int | None = None) -> tuple[Turn, ...]:
+        """Return the runs of a session without their messages, oldest first; the first ones with `limit`.
 
         Raises:
             UnknownSessionError: there is none.
         """
-        return await self._store.turns(session_id)
+        return await self._store.turns(session_id, limit=limit)
 
     async def run_messages(self, run_id: str) -> tuple[Message, ...]:
         """Return the messages of a run, as `transcript` has them; empty for a run without messages."""

@@ -39,6 +39,8 @@ _ANSWER: Final = "answer what waits by its id: toolgen approve ID"
 _IN_STATE: Final = {None: "is kept", "unknown": "has a call of unknown outcome"}
 
 
+_PAGE: Final = 100
+"""Runs that are read at once."""
 _LONGEST: Final = 2_000
 """Characters of a line about a wait; `toolgen runs show` has all."""
 
@@ -58,8 +60,13 @@ async def list_runs(
     """
     async with open_engine(project, checks=True) as (runtime, engine):
         if state == "unknown":
-            every = await engine.list_runs(session=session, limit=sys.maxsize)
-            runs = [run for run in every if await _has_unknown(engine, run.run_id)][:limit]
+            runs, after = list[RunStatus](), ""
+            while len(runs) < limit and (
+                page := await engine.list_runs(session=session, after=after, limit=_PAGE)
+            ):
+                runs += [run for run in page if await _has_unknown(engine, run.run_id)]
+                after = page[-1].run_id
+            del runs[limit:]
         else:
             runs = list(await runtime.runs.list(state=state, session=session, limit=limit))
         for status in runs:

@@ -313,9 +313,9 @@ class InProcessEngine:
         return self._runs.followers.events(run_id, read, max(0, after), require_news if follow else None)
 
     async def list_runs(
-        self, *, state: RunState | None = None, session: str | None = None, limit: int = 100
+        self, *, state: RunState | None = None, session: str | None = None, after: str = "", limit: int = 100
     ) -> tuple[RunStatus, ...]:
-        return tuple(self._statuses.list(state, session, limit))
+        return tuple(self._statuses.list(state, session, after, limit))
 
     async def replay(self, run_id: str) -> Json:
         """Run the loop of a completed run again from the journal, without activities, and return its output.

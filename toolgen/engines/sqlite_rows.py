@@ -195,9 +195,9 @@ def read_state(database: sqlite3.Connection, run_id: str) -> RunState | None:
 
 
 def read_statuses(
-    database: sqlite3.Connection, state: RunState | None, session: str | None, limit: int
+    database: sqlite3.Connection, state: RunState | None, session: str | None, after: str, limit: int
 ) -> list[RunStatus]:
-    """Return the statuses of runs, the newest first."""
+    """Return the statuses of runs, the newest first; as `Engine.list_runs`."""
     wanted, values = ["1"], list[Any]()
     if state is not None:
         names = [name for name, shown in _STATES.items() if shown == state]
@@ -207,6 +207,9 @@ def read_statuses(
     if session is not None:
         wanted.append("session = ? AND session != ''" if session else "session = ?")
         values.append(session)
+    if after:
+        wanted.append("no < ?")
+        values.append(run_number(database, after))
     rows = database.execute(
         f"SELECT no FROM run WHERE {' AND '.join(wanted)} ORDER BY no DESC LIMIT ?", (*values, limit)
     )

@@ -42,12 +42,12 @@ class Statuses:
         """Return the status of a run."""
         return self._explained(self._store.status(run_id))
 
-    def list(self, state: RunState | None, session: str | None, limit: int) -> list[RunStatus]:
+    def list(self, state: RunState | None, session: str | None, after: str, limit: int) -> list[RunStatus]:
         """Return the statuses of runs, the newest first; of those in memory while the file cannot be read."""
         try:
-            listed = self._store.list_runs(state, session, limit)
+            listed = self._store.list_runs(state, session, after, limit)
         except StoreError as error:
-            listed = self._store.list_kept(state, session, limit)
+            listed = self._store.list_kept(state, session, after, limit)
             if not (error.is_temporary and listed):
                 raise
             return [self._explained(status, error) for status in listed]

@@ -234,15 +234,22 @@ class RunStore:
     def status(self, run_id: str) -> RunStatus:
         return _status(self.record(run_id))
 
-    def list_runs(self, state: RunState | None, session: str | None, limit: int) -> list[RunStatus]:
-        """Return runs, the newest first."""
-        return self.list_kept(state, session, limit)
+    def list_runs(
+        self, state: RunState | None, session: str | None, after: str, limit: int
+    ) -> list[RunStatus]:
+        """Return runs, the newest first; as `Engine.list_runs`."""
+        return self.list_kept(state, session, after, limit)
 
-    def list_kept(self, state: RunState | None, session: str | None, limit: int) -> list[RunStatus]:
+    def list_kept(
+        self, state: RunState | None, session: str | None, after: str, limit: int
+    ) -> list[RunStatus]:
         """Return the runs in memory, as `list_runs`."""
+        records = reversed(self._records.values())
+        if after:
+            any(record.run_id == after for record in records)  # goes on after it
         statuses = (
             _status(record)
-            for record in reversed(self._records.values())
+            for record in records
             if session in (None, record.session) and state in (None, _state(record))
         )
         return [*islice(statuses, limit)]

@@ -309,7 +309,7 @@ class Engine(Protocol):
         ...
 
     async def list_runs(
-        self, *, state: RunState | None = None, session: str | None = None, limit: int = 100
+        self, *, state: RunState | None = None, session: str | None = None, after: str = "", limit: int = 100
     ) -> tuple[RunStatus, ...]:
-        """Return runs, the newest first."""
+        """Return runs, the newest first; with `after`, those after this run, and none where it is gone."""
         ...

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import AsyncIterator, Callable
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Final, final
 
 from toolgen.calls.results import ToolResult
 from toolgen.runs import unknown_run
@@ -19,6 +19,9 @@ from .assembly import Assembly
 if TYPE_CHECKING:
     from toolgen.events.records import Event
     from toolgen.runs import Engine, RunState, RunStatus
+
+_PAGE: Final = 100
+"""Runs that are read at least where some were left out."""
 
 
 @final
@@ -69,16 +72,16 @@ class Runs:
         return self.status_of(await self._registry().engine.status(run_id))
 
     async def list(
-        self, *, state: RunState | None = None, session: str | None = None, limit: int = 100
+        self, *, state: RunState | None = None, session: str | None = None, after: str = "", limit: int = 100
     ) -> tuple[RunStatus, ...]:
-        """Return runs, the newest first: in a state for their clients, of a session.
+        """Return runs, the newest first: in a state for their clients, of a session, those after a run.
 
         Raises:
             TypeError, ValueError: `limit` is no number of runs.
             NoEngineError: this runtime has no runs.
         """
         statuses = await runs_in_state(
-            self._registry().engine, self.status_of, state=state, session=session, limit=limit
+            self._registry().engine, self.status_of, state=state, session=session, after=after, limit=limit
         )
         return tuple(map(self.status_of, statuses))
 
@@ -183,6 +186,7 @@ async def runs_in_state(
     *,
     state: RunState | None,
     session: str | None = None,
+    after: str = "",
     limit: int = 100,
 ) -> tuple[RunStatus, ...]:
     """Return runs, the newest first, as the engine has them.
@@ -193,16 +197,16 @@ async def runs_in_state(
     # For its engine a run that failed by its planner or at a limit is completed.
     asked = None if state in ("completed", "failed") else state
     most = limit
+    wanted: list[RunStatus] = []
     while True:
-        statuses = await engine.list_runs(state=asked, session=session, limit=most)
-        wanted = []
+        statuses = await engine.list_runs(state=asked, session=session, after=after, limit=most)
         for status in statuses:
             by_client = seen(status)
             if by_client is not None and state in (None, by_client.state):
                 wanted.append(status)
         if len(wanted) >= limit or len(statuses) < most:
             return tuple(wanted[:limit])
-        most *= 4
+        after, most = statuses[-1].run_id, max(most, _PAGE)
 
 
 def _require_count(name: str, value: int) -> None:

@@ -93,6 +93,10 @@ async def test_a_list_reads_the_pages_and_the_runs_that_it_needs(
         assert pages <= 4
     assert await listed(limit=0) == []
     assert requests.taken() == (0, 0)
+    for at, last in enumerate(ids, 1):
+        assert await listed(after=last) == ids[at:]
+        pages, runs = requests.taken()
+        assert (pages, runs) == (2, len(ids[at:]) + 1), "one more to know when the last one began"
 
 
 async def test_runs_of_other_states_are_read_side_by_side(

@@ -47,8 +47,8 @@ class Conversations:
         state = choice_of(request, "status", _STATES)
         sessions = self._runs.agents().sessions
 
-        async def fetch(most: int) -> tuple[Session, ...]:
-            return await sessions.list(state=state, limit=most)
+        async def fetch(after: str, most: int) -> tuple[Session, ...]:
+            return await sessions.list(state=state, after=after, limit=most)
 
         async def is_own(session: Session) -> bool:
             return await caller.owns(session.id)
@@ -61,7 +61,7 @@ class Conversations:
     async def _first_message(self, session: Session) -> str:
         """Return what a person said first in a session, shortened; "" where nobody has said anything."""
         agents = self._runs.agents()
-        for turn in (await agents.sessions.turns(session.id))[:1]:
+        for turn in await agents.sessions.turns(session.id, limit=1):
             of_run = RunMessages(turn=turn, messages=await agents.sessions.run_messages(turn.run_id))
             record = _turn_record(self._runtime, agents, of_run)
             texts = [message.get("text", "") for message in record["messages"] if message["type"] == "user"]

@@ -7,8 +7,8 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-_FIRST = 200
-"""Items that are fetched at first, where some of them are left out."""
+_MOST = 200
+"""Items that are fetched at once, where some of them are left out."""
 
 
 def cut(items: Sequence[T], after: str, limit: int, id_of: Callable[[T], str]) -> tuple[list[T], str]:
@@ -24,22 +24,25 @@ def cut(items: Sequence[T], after: str, limit: int, id_of: Callable[[T], str]) -
 
 
 async def fetched(
-    fetch: Callable[[int], Awaitable[Sequence[T]]],
+    fetch: Callable[[str, int], Awaitable[Sequence[T]]],
     is_wanted: Callable[[T], Awaitable[bool]],
     after: str,
     limit: int,
     id_of: Callable[[T], str],
 ) -> tuple[list[T], str]:
-    """Return a page as `cut`, of what is wanted of a list that is fetched from its beginning.
+    """Return a page as `cut`, of what is wanted of a list that is fetched from the item that `after` names.
 
-    `fetch` gets how many items it returns at most.
+    `fetch` gets the id of the item before those that it returns, and how many it returns at most.
     """
-    most = max(_FIRST, 2 * limit)
+    page: list[T] = []
+    most = limit + 1
     while True:
-        items = await fetch(most)
-        wanted = [item for item in items if await is_wanted(item)]
-        is_found = not after or any(id_of(item) == after for item in wanted)
-        page, following = cut(wanted, after, limit, id_of)
-        if (is_found and following) or len(items) < most:
-            return page, following
-        most *= 4
+        items = await fetch(after, most)
+        for item in items:
+            if await is_wanted(item):
+                if len(page) == limit:
+                    return page, id_of(page[-1])
+                page.append(item)
+        if len(items) < most:
+            return page, ""
+        after, most = id_of(items[-1]), max(most, min(2 * most, _MOST))

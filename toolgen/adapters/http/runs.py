@@ -75,8 +75,8 @@ class Runs:
         if session:
             await caller.require(session)
 
-        async def fetch(most: int) -> tuple[RunStatus, ...]:
-            return await self._runtime.runs.list(state=state, session=session, limit=most)
+        async def fetch(after: str, most: int) -> tuple[RunStatus, ...]:
+            return await self._runtime.runs.list(state=state, session=session, after=after, limit=most)
 
         async def is_own(status: RunStatus) -> bool:
             return await caller.owns(session_of(status))

@@ -44,6 +44,10 @@ _TURNS: Final = """
     SELECT turn_id, session_id, run_id, agent, started_at, number FROM turn
     WHERE session_id = ? AND number < ? ORDER BY number DESC LIMIT ?
 """
+_FIRST_TURNS: Final = """
+    SELECT turn_id, session_id, run_id, agent, started_at, number FROM turn
+    WHERE session_id = ? ORDER BY number LIMIT ?
+"""
 _BEGIN: Final = """
     INSERT INTO turn (turn_id, session_id, run_id, agent, started_at) VALUES (?, ?, ?, ?, ?)
     ON CONFLICT (run_id) DO NOTHING
@@ -227,6 +231,11 @@ async def newest_in(tx: Transaction, session_id: str, newest: int | None, after:
         if len(shown) < len(turns) or len(page) < size:
             return shown
         last = page[-1][5]
+
+
+async def oldest_in(tx: Transaction, session_id: str, limit: int) -> tuple[Turn, ...]:
+    """Return the first runs of a session, oldest first."""
+    return tuple(map(turn_of, await tx.rows(_FIRST_TURNS, session_id, min(max(limit, 0), MOST))))
 
 
 async def messages_in(

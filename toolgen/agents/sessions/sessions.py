@@ -125,9 +125,9 @@ class SessionStore(Protocol):
         ...
 
     async def list(
-        self, *, state: Literal["open", "ended"] | None = None, limit: int = 100
+        self, *, state: Literal["open", "ended"] | None = None, after: str = "", limit: int = 100
     ) -> tuple[Session, ...]:
-        """Return sessions, the newest first."""
+        """Return sessions, the newest first; those after `after`; none where that one is gone."""
         ...
 
     async def end(self, session_id: str) -> Session:
@@ -232,8 +232,8 @@ class SessionStore(Protocol):
         """
         ...
 
-    async def turns(self, session_id: str) -> tuple[Turn, ...]:
-        """Return the runs of a session without their messages, oldest first.
+    async def turns(self, session_id: str, *, limit: int | None = None) -> tuple[Turn, ...]:
+        """Return the runs of a session without their messages, oldest first; the first ones with `limit`.
 
         Raises:
             UnknownSessionError: there is none.

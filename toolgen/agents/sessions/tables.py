@@ -21,6 +21,7 @@ from .kept_rows import (
     messages_in,
     newest_in,
     of_runs,
+    oldest_in,
     pages,
     renew,
     session_in,
@@ -43,7 +44,7 @@ from .sessions import (
 if TYPE_CHECKING:
     from toolgen.stores.transactions import Database, Transaction
 
-_STATES: Final = {None: "", "open": "WHERE ended_at IS NULL", "ended": "WHERE ended_at IS NOT NULL"}
+_STATES: Final = {None: "true", "open": "ended_at IS NULL", "ended": "ended_at IS NOT NULL"}
 _CREATE: Final = """
     INSERT INTO session (id, agent, created_at, labels) VALUES (?, ?, ?, ?) ON CONFLICT (id) DO NOTHING
 """
@@ -115,10 +116,14 @@ class TableSessionStore:
         return await self.database.read(lambda tx: session_in(tx, session_id), is_brief=True)
 
     async def list(
-        self, *, state: Literal["open", "ended"] | None = None, limit: int = 100
+        self, *, state: Literal["open", "ended"] | None = None, after: str = "", limit: int = 100
     ) -> tuple[Session, ...]:
-        query = f"{SESSION} {_STATES[state]} ORDER BY created_at DESC, number DESC LIMIT ?"
-        rows = await self.database.read(lambda tx: tx.rows(query, min(max(limit, 0), MOST)))
+        query, values = f"{SESSION} WHERE {_STATES[state]}", list[Any]()
+        if after:
+            query += " AND (created_at, number) < (SELECT created_at, number FROM session WHERE id = ?)"
+            values.append(after)
+        query += " ORDER BY created_at DESC, number DESC LIMIT ?"
+        rows = await self.database.read(lambda tx: tx.rows(query, *values, min(max(limit, 0), MOST)))
         return tuple(map(session_of, rows))
 
     async def end(self, session_id: str) -> Session:
@@ -231,12 +236,14 @@ class TableSessionStore:
             transcript = await self.database.read(partial(step, most=newest))
         return transcript or ()
 
-    async def turns(self, session_id: str) -> tuple[Turn, ...]:
+    async def turns(self, session_id: str, *, limit: int | None = None) -> tuple[Turn, ...]:
         async def step(tx: Transaction) -> tuple[Turn, ...]:
             await session_in(tx, session_id)
-            return await newest_in(tx, session_id, None, "")
+            if limit is None:
+                return await newest_in(tx, session_id, None, "")
+            return await oldest_in(tx, session_id, limit)
 
-        return await self.database.read(step)
+        return await self.database.read(step, is_brief=limit is not None and limit <= _FEW)
 
     async def summary(self, session_id: str) -> Summary | None:
         query = "SELECT summary, summary_through FROM session WHERE id = ? AND summary IS NOT NULL"

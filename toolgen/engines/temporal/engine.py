@@ -239,9 +239,10 @@ class TemporalEngine:
                     yield await self._unless_closed(anext(events))
 
     async def list_runs(
-        self, *, state: RunState | None = None, session: str | None = None, limit: int = 100
+        self, *, state: RunState | None = None, session: str | None = None, after: str = "", limit: int = 100
     ) -> tuple[RunStatus, ...]:
-        return await (await self._connected()).list_runs(state=state, session=session, limit=limit)
+        client = await self._connected()
+        return await client.list_runs(state=state, session=session, after=after, limit=limit)
 
     async def replay(self, run_id: str) -> Json:
         """Run the loop of a run again from its history, without activities, and return its output.

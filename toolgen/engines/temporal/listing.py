@@ -1,4 +1,4 @@
-"""Lists of workflows, those that began last first, whose pages are read when they are needed, or first.
+"""Lists of workflows, the newest first; pages are read when they are needed.
 
 A server lists what runs before what has ended: the first by its start and the second by its end, the latest
 first (Temporal, List Filter, default ordering). Nothing ends before it begins, so what has been read tells
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import AsyncIterator, Sequence
+from datetime import datetime, timedelta
 from math import inf
 from typing import Final
 
@@ -21,6 +22,8 @@ RUNNING: Final = "ExecutionStatus = 'Running'"
 ENDED: Final = "ExecutionStatus != 'Running'"
 PAGE: Final = 1_000
 """The most workflows of a page, by the default of the server."""
+_SHORTEST: Final = timedelta(milliseconds=1)
+"""What a list filter tells apart for certain; its times have more digits than ours."""
 
 
 def runs_query(prefix: str, session: str | None) -> str:
@@ -32,29 +35,38 @@ def runs_query(prefix: str, session: str | None) -> str:
 
 
 async def newest_first(
-    client: Client, query: str, statuses: Sequence[str], *, expected: int = PAGE
+    client: Client,
+    query: str,
+    statuses: Sequence[str],
+    *,
+    after: tuple[datetime, str] | None = None,
+    expected: int = PAGE,
 ) -> AsyncIterator[str]:
-    """Yield the ids of workflows, the newest first.
+    """Yield the ids of workflows, the newest first, and by id those that began at the same time.
 
     Args:
         client: Of the server.
         query: Which workflows, as a list filter.
         statuses: List filters; each finds only workflows that run, or only ones that have ended.
+        after: The start and the id of a workflow; only those that come after it.
         expected: How many ids are used, most likely; the size of a page.
 
     Raises:
         EngineError: the server cannot be reached.
     """
-    size = max(1, min(expected, PAGE))
+    size, last = max(1, min(expected, PAGE)), (-inf, "")
+    if after is not None:
+        last = -after[0].timestamp(), after[1]
+        query += f" AND StartTime < '{after[0] + _SHORTEST:%Y-%m-%dT%H:%M:%S.%fZ}'"
     parts = [_Part(client.list_workflows(f"{query} AND {status}", page_size=size)) for status in statuses]
     seen: set[str] = set()
     while True:
         heads = [(head, part) for part in parts if (head := await part.head()) is not None]
         if not heads:
             return
-        _, part = max(heads, key=lambda head: head[0])
+        place, part = min(heads, key=lambda head: head[0])
         id_ = part.take()
-        if id_ not in seen:  # what ends meanwhile is in both parts
+        if id_ not in seen and place > last:  # what ends meanwhile is in both parts
             seen.add(id_)
             yield id_
 
@@ -83,8 +95,8 @@ class _Part:
         """No workflow on the pages that were not read began later, in seconds since 1970."""
         self._is_at_end = False
 
-    async def head(self) -> float | None:
-        """Return the start of the newest one that was not taken, in seconds since 1970; None at the end."""
+    async def head(self) -> tuple[float, str] | None:
+        """Return the negative start and the id of the newest one that was not taken; None at the end."""
         while not self._is_at_end and not self._knows_newest():
             with of_server():
                 await self._pages.fetch_next_page()
@@ -92,7 +104,7 @@ class _Part:
                 heapq.heappush(self._read, (-workflow.start_time.timestamp(), workflow.id))
                 self._latest = (workflow.close_time or workflow.start_time).timestamp()
             self._is_at_end = self._pages.next_page_token is None
-        return -self._read[0][0] if self._read else None
+        return self._read[0] if self._read else None
 
     def take(self) -> str:
         """Return the id of the newest one, and go on to the next."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from temporalio.api.common.v1 import Payload
@@ -40,6 +41,10 @@ class Description:
     @property
     def is_completed(self) -> bool:
         return self._status == WorkflowExecutionStatus.COMPLETED
+
+    @property
+    def started_at(self) -> datetime:
+        return self._response.workflow_execution_info.start_time.ToDatetime(UTC)
 
     @property
     def memo(self) -> dict[str, Any]:

@@ -174,11 +174,11 @@ class RunReading:
             growing.cancel()
 
     async def list_runs(
-        self, *, state: RunState | None, session: str | None, limit: int
+        self, *, state: RunState | None, session: str | None, after: str, limit: int
     ) -> tuple[RunStatus, ...]:
         """Return runs, the newest first. The server lists a run some milliseconds after it began."""
         statuses: list[RunStatus] = []
-        listed = self._listed(_STATES[state], session, expected=limit)
+        listed = self._listed(_STATES[state], session, after, expected=limit)
         most, is_at_end = min(_AT_ONCE, limit), False
         while len(statuses) < limit and not is_at_end:
             ids = [run_id async for run_id in first(listed, most)]
@@ -269,11 +269,18 @@ class RunReading:
         return readable
 
     async def _listed(
-        self, statuses: Sequence[str], session: str | None, *, expected: int = PAGE
+        self, statuses: Sequence[str], session: str | None, after: str = "", *, expected: int = PAGE
     ) -> AsyncIterator[str]:
-        """Yield the ids of runs, the newest first; as `newest_first`."""
-        query = runs_query(self._settings.prefix, session)
-        async for run_id in self._own(newest_first(self.client, query, statuses, expected=expected)):
+        """Yield the ids of runs, the newest first, after one of them; as `newest_first`."""
+        query, place = runs_query(self._settings.prefix, session), None
+        if after:
+            try:
+                described = await self._reader(after).described()
+            except UnknownRunError:
+                return
+            place = described.started_at, self._id(after)
+        ids = newest_first(self.client, query, statuses, after=place, expected=expected)
+        async for run_id in self._own(ids):
             yield run_id
 
     async def _own(self, ids: AsyncIterator[str]) -> AsyncIterator[str]:

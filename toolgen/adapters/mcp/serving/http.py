@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import fields
+from functools import partial
 from typing import Final
 
-from mcp.server.streamable_http_manager import StreamableHTTPASGIApp
 from mcp.server.transport_security import RequestBodyLimitMiddleware
 from starlette.applications import Starlette
 from starlette.routing import Route
@@ -25,7 +25,7 @@ from ..scanning import message_limits
 from .admission import BearerAuth, Verify
 from .call_gate import CallGate
 from .mcp_server import MCPServer
-from .sessions import OwnedSessions
+from .sessions import OwnedSessions, StartedSessions
 
 _PERIODS: Final = ("head_s", "body_s", "write_s", "session_idle_s")
 """Options of `HttpOptions` in seconds, of which zero would let nothing in."""
@@ -93,7 +93,9 @@ class HttpOptions:
 def http_app(
     served: MCPServer, *, verify: Verify | None = None, options: HttpOptions | None = None
 ) -> Starlette:
-    """Return an ASGI application that serves at `options.path`; its lifespan has to be run.
+    """Return an ASGI application that serves at `options.path`.
+
+    It starts with its lifespan, or, mounted in another application, with the first request.
 
     Args:
         served: What it serves.
@@ -163,18 +165,20 @@ def _limits(host: str, options: HttpOptions) -> PortLimits:
 
 
 def _gated_app(served: MCPServer, verify: Verify | None, options: HttpOptions) -> tuple[Starlette, CallGate]:
-    manager = OwnedSessions(
+    make = partial(
+        OwnedSessions,
         served.sdk,
         options.max_sessions_per_owner,
         session_idle_timeout=options.session_idle_s,
         max_request_body_size=options.max_body_bytes,
         max_sessions=options.max_sessions,
     )
+    sessions = StartedSessions(make)
     share = max(1, options.max_calls // 4)
     if options.max_calls_per_owner is not None:
         share = options.max_calls_per_owner
     limits = message_limits(served.limits, options.max_body_bytes)
-    gate = CallGate(StreamableHTTPASGIApp(manager), served.executing, limits, options.max_calls, share)
+    gate = CallGate(sessions, served.executing, limits, options.max_calls, share)
     endpoint: ASGIApp = RequestBodyLimitMiddleware(gate, options.max_body_bytes)
     endpoint = BodyDeadline(endpoint, options.body_s)
     if verify is not None:
@@ -182,7 +186,7 @@ def _gated_app(served: MCPServer, verify: Verify | None, options: HttpOptions) -
     endpoint = AdmittedRequests(OwnNames(endpoint, options.hosts or LOOPBACK_NAMES))
     paths = dict.fromkeys((options.path, f"{options.path.rstrip('/')}/"))
     routes = [Route(path, endpoint=endpoint) for path in paths]
-    app = Starlette(routes=routes, lifespan=lambda _: manager.run())
+    app = Starlette(routes=routes, lifespan=sessions.lifespan)
     app.router.redirect_slashes = False  # it would answer before the Host is looked at
     return app, gate
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from contextvars import Context
 from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -74,6 +76,55 @@ class OwnedSessions(StreamableHTTPSessionManager):
         """Return whether requests of a session are open, and when the last one ended; -inf for none."""
         use = self._uses.get(self._server_instances[session_id])
         return (False, -math.inf) if use is None else (bool(use.requests), use.ended)
+
+
+class StartedSessions:
+    """Answers requests by sessions that start with its lifespan, or else with the first request.
+
+    Starlette and FastAPI do not run the lifespan of an application that is mounted in another. Sessions that
+    a request has started end with its event loop.
+    """
+
+    def __init__(self, make: Callable[[], OwnedSessions]) -> None:
+        self._make = make
+        self._sessions: OwnedSessions | None = None
+        self._started: asyncio.Future[None] | None = None
+        self._running: asyncio.Task[None] | None = None
+
+    @asynccontextmanager
+    async def lifespan(self, _app: object) -> AsyncIterator[None]:
+        """Run the sessions of an application, as it starts and is shut down."""
+        sessions = self._make()
+        async with sessions.run():
+            self._sessions = sessions
+            yield
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request.
+
+        Raises:
+            Exception: the sessions cannot be started; the next request tries again.
+        """
+        if self._sessions is None:
+            if self._started is None:
+                self._started = asyncio.get_running_loop().create_future()
+                self._running = asyncio.create_task(self._run(self._started), context=Context())
+            await asyncio.shield(self._started)
+        assert self._sessions is not None
+        await self._sessions.asgi_app(scope, receive, send)
+
+    async def _run(self, started: asyncio.Future[None]) -> None:
+        """Run sessions until the event loop ends; they have no context of the request that started them."""
+        try:
+            async with self.lifespan(None):
+                started.set_result(None)
+                await asyncio.get_running_loop().create_future()
+        except Exception as error:
+            if started.done():
+                raise
+            started.set_exception(error)
+        finally:
+            self._sessions = self._started = None
 
 
 @dataclass(slots=True)
