@@ -269,10 +269,26 @@ async def test_a_worker_begins_where_its_engine_cannot_say_what_waits(
     assert "what waits was not compared with the tools: nobody answers" in caplog.text
 
 
-def test_the_document_shows_what_the_command_says(project: ProjectFolder) -> None:
+CONFIRMED = DESIGN.replace("Args, Attribute,", "Args, Attribute, Confirm,").replace(
+    'Inject("session_id"),', 'Inject("session_id"), Confirm("Greet {name}?"),'
+)
+
+
+@pytest.mark.parametrize(
+    ("number", "before", "after"),
+    [
+        (1, DESIGN, DESIGN.replace("max_length=40", "max_length=20")),
+        (2, CONFIRMED, DESIGN),
+        (3, DESIGN, DESIGN.replace("Greet a person.", "Greet a person by name.")),
+    ],
+)
+def test_the_document_shows_what_the_command_says(
+    project: ProjectFolder, number: int, before: str, after: str
+) -> None:
+    project.write("app/design.py", before)
     project.run("gen")
     project.write("released.json", (project.path / "app/gen" / CATALOG).read_text("utf-8"))
-    project.write("app/design.py", DESIGN.replace("max_length=40", "max_length=20"))
+    project.write("app/design.py", after)
     text = (Path(__file__).parents[1] / "docs/contract.md").read_text("utf-8")
-    shown = text.partition("$ toolgen breaking --against released.json\n")[2].partition("```")[0]
+    shown = text.split("$ toolgen breaking --against released.json\n")[number].partition("```")[0]
     assert project.run("breaking", "--against", "released.json").err == shown

@@ -24,6 +24,7 @@ from toolgen.dsl import (
     ArrayOf,
     Artifact,
     Attribute,
+    Bookkeeping,
     BoundedResult,
     Completion,
     Confirm,
@@ -41,6 +42,7 @@ from toolgen.dsl import (
     Object,
     Return,
     RunPolicy,
+    Sequential,
     Service,
     String,
     Timeout,
@@ -97,6 +99,11 @@ def used(
     facts: dict[str, Any] = {"only": only, "confirm": confirm}
     use = Use(devices, prefix=prefix, **{name: value for name, value in facts.items() if value})
     return Service("desk", "A desk.", devices, Agent("clerk", "A clerk.", use, *offered))
+
+
+def run_by(*policy: RunPolicy) -> Service:
+    """Return a service with an agent whose runs have these limits."""
+    return Service("desk", "A desk.", DEVICES, Agent("clerk", "A clerk.", Use(DEVICES), *policy))
 
 
 def completed(*more: Attribute) -> Service:
@@ -156,14 +163,17 @@ ROWS = [
     row("made required", tool(arguments=args(ADDED)), tool(arguments=args(NEEDED)), {"argument-required": "CWS"}, {"argument-optional": "S"}),
     row("a default given", tool(arguments=args(NEEDED)), tool(arguments=args(Attribute("kind", String, "Kind.", default="any"))), {"argument-defaulted": ""}, {"argument-required": "CWS"}),
     row("renamed", tool(), tool(arguments=Args(Attribute("site_id", String, "Site.", required=True), LIMIT)), {"argument-renamed": "CWS"}, {"argument-renamed": "CWS"}),
-    row("limit lowered", tool(), tool(arguments=args(Attribute("limit", Int, "Most to return.", minimum=1, maximum=60, default=50))), {"argument-narrowed": "CW"}, {"argument-widened": "S"}),
+    row("limit lowered", tool(), tool(arguments=args(Attribute("limit", Int, "Most to return.", minimum=1, maximum=60, default=50))), {"argument-narrowed": "CW"}, {"limit-loosened": ""}),
     row("enum value gone", tool(arguments=args(ENUM_3)), tool(arguments=args(ENUM_2)), {"argument-narrowed": "CW"}, {"argument-widened": "S"}),
     row("type narrowed", tool(arguments=args(Attribute("n", Float, "N."))), tool(arguments=args(Attribute("n", Int, "N."))), {"argument-narrowed": "CW"}, {"argument-widened": "S"}),
     row("type changed", tool(arguments=args(Attribute("n", String, "N."))), tool(arguments=args(Attribute("n", Int, "N."))), {"argument-narrowed": "CW", "argument-widened": "S"}, {"argument-narrowed": "CW", "argument-widened": "S"}),
     row("pattern", tool(), tool(arguments=Args(Attribute("site", String, "Site.", required=True, pattern="^s-[0-9]+$"), LIMIT)), {"argument-narrowed": "CW"}, {"argument-widened": "S"}),
     row("asserted format", tool(arguments=args(ADDED)), tool(arguments=args(Attribute("kind", Date, "Kind."))), {"argument-narrowed": "CW"}, {"argument-widened": "S"}),
     row("closed", tool(arguments=Args(SITE, open=True)), tool(arguments=Args(SITE)), {"argument-narrowed": "CW"}, {"argument-widened": "S"}),
-    row("decimal", tool(arguments=args(Attribute("p", Decimal, "P.", maximum=decimal.Decimal(10)))), tool(arguments=args(Attribute("p", Decimal, "P.", maximum=decimal.Decimal("9.50")))), {"argument-narrowed": "CW"}, {"argument-widened": "S"}),
+    row("decimal", tool(arguments=args(Attribute("p", Decimal, "P.", maximum=decimal.Decimal(10)))), tool(arguments=args(Attribute("p", Decimal, "P.", maximum=decimal.Decimal("9.50")))), {"argument-narrowed": "CW"}, {"limit-loosened": ""}),
+    row("a limit of another type", tool(arguments=args(Attribute("n", Float, "N."))), tool(arguments=args(Attribute("n", Int, "N.", maximum=9))), {"argument-narrowed": "CW"}, {"argument-widened": "S", "limit-loosened": ""}),
+    row("a limit and a list of values", tool(arguments=args(Attribute("n", Int, "N.", maximum=9))), tool(arguments=args(Attribute("n", Int, "N.", enum=(5, 50)))), {"argument-narrowed": "CW", "limit-loosened": ""}, {"argument-narrowed": "CW", "argument-widened": "S"}),
+    row("a limit of items", tool(arguments=args(Attribute("n", ArrayOf(Int), "N."))), tool(arguments=args(Attribute("n", ArrayOf(Int), "N.", max_length=9))), {"argument-narrowed": "CW"}, {"limit-loosened": ""}),
     row("default", tool(), tool(arguments=args(Attribute("limit", Int, "Most to return.", minimum=1, maximum=500, default=20))), {"default-changed": "c"}, {"default-changed": "c"}),
     row("result field", tool(), tool(returns=Return(COUNT, Attribute("note", String, "Note."))), {"result-field-added": "R"}, {"result-field-removed": "RS"}),
     row("open result field", tool(returns=OPEN), tool(returns=Return(COUNT, Attribute("note", String, "Note."), open=True)), {"result-field-added": ""}, {"result-field-removed": "RS"}),
@@ -179,17 +189,26 @@ ROWS = [
     row("error", tool(), tool(Error("gone", None, "It is gone.")), {"error-added": "r"}, {"error-removed": "S"}),
     row("confirmation", tool(), tool(Confirm("List?")), {"confirmation-added": "cW"}, {"confirmation-removed": "w"}),
     row("confirmation of an agent", used(tool()), used(tool(), confirm={"list": Confirm("List?")}), {"confirmation-added": "cW"}, {"confirmation-removed": "w"}),
+    row("confirmation of a new agent", designed(tool(Confirm("List?"))), used(tool(Confirm("List?")), confirm={"list": Confirm("List?", when={"limit": (500,)})}), {"confirmation-narrowed": "w"}, {"agent-removed": "CWS"}),
     row("confirmation of an agent by name", used(tool()), used(tool(), confirm=["list"]), {"confirmation-added": "cW"}, {"confirmation-removed": "w"}),
     row("confirmation of an agent by the new id", used(tool()), used(tool(), toolset="things", confirm=["list"]), {"tool-moved": "WS", "confirmation-added": "cW"}, {"tool-moved": "WS", "confirmation-removed": "w"}),
     row("condition", tool(Confirm("List?", when={"limit": (500,)})), tool(Confirm("List?")), {"confirmation-added": "cW"}, {"confirmation-narrowed": "w"}),
+    row("reach gained", tool(Annotations(open_world=False)), tool(Annotations(open_world=True)), {"hint-lost": "cW"}, {"hint-gained": ""}),
     row("read only lost", tool(Annotations(read_only=True)), tool(Annotations(destructive=False)), {"hint-lost": "cW"}, {"hint-gained": ""}),
     row("idempotent lost", tool(Annotations(idempotent=True)), tool(), {"hint-lost": "cW"}, {"hint-gained": ""}),
     row("destructive gained", tool(Annotations(destructive=False)), tool(Annotations(destructive=True)), {"hint-lost": "cW"}, {"hint-gained": ""}),
     row("injected", tool(), tool(Inject("site")), {"inject-added": "CS"}, {"inject-removed": "C"}),
+    row("injected and gone", tool(Inject("site")), tool(arguments=Args(LIMIT)), {"inject-removed": ""}, {}),
     row("injected and optional", tool(Inject("site")), tool(arguments=Args(Attribute("site", String, "Site."), LIMIT)), {"inject-removed": "c"}, {"inject-added": "CS"}),
     row("long running", tool(), tool(LongRunning(ack=Object(Attribute("job", String, "Job.", required=True)))), {"long-running-added": "cR"}, {"long-running-removed": "r"}),
     row("deprecated", tool(), tool(Deprecated("It is old.")), {"deprecated": ""}, {}),
-    row("time limit", tool(), tool(Timeout("5s")), {}, {}),
+    row("time limit", tool(), tool(Timeout("5s")), {}, {"limit-loosened": ""}),
+    row("time limit raised", tool(Timeout("5s")), tool(Timeout("6s")), {"limit-loosened": ""}, {}),
+    row("sequential", tool(), tool(Sequential()), {}, {"limit-loosened": ""}),
+    row("sequential by session", tool(Sequential()), tool(Sequential(by="session")), {"limit-loosened": ""}, {}),
+    row("bookkeeping", tool(), tool(Bookkeeping()), {"limit-loosened": ""}, {}),
+    row("limits of runs", run_by(RunPolicy(max_tool_calls=3, time_budget="5m")), run_by(RunPolicy(max_tool_calls=4, time_budget="4m")), {"limit-loosened": ""}, {"limit-loosened": ""}),
+    row("a limit of runs gone", run_by(RunPolicy(max_tool_calls=3)), run_by(), {"limit-loosened": ""}, {}),
     row("sensitive", tool(arguments=args(ADDED)), tool(arguments=args(Attribute("kind", String, "Kind.", sensitive=True))), {"sensitive-added": ""}, {"sensitive-removed": ""}),
     row("default removed", tool(), tool(arguments=args(Attribute("limit", Int, "Most to return.", minimum=1, maximum=500))), {"default-removed": "cS"}, {"default-changed": "c"}),
     row("multiple of", tool(arguments=args(Attribute("n", Int, "N.", multiple_of=5))), tool(arguments=args(Attribute("n", Int, "N.", multiple_of=10))), {"argument-narrowed": "CW"}, {"argument-widened": "S"}),
@@ -202,15 +221,18 @@ ROWS = [
     row("masks of acknowledgements", tool(LongRunning(ack=Masked)), tool(LongRunning(ack=Seen)), {"sensitive-removed": ""}, {"sensitive-added": ""}),
     row("masks of approvals", tool(Confirm("List?", payload=Masked)), tool(Confirm("List?", payload=Seen)), {"sensitive-removed": ""}, {"sensitive-added": ""}),
     row("a mask around", tool(arguments=args(MASKED_INSIDE)), tool(arguments=args(MASKED_AROUND)), {"sensitive-added": ""}, {"sensitive-removed": ""}),
+    row("a masked field renamed", tool(arguments=Args(Attribute("pin", String, "Pin.", sensitive=True))), tool(arguments=Args(Attribute("code", String, "Pin."))), {"argument-renamed": "CWS", "sensitive-removed": ""}, {"argument-renamed": "CWS"}),
+    row("masks of completions", completed(Attribute("pin", String, "Pin.", sensitive=True)), completed(Attribute("pin", String, "Pin.")), {"sensitive-removed": ""}, {"sensitive-added": ""}),
     row("a masked field gone", tool(arguments=args(Attribute("pin", String, "Pin.", sensitive=True))), tool(arguments=args()), {"argument-removed": "CS"}, {"argument-added": ""}),
     row("error without details", tool(Error("gone", Rows, "It is gone.")), tool(Error("gone", None, "It is gone.")), {"error-widened": "R"}, {}),
-    row("a long text", tool(arguments=args(Attribute("kind", String, "Kind.", max_length=200_000))), tool(arguments=args(Attribute("kind", String, "Kind.", max_length=100_000))), {"argument-narrowed": "CW"}, {"argument-widened": "S"}),
-    row("a long list", tool(arguments=args(Attribute("n", ArrayOf(Int), "N.", max_length=200_000))), tool(arguments=args(Attribute("n", ArrayOf(Int), "N.", max_length=100_000))), {"argument-narrowed": "CW"}, {"argument-widened": "S"}),
+    row("a long text", tool(arguments=args(Attribute("kind", String, "Kind.", max_length=200_000))), tool(arguments=args(Attribute("kind", String, "Kind.", max_length=100_000))), {"argument-narrowed": "CW"}, {"limit-loosened": ""}),
+    row("a long list", tool(arguments=args(Attribute("n", ArrayOf(Int), "N.", max_length=200_000))), tool(arguments=args(Attribute("n", ArrayOf(Int), "N.", max_length=100_000))), {"argument-narrowed": "CW"}, {"limit-loosened": ""}),
     row("inner default", tool(arguments=args(Attribute("who", ArrayOf(depth(default=3)), "Who."))), tool(arguments=args(Attribute("who", ArrayOf(depth(default=5)), "Who."))), {"default-changed": "c"}, {"default-changed": "c"}),
     row("inner default gone", tool(arguments=args(Attribute("who", depth(default=3), "Who."))), tool(arguments=args(Attribute("who", depth(), "Who."))), {"default-removed": "cS"}, {"default-changed": "c"}),
     row("acknowledgement", tool(LongRunning(ack=Rows)), tool(LongRunning(ack=LooseRows)), {"result-widened": "R"}, {"result-narrowed": "S"}),
     row("progress", tool(LongRunning(progress=Rows)), tool(LongRunning(progress=LooseRows)), {"result-widened": "R"}, {"result-narrowed": "S"}),
-    row("approval narrowed", tool(Confirm("List?", payload=LooseRows)), tool(Confirm("List?", payload=Rows)), {"argument-narrowed": "CW"}, {}),
+    row("approval narrowed", tool(Confirm("List?", payload=LooseRows)), tool(Confirm("List?", payload=Rows)), {"argument-narrowed": "CW"}, {"limit-loosened": ""}),
+    row("approval without a reason", tool(Confirm("List?", payload=Rows)), tool(Confirm("List?")), {"argument-narrowed": "CW", "confirmation-narrowed": "w"}, {"argument-narrowed": "CW"}),
     row("native", designed(tool(name="web_search")), designed(NativeTool("openai", "web_search")), {"tool-removed": "CWS"}, {"tool-removed": "CWS"}),
     row("agent's toolset renamed", used(tool()), used(tool(), toolset="things"), {"tool-moved": "WS"}, {"tool-moved": "WS"}),
     row("agent's tool", used(tool(), TWO), used(tool(), TWO, only=("list",)), {"agent-tool-removed": "CWS"}, {}),
@@ -238,6 +260,12 @@ def test_words_are_a_patch() -> None:
     other = Tool("list", "List all devices.", ARGS, RETURN)
     (change,) = compare(contract(designed(tool())), contract(designed(other)))
     assert (change.code, change.step, change.breaks) == ("text-changed", "patch", "")
+    assert change.lines() == [
+        "desk.devices.list: other words or settings: description.",
+        "@@ /description @@",
+        "-List devices.",
+        "+List all devices.",
+    ]
 
 
 def test_an_approval_that_waits_is_void_when_its_schemas_change() -> None:
@@ -254,7 +282,6 @@ def test_an_approval_that_waits_is_void_when_its_schemas_change() -> None:
 @pytest.mark.parametrize(
     ("before", "after", "words"),
     [
-        (designed(tool(Annotations(open_world=True))), designed(tool(Annotations(open_world=False))), "annotations"),
         (designed(NativeTool("openai", "web_search")), designed(NativeTool("openai", "web_search", config={"search_context_size": "low"})), "config"),
         (used(tool()), Service("desk", "A desk.", DEVICES, Agent("clerk", "A clerk.", Use(DEVICES), RunPolicy(max_tool_calls=3))), "policy"),
     ],
@@ -297,6 +324,23 @@ def test_arguments_of_a_schema_that_is_wrong_are_not_gone() -> None:
     wrong, right = ({"properties": {"site": each}} for each in ({"$ref": "#/$defs/None"}, {"type": "string"}))
     for sides in ((wrong, right), (right, wrong)):
         assert [each.code for each in compare(*map(sent, sides))] == ["undecided"]
+
+
+def test_a_schema_that_is_wrong_hides_no_guard() -> None:
+    def masked(pattern: str, **guards: Any) -> Any:
+        schema = {"type": "object", "properties": {"pin": {"type": "string", "pattern": pattern}}}
+        payload = {"name": "P", "schema": schema, "sensitive": ["/pin"] if guards else []}
+        tool = {"id": "desk.devices.list", "payload": payload, **guards}
+        return contract_of(read_catalogue({"tools": [tool]}))
+
+    before = masked("p", inject=["site"], confirmation={}, timeout=5.0)
+    assert {each.code for each in compare(before, masked("("))} == {
+        "confirmation-removed",
+        "inject-removed",
+        "limit-loosened",
+        "sensitive-removed",
+        "undecided",
+    }
 
 
 def test_an_agent_asks_before_tools_of_other_designs_too() -> None:

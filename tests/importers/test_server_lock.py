@@ -19,6 +19,7 @@ from toolgen.cli import main
 from toolgen.cli.config import read_project
 from toolgen.cli.mcp_settings import ServerSettings, read_servers, recorded
 from toolgen.contract.errors import ToolgenError
+from toolgen.contract.json_value import Json
 from toolgen.contract.mcp_lock import lock_text, make_lock, read_lock
 
 BARE = shlex.join([sys.executable, str(PEERS / "bare.py")])
@@ -61,7 +62,11 @@ def test_a_lock_is_written_updated_and_compared(capsys: pytest.CaptureFixture[st
     assert run(capsys, "--stdio", GOOD)[2] == "bare.mcp.json is up to date: 25 tools\n"
     assert run(capsys, "--stdio", GOOD, "--check")[0] == 0
     lock = read_lock(file.read_text())
-    kept = [{**tool, "title": "Say it"} if tool["name"] == "echo" else tool for tool in lock.tools]
+    older_facts: dict[str, Json] = {
+        "title": "Say it",
+        "annotations": {"readOnlyHint": True, "idempotentHint": True},
+    }
+    kept = [{**tool, **older_facts} if tool["name"] == "echo" else tool for tool in lock.tools]
     kept = [tool for tool in kept if tool["name"] not in ("ask", "hang")]
     older = make_lock("2025-11-25", "bare", "1", [*kept, {"name": "left", "inputSchema": {}}])
     file.write_text(lock_text(older))
@@ -69,11 +74,15 @@ def test_a_lock_is_written_updated_and_compared(capsys: pytest.CaptureFixture[st
     assert code == 1
     assert told.startswith("tools: 2 added (ask, hang); 1 removed (left); 1 changed (echo)\n")
     assert "  left: the tool is gone. Breaks callers, suspended calls, generated code.\n" in told
-    assert "  echo: other words or settings: title.\n" in told
+    assert "  echo: other words or settings: title.\n  @@ /title @@\n  -Say it\n  +Say it again\n" in told
+    assert "  Weakened: echo: it does not only read any more." in told
     assert '-      "title": "Say it",' in diff
     assert '+      "title": "Say it again",' in diff
     assert told.endswith("run the command without --check to update it\n")
-    assert run(capsys, "--stdio", GOOD)[2] == "wrote bare.mcp.json: 25 tools\n"
+    code, _, told = run(capsys, "--stdio", GOOD)
+    assert code == 0
+    assert "  Weakened: echo: it does not only read any more." in told
+    assert told.endswith("\nwrote bare.mcp.json: 25 tools\n")
     file.write_text(file.read_text().replace("Say it again", "Say it"))
     code, diff, told = run(capsys, "--stdio", GOOD, "--check")
     assert (code, "+      " in diff) == (1, True)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence, Set
-from dataclasses import replace
+from dataclasses import asdict, replace
 from hashlib import sha256
 from pathlib import Path
+from shlex import quote
 from typing import Any, Final, Literal, TypeAlias, assert_never
 
 from toolgen.compatibility import (
     BY_CODE,
+    KINDS,
     PARTIES,
     Change,
-    Party,
+    Kind,
     compare,
     parked_changes,
     ranked,
@@ -35,9 +38,15 @@ from .terminal import counted
 
 BreakingFormat: TypeAlias = Literal["text", "json", "github", "sarif"]
 
-REFUSED: Final[tuple[Party, ...]] = ("callers", "consumers", "suspended_calls")
-"""The parties for whom a break is refused; what breaks the source is for type checkers to find."""
+REFUSED: Final[tuple[Kind, ...]] = ("weakened", "callers", "consumers", "suspended_calls", "undecided")
+"""What is refused unless somebody says otherwise; what breaks generated code is for type checkers to find."""
+WEAKENED: Final = "weakened:"
+"""The beginning of an `--allow` that accepts a weaker guard."""
 _BASELINE: Final = 1
+_NO_GUARDS: Final = (
+    "an MCP server lists no confirmations, sensitive values, injected fields or limits of runs, so these "
+    "guards were not compared; compare with a catalogue for that"
+)
 
 
 @frozen_record
@@ -49,7 +58,9 @@ class BreakingRequest:
     to: str = ""
     """The new side; "" for the design of the project."""
     allowed: tuple[str, ...] = ()
-    """`CODE@TOOL`, or `CODE@TOOL:ARGUMENT`."""
+    """`CODE@TOOL`, `CODE@TOOL:ARGUMENT`, or `weakened:PLACE`."""
+    fail_on: tuple[str, ...] = REFUSED
+    """The kinds of changes that are refused."""
     baseline: Path | None = None
     journal: Path | None = None
     format: BreakingFormat = "text"
@@ -84,11 +95,9 @@ def find_breaking(request: BreakingRequest) -> Outcome:
     if isinstance(compared, Outcome):
         return compared
     baseline = _baseline(request.baseline)
-    unknown = [text for text in request.allowed if text.partition("@")[0] not in BY_CODE]
-    if unknown:
-        raise ToolgenError(
-            f"--allow {unknown[0]!r} names no code of a change", hint="write CODE@TOOL, as the list has them"
-        )
+    _check_allowed(request.allowed)
+    if unknown := [kind for kind in request.fail_on if kind not in KINDS]:
+        raise ToolgenError(f"--fail-on {unknown[0]!r} is no kind of change", hint=f"write {', '.join(KINDS)}")
     is_admitted = _is_admitted(compared)
     judged = [
         _judged(each, request, compared.clauses, baseline, is_admitted=is_admitted)
@@ -111,7 +120,7 @@ def show_difference(request: BreakingRequest, *, is_baseline: bool = False) -> O
     lines = [f"## Contract of the tools since `{compared.before.name}`", ""]
     groups: dict[str, list[str]] = {}
     for each in compared.changes:
-        groups.setdefault(_heading(each), []).append(f"- {each.sentence()}")
+        groups.setdefault(_heading(each), []).extend(_item(each))
     for heading, sentences in groups.items():
         lines += [f"### {heading}", "", *sentences, ""]
     if not groups:
@@ -119,6 +128,7 @@ def show_difference(request: BreakingRequest, *, is_baseline: bool = False) -> O
     return Outcome(
         code=0,
         output="\n".join(lines).rstrip("\n"),
+        notes=_unseen(compared),
         summary=f"{counted(len(compared.changes), 'change')}; needs a {step_of(compared.changes)} version",
     )
 
@@ -145,10 +155,36 @@ def _compared(request: BreakingRequest) -> _Comparison | Outcome:
     return _Comparison(before=before, after=after, clauses=clauses, changes=tuple(ranked(changes)))
 
 
+def _unseen(compared: _Comparison) -> tuple[str, ...]:
+    """Return what was not compared, because a side is what a server lists."""
+    return (_NO_GUARDS,) if compared.before.is_server else ()
+
+
 def _is_admitted(compared: _Comparison) -> bool:
     """Return whether the versions of both sides make the step that the changes ask for."""
     made = step_made(compared.before.contract.version, compared.after.contract.version)
     return made is not None and STEPS.index(made) >= STEPS.index(step_of(compared.changes))
+
+
+def _check_allowed(allowed: Iterable[str]) -> None:
+    """Check what the option `--allow` says.
+
+    Raises:
+        ToolgenError: it names no code, or a weaker guard by its code.
+    """
+    for text in allowed:
+        code, _, place = text.partition("@")
+        if text.startswith(WEAKENED):
+            continue
+        if code not in BY_CODE:
+            raise ToolgenError(
+                f"--allow {text!r} names no code of a change", hint="write CODE@TOOL, as the list has them"
+            )
+        if BY_CODE[code].is_weakening:
+            raise ToolgenError(
+                f"--allow {text!r}: a weaker guard is accepted by its place",
+                hint=f"write --allow {quote(WEAKENED + place)}",
+            )
 
 
 def _judged(
@@ -159,22 +195,27 @@ def _judged(
     *,
     is_admitted: bool,
 ) -> Judged:
-    broken = set(change.parties(in_behaviour=False)) & set(REFUSED)
     allowed = clauses.reason(change)
-    names = {f"{change.code}@{change.tool}", _name(change)}
-    if not allowed and names & set(request.allowed):
+    if not allowed and set(_names(change)) & set(request.allowed):
         allowed = "--allow"
-    if not allowed and {_name(change), _recorded_name(change)} & baseline:
-        allowed = "the baseline"
-    if not allowed and is_admitted and change.code != "suspended-call":
-        allowed = "the version"
-    is_refused = (bool(broken) or change.rule.is_undecided) and not allowed
+    if not change.rule.is_weakening:
+        if not allowed and {_name(change), _recorded_name(change)} & baseline:
+            allowed = "the baseline"
+        if not allowed and is_admitted and change.code != "suspended-call":
+            allowed = "the version"
+    is_refused = not allowed and not change.kinds.isdisjoint(request.fail_on)
     return Judged(change=change, place=clauses.place(change), allowed=allowed, is_refused=is_refused)
 
 
+def _names(change: Change) -> tuple[str, ...]:
+    """Return what `--allow` can call a change."""
+    if change.rule.is_weakening:
+        return (f"{WEAKENED}{change.place}",)
+    return f"{change.code}@{change.tool}", _name(change)
+
+
 def _name(change: Change) -> str:
-    """Return the name of a change for `--allow`."""
-    return f"{change.code}@{change.tool}{f':{change.argument}' if change.argument else ''}"
+    return f"{change.code}@{change.place}"
 
 
 def _recorded_name(change: Change) -> str:
@@ -184,9 +225,9 @@ def _recorded_name(change: Change) -> str:
 
 def _outcome(request: BreakingRequest, compared: _Comparison, judged: Sequence[Judged]) -> Outcome:
     refused = [each for each in judged if each.is_refused]
-    shown = [each for each in judged if each.is_refused or each.change.is_listed]
+    shown = [each for each in judged if each.change.kinds]
     findings = [_finding(each, compared) for each in shown]
-    notes = (*_notes(request, judged), *compared.clauses.idle(compared.changes))
+    notes = (*_notes(request, judged), *compared.clauses.idle(compared.changes), *_unseen(compared))
     summary = _summary(compared, judged, len(refused))
     code = 1 if refused else 0
     match request.format:
@@ -210,7 +251,8 @@ def _outcome(request: BreakingRequest, compared: _Comparison, judged: Sequence[J
 
 def _finding(judged: Judged, compared: _Comparison) -> Finding:
     change, reason = judged.change, judged.allowed.rstrip(".")
-    message = f"{change.sentence()}{f' Accepted: {reason}.' if reason else ''}"
+    sentence, *texts = change.lines()
+    message = "\n".join([f"{sentence}{f' Accepted: {reason}.' if reason else ''}", *texts])
     place = judged.place if judged.place.file else Place(file=compared.after.name, pointer=change.after)
     earlier = Place(file=compared.before.name, pointer=change.before)
     related = (Related(message=f"before, at {change.before}", place=earlier),) if change.before else ()
@@ -219,10 +261,19 @@ def _finding(judged: Judged, compared: _Comparison) -> Finding:
         message=message,
         severity="error" if judged.is_refused else "warning",
         place=place,
-        hint=change.rule.advice,
+        hint=_advice(judged, compared.clauses),
         related=related,
         is_suppressible=True,
     )
+
+
+def _advice(judged: Judged, clauses: Clauses) -> str:
+    """Return what to do about a change; of a weaker guard, how it is accepted."""
+    change = judged.change
+    if not change.rule.is_weakening or not judged.is_refused:
+        return change.rule.advice
+    clause = "Breaks(…) at the tool or by " if change.tool in clauses.tools else ""
+    return f"{change.rule.advice}; or accept it by {clause}--allow {quote(WEAKENED + change.place)}"
 
 
 def _without_revision(finding: Finding, compared: _Comparison) -> Finding:
@@ -239,7 +290,19 @@ def _heading(change: Change) -> str:
         return "Breaks"
     if change.rule.is_undecided:
         return "Undecided"
-    return "Changes behaviour" if change.breaks else "Compatible"
+    if change.breaks:
+        return "Changes behaviour"
+    return "Texts that models read" if change.texts else "Compatible"
+
+
+def _item(change: Change) -> list[str]:
+    """Return a change as an item of a Markdown list, with the texts that changed as a diff."""
+    sentence, *texts = change.lines()
+    if not texts:
+        return [f"- {sentence}"]
+    longest = max(map(len, re.findall("`+", "\n".join(texts))), default=0)
+    fence = "`" * max(3, longest + 1)
+    return [f"- {sentence}", "", *(f"  {line}" for line in (f"{fence}diff", *texts, fence)), ""]
 
 
 def _record(judged: Judged, compared: _Comparison) -> dict[str, Any]:
@@ -263,15 +326,14 @@ def _record(judged: Judged, compared: _Comparison) -> dict[str, Any]:
         "before": {"in": compared.before.name, "pointer": change.before},
         "after": {"in": compared.after.name, "pointer": change.after, **line},
         **({"witness": change.witness[0]} if change.witness else {}),
-        "advice": change.rule.advice,
+        **({"texts": [asdict(each) for each in change.texts]} if change.texts else {}),
+        "advice": _advice(judged, compared.clauses),
     }
 
 
 def _notes(request: BreakingRequest, judged: Sequence[Judged]) -> tuple[str, ...]:
     """Return what was let through for nothing."""
-    names = {
-        name for each in judged for name in (f"{each.change.code}@{each.change.tool}", _name(each.change))
-    }
+    names = {name for each in judged for name in _names(each.change)}
     return tuple(f"--allow {text} matches no change" for text in request.allowed if text not in names)
 
 
@@ -282,8 +344,10 @@ def _summary(compared: _Comparison, judged: Sequence[Judged], refused: int) -> s
     versions = f"was {before or 'none'}, is {after or 'none'}"
     count = f"{counted(len(judged), 'change')} since {compared.before.name}"
     needed = f"needs a {step_of(compared.changes)} version"
+    weakened = sum(each.change.rule.is_weakening for each in judged)
+    guards = f"{weakened} weakened, " if weakened else ""
     undecided = sum(each.change.rule.is_undecided for each in judged)
-    return f"{count}: {refused} refused, {undecided} undecided; {needed} ({versions})"
+    return f"{count}: {refused} refused, {guards}{undecided} undecided; {needed} ({versions})"
 
 
 def _codes() -> Iterator[Code]:
@@ -309,7 +373,13 @@ def _baseline(file: Path | None) -> Set[str]:
 
 
 def _as_baseline(changes: Iterable[Change]) -> Outcome:
-    """Return the names of the changes that break somebody, or cannot be told, as a baseline."""
-    names = sorted({_recorded_name(each) for each in changes if each.breaks or each.rule.is_undecided})
+    """Return the names of the changes that break somebody or are undecided; weaker guards are no baseline."""
+    names = sorted(
+        {
+            _recorded_name(each)
+            for each in changes
+            if (each.breaks or each.rule.is_undecided) and not each.rule.is_weakening
+        }
+    )
     text = json.dumps({"format": _BASELINE, "changes": names}, indent=1)
     return Outcome(code=0, output=text, summary=f"{counted(len(names), 'change')} accepted by the baseline")

@@ -19,7 +19,18 @@ To = Annotated[
 ]
 Allow = Annotated[
     list[str] | None,
-    typer.Option(help="Let a change through: CODE@TOOL, or CODE@TOOL:ARGUMENT.", metavar="CHANGE"),
+    typer.Option(
+        help="Let a change through: CODE@TOOL, CODE@TOOL:ARGUMENT, or weakened:PLACE for a weaker guard.",
+        metavar="CHANGE",
+    ),
+]
+FailOn = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="What is refused: weakened, callers, consumers, suspended_calls and undecided by default; "
+        "generated_code, behaviour or texts.",
+        metavar="KIND",
+    ),
 ]
 BaselineFile = Annotated[
     Path | None, typer.Option(help="Let the changes in this file through.", metavar="FILE")
@@ -43,16 +54,17 @@ def breaking(
     against: Against = "",
     to: To = "",
     allow: Allow = None,
+    fail_on: FailOn = None,
     baseline: BaselineFile = None,
     journal: Journal = None,
     format: Format = "text",
     config: ConfigFile = None,
 ) -> None:
-    """Say what a change of the design breaks, and for whom; exit 1 if it breaks somebody.
+    """Say what a change of the design breaks, and which guards it weakens; exit 1 if a change is refused.
 
     Such as: toolgen breaking --against main
     """
-    from .breaking import BreakingRequest, find_breaking
+    from .breaking import REFUSED, BreakingRequest, find_breaking
     from .outcome import print_error_records, print_outcome
 
     _require(against)
@@ -61,6 +73,7 @@ def breaking(
         against=against,
         to=to,
         allowed=tuple(allow or ()),
+        fail_on=tuple(fail_on or REFUSED),
         baseline=baseline,
         journal=journal,
         format=format,

@@ -32,7 +32,7 @@ def contract_changes(before: Mapping[str, str], after: Mapping[str, str]) -> tup
     more = len(changes) - _MOST_SENTENCES
     return (
         *(["for users of these tools:"] if changes else []),
-        *(f"  {change.sentence()}" for change in changes[:_MOST_SENTENCES]),
+        *(f"  {line}" for change in changes[:_MOST_SENTENCES] for line in change.lines()),
         *([f"  … and {more} more"] if more > 0 else []),
     )
 

@@ -44,7 +44,9 @@ def _named(key: str) -> dict[str, Any]:
 _ENTRY: Final = rs.Draft202012Validator(
     {
         "properties": {
-            **dict.fromkeys(("payload", "result", "annotations", "long_running", "deprecated"), _PART),
+            **dict.fromkeys(
+                ("payload", "result", "annotations", "long_running", "deprecated", "policy"), _PART
+            ),
             "confirmation": {**_PART, "properties": {"when": _WHEN}},
             "inject": _TEXTS,
             "artifacts": _named("kind"),

@@ -80,10 +80,11 @@ def lock_server(request: LockRequest) -> Outcome:
     if project is not None and not ("design" in project or is_ours or design.exists()):
         texts[design.name] = _design(name, own_name, file.name)
     write_new_files(file.parent, texts, is_forced=request.is_forced or is_ours)
-    notes = (
-        [] if is_ours else list(_next_steps(name, file, design if design.name in texts else None, settings))
-    )
-    return Outcome(code=0, notes=tuple(notes), summary=f"wrote {file}: {tools}")
+    if before is not None and is_ours:
+        notes = _changes(before, lock)
+    else:
+        notes = tuple(_next_steps(name, file, design if design.name in texts else None, settings))
+    return Outcome(code=0, notes=notes, summary=f"wrote {file}: {tools}")
 
 
 def _settings(request: LockRequest) -> ServerSettings:
@@ -166,7 +167,7 @@ def _changes(before: str, lock: Lock) -> tuple[str, ...]:
         "changed": {name for name in new.keys() & old.keys() if new[name] != old[name]},
     }
     differences = ranked(compare(contract_of_server(listed.tools), contract_of_server(lock.tools)))
-    sentences = [f"  {each.sentence()}" for each in differences[:_MOST_SENTENCES]]
+    sentences = [f"  {line}" for each in differences[:_MOST_SENTENCES] for line in each.lines()]
     more = (
         [f"  … and {len(differences) - _MOST_SENTENCES} more"] if len(differences) > _MOST_SENTENCES else []
     )

@@ -1,26 +1,29 @@
 """What a change of a contract breaks: containment of schemas, and changes between two catalogues."""
 
-from .changes import Change, step_made, step_of
+from .changes import Change, TextChange, step_made, step_of
 from .comparison import compare, ranked
 from .containment import contains
 from .contracts import Contract, contract_of, contract_of_server
 from .documents import Document
 from .parked import ParkedCall, parked_changes
 from .proof import Gap
-from .rules import BY_CODE, PARTIES, RULES, Party, Rule, Step
+from .rules import BY_CODE, KINDS, PARTIES, RULES, Kind, Party, Rule, Step
 
 __all__ = [
     "BY_CODE",
+    "KINDS",
     "PARTIES",
     "RULES",
     "Change",
     "Contract",
     "Document",
     "Gap",
+    "Kind",
     "ParkedCall",
     "Party",
     "Rule",
     "Step",
+    "TextChange",
     "compare",
     "contains",
     "contract_of",

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from toolgen.contract.json_pointer import resolved
 from toolgen.contract.json_value import identity
 
 from .changes import Change, change, key_of, place, properties_of
-from .conjunctions import flatten, required_of
+from .conjunctions import LIMITS, flatten, required_of
 from .containment import contains
 from .defaults import default_changes
 from .documents import Document
@@ -24,6 +25,9 @@ def argument_changes(
     tool: str, before: Document, after: Document, *, injected: tuple[set[str], set[str]]
 ) -> Iterator[Change]:
     """Yield the changes of arguments; `injected` are the fields that the server filled, and fills now."""
+    for name in sorted(injected[0] - injected[1] - properties_of(after).keys()):
+        message = f"the server does not fill {name!r} any more"
+        yield change("inject-removed", tool, message, argument=name, breaks="")
     if before.fault or after.fault:
         yield from _narrowed(tool, contains(after, before), set())
         return
@@ -94,10 +98,11 @@ def _subject(name: str, singular: str, plural: str) -> str:
 
 
 def _loosened(tool: str, before: Document, after: Document, listed: set[str]) -> Iterator[Change]:
-    """Yield what is accepted now and was not; what cannot be told here breaks nobody."""
+    """Yield what is accepted now and was not; what cannot be told here breaks nobody, but for limits."""
     for gap in contains(before, after):
         name = key_of(gap)
-        if gap.is_undecided or (gap.path[:1] or (gap.name,))[0] in listed:
+        is_limit = gap.keyword in LIMITS or _limits_values(before, gap)
+        if (gap.is_undecided and not is_limit) or (gap.path[:1] or (gap.name,))[0] in listed:
             continue
         places: dict[str, Any] = {
             "before": place(_PART, gap.large),
@@ -110,9 +115,21 @@ def _loosened(tool: str, before: Document, after: Document, listed: set[str]) ->
             yield change(code, tool, f"argument {name!r} may be left out now", **places)
         elif gap.keyword == "additionalProperties" and gap.name:
             yield change("argument-added", tool, f"argument {name!r} is new", **places)
+        elif is_limit:
+            message = f"{_subject(name, 'has', 'have')} a looser limit: the old schema {gap.reason}"
+            if gap.is_undecided:
+                message += " (cannot tell whether it holds all the same)"
+            shown = None if gap.is_undecided else gap
+            yield change("limit-loosened", tool, message, gap=shown, **places)
         else:
             message = f"{_subject(name, 'takes', 'take')} more: the old schema {gap.reason}"
             yield change("argument-widened", tool, message, gap=gap, **places)
+
+
+def _limits_values(before: Document, gap: Gap) -> bool:
+    """Return whether new values of a list are beyond a schema that had limits."""
+    schema = resolved(before.schema, gap.large)
+    return gap.keyword == "enum" and isinstance(schema, Mapping) and not LIMITS.isdisjoint(schema)
 
 
 def _default(part: Any) -> Any:

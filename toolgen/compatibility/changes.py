@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from difflib import unified_diff
 from typing import Any, Final
 
 from toolgen.contract.json_pointer import escaped
@@ -14,10 +15,27 @@ from toolgen.contract.record import frozen_record
 from .conjunctions import flatten
 from .documents import Document
 from .proof import Gap
-from .rules import BY_CODE, PARTIES, STEPS, Party, Rule, Step
+from .rules import BY_CODE, PARTIES, STEPS, Kind, Party, Rule, Step
 
 _LONGEST_SHOWN: Final = 200
 _SHOWN_AS: Final = {"suspended_calls": "suspended calls", "generated_code": "generated code"}
+
+
+@frozen_record
+class TextChange:
+    """A text that models or people read, before and after; "" where there was or is none."""
+
+    pointer: str
+    """JSON Pointer into the entries of both sides."""
+    before: str
+    after: str
+
+    def lines(self) -> Iterator[str]:
+        """Yield the lines of a diff, under the place of the text."""
+        yield f"@@ {printable(self.pointer)} @@"
+        sides = self.before.split("\n"), self.after.split("\n")
+        _, _, _, *lines = unified_diff(*sides, n=1, lineterm="")
+        yield from ("…" if line.startswith("@@ ") else printable(line) for line in lines)
 
 
 @frozen_record
@@ -38,6 +56,8 @@ class Change:
     """A document that one side accepts and the other refuses; none where no document shows it."""
     breaks: str = ""
     """Letters of `PARTIES`; those of the rule, where this change is no milder."""
+    texts: tuple[TextChange, ...] = ()
+    """The texts that changed."""
 
     @property
     def code(self) -> str:
@@ -55,9 +75,20 @@ class Change:
         return self.rule.step
 
     @property
-    def is_listed(self) -> bool:
-        """Whether people are shown it always: it breaks somebody, a guard went away, nobody can tell."""
-        return bool(self.breaks) or self.rule.is_weakening or self.rule.is_undecided
+    def kinds(self) -> frozenset[Kind]:
+        """What it can be refused for."""
+        facts: dict[Kind, object] = {
+            "weakened": self.rule.is_weakening,
+            "undecided": self.rule.is_undecided,
+            "behaviour": self.parties(in_behaviour=True),
+            "texts": self.texts,
+        }
+        return frozenset((*self.parties(in_behaviour=False), *(kind for kind in facts if facts[kind])))
+
+    @property
+    def place(self) -> str:
+        """What it is about, as `--allow` names it: the tool, or the tool and the argument."""
+        return f"{self.tool}:{self.argument}" if self.argument else self.tool
 
     def shown_witness(self) -> str:
         """Return the document as JSON, cut where it is long; "" without one."""
@@ -75,6 +106,10 @@ class Change:
             text += f" Changes the behaviour for {_parties(parties)}."
         witness = self.shown_witness()
         return f"{text} Shown by {printable(witness)}." if witness else text
+
+    def lines(self) -> list[str]:
+        """Return the change in sentences, and the texts that changed as the lines of a diff."""
+        return [self.sentence(), *(line for text in self.texts for line in text.lines())]
 
 
 def _parties(parties: Iterable[Party]) -> str:

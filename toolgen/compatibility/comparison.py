@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +10,7 @@ from .arguments import argument_changes
 from .changes import Change, change, key_of
 from .containment import contains
 from .contracts import Contract, canonical, hints_of, wire_name
-from .guards import approval_changes, guard_changes, text_changes
+from .guards import approval_changes, guard_changes, left_changes, policy_changes, text_changes
 from .masks import mask_changes
 from .results import artifact_changes, error_changes, fields_gone, late_changes, result_changes
 
@@ -58,17 +58,14 @@ def _tools(before: Contract, after: Contract, moved: Mapping[str, str]) -> Itera
     for id_, entry in before.tools.items():
         other = moved.get(id_, id_)
         if other in after.tools:
-            try:
-                yield from list(tool_changes(other, entry, after.tools[other], (before, after)))
-            except RecursionError:
-                yield change("undecided", other, "its schemas are nested too deep to be compared")
+            yield from tool_changes(other, entry, after.tools[other], (before, after))
 
 
 def tool_changes(
     tool: str, before: Entry, after: Entry, sides: tuple[Contract, Contract]
 ) -> Iterator[Change]:
-    """Yield the changes of one tool."""
-    if canonical(before) == canonical(after):
+    """Yield the changes of one tool; what is nested too deep to be compared hides no other change."""
+    if _is_same(before, after):
         return
     kinds = [entry.get("kind") == "native" for entry in (before, after)]
     if kinds[0] != kinds[1] or ("payload" in before and "payload" not in after):
@@ -79,30 +76,64 @@ def tool_changes(
         message = f"models call it {wire_name(after)!r}, and called it {wire_name(before)!r}"
         yield change("tool-renamed", tool, message)
     changes: list[Change] = []
-    if "payload" in before and "payload" in after:
-        documents = [
-            side.document(entry["payload"]) for side, entry in zip(sides, (before, after), strict=True)
-        ]
-        injected = {*before.get("inject", ())}, {*after.get("inject", ())}
-        changes += argument_changes(tool, documents[0], documents[1], injected=injected)
-    if "result" in before and "result" in after:
-        documents = [
-            side.document(entry["result"]) for side, entry in zip(sides, (before, after), strict=True)
-        ]
-        is_bounded_new = ("bounded" in before) != ("bounded" in after)
-        changes += result_changes(tool, documents[0], documents[1], is_bounded_new=is_bounded_new)
-    elif "result" in before:
-        changes.append(change("result-field-removed", tool, "it does not say any more what it returns"))
-    changes += artifact_changes(tool, before, after, sides)
-    changes += error_changes(tool, before, after, sides)
-    changes += late_changes(tool, before, after, sides)
-    changes += guard_changes(tool, before, after)
-    changes += approval_changes(tool, before, after, sides)
-    changes += mask_changes(tool, before, after, sides)
+    parts: tuple[Callable[[], Iterator[Change]], ...] = (
+        lambda: _arguments(tool, before, after, sides),
+        lambda: _result(tool, before, after, sides),
+        lambda: artifact_changes(tool, before, after, sides),
+        lambda: error_changes(tool, before, after, sides),
+        lambda: late_changes(tool, before, after, sides),
+        lambda: guard_changes(tool, before, after),
+        lambda: approval_changes(tool, before, after, sides),
+        lambda: mask_changes(tool, before, after, sides, _renamed(changes)),
+        lambda: _approvals(tool, before, after),
+        lambda: text_changes(tool, before, after, tuple(changes)),
+    )
+    is_too_deep = False
+    for part in parts:
+        try:
+            changes += part()
+        except RecursionError:
+            is_too_deep = True
     yield from changes
+    if is_too_deep:
+        yield change("undecided", tool, "its schemas are nested too deep to be compared")
+
+
+def _is_same(before: Entry, after: Entry) -> bool:
+    try:
+        return canonical(before) == canonical(after)
+    except RecursionError:
+        return False
+
+
+def _arguments(tool: str, before: Entry, after: Entry, sides: tuple[Contract, Contract]) -> Iterator[Change]:
+    if "payload" in before and "payload" in after:
+        documents = sides[0].document(before["payload"]), sides[1].document(after["payload"])
+        injected = {*before.get("inject", ())}, {*after.get("inject", ())}
+        yield from argument_changes(tool, *documents, injected=injected)
+
+
+def _result(tool: str, before: Entry, after: Entry, sides: tuple[Contract, Contract]) -> Iterator[Change]:
+    if "result" in before and "result" in after:
+        documents = sides[0].document(before["result"]), sides[1].document(after["result"])
+        is_bounded_new = ("bounded" in before) != ("bounded" in after)
+        yield from result_changes(tool, *documents, is_bounded_new=is_bounded_new)
+    elif "result" in before:
+        yield change("result-field-removed", tool, "it does not say any more what it returns")
+
+
+def _approvals(tool: str, before: Entry, after: Entry) -> Iterator[Change]:
     if {"confirmation"} <= before.keys() & after.keys() and approved(before) != approved(after):
         yield change("approval-invalidated", tool, "approvals of it that wait are asked again")
-    yield from text_changes(tool, before, after, changes)
+
+
+def _renamed(changes: Iterable[Change]) -> dict[str, str]:
+    """Return the new names of arguments that were renamed."""
+    return {
+        each.argument: each.after.rpartition("/properties/")[2]
+        for each in changes
+        if each.code == "argument-renamed"
+    }
 
 
 def approved(entry: Entry) -> str:
@@ -115,11 +146,12 @@ def approved(entry: Entry) -> str:
 
 
 def _agents(before: Contract, after: Contract, moved: Mapping[str, str]) -> Iterator[Change]:
+    for id_ in after.agents:
+        yield from _agent_approvals(id_, before, after, moved)
     for id_, entry in before.agents.items():
         if id_ not in after.agents:
             yield change("agent-removed", id_, "the agent is gone")
             continue
-        yield from _agent_approvals(id_, before, after, moved)
         old, new = _tools_of(entry), _tools_of(after.agents[id_])
         has_other_tools = has_other_exports = False
         for tool, name in old.items():
@@ -134,36 +166,38 @@ def _agents(before: Contract, after: Contract, moved: Mapping[str, str]) -> Iter
             message = f"it offers the toolset {export!r} to others no longer"
             has_other_exports = True
             yield change("agent-export-removed", id_, message, argument=export)
+        limits = list(policy_changes(id_, entry, after.agents[id_]))
+        yield from limits
         explained = {"digest", *(["tools"] * has_other_tools), *(["exports"] * has_other_exports)}
-        yield from _left(id_, entry, after.agents[id_], explained)
+        explained |= {"policy"} if limits else set()
+        yield from left_changes(id_, entry, after.agents[id_], explained)
 
 
 def _agent_approvals(
     id_: str, before: Contract, after: Contract, moved: Mapping[str, str]
 ) -> Iterator[Change]:
-    """Yield the changes of how an agent asks a person, where it does not as the tool says."""
-    sides = before, after
-    old, new = ({tool["id"]: tool for tool in side.agents[id_].get("tools", ())} for side in sides)
-    for tool in old:
-        other = tool if tool in new else moved.get(tool, tool)
-        if other not in new or "confirmation" not in {*old[tool], *new[other]}:
+    """Yield the changes of how an agent asks a person, where it does not as the tool says.
+
+    Of a tool that the agent did not have, it is compared with how the tool itself asked.
+    """
+    sides, ids = (before, after), {now: earlier for earlier, now in moved.items()}
+    old, new = (
+        {str(tool["id"]): tool for tool in side.agents.get(id_, {}).get("tools", ())} for side in sides
+    )
+    for other, own in new.items():
+        tool = other if other in old else ids.get(other, other)
+        if "confirmation" not in {*old.get(tool, ()), *own}:
             continue
         was, now = (
-            {key: value for key, value in {**whole, **own}.items() if key == "confirmation"}
-            for whole, own in (
-                (before.tools.get(tool, {}), old[tool]),
-                (after.tools.get(other, {}), new[other]),
+            {key: value for key, value in {**whole, **of_agent}.items() if key == "confirmation"}
+            for whole, of_agent in (
+                (before.tools.get(tool, {}), old.get(tool, {})),
+                (after.tools.get(other, {}), own),
             )
         )
         for each in (*guard_changes(id_, was, now), *approval_changes(id_, was, now, sides)):
-            yield replace(each, message=f"of {other}, {each.message}", argument=other)
-
-
-def _left(id_: str, before: Entry, after: Entry, explained: Collection[str]) -> Iterator[Change]:
-    """Yield that something differs besides the keys that changes have explained."""
-    keys = [key for key in {**before, **after} if key not in explained and before.get(key) != after.get(key)]
-    if keys:
-        yield change("text-changed", id_, f"other words or settings: {', '.join(keys)}")
+            if tool in old or each.rule.is_weakening:
+                yield replace(each, message=f"of {other}, {each.message}", argument=other)
 
 
 def _tools_of(agent: Entry) -> dict[str, str]:
@@ -182,8 +216,10 @@ def _completions(before: Contract, after: Contract) -> Iterator[Change]:
             continue
         old, new = before.document(entry["result"]), after.document(after.completions[id_]["result"])
         gaps, removed = contains(old, new), fields_gone(new, old)
-        is_other = bool(gaps or removed)
-        yield from _left(id_, entry, after.completions[id_], ["digest", *(["result"] if is_other else [])])
+        masks = list(mask_changes(id_, entry, after.completions[id_], (before, after)))
+        yield from masks
+        explained = {"digest", *(["result"] if gaps or removed or masks else [])}
+        yield from left_changes(id_, entry, after.completions[id_], explained)
         for gap in removed:
             yield change("result-field-removed", id_, f"its field {key_of(gap)!r} is gone", gap=gap)
         for gap in gaps:
@@ -192,13 +228,13 @@ def _completions(before: Contract, after: Contract) -> Iterator[Change]:
 
 
 def ranked(changes: Iterable[Change]) -> list[Change]:
-    """Return the changes in the order of lists: lost guards, what breaks, what cannot be told, the rest."""
+    """Return the changes in the order of lists: guards, breaks, undecided, behaviour, texts, the rest."""
 
     def rank(each: Change) -> int:
         if each.rule.is_weakening:
             return 0
         if each.parties(in_behaviour=False):
             return 1
-        return 2 if each.rule.is_undecided else 3 if each.breaks else 4
+        return 2 if each.rule.is_undecided else 3 if each.breaks else 4 if each.texts else 5
 
     return sorted(changes, key=rank)

@@ -26,6 +26,7 @@ from toolgen.shapes.constraints import (
 from toolgen.shapes.union_shapes import types_of
 
 from .documents import Node, accepts, matches
+from .limits import ROWS
 
 Conjunction: TypeAlias = tuple[Node, ...]
 """Schemas that all look at one value."""
@@ -40,6 +41,8 @@ BOUNDS: Final = {
     row.keyword: row for row in CONSTRAINTS if row.takes in ("bound", "length") and not row.is_annotation
 }
 """The rows of keywords that bound a number or a size."""
+LIMITS: Final = frozenset((*BOUNDS, *ROWS))
+"""The keywords that limit a value or a size, toolgen's own for dates and decimals included."""
 STEP: Final = limits_of("number", "step")[0].keyword
 UNIQUE: Final = FLAGS[0].keyword
 SIZES: Final = {kind: lengths_of(holder) for kind, holder in _HOLDERS.items()}

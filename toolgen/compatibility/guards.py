@@ -1,20 +1,22 @@
-"""What changed in how a tool is run: who is asked, what is promised and said of it."""
+"""What changed in how a tool is run: who is asked, what limits it, what is promised and said of it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from toolgen.contract.json_pointer import escaped, tokens_of
 from toolgen.contract.json_value import identity
 
-from .changes import Change, change, key_of, place
+from .changes import Change, TextChange, change, key_of, place
+from .conjunctions import LIMITS
 from .containment import contains
 from .contracts import Contract, hints_of
 
 Entry = Mapping[str, Any]
 
 _APPROVAL: Final = "/confirmation/payload"
-_NOTHING: Final[Mapping[str, Any]] = {"schema": {"const": {}}}
+_NOTHING: Final[Mapping[str, Any]] = {"schema": {"type": "object", "additionalProperties": False}}
 """What an approval without a type holds."""
 _DERIVED: Final = frozenset(("id", "name", "service", "toolset", "digest", "output"))
 """Keys of an entry that say nothing of their own."""
@@ -31,19 +33,44 @@ _ABOUT: Final = {
     "deprecated": "deprecated",
 }
 """The key that a change without a place is about, by the first word of its code."""
-_PARTS: Final = ("payload", "result", "artifacts", "errors")
-_SAFE: Final = {"readOnlyHint": True, "idempotentHint": True, "destructiveHint": False}
+_TEXTS: Final = frozenset(
+    (
+        *"title description instructions toolset_title toolset_instructions".split(),
+        *"result_reminder hint call result".split(),
+    )
+)
+"""Keys whose texts models and people read."""
+_TEXTS_BY_NAME: Final = frozenset(("prompts",))
+"""Keys of objects whose values are such texts."""
+_NAMES: Final = ("id", "kind", "name", "toolset", "const")
+"""Keys that tell the objects of an array apart."""
+_RUN_LIMITS: Final = (
+    "max_tool_calls",
+    "max_consecutive_failed_tool_calls",
+    "time_budget",
+    "plan_timeout",
+    "tool_timeout",
+)
+"""Limits in the policy of an agent; without a key there is no limit."""
+_SAFE: Final = {
+    "readOnlyHint": True,
+    "idempotentHint": True,
+    "destructiveHint": False,
+    "openWorldHint": False,
+}
 """The value of each hint that promises more."""
 _HINT_TEXTS: Final = {
     "readOnlyHint": ("only reads", "does not only read any more"),
     "idempotentHint": ("is idempotent", "is not idempotent any more"),
-    "destructiveHint": ("destroys nothing any more", "may destroy something"),
+    "destructiveHint": ("destroys nothing any more", "can destroy something now"),
+    "openWorldHint": ("stays within its own system now", "reaches beyond its own system now"),
 }
 
 
 def guard_changes(tool: str, before: Entry, after: Entry) -> Iterator[Change]:
-    """Yield the changes of questions, hints and acknowledgements."""
+    """Yield the changes of questions, limits, hints and acknowledgements."""
     yield from _confirmation(tool, before.get("confirmation"), after.get("confirmation"))
+    yield from _run_limits(tool, before, after)
     old, new = hints_of(before), hints_of(after)
     for hint, safe in _SAFE.items():
         if old[hint] != new[hint]:
@@ -75,6 +102,41 @@ def _confirmation(tool: str, before: Entry | None, after: Entry | None) -> Itera
             yield change("confirmation-narrowed", tool, "a person is asked for fewer values than before")
 
 
+def _run_limits(tool: str, before: Entry, after: Entry) -> Iterator[Change]:
+    """Yield the limits of a tool that are looser: of its time, of what runs beside it, of its calls."""
+    if is_looser(before.get("timeout"), after.get("timeout")):
+        yield _loosened(tool, "/timeout", before.get("timeout"), after.get("timeout"))
+    turns = [(entry.get("sequential"), entry.get("sequential_by", "")) for entry in (before, after)]
+    if turns[0][0] and turns[1] != turns[0] and not (turns[1][0] and not turns[1][1]):
+        now = f"alone only by {turns[1][1]!r}" if turns[1][0] else "beside other calls"
+        yield _looser(tool, "/sequential", f"it runs {now} now")
+    if after.get("bookkeeping") and not before.get("bookkeeping"):
+        yield _looser(tool, "/bookkeeping", "its calls count against no limit of a run now")
+
+
+def policy_changes(agent: str, before: Entry, after: Entry) -> Iterator[Change]:
+    """Yield the limits of the runs of an agent that are looser."""
+    old, new = before.get("policy", {}), after.get("policy", {})
+    for name in _RUN_LIMITS:
+        if is_looser(old.get(name), new.get(name)):
+            yield _loosened(agent, f"/policy/{name}", old.get(name), new.get(name))
+
+
+def is_looser(had: Any, has: Any) -> bool:
+    """Return whether a limit was raised or removed."""
+    return isinstance(had, int | float) and not (isinstance(has, int | float) and has <= had)
+
+
+def _loosened(tool: str, pointer: str, had: Any, has: Any) -> Change:
+    now = "none" if has is None else repr(has)
+    return _looser(tool, pointer, f"the limit {tokens_of(pointer)[-1]} is {now}, and was {had!r}")
+
+
+def _looser(tool: str, pointer: str, message: str) -> Change:
+    name = tokens_of(pointer)[-1]
+    return change("limit-loosened", tool, message, argument=name, before=pointer, after=pointer)
+
+
 def _is_within(when: Entry, other: Entry) -> bool:
     """Return whether the other condition asks a person wherever this one does; each field has to fit."""
     return all(
@@ -97,6 +159,18 @@ def approval_changes(
         places = {"before": place(_APPROVAL, gap.small), "after": place(_APPROVAL, gap.large)}
         message = f"what a person adds to an approval is narrower: the new schema {gap.reason}"
         yield change("argument-narrowed", tool, message, gap=gap, argument=key_of(gap), **places)
+    for gap in contains(documents[0], documents[1]):
+        facts: dict[str, Any] = {
+            "before": place(_APPROVAL, gap.large),
+            "after": place(_APPROVAL, gap.small),
+            "argument": key_of(gap),
+        }
+        if gap.keyword == "required":
+            message = f"an approval may leave out {gap.name!r}"
+            yield change("confirmation-narrowed", tool, message, **facts)
+        elif gap.keyword in LIMITS:
+            message = f"what a person adds to an approval has a looser limit: the old schema {gap.reason}"
+            yield change("limit-loosened", tool, message, **facts)
 
 
 def text_changes(tool: str, before: Entry, after: Entry, changes: Iterable[Change]) -> Iterator[Change]:
@@ -108,10 +182,19 @@ def text_changes(tool: str, before: Entry, after: Entry, changes: Iterable[Chang
             "deprecated", tool, f"it is deprecated: {after['deprecated'].get('reason', '')}".rstrip(": ")
         )
     old, new = _left(before), _left(after)
-    keys = [key for key in {**old, **new} if key not in explained and old.get(key) != new.get(key)]
-    keys += [part for part in _PARTS if part in explained and _has_other_texts(old.get(part), new.get(part))]
+    yield from left_changes(tool, old, new, explained)
+
+
+def left_changes(tool: str, before: Entry, after: Entry, explained: Iterable[str]) -> Iterator[Change]:
+    """Yield the texts that changed in an entry, and which keys differ besides those that changes explain."""
+    texts = tuple(_texts(before, after, ""))
+    known = {*explained}
+    differing = [key for key in {**before, **after} if before.get(key) != after.get(key)]
+    keys = dict.fromkeys(key for key in differing if key not in known)
+    keys |= dict.fromkeys(tokens_of(text.pointer)[0] for text in texts)
     if keys:
-        yield change("text-changed", tool, f"other words or settings: {', '.join(keys)}")
+        message = f"other words or settings: {', '.join(keys)}"
+        yield change("text-changed", tool, message, texts=texts)
 
 
 def _about(change: Change) -> str:
@@ -128,15 +211,27 @@ def _left(entry: Entry) -> dict[str, Any]:
     return {**left, "annotations": hints}
 
 
-def _has_other_texts(before: Any, after: Any) -> bool:
-    """Return whether a title or a description is another one where both sides have one."""
+def _texts(before: Any, after: Any, pointer: str) -> Iterator[TextChange]:
+    """Yield the texts that differ in what both sides have."""
     if isinstance(before, list) and isinstance(after, list):
-        return any(map(_has_other_texts, before, after))
+        before, after = _by_name(before), _by_name(after)
     if not isinstance(before, Mapping) or not isinstance(after, Mapping):
-        return False
-    return any(
-        before[key] != after[key]
-        if key in ("title", "description") and isinstance(before[key], str)
-        else _has_other_texts(before[key], after[key])
-        for key in before.keys() & after.keys()
-    )
+        return
+    of_names = pointer.rpartition("/")[2] in _TEXTS_BY_NAME
+    for key in {**before, **after}:
+        had, has = before.get(key, ""), after.get(key, "")
+        where = f"{pointer}/{escaped(str(key))}"
+        if not isinstance(had, str) or not isinstance(has, str):
+            yield from _texts(had, has, where)
+        elif had != has and (of_names or key in _TEXTS):
+            yield TextChange(pointer=where, before=had, after=has)
+
+
+def _by_name(items: Sequence[Any]) -> dict[Any, Any]:
+    """Return the items of an array by what tells them apart, else by their places."""
+    return {
+        next((item[key] for key in _NAMES if isinstance(item.get(key), str)), place)
+        if isinstance(item, Mapping)
+        else place: item
+        for place, item in enumerate(items)
+    }

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final
 
-from toolgen.contract.json_pointer import tokens_of
+from toolgen.contract.json_pointer import escaped, tokens_of
 from toolgen.contract.json_value import objects_in
 
 from .changes import Change, change
@@ -38,13 +39,20 @@ def typed_parts(entry: Entry) -> dict[str, tuple[str, Entry]]:
 
 
 def mask_changes(
-    tool: str, before: Entry, after: Entry, sides: tuple[Contract, Contract]
+    tool: str,
+    before: Entry,
+    after: Entry,
+    sides: tuple[Contract, Contract],
+    renamed: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[Change]:
-    """Yield the masks that came or went of fields which both sides have."""
+    """Yield the masks that came or went of fields which both sides have, by the new names of arguments."""
     old, new = typed_parts(before), typed_parts(after)
     for words in old.keys() & new.keys():
         (where, part), (there, other) = old[words], new[words]
-        if part.get("sensitive", ()) == other.get("sensitive", ()):
+        if words == "payload":
+            masks = [_renamed(place, renamed) for place in part.get("sensitive", ())]
+            part = {**part, "sensitive": masks}
+        if {*part.get("sensitive", ())} == {*other.get("sensitive", ())}:
             continue
         documents = sides[0].document(part), sides[1].document(other)
         places: dict[str, Any] = {"before": f"{where}/schema", "after": f"{there}/schema"}
@@ -57,14 +65,23 @@ def mask_changes(
             yield change("sensitive-removed", tool, message, argument=place, **places)
 
 
+def _renamed(place: str, names: Mapping[str, str]) -> str:
+    """Return the place of a mask by the new name of its argument."""
+    for old, new in names.items():
+        beginning = f"/{escaped(old)}"
+        if place == beginning or place.startswith(f"{beginning}/"):
+            return f"/{escaped(new)}{place.removeprefix(beginning)}"
+    return place
+
+
 def _unmasked(had: Entry, whole: Document, has: Entry, document: Document) -> list[str]:
-    """Return the masks of one side whose field the other side has, and does not mask."""
+    """Return the masks of one side whose field the other side has, or may have, and does not mask."""
     masks = [mask.split("/")[1:] for mask in has.get("sensitive", ())]
     tags = _texts_in(whole.schema)
     return [
         place
         for place in sorted(set(had.get("sensitive", ())))
-        if _is_there([document.root], place.split("/")[1:])
+        if (document.fault or _is_there([document.root], place.split("/")[1:]))
         and not any(_covers(mask, place.split("/")[1:], tags) for mask in masks)
     ]
 

@@ -10,11 +10,14 @@ from toolgen.contract.record import frozen_record
 
 Party: TypeAlias = Literal["callers", "consumers", "suspended_calls", "generated_code"]
 Step: TypeAlias = Literal["major", "minor", "patch"]
+Kind: TypeAlias = Party | Literal["weakened", "undecided", "behaviour", "texts"]
+"""What a change can be refused for: the party that it breaks in documents, or one of the rest."""
 
 PARTIES: Final[Mapping[str, Party]] = MappingProxyType(
     {"C": "callers", "R": "consumers", "W": "suspended_calls", "S": "generated_code"}
 )
 """The parties by their letter; a small letter breaks them in behaviour, and in no document."""
+KINDS: Final[tuple[Kind, ...]] = ("weakened", *PARTIES.values(), "undecided", "behaviour", "texts")
 STEPS: Final[tuple[Step, ...]] = ("patch", "minor", "major")
 """The steps of a version, the smallest first."""
 
@@ -31,13 +34,14 @@ class Rule:
     explanation: str
     advice: str = ""
     is_weakening: bool = False
-    """A guard went away: listed first, whatever the version says."""
+    """A guard became weaker. It is listed first, and no version lets it through."""
     is_undecided: bool = False
     """Nothing was proved, and no document of a difference was found."""
 
 
 _NEW_TOOL: Final = "keep it as it was, mark it Deprecated, and add a tool beside it"
 _NEW_MAJOR: Final = "or say so by a major version, or by Breaks(…) at the clause"
+_GUARD: Final = "keep it"
 _WAIT: Final = "let what waits end before you deploy it, or keep the old contract beside the new one"
 
 RULES: Final = (
@@ -117,6 +121,15 @@ RULES: Final = (
         "More values of an argument are accepted. An executor that handles each case by itself has a "
         "new one.",
         "look at the executor",
+    ),
+    Rule(
+        "limit-loosened",
+        "",
+        "minor",
+        "A limit was raised or removed: of a value or a size that a model or an approver sends, of the time "
+        "of a call, of the calls that run at once, or of the runs of an agent.",
+        _GUARD,
+        is_weakening=True,
     ),
     Rule(
         "default-changed",
@@ -232,31 +245,33 @@ RULES: Final = (
         "confirmation-removed",
         "w",
         "minor",
-        "Nobody is asked any more before the tool runs.",
-        "make sure that nobody relies on the question",
+        "No person approves the calls of a tool any more.",
+        _GUARD,
         is_weakening=True,
     ),
     Rule(
         "confirmation-narrowed",
         "w",
         "minor",
-        "A person is asked for fewer values than before.",
-        "make sure that nobody relies on the question",
+        "A person approves fewer calls than before, or can approve one without a field that was required.",
+        _GUARD,
         is_weakening=True,
     ),
     Rule(
         "hint-lost",
         "cW",
         "minor",
-        "A tool does not only read any more, is not idempotent any more, or destroys something now: "
-        "retries, policies and replays treat it otherwise.",
+        "A tool promises less than before: it is no longer read-only or idempotent, it can destroy "
+        "something, or it reaches beyond its own system. Retries, policies and replays treat it differently.",
         "look at policies and retries",
+        is_weakening=True,
     ),
     Rule(
         "hint-gained",
         "",
         "minor",
-        "A tool promises more than before: it only reads, is idempotent, or destroys nothing.",
+        "A tool promises more than before: it is read-only or idempotent, it destroys nothing, or it stays "
+        "within its own system.",
     ),
     Rule(
         "inject-added",
@@ -269,8 +284,9 @@ RULES: Final = (
         "inject-removed",
         "C",
         "major",
-        "Models are asked for an argument that the server filled.",
-        "make it optional",
+        "The server does not fill a field any more: models are asked for it, or the tool does without it.",
+        _GUARD,
+        is_weakening=True,
     ),
     Rule(
         "long-running-added",
@@ -292,7 +308,7 @@ RULES: Final = (
         "",
         "minor",
         "Values that were masked are shown in events, logs and spans.",
-        "make sure that they are no secrets",
+        _GUARD,
         is_weakening=True,
     ),
     Rule("deprecated", "", "minor", "A tool is marked as one that should not be used any more."),
@@ -300,8 +316,8 @@ RULES: Final = (
         "text-changed",
         "",
         "patch",
-        "A title, a description, an example, a time limit, a tag, an icon or a hint changed. Every "
-        "document is accepted as before.",
+        "A title, a description, an example, a tag, an icon or a hint changed, or a limit became tighter. "
+        "Every document is accepted as before; models act by the new texts.",
     ),
     Rule(
         "approval-invalidated",
