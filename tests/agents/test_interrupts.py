@@ -183,7 +183,8 @@ async def test_what_says_nothing_to_anybody_is_refused() -> None:
 async def test_runs_are_listed_by_how_they_ended() -> None:
     planner = ScriptedPlanner(["done"], [Await(kind="clarification", question="?")], [])
     async with running(agent("x.agent", planner)) as (runtime, _):
-        outputs = [await agents_of(runtime).client("x.agent").one_shot("Go.") for _ in range(5)]
+        client = agents_of(runtime).client("x.agent")
+        outputs = [await client.run("Go.", session_id=f"s{number}") for number in range(5)]
         for state in ("completed", "waiting", "failed"):
             listed = await agents_of(runtime).list_runs(state=state)
             expected = [output for output in reversed(outputs) if output.status == state]

@@ -15,6 +15,7 @@ from toolgen.agents import (
     History,
     Message,
     PlanInput,
+    RunFailedError,
     RunPolicy,
     ScriptedPlanner,
     SessionBusyError,
@@ -158,7 +159,11 @@ async def test_what_nobody_ran_is_not_known() -> None:
 async def test_runs_are_listed_by_their_state() -> None:
     async with running(agent("x.agent", ScriptedPlanner(["a"], []))) as (runtime, _):
         client = agents_of(runtime).client("x.agent")
-        good, bad = [await client.one_shot("Go.") for _ in range(2)]
+        good = await client.one_shot("Go.")
+        with pytest.raises(RunFailedError, match=r"^the run run_\w+ failed: .* has 0 steps") as failed:
+            await client.one_shot("Go.")
+        bad = failed.value.output
+        assert (bad.status, bad.text) == ("failed", "")
         listed = await agents_of(runtime).list_runs()
     assert [run.run_id for run in listed] == [bad.run_id, good.run_id]
     assert [run.status for run in listed] == ["failed", "completed"]

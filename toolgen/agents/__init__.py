@@ -13,7 +13,7 @@ from .client import AgentClient, RunHandle
 from .conversations import Sessions
 from .erasing import Erased
 from .instructions import InstructionsFunction
-from .output import RunArtifact, RunOutput
+from .output import RunArtifact, RunFailedError, RunOutput
 from .planner.completions import CompletionError, CompletionSpec, complete, stream_completion
 from .planner.messages import (
     AssistantMessage,
@@ -93,6 +93,7 @@ __all__ = [
     "PlannerUnavailableError",
     "Released",
     "RunArtifact",
+    "RunFailedError",
     "RunHandle",
     "RunOutput",
     "RunPolicy",

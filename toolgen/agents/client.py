@@ -11,7 +11,7 @@ from toolgen.contract.json_value import Json
 from toolgen.contract.policy import RunPolicy
 from toolgen.events.records import Event
 
-from .output import RunOutput
+from .output import RunFailedError, RunOutput
 from .owner import Owner
 from .run_facts import RunOptions
 from .runs import Runs
@@ -158,7 +158,10 @@ class AgentClient:
         return self.handle(started, session_id=session_id)
 
     async def run(self, message: str, *, session_id: str, **options: Unpack[RunOptions]) -> RunOutput:
-        """Start a turn and return its output when it is over or waits for an answer; as `start` otherwise."""
+        """Start a turn and return its output when it is over or waits for an answer; as `start` otherwise.
+
+        A turn that failed is part of its session: `RunOutput.status` says so, and `error` says why.
+        """
         handle = await self.start(message, session_id=session_id, **options)
         return await self._runs.settled(handle.run_id)
 
@@ -179,7 +182,11 @@ class AgentClient:
         allowed_tags: Sequence[str] = (),
         denied_tags: Sequence[str] = (),
     ) -> RunOutput:
-        """Start a run without a conversation and return its output when it is over or waits."""
+        """Start a run without a conversation and return its output when it is completed or waits.
+
+        Raises:
+            RunFailedError: the run failed, such as by its planner, or was canceled.
+        """
         started = await self._runs.start(
             self.agent,
             message,
@@ -188,7 +195,10 @@ class AgentClient:
             allowed_tags=allowed_tags,
             denied_tags=denied_tags,
         )
-        return await self._runs.settled(started)
+        output = await self._runs.settled(started)
+        if output.status in ("failed", "canceled"):
+            raise RunFailedError(output)
+        return output
 
     def handle(self, run_id: str, *, session_id: str = "") -> RunHandle:
         """Return a run of this agent by its id and its session; `one_shot` has no session."""

@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 from toolgen.calls.results import Artifact, ArtifactRef, Suspended, Telemetry
 from toolgen.calls.steps.frame import RuntimeServices
 from toolgen.calls.steps.registered_tool import RegisteredTool
+from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.contract.record import frozen_record, record
 from toolgen.runs import Engine, RunState, RunStatus, UnknownRunError
@@ -49,13 +50,14 @@ class RunOutput:
     turn_id: str
     status: RunState
     text: str = ""
-    """The answer in words."""
+    """The answer in words; "" while the run has none, and after it failed or was canceled."""
     result: Json = None
     """The typed answer; None where the run ends with text."""
     stop: StopReason | Literal[""] = ""
     is_truncated: bool = False
     """The model came to the limit of its tokens: the text just ends."""
     error: str = ""
+    """Why the run failed or was canceled."""
     awaiting: tuple[Suspended, ...] = ()
     """What the run waits for, while it does."""
     pending: tuple[Suspended, ...] = ()
@@ -75,6 +77,15 @@ class RunOutput:
     While a run goes on, and after it was canceled, they are those that its log tells of: its own first, and
     large data only by `uri`; `Agents.list_runs` leaves them out then.
     """
+
+
+class RunFailedError(ToolgenError):
+    """A run of `one_shot` has no answer; `output` is its output."""
+
+    def __init__(self, output: RunOutput) -> None:
+        how = "failed" if output.status == "failed" else "was canceled"
+        super().__init__(f"the run {output.run_id} {how}{f': {output.error}' if output.error else ''}")
+        self.output = output
 
 
 _OTHER_SHAPE: Final = "its output is kept in another shape than toolgen writes"
