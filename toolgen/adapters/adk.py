@@ -18,7 +18,7 @@ from toolgen.runtime import ToolResult as Result
 from toolgen.waiting.unfit import asks_again
 
 from .framework_calls import FrameworkCall, FrameworkCalls, MetaOf, Spec
-from .result_view import ResultView, approval_json, model_view, question_text, result_view
+from .result_view import ResultView, approval_json, question_text, result_view
 
 with extra("adk"):
     from google.adk.tools.base_tool import BaseTool
@@ -85,7 +85,7 @@ class SnapshotTool(BaseTool):
             while again is not None and (asked is None or not asks_again(asked, again)):
                 result = await call.cancel(again, _ASKED_ONCE)
                 again = result_view(result).approval
-        view = model_view(result_view(result))
+        view = result_view(result)
         if view.work is not None and view.status == "suspended":
             return None
         await _save_artifacts(tool_context, result)

@@ -27,7 +27,7 @@ from .framework_calls import (
     NamedAnswer,
     Spec,
 )
-from .result_view import ResultView, model_view, result_view
+from .result_view import ResultView, result_view
 
 with extra("langchain"):
     from langchain_core.messages import ToolMessage
@@ -153,7 +153,7 @@ class SnapshotTool(BaseTool):
             result = await (call.result() if self._asks is None else self._asks.call_result(call))
             if self._asks is None and (asked := result_view(result).approval) is not None:
                 result = await call.cancel(asked, NOBODY)
-        view = model_view(result_view(result))
+        view = result_view(result)
         if tool_call_id is None:
             if view.is_error:
                 raise ToolException(view.text)

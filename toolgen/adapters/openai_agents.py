@@ -22,7 +22,7 @@ from toolgen.runtime import CallMeta, Content, ImageContent, Snapshot, Suspended
 from toolgen.waiting.unfit import asks_again
 
 from .framework_calls import FrameworkCall, FrameworkCalls, MetaOf, NamedAnswer, Spec, decoded
-from .result_view import ResultView, model_view, result_view
+from .result_view import ResultView, result_view
 
 with extra("openai-agents"):
     from agents import FunctionTool, RunContextWrapper, ToolApprovalItem, ToolOutputImage, ToolOutputText
@@ -202,7 +202,7 @@ class _SnapshotTool:
             while again is not None and (asked is None or not asks_again(asked, again)):
                 result = await call.cancel(again, _NOT_ASKED)  # the SDK cannot ask any more
                 again = result_view(result).approval
-        self.views[context] = view = model_view(result_view(result))
+        self.views[context] = view = result_view(result)
         return _output(view)
 
     def _call(

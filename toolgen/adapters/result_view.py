@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any, Final
 
 from toolgen.contract.bounds import Bounds
@@ -12,13 +12,10 @@ from toolgen.contract.json_value import Json
 from toolgen.contract.names import UNAVAILABLE
 from toolgen.contract.record import frozen_record
 from toolgen.runtime import ArtifactRef, Content, FieldIssue, RetryReason, Suspended, ToolResult, ToolStatus
-from toolgen.waiting.unfit import waiting_message
+from toolgen.waiting.unfit import text_for_model, waiting_message
 
 _REPAIRABLE: Final = frozenset({"invalid_arguments", "missing_fields"})
 _FAILED: Final = frozenset({"error", "denied", "unknown"})
-_PENDING: Final = b'{"status":"pending"}'
-_RUNNING: Final = b'{"status":"running"}'
-"""What a model reads of work that is pending and has no acknowledgement."""
 
 
 @frozen_record
@@ -67,10 +64,10 @@ class ResultView:
     """Id of the tool."""
     status: ToolStatus
     text: str
-    """Exactly what the model sees; "" while the call waits for a person."""
+    """Exactly what the model sees; of a call that waits for a person, that nobody is asked about it now."""
     content: tuple[Content, ...] = ()
     error: ErrorView | None = None
-    """None where the call did not fail."""
+    """None where the call did not fail, and waits for nobody."""
     approval: Suspended | None = None
     """What a person has to answer; None where the call does not wait for one."""
     work: Suspended | None = None
@@ -89,8 +86,8 @@ class ResultView:
 
     @property
     def document(self) -> Json:
-        """The text as a JSON value; None while the call waits for a person."""
-        value: Json = json.loads(self.text) if self.text else None
+        """The text as a JSON value."""
+        value: Json = json.loads(self.text)
         return value
 
     def as_json(self, *, is_for_peer: bool = False) -> dict[str, Json]:
@@ -119,15 +116,15 @@ def result_view(result: ToolResult) -> ResultView:
     """Return the view of a result."""
     waits = result.suspension
     is_work = waits is not None and waits.kind == "pending"
-    text = result.json or (_PENDING if is_work else b"")
-    if result.status == "running":
-        text = _RUNNING
+    error = _error_view(result) if result.status in _FAILED else None
+    if waits is not None and not is_work:
+        error = ErrorView(message=waiting_message(waits), code=UNAVAILABLE)
     return ResultView(
         tool=result.tool,
         status=result.status,
-        text=text.decode(),
+        text=text_for_model(result),
         content=result.content,
-        error=_error_view(result) if result.status in _FAILED else None,
+        error=error,
         approval=None if is_work else waits,
         work=waits if is_work else None,
         artifacts=tuple(artifact.ref for artifact in result.artifacts if artifact.ref is not None),
@@ -135,15 +132,6 @@ def result_view(result: ToolResult) -> ResultView:
         display=result.display,
         is_final=result.is_final,
     )
-
-
-def model_view(view: ResultView) -> ResultView:
-    """Return a view that a model can read: that a call waits, where nobody is asked about it now."""
-    if (asked := view.approval) is None:
-        return view
-    message = waiting_message(asked)
-    text = json.dumps({"error": message, "code": UNAVAILABLE, "id": asked.id}, ensure_ascii=False)
-    return replace(view, text=text, error=ErrorView(message=message, code=UNAVAILABLE))
 
 
 def approval_json(asked: Suspended, *, with_token: bool = False) -> dict[str, Json]:

@@ -92,6 +92,7 @@ if TYPE_CHECKING:
     from toolgen.runtime.views import allow_tools, filter_toolset, prefixed, with_confirmation
     from toolgen.shapes.python.sensitive import Sensitive
     from toolgen.waiting.once_call import Resolution, ResolveError
+    from toolgen.waiting.unfit import text_for_model
 
 __all__ = [
     "Abort",
@@ -201,11 +202,13 @@ __all__ = [
     "prefixed",
     "printable",
     "printable_lines",
+    "text_for_model",
     "with_confirmation",
 ]
 
 _LATER = {
     "toolgen.waiting.once_call": "Resolution ResolveError",
+    "toolgen.waiting.unfit": "text_for_model",
     "toolgen.calls.toolsets.functions": "func_error func_tool function_toolset",
     "toolgen.calls.type_codec": "TypeCodec",
     "toolgen.calls.content": "AudioContent Content ImageContent ResourceContent TextContent",

@@ -1,14 +1,16 @@
-"""Answers that do not fit: how many a door takes that asks a person, and what a model is told then.
+"""What a model reads of a call, also of one without a result yet, and how many answers an interface takes.
 
 A bad answer ends no call: it waits on, and somebody else may answer it.
 """
 
 from __future__ import annotations
 
+import json
 from typing import Final
 
 from toolgen.calls.errors import ToolError
-from toolgen.calls.results import Suspended
+from toolgen.calls.results import Suspended, ToolResult
+from toolgen.contract.names import UNAVAILABLE
 
 from .errors import SuspensionError
 
@@ -31,6 +33,21 @@ def waiting_message(asked: Suspended) -> str:
     """Return what a model is told of a call that waits, with the id under which a person finds it."""
     why = f": {asked.reason}" if asked.reason else ""
     return f"it waits for a person as {asked.id}{why}. Do not call it again for the same"
+
+
+def text_for_model(result: ToolResult) -> str:
+    """Return the JSON text that a model reads of a result; it is never empty.
+
+    Usually it is `ToolResult.json`. If the call waits for a person, it says so, with the id under which
+    somebody answers it. Without a result or an acknowledgement, it is the status, such as `pending`.
+    """
+    asked = result.suspension
+    if asked is not None and asked.kind != "pending":
+        facts = {"error": waiting_message(asked), "code": UNAVAILABLE, "id": asked.id}
+        return json.dumps(facts, ensure_ascii=False)
+    if result.json and result.status != "running":
+        return result.json.decode()
+    return f'{{"status":"{result.status if asked is None else "pending"}"}}'
 
 
 def unverified_error(error: SuspensionError) -> ToolError:

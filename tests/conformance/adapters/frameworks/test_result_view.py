@@ -33,7 +33,13 @@ async def test_a_token_is_only_where_it_was_asked_for(home: Home) -> None:
     view = result_view(await home.snapshot.call("factory_reset", {"device_id": "h09"}, MIRA))
     asked = view.approval
     assert asked is not None
-    assert (view.text, view.document, view.is_error) == ("", None, False)
+    document = {
+        "error": f"it waits for a person as {asked.id}",
+        "code": "approval_unavailable",
+        "id": asked.id,
+    }
+    assert json.loads(view.text) | {"error": document["error"]} == document
+    assert view.is_error
     assert asked.token not in json.dumps([view.as_json(), approval_json(asked)])
     assert approval_json(asked, with_token=True)["token"] == asked.token
     assert question_text(asked).splitlines() == [asked.question, "Resetting h09"]

@@ -22,6 +22,7 @@ from toolgen.runtime import (
     TextContent,
     ToolResult,
     ToolSpec,
+    text_for_model,
 )
 
 from .listing import META_PREFIX, ListedTool
@@ -35,15 +36,15 @@ def call_result(
 ) -> types.CallToolResult:
     """Return a result that ends a call; with links to its artifacts where the server has resources.
 
-    The text is `ToolResult.json`. A result that is no error has structured content where the tool has an
-    `outputSchema`, which it fits (MCP 2025-11-25, Tools, Output Schema); an error has none, and a truncated
-    result, which would not fit, is marked as an error.
+    The text is that of `text_for_model`. A result that is no error has structured content where the tool has
+    an `outputSchema`, which it fits (MCP 2025-11-25, Tools, Output Schema). An error has none, and a
+    truncated result, which would not fit, is marked as an error.
     """
     text = result.json.decode()
     value: Json = from_json(text) if text else None
     is_unfit = listed.output is not None and is_truncated(result.json)
     is_good = result.status in ("ok", "pending") and bool(text) and not is_unfit
-    blocks: list[types.ContentBlock] = [types.TextContent(type="text", text=text or result.display)]
+    blocks: list[types.ContentBlock] = [types.TextContent(type="text", text=text_for_model(result))]
     blocks += map(_block, result.content)
     if has_resources:
         blocks += _links(result, spec)
