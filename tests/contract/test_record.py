@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 import pickle
+from collections.abc import Mapping
 from dataclasses import FrozenInstanceError, dataclass, field, replace
 from functools import cached_property
 from typing import Any, get_type_hints
@@ -194,6 +195,19 @@ def test_a_sparse_record_is_like_others() -> None:
 def test_a_frozen_record_is_copied_with_other_values() -> None:
     one = Cold(name="a", more=1)
     assert replace(one, more=2) == Cold(name="a", more=2) != one
+
+
+@frozen_record
+class Holding:
+    name: str
+    parts: Mapping[str, int] = field(default_factory=dict[str, int])
+    value: Any = None
+
+
+def test_a_record_that_holds_a_mapping_is_a_key() -> None:
+    one, same, other = (Holding(name=name, parts={"a": 1}, value=[1]) for name in ("a", "a", "b"))
+    assert {one: 1, other: 2}[same] == 1
+    assert one != Holding(name="a", parts={"a": 2}, value=[1])
 
 
 def test_a_record_may_be_equal_to_itself_alone() -> None:

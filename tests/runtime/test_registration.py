@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 
+from gen.assistant.agents import chat
 from gen.assistant.toolsets import devices
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import (
     CallMeta,
     ConfirmSpec,
     LongRunningSpec,
+    NativeTool,
     RegistrationError,
     Runtime,
     ToolCall,
@@ -172,6 +174,20 @@ def test_introspection_finds_a_tool_by_id_and_by_name() -> None:
     assert list(schema["result"]["properties"])[-4:] == ["returned", "truncated", "total", "refinement_hint"]
     with pytest.raises(UnknownToolError, match="close names are list_devices"):
         runtime.tools.spec("list_device")
+    assert runtime.tools.spec(devices.LIST_DEVICES) is runtime.tools.spec("list_devices")
+    assert runtime.tools.schema(devices.LIST_DEVICES) == schema
+    with pytest.raises(TypeError, match="its wire name or its ToolSpec, got int"):
+        runtime.tools.spec(1)  # type: ignore[arg-type]  # neither a name nor a spec
+
+
+def test_specs_are_keys() -> None:
+    named = {spec: spec.name for spec in devices.SPECS}
+    assert named[devices.LIST_DEVICES] == "list_devices"
+    assert named[dataclasses.replace(devices.LIST_DEVICES)] == "list_devices"
+    parts = [part for spec in devices.SPECS for part in (*spec.artifacts.values(), *spec.errors.values())]
+    asking = ConfirmSpec(hint="Sure?", when={"mode": ("hard",)})
+    native = NativeTool(id="a.b.search", provider="openai", kind="search", config={"size": "low"})
+    assert len({*parts, asking, native, LongRunningSpec(), chat.AGENT}) == len(parts) + 4
 
 
 async def test_a_name_that_two_tools_have_is_not_guessed() -> None:

@@ -7,6 +7,7 @@ a third of them, so only the fields and slots of a record are made at once. Its 
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import MISSING, FrozenInstanceError, dataclass, field, fields, is_dataclass
@@ -16,6 +17,9 @@ from types import MemberDescriptorType
 from typing import Any, Final, TypeVar, dataclass_transform, overload
 
 T = TypeVar("T")
+
+_UNHASHABLE: Final = re.compile(r"\b(Mapping|dict|list|Json|Schema)\b|^Any\b")
+"""Types of fields whose values may have no hash."""
 
 
 class _FromFactory:
@@ -149,8 +153,10 @@ def _eq(cls: type) -> Any:
     return _function(cls, "__eq__(self, other)", body)
 
 
-def _hash(cls: type) -> Any:
-    values = "".join(f"self.{name}, " for name in _compared(cls))
+def _hash(cls: Any) -> Any:
+    """Return a function that hashes what is compared, without fields whose values may have no hash."""
+    hashed = [each for each in fields(cls) if each.compare and not _UNHASHABLE.search(str(each.type))]
+    values = "".join(f"self.{each.name}, " for each in hashed)
     return _function(cls, "__hash__(self)", [f"return hash(({values}))"])
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, final
 
 from toolgen.calls.errors import UnknownToolError
 from toolgen.calls.specs import ToolSpec
+from toolgen.calls.steps.frame import tool_name
 from toolgen.calls.toolsets.dynamic import DynamicToolset, OnError, ReadonlyContext, StaticToolset
 from toolgen.calls.toolsets.registration import ToolsetRegistration
 
@@ -88,35 +89,36 @@ class Tools:
         """Return the specs of all registered tools, in the order of registration."""
         return self._assembly.directory.specs
 
-    def spec(self, tool: str) -> ToolSpec[Any, Any]:
-        """Return the spec of a tool by id or wire name.
+    def spec(self, tool: str | ToolSpec[Any, Any]) -> ToolSpec[Any, Any]:
+        """Return the registered spec of a tool, by its id, its wire name or its generated spec.
 
         Raises:
             UnknownToolError: no tool, or more than one, has the name.
+            TypeError: it is neither a name nor a spec.
         """
-        directory = self._assembly.directory
-        registered = directory.by_name.get(tool)
+        directory, name = self._assembly.directory, tool_name(tool)
+        registered = directory.by_name.get(name)
         if registered is None:
-            raise UnknownToolError(directory.unknown_tool_message(tool))
+            raise UnknownToolError(directory.unknown_tool_message(name))
         return registered.spec
 
-    def schema(self, tool: str) -> dict[str, dict[str, Any]]:
+    def schema(self, tool: str | ToolSpec[Any, Any]) -> dict[str, dict[str, Any]]:
         """Return the JSON Schemas of a tool under `payload` and `result`.
 
         Raises:
-            UnknownToolError: as `spec`.
+            UnknownToolError, TypeError: as `spec`.
         """
         spec = self.spec(tool)
         return {"payload": spec.payload.schema, "result": spec.result.schema}
 
-    async def disable(self, tool: str, reason: str = "", *, by: str = "") -> str:
+    async def disable(self, tool: str | ToolSpec[Any, Any], reason: str = "", *, by: str = "") -> str:
         """Disable a tool in all processes that share the store, within seconds, and return its id.
 
         Models are not offered it any more, and its calls end as errors without their executor, those too that
         wait for an answer now. Calls that are executed go on.
 
         Args:
-            tool: An id, or a wire name that one tool has.
+            tool: An id, a wire name that one tool has, or a generated spec.
             reason: What models and people read.
             by: Who disables it.
 
@@ -124,21 +126,22 @@ class Tools:
             UnknownToolError: no tool, or more than one, has the name.
             RegistrationError: this runtime has no `disabled`, or a toolset cannot list its tools.
             StoreError: the store cannot be used.
+            TypeError: the tool is neither a name nor a spec.
         """
         switches = self._require_switches()
-        id_ = await self._id_of(tool)
+        id_ = await self._id_of(tool_name(tool))
         await switches.disable(id_, reason, by=by)
         return id_
 
-    async def enable(self, tool: str) -> str:
+    async def enable(self, tool: str | ToolSpec[Any, Any]) -> str:
         """Enable a tool again, and return its id; of a tool that is gone by its id.
 
         Raises:
-            UnknownToolError, RegistrationError, StoreError: as `disable`.
+            UnknownToolError, RegistrationError, StoreError, TypeError: as `disable`.
         """
-        switches = self._require_switches()
-        is_known = any(disabled.tool == tool for disabled in await switches.all())
-        id_ = tool if is_known else await self._id_of(tool)
+        switches, name = self._require_switches(), tool_name(tool)
+        is_known = any(disabled.tool == name for disabled in await switches.all())
+        id_ = name if is_known else await self._id_of(name)
         await switches.enable(id_)
         return id_
 
