@@ -12,6 +12,7 @@ import pytest
 
 from tests.selection import first
 from toolgen.engines import InProcessEngine
+from toolgen.engines.journal import MOST_BYTES
 from toolgen.runs import ActivityInfo, CallOptions, EngineError, RunContext, UnknownRunError
 from toolgen.stores import ForeignFileError, StoreMissingError
 
@@ -30,6 +31,7 @@ def rows(path: Path, sql: str) -> list[Any]:
 async def test_it_is_durable_and_has_one_id_and_one_secret(open_engine: Open, tmp_path: Path) -> None:
     engine = await open_engine()
     assert engine.caps.is_durable
+    assert engine.caps.max_payload_bytes == MOST_BYTES
     other = await open_engine(worker=False)
     assert (engine.id, engine.secret()) == (other.id, other.secret())
     assert engine.id.startswith("sqlite_")

@@ -97,7 +97,7 @@ class InProcessEngine:
         self._statuses = Statuses(self._store, self._runs, self._worker, self._wait_for_change)
         self.name, self.id = "in-process", self._store.id
         self._caps = EngineCaps(
-            is_durable=path is not None, has_many_workers=False, max_payload_bytes=max_payload_bytes
+            is_durable=path is not None, has_many_workers=False, max_payload_bytes=self._max_payload_bytes
         )
 
     @property
