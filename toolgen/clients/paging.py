@@ -8,7 +8,7 @@ from typing import Any, Final
 from urllib.parse import parse_qsl, unquote_plus, urljoin, urlsplit
 
 from toolgen.calls.errors import ToolError
-from toolgen.contract.json_pointer import tokens_of
+from toolgen.contract.json_pointer import ABSENT, resolved
 from toolgen.contract.json_value import Json
 from toolgen.contract.transport import HTTP, Paging
 
@@ -102,16 +102,8 @@ def set_next(
 
 def _at(body: Json, pointer: str) -> Json:
     """Return what a JSON Pointer leads to; None for nothing."""
-    value: Any = body
-    for token in tokens_of(pointer):
-        match value:
-            case dict() if token in value:
-                value = value[token]
-            case list() if token.isdecimal() and int(token) < len(value):
-                value = value[int(token)]
-            case _:
-                return None
-    return None if isinstance(value, dict | list) else value
+    value = resolved(body, pointer)
+    return None if value is ABSENT or isinstance(value, dict | list) else value
 
 
 def _counted(paging: Paging, sent: Mapping[str, Json], result: Mapping[str, Any]) -> Json:
