@@ -26,6 +26,7 @@ from toolgen.engines import InProcessEngine
 from toolgen.stores.sqlite_batches import SqliteBatches
 from toolgen.stores.sqlite_file import SqliteFile
 
+os.environ.pop("TOOLGEN_CONFIG", None)  # no test depends on the project that somebody works on
 settings.register_profile("same each time", derandomize=True, database=None, deadline=None, max_examples=40)
 settings.load_profile("same each time")  # no test depends on chance or on the speed of a machine
 # The default visits what a test process keeps so often that it takes a tenth of it.

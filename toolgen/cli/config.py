@@ -14,9 +14,11 @@ from typing import Any, Final
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.names import Language
+from toolgen.contract.printable import printable
 from toolgen.contract.record import frozen_record
 
 from .mcp_settings import ServerSettings, SettingsError, read_servers
+from .trust import VARIABLE, require_trusted
 
 EXAMPLES: Final = {
     "design": 'design = "home.design"',
@@ -96,20 +98,32 @@ class Project:
 
 
 def find_project(file: Path | None) -> Project:
-    """Return the project of this pyproject.toml, or of the nearest one from the working directory up.
+    """Return the project of a pyproject.toml whose code may be run.
+
+    The file is this one, else that of `TOOLGEN_CONFIG`, else the nearest one from the working directory up.
+    Its path is printed to stderr unless it is in the working directory.
 
     Raises:
-        ToolgenError: there is none, or its `[tool.toolgen]` does not say what is needed.
+        ToolgenError: there is none, its `[tool.toolgen]` does not say what is needed, or it belongs to
+            another user and is not named by its absolute path.
     """
+    here = Path.cwd()
+    if file is None and (named := os.environ.get(VARIABLE)):
+        file = Path(named)
+    is_named = file is not None and file.is_absolute()
     if file is None:
-        here = Path.cwd()
         file = next((f for d in (here, *here.parents) if (f := d / "pyproject.toml").is_file()), None)
         if file is None:
             raise ToolgenError(
                 f"no pyproject.toml in {here} or above it",
                 hint="run toolgen in a project, pass --config FILE, or begin a project: toolgen init NAME",
             )
-    return read_project(file.absolute())
+    project = read_project(file.absolute())
+    if not is_named:
+        require_trusted(project.file, is_project=True)
+    if project.directory.resolve() != here:
+        print(printable(f"project: {project.file}"), file=sys.stderr)
+    return project
 
 
 def read_project(file: Path) -> Project:

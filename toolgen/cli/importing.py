@@ -40,6 +40,7 @@ from .new_files import write_new_files
 from .outcome import Outcome, reported
 from .reimporting import TAKE_LOCK, counts_of, last_import, planned_update, stored_lock
 from .terminal import counted, show_progress
+from .trust import require_trusted
 
 _LARGE_BYTES: Final = 500_000
 _LACKING: Final = "the design lacks something of the source (--allow-losses exits 0)"
@@ -298,6 +299,7 @@ def _read(kind: Kind, source: str) -> Source:
             folder = Path(source).parent
             return read_catalog(read_document(Path(source)), lambda path: read_document(folder / path).value)
         case "python":
+            require_trusted(Path("pyproject.toml").absolute())  # modules in this folder are found first
             named = find_functions(source)
             text = inspect.getdoc(named.described) or ""
             read = read_functions(named.name, text, named.functions, named.target(""))

@@ -32,6 +32,7 @@ from .init_design import AGENT, From, MadeDesign, add_agent, checked_design, wri
 from .outcome import print_outcome
 from .project_place import ProjectPlace, find_place, install_command, settings_of, with_settings
 from .stubs import toolsets
+from .trust import require_trusted
 
 _NOTES: Final = (
     # Where it goes in the package, the template, what it is.
@@ -98,8 +99,10 @@ def start_project(request: InitRequest) -> int:
 
     Raises:
         ToolgenError: the name does not fit a package, the folder cannot be used, a file of the project is in
-            the way, or nothing can be made of the source.
+            the way, nothing can be made of the source, or the project here belongs to another user.
     """
+    if request.adds:
+        require_trusted(Path("pyproject.toml").absolute())
     if request.adds and (settings := settings_of(Path.cwd())) is not None:
         return add_app(_project_without_runtime(request, settings))
     name = request.name or ("tools" if request.adds else "")

@@ -31,6 +31,8 @@ from toolgen.importers.reimport.merge import Merged, merge
 from toolgen.importers.reimport.places import described, tool_of
 from toolgen.importers.reimport.source_text import UnreadableDesignError
 
+from .trust import require_trusted
+
 _CODES: Final[Mapping[ChangeKind, Code]] = {
     "added": UPDATED,
     "changed": UPDATED,
@@ -160,8 +162,9 @@ def stored_lock(file: Path) -> ImportLock:
     """Return the lock in a file.
 
     Raises:
-        ToolgenError: it cannot be read.
+        ToolgenError: it cannot be read, or belongs to another user: its module is run to say what changes.
     """
+    require_trusted(file.absolute())
     try:
         return read_lock(file.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, ImportLockError) as error:

@@ -69,7 +69,21 @@ def plan_stubs(project: Project, design: Design, folder: Path) -> StubPlan:
         notes += _notes(file, current, toolset, project)
     left = _leftovers(project, design, folder)
     notes += [f"{file}:{status.line}: {status.text}" for file, status in left]
+    _require_inside(project, [*new, *edits])
     return StubPlan(new=new, edits=edits, notes=tuple(notes))
+
+
+def _require_inside(project: Project, files: Iterable[Path]) -> None:
+    """Raise if a link leads a file that is to be written out of the project.
+
+    Raises:
+        ToolgenError: as said.
+    """
+    root = os.path.realpath(project.directory)
+    for file in files:
+        if not Path(os.path.realpath(file)).is_relative_to(root):
+            message = f"{file} is not in the project: a link leads to {os.path.realpath(file)}"
+            raise ToolgenError(message, hint="keep the executors in the project; nothing was written")
 
 
 def show_stubs(project: Project, *, check: bool, format: Format = "text") -> Outcome:
