@@ -15,6 +15,7 @@ import pytest
 from toolgen.engines import InProcessEngine, file_worker
 from toolgen.engines.sqlite_rows import require_sound_runs
 from toolgen.runs import EngineError
+from toolgen.stores import UnsafeFileError
 
 from .clock import ManualClock
 from .file_engines import Open
@@ -110,14 +111,29 @@ async def test_one_engine_works_and_others_are_clients(open_engine: Open, toys: 
 
 async def test_a_file_that_a_link_leads_to_has_one_worker(open_engine: Open, tmp_path: Path) -> None:
     await open_engine()
-    (tmp_path / "elsewhere").mkdir()
-    link = tmp_path / "elsewhere" / "runs.db"
-    link.symlink_to(tmp_path / "runs.db")
+    link = tmp_path / "link.db"
+    link.symlink_to("runs.db")
     other = InProcessEngine(link)
     with pytest.raises(EngineError, match="are executed by another engine"):
         await other.start()
     await other.close()
-    assert [path.name for path in (tmp_path / "elsewhere").iterdir()] == ["runs.db"]
+
+
+@pytest.mark.parametrize("how", ["mode", "link", "link to nothing"])
+async def test_a_file_that_every_user_can_change_has_no_worker(
+    open_engine: Open, tmp_path: Path, how: str
+) -> None:
+    file, link = tmp_path / "runs.db", tmp_path / "folder" / "runs.db"
+    link.parent.mkdir()
+    link.symlink_to(file)
+    if how != "link to nothing":
+        await (await open_engine()).close()
+    if how == "mode":
+        file.chmod(0o646)
+    with pytest.raises(UnsafeFileError, match=r"runs\.db"):
+        InProcessEngine(file if how == "mode" else link)
+    assert [each.name for each in link.parent.iterdir()] == ["runs.db"]
+    assert file.exists() == (how != "link to nothing")
 
 
 async def test_a_client_needs_no_signal_from_the_worker(open_engine: Open, tmp_path: Path) -> None:

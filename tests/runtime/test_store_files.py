@@ -21,8 +21,9 @@ import pytest
 from tests.conftest import surroundings
 from tests.runtime.session_stores import HELLO, turn
 from tests.runtime.store_files import NOTES, STORES, adding, notes, texts
+from tests.two_users import give_away
 from toolgen.agents.sessions.sqlite import SqliteSessionStore
-from toolgen.capabilities import Change, SqliteArtifactStore, SqliteStateStore
+from toolgen.capabilities import Change, FileArtifactStore, SqliteArtifactStore, SqliteStateStore
 from toolgen.stores import (
     ForeignFileError,
     StoreClosedError,
@@ -32,6 +33,7 @@ from toolgen.stores import (
     StoreLockedError,
     StoreMissingError,
     StoreReadOnlyError,
+    UnsafeFileError,
 )
 from toolgen.stores.sqlite_file import SqliteFile
 from toolgen.stores.transactions import Transaction
@@ -132,6 +134,94 @@ def test_a_link_may_name_a_new_file(tmp_path: Path) -> None:
     (tmp_path / "notes.db").symlink_to(tmp_path / "volume" / "real.db")
     asyncio.run(notes(tmp_path).write(adding("a")))
     assert (tmp_path / "volume" / "real.db").stat().st_size
+
+
+def _share_log(path: Path, _: pytest.MonkeyPatch) -> None:
+    log = path.with_name("a.db-wal")
+    log.touch()
+    log.chmod(0o666)
+
+
+def _link_out(path: Path, _: pytest.MonkeyPatch) -> None:
+    path.rename(path.parent.with_name("elsewhere.db"))
+    path.symlink_to("../elsewhere.db")
+
+
+def _link_to_nothing(path: Path, _: pytest.MonkeyPatch) -> None:
+    path.unlink()
+    path.symlink_to("../elsewhere.db")
+
+
+def _share_folder(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path.parent.chmod(0o1777)
+    give_away(monkeypatch, path)
+
+
+SHARED: dict[str, Callable[[Path, pytest.MonkeyPatch], None]] = {
+    "mode 0666": lambda path, _: path.chmod(0o666),
+    "mode 0602": lambda path, _: path.chmod(0o602),
+    "a log of mode 0666": _share_log,
+    "a link out of the folder": _link_out,
+    "a link to nothing out of the folder": _link_to_nothing,
+    "of another user in a folder of all": _share_folder,
+}
+
+
+@each_store
+@pytest.mark.parametrize("how", SHARED)
+def test_a_file_that_every_user_can_change_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: str, how: str
+) -> None:
+    path = tmp_path / "store/a.db"
+    path.parent.mkdir()
+    STORES[content](path).close()
+    SHARED[how](path, monkeypatch)
+    elsewhere = tmp_path / "elsewhere.db"
+    before = elsewhere.exists()
+    with pytest.raises(
+        UnsafeFileError, match=r"a\.db.* (every user can write|is a link out of its folder)"
+    ) as caught:
+        STORES[content](path)
+    assert caught.value.hint
+    assert elsewhere.exists() == before
+
+
+@each_store
+@pytest.mark.parametrize("mode", [0o640, 0o660, 0o644, 0o600], ids=oct)
+def test_the_group_of_a_file_and_readers_may_have_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: str, mode: int
+) -> None:
+    """A folder that its group shares has files of each of them."""
+    path = tmp_path / "a.db"
+    STORES[content](path).close()
+    path.chmod(mode)
+    tmp_path.chmod(0o2770)
+    give_away(monkeypatch, path)
+    STORES[content](path).close()
+
+
+async def test_a_file_that_is_shared_meanwhile_is_not_opened_again(tmp_path: Path) -> None:
+    file = notes(tmp_path)
+    await file.write(adding("a"))
+    shutil.copy(tmp_path / "notes.db", tmp_path / "other")
+    (tmp_path / "other").chmod(0o666)
+    (tmp_path / "other").replace(tmp_path / "notes.db")
+    with pytest.raises(UnsafeFileError, match="0666"):
+        await file.read(texts)
+
+
+@pytest.mark.parametrize("how", ["mode", "link"])
+def test_a_folder_of_a_store_that_every_user_can_change_is_refused(tmp_path: Path, how: str) -> None:
+    folder = tmp_path / "store/artifacts"
+    folder.mkdir(parents=True)
+    FileArtifactStore(folder)
+    if how == "mode":
+        folder.chmod(0o777)
+    else:
+        folder.rename(tmp_path / "elsewhere")
+        folder.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(UnsafeFileError, match="artifacts"):
+        FileArtifactStore(folder)
 
 
 def test_a_relative_path_stays_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

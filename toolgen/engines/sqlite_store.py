@@ -28,6 +28,7 @@ from toolgen.runs import (
 )
 from toolgen.stores import StoreCorruptError
 from toolgen.stores.batched_file import BatchedFile
+from toolgen.stores.safe_places import require_own_place
 from toolgen.stores.sqlite_batches import SqliteBatches
 from toolgen.stores.sqlite_connection import Synchronous
 from toolgen.stores.sqlite_errors import DamagedRowError
@@ -75,6 +76,7 @@ class SqliteStore(RunStore):
         Raises:
             StoreError: it cannot be opened, or it is something else; the class says why.
         """
+        require_own_place(path)
         file = Path(os.path.realpath(path))  # by whatever link, one lock, key and witness stand beside it
         super().__init__()
         self.batches = SqliteBatches(

@@ -12,7 +12,7 @@ StoreError                   any other failure
 ├── StoreFormatError         another version of toolgen wrote the file
 ├── ForeignFileError         the file holds something else
 ├── ForeignSecretError       what it keeps was encrypted with another secret
-├── UnsafeFileError          others than the user of this process can read or write the file
+├── UnsafeFileError          others can write the file, or read a secret in it, or it is a link elsewhere
 ├── LeaseLostError           the file of a lock was removed or replaced, so that another process may have it
 ├── ReplacedFileError        the file is another one than before
 ├── StoreConnectionError     the server cannot be reached, or closed the connection; temporary
@@ -114,7 +114,7 @@ class ForeignSecretError(StoreError):
 
 
 class UnsafeFileError(StoreError):
-    """Others than the user of this process can read or write the file, which holds a secret."""
+    """Every user can write the file, others can read the secret in it, or a link leads out of its folder."""
 
 
 class LeaseLostError(StoreError):

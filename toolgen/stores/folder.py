@@ -32,6 +32,7 @@ from .errors import (
     system_error,
 )
 from .folder_sync import sync_folder
+from .safe_places import require_own_place
 
 T = TypeVar("T")
 
@@ -130,6 +131,7 @@ class Folder:
                     path=self.path,
                     hint=f"create the folder {str(self.path.parent)!r}",
                 )
+            require_own_place(self.path)
             _make_folder(self.path)
 
     async def run_exclusive(self, step: Callable[[], T]) -> T:

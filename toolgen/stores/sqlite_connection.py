@@ -12,6 +12,7 @@ from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 from .errors import StoreError, StoreMissingError, system_error
 from .folder_sync import sync_folder
+from .safe_places import require_own_place
 from .sqlite_errors import is_busy
 from .sqlite_format import SqliteFormat, create_tables, is_ready
 from .transactions import Step
@@ -31,8 +32,10 @@ def create_file(path: Path) -> None:
 
     Raises:
         StoreMissingError: its folder does not exist.
+        UnsafeFileError: every user can write it, or it is a link out of its folder.
         StoreError: it is a folder, or it cannot be created.
     """
+    require_own_place(path)
     target = Path(os.path.realpath(path))  # a link may name a file that is to be created
     if not target.parent.is_dir():
         raise StoreMissingError(
@@ -64,8 +67,10 @@ def open_connection(
     Raises:
         StoreFormatError: it has another version of the format.
         ForeignFileError: it holds something else.
+        UnsafeFileError: every user can write it, or it is a link out of its folder.
         sqlite3.Error: it cannot be opened, or another process holds it for too long.
     """
+    require_own_place(path)
     database = sqlite3.connect(
         f"{path.as_uri()}?mode=rw", uri=True, timeout=0, isolation_level=None, check_same_thread=False
     )
