@@ -147,7 +147,7 @@ def server() -> Iterator[str]:
 @pytest.fixture
 def tariffs(project: ProjectFolder, server: str, monkeypatch: pytest.MonkeyPatch) -> ProjectFolder:
     """Give a project whose service is the server, generated and without settings."""
-    monkeypatch.setenv("TARIFFS_KEY", "k-1")
+    monkeypatch.setenv("TOOLGEN_TARIFFS__KEY", "k-1")
     generate(project, HTTP.replace("SERVER", server))
     return project
 

@@ -51,7 +51,7 @@ def test_a_declared_error_of_an_api_is_that_of_the_tool(tariffs: ProjectFolder) 
 def test_a_missing_credential_is_waited_for_and_kept(
     tariffs: ProjectFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv("TARIFFS_KEY")
+    monkeypatch.delenv("TOOLGEN_TARIFFS__KEY")
     tariffs.write("pyproject.toml", f'{SETTINGS}runs = "runs.db"\n')
     waits = tariffs.run("call", "list_prices", '{"zone": "north"}', "--session", "s")
     assert (waits.code, waits.out) == (0, "")
@@ -63,10 +63,10 @@ def test_a_missing_credential_is_waited_for_and_kept(
 
 
 def test_a_missing_credential_is_named(tariffs: ProjectFolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("TARIFFS_KEY")
+    monkeypatch.delenv("TOOLGEN_TARIFFS__KEY")
     done = tariffs.run("call", "list_prices", '{"zone": "north"}')
     assert done.code == 1
-    assert "TARIFFS_KEY" in json.loads(done.out)["error"]
+    assert "TOOLGEN_TARIFFS__KEY" in json.loads(done.out)["error"]
 
 
 def test_functions_answer_calls_without_code(rooms: ProjectFolder) -> None:
@@ -231,7 +231,9 @@ def test_a_client_is_abstract_where_methods_have_no_transport() -> None:
 
 
 async def test_a_schema_that_somebody_else_wrote_decodes(server: str) -> None:
-    books = BooksClient(server=server, credentials=EnvironmentCredentials({"BOOKS_LIBRARY_KEY": "k-1"}))
+    books = BooksClient(
+        server=server, credentials=EnvironmentCredentials({"TOOLGEN_BOOKS__LIBRARY_KEY": "k-1"})
+    )
     async with books:
         described = await books.describe(DescribePayload(isbn="0-306-40615-2"))
     assert type(described) is DescribeResult

@@ -88,7 +88,7 @@ def runtime_for_tests() -> Iterator[Runtime]:
     """Give the assistant over a database and a supplier of its own, which go when they are not needed."""
     with TemporaryDirectory() as folder, supplier() as address:
         path = Path(folder, DATABASE.name)
-        key = EnvironmentCredentials({"TARIFF_SERVICE_SUPPLIER_KEY": KEY})
+        key = EnvironmentCredentials({"TOOLGEN_TARIFF_SERVICE__SUPPLIER_KEY": KEY})
         client = tariff_service.TariffServiceClient(server=address, credentials=key)
         tariffs = BoundTariffsExecutor(tariff_service=client)
         with closing(connect(path)) as database:

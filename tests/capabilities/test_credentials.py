@@ -90,7 +90,7 @@ async def test_that_of_the_session_comes_first_then_the_users_then_the_services(
     store: CredentialStore, executor: Callable[[], Books]
 ) -> None:
     books = executor()
-    environment = {"BOOKS_KEY": "of the environment"}
+    environment = {"TOOLGEN_BOOKS__KEY": "of the environment"}
     made = serving(books, store, environment=EnvironmentCredentials(environment))
     capability = CredentialsCapability(store)
     await made.call(TOOL, SITE, ANN)

@@ -58,7 +58,7 @@ async def test_the_call_waits_for_it_and_runs_again(executor: type[NeedsKey]) ->
     }
     assert asked.question == (
         "book-store needs the API key 'apiKey', which is missing; "
-        "the environment gives it by BOOK_STORE_API_KEY"
+        "the environment gives it by TOOLGEN_BOOK_STORE__API_KEY"
     )
     needs.key = "k-1"
     assert (await made.waits.answer(asked.token, {"available": True})).status == "ok"
@@ -72,7 +72,8 @@ async def test_without_anybody_to_ask_the_error_says_how_to_give_it(host: dict[s
     assert (result.status, json.loads(result.json)["error"]) == (
         "error",
         "book-store needs the API key 'apiKey', which is missing; the environment gives it by "
-        "BOOK_STORE_API_KEY; nobody is asked for it: this runtime is not interactive or has no engine",
+        "TOOLGEN_BOOK_STORE__API_KEY; "
+        "nobody is asked for it: this runtime is not interactive or has no engine",
     )
 
 
@@ -94,12 +95,16 @@ async def test_the_question_names_the_scopes() -> None:
     asked = waiting(await made.call(TOOL, SITE, META))
     assert asked.question == (
         "books needs the authorization 'oauth' with the scopes books:read, books:write, which is missing; "
-        "the environment gives it by BOOKS_OAUTH_CLIENT_ID and BOOKS_OAUTH_CLIENT_SECRET"
+        "the environment gives it by TOOLGEN_BOOKS__OAUTH__CLIENT_ID and TOOLGEN_BOOKS__OAUTH__CLIENT_SECRET"
     )
 
 
 async def test_the_environment_has_them_by_service_and_scheme() -> None:
-    variables = {"BOOK_STORE_API_KEY": "k-1", "BOOKS_BASIC": "ann:pass:word", "EMPTY_BASIC": ""}
+    variables = {
+        "TOOLGEN_BOOK_STORE__API_KEY": "k-1",
+        "TOOLGEN_BOOKS__BASIC": "ann:pass:word",
+        "TOOLGEN_EMPTY__BASIC": "",
+    }
     environment = EnvironmentCredentials(variables)
     key = await environment.get("book-store", KEY)
     assert key is not None
@@ -114,18 +119,18 @@ async def test_the_environment_has_them_by_service_and_scheme() -> None:
 
 async def test_one_that_is_no_text_has_its_forms() -> None:
     """The environment of a process may hold bytes that are no UTF-8."""
-    key = await EnvironmentCredentials({"BOOKS_API_KEY": "k-\udcff-1"}).get("books", KEY)
+    key = await EnvironmentCredentials({"TOOLGEN_BOOKS__API_KEY": "k-\udcff-1"}).get("books", KEY)
     assert key is not None
     assert "k-%ED%B3%BF-1" in forms_of(key)
 
 
 async def test_a_refused_one_is_replaced_by_what_the_environment_has_by_then() -> None:
-    variables = {"BOOKS_API_KEY": "k-1"}
+    variables = {"TOOLGEN_BOOKS__API_KEY": "k-1"}
     environment = EnvironmentCredentials(variables)
     refused = await environment.get("books", KEY)
     assert refused is not None
     assert await environment.replace("books", KEY, refused) is None
-    variables["BOOKS_API_KEY"] = "k-2"
+    variables["TOOLGEN_BOOKS__API_KEY"] = "k-2"
     other = await environment.replace("books", KEY, refused)
     assert other is not None
     assert other.secret == "k-2"

@@ -47,7 +47,10 @@ async def test_a_refused_token_is_got_again_and_scopes_are_added(server: OAuthSe
 
 
 async def test_the_environment_has_a_client(server: OAuthServer) -> None:
-    variables = {"BOOKS_OAUTH_CLIENT_ID": CLIENT[0], "BOOKS_OAUTH_CLIENT_SECRET": CLIENT[1]}
+    variables = {
+        "TOOLGEN_BOOKS__OAUTH__CLIENT_ID": CLIENT[0],
+        "TOOLGEN_BOOKS__OAUTH__CLIENT_SECRET": CLIENT[1],
+    }
     flow = OAuthFlow(kind="client_credentials", token=f"{server.url}/token")
     requirement = Requirement(SecurityScheme(name="oauth", kind="oauth2", flow=flow))
     token = await OAuth(environment=EnvironmentCredentials(variables)).issue("books", requirement)

@@ -197,7 +197,7 @@ async def test_a_redirect_takes_the_credentials_along() -> None:
 async def test_the_environment_has_credentials_where_nobody_gave_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv("BOOKS_LIBRARY_KEY", "from the environment")
+    monkeypatch.setenv("TOOLGEN_BOOKS__LIBRARY_KEY", "from the environment")
     [request] = await sent(secured((KEY,)), None)
     assert request.headers["x-api-key"] == "from the environment"
 

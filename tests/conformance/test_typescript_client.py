@@ -35,7 +35,7 @@ async def answers(folder: Path) -> Any:
     """Return what the script got of the surface of the assistant."""
     path = folder / DATABASE.name
     with supplier() as address, closing(connect(path)) as database:
-        key = EnvironmentCredentials({"TARIFF_SERVICE_SUPPLIER_KEY": KEY})
+        key = EnvironmentCredentials({"TOOLGEN_TARIFF_SERVICE__SUPPLIER_KEY": KEY})
         client = tariff_service.TariffServiceClient(server=address, credentials=key)
         tariffs = BoundTariffsExecutor(tariff_service=client)
         runtime = assistant(database, path, events=Events(), artifacts=MemoryArtifactStore(), tariffs=tariffs)

@@ -1,4 +1,4 @@
-"""What a new version of an imported source changes of its tools, and whom that breaks."""
+"""What an imported design sends, and what a new version of its source changes and breaks."""
 
 from __future__ import annotations
 
@@ -11,12 +11,35 @@ from typing import Final
 
 from toolgen.codegen import catalogue_text
 from toolgen.compatibility import Contract, compare, ranked
+from toolgen.contract.credentials import client_names, environment_name
+from toolgen.contract.printable import printable
 from toolgen.dsl import build
+from toolgen.importers.reimport.source_text import SourceText
+from toolgen.importers.reimport.targets import credentials_in
 
 from .references import side_of
 
 _MOST_SENTENCES: Final = 20
+_MOST_SERVERS: Final = 3
 _MODULE: Final = "toolgen_imported_design"
+
+
+def sent_credentials(module: str) -> list[str]:
+    """Return a line for each credential of a design: its environment variable, and where that is sent."""
+    lines = []
+    for sent in credentials_in(SourceText(module).tree):
+        name = environment_name(sent.service, sent.scheme)
+        more = ["…"] if len(sent.servers) > _MOST_SERVERS else []
+        servers = ", ".join([*sent.servers[:_MOST_SERVERS], *more]) or "the server that its client is given"
+        if sent.has_client:
+            id_, secret = client_names(sent.service, sent.scheme)
+            line = (
+                f"{id_} and {secret}, if set, are sent to: {sent.place}; the token, or {name}, to: {servers}"
+            )
+        else:
+            line = f"{name}, if set, is sent to: {servers} ({sent.place})"
+        lines.append(printable(line))
+    return lines
 
 
 def contract_changes(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[str, ...]:

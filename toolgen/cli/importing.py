@@ -34,11 +34,11 @@ from toolgen.importers.tool import Kind, Source
 from toolgen.shapes.naming import LONGEST_NAME, snake
 
 from .functions import find_functions
-from .import_changes import contract_changes
+from .import_changes import contract_changes, sent_credentials
 from .import_request import Chosen, ImportRequest, is_name, located_source, name_of
 from .new_files import write_new_files
 from .outcome import Outcome, reported
-from .reimporting import TAKE_LOCK, counts_of, last_import, planned_update, stored_lock
+from .reimporting import TAKE_LOCK, Update, counts_of, last_import, planned_update, stored_lock
 from .terminal import counted, show_progress
 from .trust import require_trusted
 
@@ -92,7 +92,7 @@ def import_tools(request: ImportRequest) -> Outcome:
         findings,
         request.format,
         code=1 if is_failed else 0,
-        notes=_next_steps(source.file, list(schemas)),
+        notes=[*sent_credentials(lock.module), *_next_steps(source.file, list(schemas))],
         summary="; ".join(parts),
     )
 
@@ -169,7 +169,7 @@ def _follow(
     ]
     notes = [effect.note for effect in effects if request.format == "text" and effect not in stuck]
     if effects:
-        notes += _breaking(source, last, lock, schemas)
+        notes += [*_new_credentials(source.file, update), *_breaking(source, last, lock, schemas)]
     file = _shown(source.file)
     counts = ", ".join(counts_of(effects))
     if request.is_check and not effects:
@@ -195,6 +195,13 @@ def _follow(
         notes=notes,
         summary="; ".join(filter(None, [*parts, counted_findings, advice])),
     )
+
+
+def _new_credentials(design: Path, update: Update) -> Iterator[str]:
+    """Yield what a design sends after an update and did not send before."""
+    if (edit := update.edits.get(design)) is not None and edit.old is not None and edit.new is not None:
+        before = sent_credentials(edit.old.decode("utf-8-sig"))
+        yield from (line for line in sent_credentials(edit.new.decode("utf-8-sig")) if line not in before)
 
 
 def _breaking(

@@ -23,6 +23,7 @@ from toolgen.expr.tree import Design
 from toolgen.importers.tool import Kind
 from toolgen.shapes.naming import snake
 
+from .import_changes import sent_credentials
 from .import_request import ImportRequest, name_of
 from .importing import import_tools
 from .outcome import print_outcome
@@ -91,6 +92,8 @@ def write_design(kind: From, source: str, place: ProjectPlace, *, is_new: bool) 
         if "warning:" in note or "error:" in note:
             print_outcome(replace(outcome, notes=(note,)))  # the next steps are those of init
             break
+    for line in sent_credentials(file.read_text("utf-8")):
+        print(line, file=sys.stderr)
     return MadeDesign(copied=copied)
 
 

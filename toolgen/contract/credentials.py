@@ -17,7 +17,7 @@ from .record import frozen_record
 from .secrets import noting
 
 if TYPE_CHECKING:
-    from .transport import Requirement, SecurityScheme
+    from .transport import Requirement
 
 _KINDS: Final = {"api_key": "API key", "basic": "password", "bearer": "token", "oauth2": "authorization"}
 _PARTS: Final = re.compile(r"[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])")
@@ -54,12 +54,20 @@ class Credentials(Protocol):
         ...
 
 
-def environment_name(service: str, scheme: SecurityScheme) -> str:
-    """Return the environment variable of a credential: `BOOKS_API_KEY` for `api_key` of `books`.
+def environment_name(service: str, scheme: str) -> str:
+    """Return the environment variable of a credential: `TOOLGEN_BOOKS__API_KEY` for `api_key` of `books`.
 
-    A client of OAuth 2 has two, whose names end in `_CLIENT_ID` and `_CLIENT_SECRET`.
+    An imported document chooses the name of its scheme. So no variable of another program begins like this,
+    and no two services have the same one.
     """
-    return "_".join(word for name in (service, scheme.name) for word in _PARTS.split(name) if word).upper()
+    service, scheme = ("_".join(filter(None, _PARTS.split(name))) for name in (service, scheme))
+    return f"TOOLGEN_{service}__{scheme}".upper()
+
+
+def client_names(service: str, scheme: str) -> tuple[str, str]:
+    """Return the environment variables of a client of OAuth 2: of its id and of its secret."""
+    name = environment_name(service, scheme)
+    return f"{name}__CLIENT_ID", f"{name}__CLIENT_SECRET"
 
 
 def needed_text(service: str, requirement: Requirement, *, is_refused: bool) -> str:
@@ -67,10 +75,10 @@ def needed_text(service: str, requirement: Requirement, *, is_refused: bool) -> 
     scheme = requirement.scheme
     why = "the service has refused" if is_refused else "is missing"
     scopes = f" with the scopes {', '.join(requirement.scopes)}" if requirement.scopes else ""
-    name = environment_name(service, scheme)
+    name = environment_name(service, scheme.name)
     variable = f"{name} as user:password" if scheme.kind == "basic" else name
     if scheme.flow is not None and scheme.flow.kind == "client_credentials":
-        variable = f"{name}_CLIENT_ID and {name}_CLIENT_SECRET"
+        variable = " and ".join(client_names(service, scheme.name))
     return (
         f"{service} needs the {_KINDS[scheme.kind]} {scheme.name!r}{scopes}, which {why}; "
         f"the environment gives it by {variable}"

@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from toolgen.contract.credentials import Credential, environment_name, note
+from toolgen.contract.credentials import Credential, client_names, environment_name, note
 from toolgen.contract.transport import Requirement, SecurityScheme
 
 
 class EnvironmentCredentials:
     """Finds the credentials of services in environment variables, one set for all users.
 
-    That of a service and a scheme is `<SERVICE>_<SCHEME>`: `BOOKS_API_KEY` for `api_key` of `books`. The
-    value of `basic` is `user:password`. A scheme of OAuth 2 takes a token that somebody else renews; its
-    client has `…_CLIENT_ID` and `…_CLIENT_SECRET`.
+    That of a service and a scheme is `TOOLGEN_<SERVICE>__<SCHEME>`: `TOOLGEN_BOOKS__API_KEY` for `api_key` of
+    `books`. The value of `basic` is `user:password`. A scheme of OAuth 2 takes a token that somebody else
+    renews; its client has `…__CLIENT_ID` and `…__CLIENT_SECRET`.
     """
 
     def __init__(self, environment: Mapping[str, str] | None = None) -> None:
@@ -24,7 +24,7 @@ class EnvironmentCredentials:
     async def get(self, service: str, requirement: Requirement) -> Credential | None:
         """Return the credential of a service; None where its variable is missing or empty."""
         scheme = requirement.scheme
-        text = self._environment.get(environment_name(service, scheme), "")
+        text = self._environment.get(environment_name(service, scheme.name), "")
         username, _, password = text.partition(":") if scheme.kind == "basic" else ("", "", text)
         if not text:
             return None
@@ -39,9 +39,8 @@ class EnvironmentCredentials:
 
     def client(self, service: str, scheme: SecurityScheme) -> tuple[str, str] | None:
         """Return the id and the secret of a client of OAuth 2, "" where it has none; None for no client."""
-        name = environment_name(service, scheme)
-        client_id = self._environment.get(f"{name}_CLIENT_ID", "")
-        return (client_id, self._environment.get(f"{name}_CLIENT_SECRET", "")) if client_id else None
+        client_id, secret = (self._environment.get(name, "") for name in client_names(service, scheme.name))
+        return (client_id, secret) if client_id else None
 
     async def address(self, service: str, requirement: Requirement) -> str:
         """Return "": nobody is asked at a page."""

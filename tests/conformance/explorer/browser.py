@@ -107,7 +107,7 @@ async def exploring_home(folder: Path, *, width: int = 1400, session_id: str = "
     path = folder / "home.db"
     with closing(connect(path)) as database, supplier() as address:
         client = tariff_service.TariffServiceClient(
-            server=address, credentials=EnvironmentCredentials({"TARIFF_SERVICE_SUPPLIER_KEY": KEY})
+            server=address, credentials=EnvironmentCredentials({"TOOLGEN_TARIFF_SERVICE__SUPPLIER_KEY": KEY})
         )
         runtime = assistant(
             database,

@@ -215,15 +215,19 @@ def _credential(scheme: ast.Call) -> str:
             return f"header Authorization ({name.removesuffix('Security').lower()})"
 
 
+def _schemes(tree: ast.AST) -> Iterator[tuple[str, ast.Call]]:
+    """Yield the security schemes of a module by their variables."""
+    for each in ast.iter_child_nodes(tree):
+        match each:
+            case ast.Assign(targets=[ast.Name(id=variable), *_], value=ast.Call() as scheme) if (
+                clause_of(scheme) in _SCHEMES
+            ):
+                yield variable, scheme
+
+
 def _credentials_sent(tree: ast.AST) -> Iterator[tuple[str, str]]:
     """Yield which credentials each method sends, one of several sets, and to which address, by place."""
-    schemes = {
-        each.targets[0].id: name_in(each.value)
-        for each in ast.iter_child_nodes(tree)
-        if isinstance(each, ast.Assign)
-        and isinstance(each.targets[0], ast.Name)
-        and clause_of(each.value) in _SCHEMES
-    }
+    schemes = {variable: name_in(scheme) for variable, scheme in _schemes(tree)}
 
     def sets_of(owner: ast.Call) -> list[str]:
         sets: list[str] = []
@@ -238,6 +242,37 @@ def _credentials_sent(tree: ast.AST) -> Iterator[tuple[str, str]]:
             for method in _children(service, "Method"):
                 sets = sets_of(method) or sets_of(service) or ["none"]
                 yield f"security:{name_in(method)}", f"{'|'.join(sets)} {name_in(server)}"
+
+
+@frozen_record
+class SentCredential:
+    """A credential that a client sends when it has one."""
+
+    service: str
+    scheme: str
+    place: str
+    """Where it stands in a request, such as `header X-Key`; of OAuth 2 the addresses that give a token."""
+    has_client: bool
+    """A client of OAuth 2 with an id and a secret gets it."""
+    servers: tuple[str, ...]
+    """Addresses of the service; none if the host gives one."""
+
+
+def credentials_in(tree: ast.AST) -> Iterator[SentCredential]:
+    """Yield the credentials that the services of a module send, each scheme of a service once."""
+    schemes = dict(_schemes(tree))
+    for service in clauses_in([tree], "Service"):
+        servers = tuple(name_in(each) for each in _children(service, "Server"))
+        used = [part for each in clauses_in([service], "Security") for part in each.args]
+        clauses = [schemes.get(ast.unparse(part), part) for part in used]
+        for scheme in {name_in(each): each for each in clauses if isinstance(each, ast.Call)}.values():
+            yield SentCredential(
+                service=name_in(service),
+                scheme=name_in(scheme),
+                place=_credential(scheme),
+                has_client=clause_of(scheme) == "OAuth2Security",
+                servers=servers,
+            )
 
 
 def new_credentials(was: str, now: str, recorded: Mapping[str, str], moved: Mapping[str, str]) -> bool:
