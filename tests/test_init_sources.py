@@ -138,13 +138,6 @@ def test_functions_become_a_project_that_answers(empty: Path, capsys: pytest.Cap
     assert "it waits for a confirmation" in capsys.readouterr().err
 
 
-def test_a_document_at_a_url_is_to_be_downloaded_first(
-    empty: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["init", "desk", "--from", "openapi", "http://127.0.0.1:9/openapi.json"]) == 2
-    assert capsys.readouterr().err.endswith("  hint: a source is a file: download it first\n")
-
-
 def test_what_an_import_leaves_out_is_said_without_its_next_steps(
     empty: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -117,6 +117,16 @@ def test_the_design_generates(folder: Folder) -> None:
     assert "gen/tool_schemas.json" in folder.files()
 
 
+@pytest.mark.parametrize("kind", ["openapi", "mcp", "jsonschema", "catalog", "python"])
+def test_an_address_is_no_source_and_is_named_as_it_was_written(folder: Folder, kind: str) -> None:
+    done = folder.run(kind, "https://api.example/a b.json")
+    assert (done.code, done.err) == (
+        2,
+        "error: https://api.example/a b.json is an address, and a source is a file\n"
+        "  hint: download it first: curl --output 'a b.json' 'https://api.example/a b.json'\n",
+    )
+
+
 def test_a_broken_tool_is_left_out_and_named(folder: Folder) -> None:
     source = folder.write([BROKEN, READ])
     done = folder.run("mcp", source)

@@ -50,12 +50,6 @@ def test_what_is_no_json_is_refused_with_the_place(tmp_path: Path, text: str | b
         read_document(written(tmp_path, text))
 
 
-def test_an_address_is_no_source_and_the_hint_says_so() -> None:
-    with pytest.raises(ToolgenError, match="there is no file") as caught:
-        read_document(Path("https://example.org/tools.json"))
-    assert caught.value.hint == "a source is a file: download it first"
-
-
 def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path: Path) -> None:
     assert read_document(written(tmp_path, b"\xef\xbb\xbf[1]")).value == [1]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import keyword
 import os
+import shlex
 from collections.abc import Mapping
 from dataclasses import field, replace
 from pathlib import Path
@@ -139,6 +140,20 @@ def located_source(kind: Kind, stored: str, folder: Path) -> str:
     """Return the source that a lock in a folder names, as it is seen from the working directory."""
     is_path = kind != "python" or ".py" in Path(stored.partition(":")[0]).suffixes
     return os.path.relpath(folder / stored) if is_path else stored
+
+
+def require_file(source: str) -> None:
+    """Check that a source is not an address: nothing is fetched.
+
+    Raises:
+        ToolgenError: it is one.
+    """
+    if source.startswith(("http://", "https://")):
+        name = source.rstrip("/").rpartition("/")[2]
+        raise ToolgenError(
+            f"{source} is an address, and a source is a file",
+            hint=f"download it first: curl --output {shlex.quote(name)} {shlex.quote(source)}",
+        )
 
 
 def is_name(text: str) -> bool:

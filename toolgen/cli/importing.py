@@ -35,7 +35,7 @@ from toolgen.shapes.naming import LONGEST_NAME, snake
 
 from .functions import find_functions
 from .import_changes import contract_changes, sent_credentials
-from .import_request import Chosen, ImportRequest, is_name, located_source, name_of
+from .import_request import Chosen, ImportRequest, is_name, located_source, name_of, require_file
 from .new_files import write_new_files
 from .outcome import Outcome, reported
 from .reimporting import TAKE_LOCK, Update, counts_of, last_import, planned_update, stored_lock
@@ -62,6 +62,7 @@ def import_tools(request: ImportRequest) -> Outcome:
                 f"at most {LONGEST_NAME}, and no keyword of Python",
                 hint=f"{option} {name_of(text)}",
             )
+    require_file(request.source)
     _announce(request)
     source = _designed(request)
     design = source.design

@@ -24,7 +24,7 @@ from toolgen.importers.tool import Kind
 from toolgen.shapes.naming import snake
 
 from .import_changes import sent_credentials
-from .import_request import ImportRequest, name_of
+from .import_request import ImportRequest, name_of, require_file
 from .importing import import_tools
 from .outcome import print_outcome
 from .project_place import ProjectPlace
@@ -69,6 +69,7 @@ def write_design(kind: From, source: str, place: ProjectPlace, *, is_new: bool) 
     copied = None
     if kind == "mcp" and not Path(source).exists():
         return _server(source, place, file)
+    require_file(source)
     if kind == "mcp":
         _refuse_lock(Path(source))
     if kind == "functions" and is_new and source.partition(":")[0].endswith(".py"):
@@ -78,7 +79,7 @@ def write_design(kind: From, source: str, place: ProjectPlace, *, is_new: bool) 
         source = f"{copied.name}{colon}{name}"
     if kind == "functions":
         sys.path.insert(0, str(place.root))
-    elif not source.startswith(_URLS):  # which is refused as one
+    else:
         source = str(Path(source).absolute())
     request = ImportRequest(kind=_KINDS[kind], source=source, out=file, may_lose=True)
     with chdir(place.folder):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
@@ -73,9 +72,7 @@ def read_relative(file: Path, path: str) -> Document:
 def _text(file: Path) -> str:
     try:
         if not file.exists():
-            is_address = re.match(r"https?:/", str(file))
-            hint = "a source is a file: download it first" if is_address else "correct the path"
-            raise ToolgenError(f"there is no file {file}", hint=hint)
+            raise ToolgenError(f"there is no file {file}", hint="correct the path")
         if not file.is_file():
             raise ToolgenError(f"{file} is not a file", hint="name the file that holds the tools")
         size_bytes = file.stat().st_size
