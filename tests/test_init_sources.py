@@ -242,6 +242,32 @@ def test_a_package_does_not_hide_a_module(
     assert sorted(empty.rglob("*")) == before
 
 
+@pytest.mark.parametrize("place", ["tests/test_tools.py", "pyproject.toml"])
+def test_a_link_to_nothing_is_in_the_way_of_tools(
+    empty: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], place: str
+) -> None:
+    """What it leads to would be written, wherever that is."""
+    home = empty / "home"
+    (home / place).parent.mkdir(parents=True)
+    (home / place).symlink_to(empty / "elsewhere")
+    monkeypatch.chdir(home)
+    assert main(["init", "--add"]) == 2
+    err = capsys.readouterr().err
+    assert "is there already" in err or "is a link to nothing" in err
+    assert not (empty / "elsewhere").exists()
+    assert [path.name for path in home.rglob("*") if path.is_file()] == []
+
+
+def test_an_address_is_named_as_it_was_written(empty: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for kind, name in ("openapi", "a.json"), ("functions", "a.py"):
+        assert main(["init", "shop", "--from", kind, f"http://api.example/{name}"]) == 2
+        assert capsys.readouterr().err == (
+            f"error: http://api.example/{name} is an address, and a source is a file\n"
+            f"  hint: download it first: curl --output {name} http://api.example/{name}\n"
+        )
+        assert not (empty / "shop").exists()
+
+
 def test_an_app_does_not_stand_beside_a_package_of_its_name(
     empty: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import keyword
+import os
 import shutil
 import sys
 from collections.abc import Mapping
@@ -148,7 +149,7 @@ def _require_room(place: ProjectPlace, request: InitRequest) -> None:
             else "choose another name, or empty it"
         )
         raise ToolgenError(f"the folder {str(folder)!r} is not empty", hint=hint)
-    if request.adds and (test := folder / _test_file(place)).exists():
+    if request.adds and os.path.lexists(test := place.folder / _test_file(place)):
         raise ToolgenError(f"the file {str(test)!r} is there already", hint="choose another name")
     package = place.folder / place.path
     kind, source = request.source or ("", "")

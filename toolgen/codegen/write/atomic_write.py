@@ -58,8 +58,10 @@ class AtomicWrite:
         """Put what a file of the author becomes in its place; a link stays one.
 
         Raises:
-            ToolgenError: it does not hold any more what was read.
+            ToolgenError: it does not hold any more what was read, or is a link to nothing.
         """
+        if target.is_symlink() and not target.exists():
+            raise ToolgenError(f"{target} is a link to nothing; nothing was changed", hint="remove the link")
         if (read_file(target) if target.exists() else None) != edit.old:
             raise changed_meanwhile(target)
         if edit.new is not None:
