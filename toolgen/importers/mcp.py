@@ -35,6 +35,11 @@ def _result(value: object) -> tuple[object, object, str]:
     match value:
         case list():
             return value, None, ""
+        case {"lock": _}:
+            raise ToolgenError(
+                "the document is the lock of a server, and no list of tools",
+                hint="a lock goes into a design: MCPToolset(NAME, lock=FILE)",
+            )
         case {"tools": tools, **rest}:
             return tools, rest.get("nextCursor"), "/tools"
         case {"result": {"tools": tools, **rest}}:
