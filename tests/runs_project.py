@@ -5,21 +5,24 @@ from __future__ import annotations
 import asyncio
 import importlib
 import os
+import re
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import Final
 
 from toolgen.runs import Engine
 from toolgen.runtime import Runtime
 
 from .agents.tools import engine_of
-from .conftest import ProjectFolder, forget
+from .conftest import Done, ProjectFolder, forget
 from .forked import run_forked, start_forked
 from .process_output import PATIENCE_S, Output
 
+_TIMES: Final = re.compile(r"  \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC, [\d.:]+ (?:s|min|h)(?: so far)?")
 MAIN = '''\
 """An agent that calls the tools which it is told to."""
 
@@ -219,6 +222,12 @@ async def _wait(
     async with client_of(project) as made, asyncio.timeout(PATIENCE_S):
         for run in runs:
             await until(engine_of(made), run)
+
+
+def listed_runs(project: ProjectFolder, *options: str) -> Done:
+    """Return what `toolgen runs list` prints, without when the runs began and how long they took."""
+    done = project.run("runs", "list", *options)
+    return replace(done, out=_TIMES.sub("", done.out))
 
 
 def did(project: ProjectFolder) -> list[str]:

@@ -13,7 +13,7 @@ from toolgen.agents.sessions.sqlite import SqliteSessionStore
 from toolgen.cli.terminal import typed_json
 
 from .conftest import Done, ProjectFolder
-from .runs_project import did, serving, start, write_runs
+from .runs_project import did, listed_runs, serving, start, write_runs
 
 LISTED = "answer one by its id: toolgen approve ID\n"
 
@@ -50,8 +50,8 @@ def test_it_is_executed_here_with_its_run_and_no_other_is(runs: ProjectFolder) -
     assert (done.code, done.out) == (0, '"disk is empty"\n')
     assert wiper(runs) == os.getpid()
     assert did(runs) == ["begin a", "wiped disk"], "the call that another run was in is left alone"
-    assert runs.run("runs", "list").out.splitlines()[0] == "run_3  completed  x.agent  session s-3"
-    assert runs.run("runs", "list", "--status", "running").out == "run_1  running  x.agent  session s-1\n"
+    assert listed_runs(runs).out.splitlines()[0] == "run_3  completed  x.agent  session s-3"
+    assert listed_runs(runs, "--status", "running").out == "run_1  running  x.agent  session s-1\n"
     assert [event["answered_by"] for event in events(runs, "run_3", "tool_authorization")] == ["jo"]
     assert runs.run("approve").err == LISTED, "another call waits still"
     done = runs.run("approve", waiting_id(runs, "ask"), "--answer", '"a friend"')
@@ -64,12 +64,12 @@ def test_what_an_agent_asks_for_a_call_of_its_tool(runs: ProjectFolder) -> None:
     assert (done.code, done.out) == (0, "")
     assert "Wipe disk?" in done.err
     assert done.err.endswith(f"answer it with: toolgen approve {id_}\n")
-    listed = [line.split() for line in runs.run("runs", "list").out.splitlines() if line[0] != " "]
-    assert [words[1:3] for words in listed] == [["waiting", "x.agent"], ["waiting", "x.desk.obey"]]
+    lines = [line.split() for line in runs.run("runs", "list").out.splitlines() if line[0] != " "]
+    assert [words[1:3] for words in lines] == [["waiting", "x.agent"], ["waiting", "x.desk.obey"]]
     done = runs.run("approve", id_, "--yes", "--by", "jo")
     assert (done.code, done.out) == (0, '"disk is empty"\n')
-    listed = [line.split() for line in runs.run("runs", "list").out.splitlines()]
-    assert [words[1] for words in listed] == ["completed", "completed"]
+    lines = [line.split() for line in runs.run("runs", "list").out.splitlines()]
+    assert [words[1] for words in lines] == ["completed", "completed"]
 
 
 def test_the_worker_executes_it_where_there_is_one(runs: ProjectFolder) -> None:

@@ -14,7 +14,7 @@ from toolgen.capabilities import Change, SqliteArtifactStore, SqliteStateStore
 from toolgen.engines import InProcessEngine
 
 from .conftest import Done, ProjectFolder
-from .runs_project import MAIN, serving, start, write_runs
+from .runs_project import MAIN, listed_runs, serving, start, write_runs
 
 CANARY = "Canary7e1f"
 NOTHING = "  hint: correct its name; what was erased before is gone, and nothing says so\n"
@@ -112,7 +112,7 @@ def test_nothing_of_the_session_is_left(runs: ProjectFolder, of: tuple[str, str]
     assert again == Done(2, "", f"error: nothing is kept of a session 's-1'\n{NOTHING}")
     shown = runs.run("runs", "show", "run_1")
     assert (shown.code, "it may have been erased" in shown.err) == (2, True)
-    assert runs.run("runs", "list").out.startswith("run_2  waiting  x.agent  session s-2\n")
+    assert listed_runs(runs).out.startswith("run_2  waiting  x.agent  session s-2\n")
     other = asyncio.run(SqliteStateStore(runs.path / "state.db").load("session", "s-2"))
     assert other == {"k": "kept"}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from contextlib import closing
 
@@ -10,7 +11,7 @@ import pytest
 
 from .conftest import Done, ProjectFolder, in_a_process
 from .forked import run_forked
-from .runs_project import MAIN, did, serving, start, write_runs
+from .runs_project import MAIN, did, listed_runs, serving, start, write_runs
 from .terminal import at_a_terminal
 
 
@@ -28,7 +29,7 @@ def waiting_ids(runs: ProjectFolder) -> list[str]:
 
 def test_runs_are_listed_with_what_they_wait_for(runs: ProjectFolder) -> None:
     start(runs, "run_1:s-1:work a", "run_2:s-2:ask Mira", "run_3:s-3:wipe disk")
-    done = runs.run("runs", "list")
+    done = listed_runs(runs)
     wipe, ask = waiting_ids(runs)
     assert done == Done(
         0,
@@ -40,7 +41,7 @@ def test_runs_are_listed_with_what_they_wait_for(runs: ProjectFolder) -> None:
         "answer what waits by its id: toolgen approve ID\n"
         "if no worker executes these runs, go on with: toolgen runs resume RUN\n",
     )
-    assert runs.run("runs", "list", "--status", "running").out == "run_1  running  x.agent  session s-1\n"
+    assert listed_runs(runs, "--status", "running").out == "run_1  running  x.agent  session s-1\n"
     assert runs.run("runs", "list", "--session", "s-2").out.startswith("run_2  waiting")
     assert runs.run("runs", "list", "--limit", "1").out.startswith("run_3  waiting")
     assert runs.run("runs", "list", "--session", "s-9") == Done(0, "", "no run of session s-9 is kept\n")
@@ -52,18 +53,26 @@ def test_runs_are_listed_with_what_they_wait_for(runs: ProjectFolder) -> None:
     assert did(runs) == ["begin a"], "nothing was executed"
 
 
+def test_a_pipe_gets_the_times_of_runs_too(runs: ProjectFolder) -> None:
+    start(runs, "run_1:s-1:work a", "run_2:s-2:fail this")
+    failed, running = runs.run("runs", "list").out.splitlines()
+    when = r"  20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC, [\d.]+ s"
+    assert re.fullmatch(f"run_1  running  x.agent  session s-1{when} so far", running)
+    assert re.fullmatch(f"run_2  failed  x.agent  session s-2{when}  the planner failed: .*", failed)
+
+
 def test_runs_and_what_waits_are_listed_for_programs(runs: ProjectFolder) -> None:
     """A line has what `toolgen runs show` prints, except events, and what `toolgen approve` shows."""
     start(runs, "run_1:s-1:work a", "run_2:s-2:wipe disk")
-    listed = [json.loads(line) for line in runs.run("runs", "list", "--format", "json").out.splitlines()]
-    assert [run["run_id"] for run in listed] == ["run_2", "run_1"]
-    for run in listed:
+    records = [json.loads(line) for line in runs.run("runs", "list", "--format", "json").out.splitlines()]
+    assert [run["run_id"] for run in records] == ["run_2", "run_1"]
+    for run in records:
         shown = json.loads(runs.run("runs", "show", run["run_id"]).out)
         del shown["events"], shown["resolved"]
         assert [wait.pop("seal") for wait in run["awaiting"]] == ["sealed"] * len(run["awaiting"])
         assert run == shown
     (waits,) = map(json.loads, runs.run("approve", "--format", "json").out.splitlines())
-    (frozen,) = [wait["about"]["frozen"] for wait in listed[0]["awaiting"]]
+    (frozen,) = [wait["about"]["frozen"] for wait in records[0]["awaiting"]]
     assert waits.items() >= {"id": frozen["id"], "kind": "confirmation", "tool": "x.tools.wipe"}.items()
     assert (waits["run_id"], waits["arguments"], waits["question"]) == (
         "run_2",
@@ -80,8 +89,8 @@ def test_runs_and_what_waits_are_listed_for_programs(runs: ProjectFolder) -> Non
 def test_a_run_that_failed_by_its_planner_has_failed(runs: ProjectFolder) -> None:
     start(runs, "run_1:s-1:fail this", "run_2:s-2:ask Mira")
     line = "run_1  failed  x.agent  session s-1  the planner failed: I cannot this\n"
-    assert runs.run("runs", "list").out.endswith(line)
-    assert runs.run("runs", "list", "--status", "failed").out == line
+    assert listed_runs(runs).out.endswith(line)
+    assert listed_runs(runs, "--status", "failed").out == line
     assert runs.run("runs", "list", "--status", "completed") == Done(0, "", "no run is completed\n")
     unknown = runs.run("runs", "list", "--status", "unknown")
     assert unknown == Done(0, "", "no run has a call of unknown outcome\n")
@@ -109,7 +118,7 @@ def test_a_run_that_is_paused_says_how_it_goes_on(runs: ProjectFolder) -> None:
         "run_1  waiting  x.agent  session s-1\n  is paused: a program lets it go on with RunHandle.resume()\n"
     )
     assert runs.run("runs", "resume", "run_1") == Done(0, paused, "")
-    assert runs.run("runs", "list") == Done(0, paused, "")
+    assert listed_runs(runs) == Done(0, paused, "")
 
 
 def test_a_call_that_was_answered_waits_for_nobody(runs: ProjectFolder) -> None:
@@ -125,7 +134,7 @@ def test_a_call_that_was_answered_waits_for_nobody(runs: ProjectFolder) -> None:
     )
     (wipe,) = waiting_ids(runs)
     run_forked("answer.py")
-    line, answered = runs.run("runs", "list").out.splitlines()
+    line, answered = listed_runs(runs).out.splitlines()
     assert line == "run_3  running  x.agent  session s-3"
     assert answered == f"  answered, and not executed yet: confirmation: {wipe}  x.tools.wipe  Wipe disk?"
 
@@ -134,7 +143,7 @@ def test_a_call_that_no_agent_made_is_a_run_too(
     runs: ProjectFolder, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert runs.run("call", "wipe", '{"name": "disk"}').code == 0
-    line, waits = runs.run("runs", "list").out.splitlines()
+    line, waits = listed_runs(runs).out.splitlines()
     assert line.startswith("call_")
     assert line.endswith("  waiting  x.tools.wipe")
     assert waits.endswith("x.tools.wipe  Wipe disk?")
@@ -192,7 +201,7 @@ def test_a_run_is_resumed_here_and_no_other_is(runs: ProjectFolder) -> None:
     waiting = runs.run("runs", "resume", "run_3")
     assert waiting.out.startswith("run_3  waiting")
     assert waiting.err == "answer what waits by its id: toolgen approve ID\n"
-    assert runs.run("runs", "list", "--status", "running").out == "run_2  running  x.agent  session s-2\n"
+    assert listed_runs(runs, "--status", "running").out == "run_2  running  x.agent  session s-2\n"
 
 
 def test_a_worker_elsewhere_is_waited_for(runs: ProjectFolder) -> None:
@@ -228,7 +237,7 @@ def test_a_run_whose_question_was_tampered_with_can_be_canceled(runs: ProjectFol
     start(runs, "run_1:s-1:wipe disk")
     with sqlite3.connect(runs.path / "runs.db") as database:
         database.execute("""UPDATE wait SET about = CAST('{"frozen":{"id":"x"}}' AS BLOB)""")
-    assert runs.run("runs", "list").out == ("run_1  waiting  x.agent  session s-1\n  tampered: x\n")
+    assert listed_runs(runs).out == ("run_1  waiting  x.agent  session s-1\n  tampered: x\n")
     assert runs.run("runs", "cancel", "run_1").out == "run_1  canceled  x.agent  session s-1\n"
 
 
@@ -278,4 +287,5 @@ def test_a_call_that_nobody_can_answer_says_so(runs: ProjectFolder) -> None:
 def test_it_is_a_command_of_its_own_process(runs: ProjectFolder) -> None:
     start(runs, "run_1:s-1:work a")
     done = in_a_process(runs.path, "-m", "toolgen", "runs", "list")
-    assert (done.returncode, done.stdout) == (0, "run_1  running  x.agent  session s-1\n")
+    assert done.returncode == 0
+    assert done.stdout.startswith("run_1  running  x.agent  session s-1  20")

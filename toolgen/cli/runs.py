@@ -6,7 +6,7 @@ import asyncio
 import datetime as dt
 import sys
 from collections.abc import Awaitable, Callable
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
 from typing import Any, Final, Literal
 
 from toolgen.contract.errors import ToolgenError
@@ -73,8 +73,10 @@ async def list_runs(
             if format == "json":
                 await _show_record(runtime, engine, runtime.runs.status_of(status))
                 continue
+            times = None
+            with suppress(StoreCorruptError):  # which its line says below
+                times = await _span(engine, status)
             try:
-                times = await _span(engine, status) if sys.stdout.isatty() else None
                 await _show_line(runtime, engine, runtime.runs.status_of(status), times)
                 await _show_unknown(engine, status.run_id)
             except StoreCorruptError as error:  # of this run; the others can be listed
