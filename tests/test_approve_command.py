@@ -188,6 +188,31 @@ def test_an_answer_without_a_token_is_refused(database: ProjectFolder, arguments
     assert "Invalid value for CALL: an answer needs the token or the id of a call" in done.err
 
 
+def test_the_beginning_of_an_id_names_its_call(database: ProjectFolder) -> None:
+    """As Git takes the beginning of a commit's id; of what is too short or of two calls none is taken."""
+    id_, _ = asked(database, "select 1")
+    short = database.run("approve", id_[:3], "--deny")
+    assert (short.code, f"no call waits under {id_[:3]!r}" in short.err) == (2, True)
+    assert database.run("approve", f"{id_[:4]}x", "--deny").code == 2
+    denied = database.run("approve", id_[:4], "--deny")
+    assert (denied.code, "select 1" in denied.err) == (0, True)
+
+
+def test_a_beginning_of_two_ids_names_neither(
+    database: ProjectFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = iter(["abcd0", "abcd01", "abcd02"])
+    monkeypatch.setattr("toolgen.waiting.suspending.new_id", lambda: next(ids))
+    for query in "first", "second", "third":
+        asked(database, query)
+    several = database.run("approve", "abcd", "--deny")
+    assert (several.code, several.out) == (2, "")
+    assert "error: 3 calls wait whose ids begin with 'abcd': abcd0, abcd01, abcd02\n" in several.err
+    assert "first" in database.run("approve", "abcd0", "--deny").err, "a whole id is that of its call"
+    assert database.run("approve", "abcd0", "--deny").code == 2, "the other two"
+    assert "third" in database.run("approve", "abcd02", "--deny").err
+
+
 def test_what_is_no_approval_says_so(database: ProjectFolder) -> None:
     token, said = asked(database, "select 1")
     assert "s_" not in said

@@ -211,7 +211,7 @@ def approve(
     token: Annotated[
         str | None,
         typer.Argument(
-            help="Token or id of the call that waits; without one, what waits is listed.", metavar="CALL"
+            help="Token, id or beginning of the id; without it, what waits is listed.", metavar="CALL"
         ),
     ] = None,
     deny: Annotated[bool, typer.Option("--deny", help="Do not let the call run.")] = False,

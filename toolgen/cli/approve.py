@@ -46,6 +46,9 @@ from .terminal import Listing, is_confirmed, show_document, show_line, typed_jso
 
 _MOST_SEARCHED: Final = 200
 """Runs in which an id is looked for that nothing waits under."""
+_SHORTEST: Final = 4
+"""Characters of the beginning of an id."""
+_MOST_NAMED: Final = 5
 
 
 @frozen_record
@@ -170,16 +173,26 @@ async def _run_to_end_or_wait(engine: Engine, run_id: str) -> None:
 
 
 async def _find_suspended(runtime: Runtime, name: str, session: str | None) -> Suspended:
-    """Return the suspended call with this token or id.
+    """Return the suspended call with this token or id, or the only one whose id begins like this.
 
     Raises:
-        ToolgenError: there is none.
+        ToolgenError: there is none, or several begin so.
     """
     if name.startswith("s_"):
         return await runtime.waits.show(name, session_id=session)
-    for suspended in await runtime.waits.list(session):
-        if suspended.id == name:
-            return suspended
+    begins = [
+        each
+        for each in await runtime.waits.list(session)
+        if each.id == name or (len(name) >= _SHORTEST and each.id.startswith(name))
+    ]
+    found = [each for each in begins if each.id == name] or begins
+    if len(found) > 1:
+        ids = ", ".join(each.id for each in found[:_MOST_NAMED])
+        raise ToolgenError(
+            f"{len(found)} calls wait whose ids begin with {name!r}: {ids}", hint="write a whole id"
+        )
+    if found:
+        return found[0]
     for call in await runtime.waits.check():
         if call.id == name and call.state == "tampered":
             raise TamperedSuspensionError(call.run_id)
