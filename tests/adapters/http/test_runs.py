@@ -7,6 +7,8 @@ import resource
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from toolgen.agents import AgentRegistration, AgentSpec, agents_of
 from toolgen.engines import InProcessEngine
 
@@ -137,6 +139,35 @@ async def test_what_is_of_others_reads_as_if_it_was_not_there() -> None:
                 for one in (id_, f"{id_}0")
             ]
             assert theirs == nothing
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/runs?status=nothing",
+        "/runs?state=waiting",
+        "/sessions?status=nothing",
+        "/sessions?state=open",
+        "/suspensions?status=waiting",
+        "/suspensions?sesion=ann:1",
+        "/events?type=tool_end",
+        "/events?run=run_1",
+    ],
+)
+async def test_a_filter_that_a_list_does_not_have_is_refused(address: str) -> None:
+    """It would otherwise list everything, as if all of it was asked for."""
+    async with served() as shop:
+        refused = await shop.client.get(address, headers={"x-caller": "ann"})
+        assert problem(refused) == (400, "invalid-request")
+        assert address.partition("?")[2].partition("=")[0] in refused.json()["detail"]
+
+
+async def test_a_stream_of_a_run_has_no_filter() -> None:
+    async with served() as shop:
+        run = (await shop.post("/runs", agent=AGENT, message="hello")).json()
+        path = f"/runs/{run['id']}/events"
+        refused = await shop.client.get(f"{path}?types=tool_end", headers={"x-caller": "ann"})
+        assert problem(refused) == (400, "invalid-request")
 
 
 async def test_a_key_of_another_agent_is_refused() -> None:

@@ -76,6 +76,19 @@ def require_known(body: dict[str, Any], *names: str) -> None:
         )
 
 
+def require_known_query(request: Request, *names: str) -> None:
+    """Refuse a query with other parameters than these: a filter that is misspelled would filter nothing.
+
+    Raises:
+        Problem: as said.
+    """
+    if unknown := sorted(set(request.query_params).difference(names)):
+        raise Problem(
+            "invalid-request",
+            f"the query has {unknown[0]!r}; its parameters are {', '.join(sorted(names))}",
+        )
+
+
 def text_of(body: dict[str, Any], name: str, *, default: str | None = "") -> str:
     """Return a text of a body; without a default it has to be there, and to be no empty one.
 

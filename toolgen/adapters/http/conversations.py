@@ -23,7 +23,7 @@ from toolgen.contract.secrets import HIDDEN, Secrets, hiding, scrubbed_json
 from toolgen.events.redaction import is_public, public_result
 from toolgen.runtime import DeclaredError, Runtime, ToolError, ToolResult, ToolSpec
 
-from .bodies import choice_of, idempotency_key, limit_of, require_known, text_of
+from .bodies import choice_of, idempotency_key, limit_of, require_known, require_known_query, text_of
 from .call_views import artifact_record, bounds_record, spec_of
 from .callers import Caller
 from .pages import fetched
@@ -44,6 +44,7 @@ class Conversations:
 
     async def list(self, request: Request, caller: Caller) -> SessionPage:
         """Return the sessions of the caller, the newest first."""
+        require_known_query(request, "after", "limit", "status")
         state = choice_of(request, "status", _STATES)
         sessions = self._runs.agents().sessions
 

@@ -17,7 +17,7 @@ from toolgen.events import Event, EventsDropped
 from toolgen.ports.requests import waits_for_client
 from toolgen.runtime import Runtime
 
-from .bodies import number_of
+from .bodies import number_of, require_known_query
 from .callers import Caller
 from .event_ring import EventRing, lines_of
 from .gate import Gate
@@ -70,6 +70,7 @@ class EventStreams:
             Problem: there are too many streams.
             UnknownRunError: no run has the id, or it is somebody else's.
         """
+        require_known_query(request, "after")
         run_id = request.path_params["run"]
         status = await self._runtime.runs.status(run_id)
         await require_own(caller, status)
@@ -90,6 +91,7 @@ class EventStreams:
                 "this runtime tells no events",
                 hint="give it a hub: Runtime(events=Events())",
             )
+        require_known_query(request, "after", "session", "types")
         session, names = request.query_params.get("session", ""), request.query_params.get("types", "")
         if session:
             await caller.require(session)

@@ -20,7 +20,7 @@ from toolgen.waiting.errors import SuspensionError
 from toolgen.waiting.once_call import UnfitResultError
 from toolgen.waiting.resolving import unknown_ends
 
-from .bodies import choice_of, idempotency_key, limit_of, require_known, text_of
+from .bodies import choice_of, idempotency_key, limit_of, require_known, require_known_query, text_of
 from .callers import Caller
 from .calls import DOOR, Calls
 from .pages import fetched
@@ -69,6 +69,7 @@ class Runs:
 
         A page of these is what a page of all runs has of them, for each log has to be read.
         """
+        require_known_query(request, "after", "limit", "session", "status")
         query = request.query_params
         asked, session = choice_of(request, "status", _STATES), query.get("session") or None
         state = None if asked == _UNKNOWN else asked

@@ -18,7 +18,7 @@ from toolgen.waiting.errors import (
     UnsealedSuspensionError,
 )
 
-from .bodies import limit_of, require_known, required, seconds_of, text_of
+from .bodies import limit_of, require_known, require_known_query, required, seconds_of, text_of
 from .callers import Caller
 from .calls import Calls
 from .options import SurfaceOptions
@@ -61,6 +61,7 @@ class Waits:
 
     async def list(self, request: Request, caller: Caller) -> SuspensionPage:
         """Return what the caller may answer, or see, oldest first."""
+        require_known_query(request, "after", "limit", "run", "session")
         query = request.query_params
         session, run_id = query.get("session"), query.get("run", "")
         if session:
