@@ -34,6 +34,14 @@ async def test_tools_are_listed_in_the_order_of_registration(era: str) -> None:
     assert [tool.name for tool in tools] == [spec.name for spec in one.runtime.tools.list()]
 
 
+async def test_a_server_of_a_design_without_a_version_has_one(era: str) -> None:
+    """MCP requires a text, and clients show it."""
+    async with served(era) as one:
+        about = one.client.server_info
+        assert about is not None
+        assert about.version == "0"
+
+
 async def test_tools_of_one_name_in_two_toolsets_are_listed_and_called_by_the_names_of_both(era: str) -> None:
     async def count() -> int:
         """Count the shelves."""

@@ -57,7 +57,7 @@ def server(
     Args:
         runtime: Executes the calls.
         name: Of the server, for clients.
-        version: Of the server; "" for none.
+        version: Of the server; for "" clients get "0", since MCP requires one.
         title: Of the server, for people.
         toolset: Serve the tools of this toolset only, by its name.
         agent: Serve the tools of this agent, by its id, under the agent's names.
@@ -92,7 +92,7 @@ def server(
 
     sdk: Server[Any] = Server(
         name,
-        version=version,
+        version=version or "0",
         title=title,
         on_list_tools=calls.list_tools,
         on_call_tool=calls.call,
