@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -100,6 +101,8 @@ def test_the_project_asks_for_the_toolgen_that_made_it(
     (elsewhere / "shop").mkdir()
     assert main(["init", "shop"]) == 0
     assert (elsewhere / "shop/requirements.txt").read_text() == f"{requirement}\n"
+    project = tomllib.loads((elsewhere / "shop/pyproject.toml").read_text())["project"]
+    assert (project["name"], project["dependencies"]) == ("shop", [requirement])
     assert (elsewhere / "shop/shop/gen/tool_schemas.json").exists()
     written = read(elsewhere)
     assert "shop/shop/app.py" in written

@@ -79,6 +79,8 @@ class ProjectView:
     requirement: str
     """What pip installs."""
     extras: str
+    distribution: str = ""
+    """Name of a new project as a package of Python; "" for tools in one that exists."""
     agent: str = ""
     """Name of the agent; "" without one."""
     source: str = ""
@@ -210,6 +212,7 @@ def _view(request: InitRequest, place: ProjectPlace, name: str) -> ProjectView:
         setting=f"{name.upper()}_DB",
         requirement=_requirement(extras),
         extras=extras,
+        distribution="" if request.adds else name.strip("_").replace("_", "-"),
         agent=AGENT if request.has_agent else "",
         service="notebook",
     )
