@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
+import json
 import sys
 import threading
 import types
@@ -14,8 +15,17 @@ from typing import Annotated, Any, TypedDict
 import pytest
 from pydantic import BaseModel, Field
 
+from tests.clients.books import Nothing
 from toolgen.clients import Function, FunctionsClient, Operation, calling
-from toolgen.runtime import CallMeta, MalformedResultError, RegistrationError, ToolContext, ToolModel
+from toolgen.runtime import (
+    CallMeta,
+    MalformedResultError,
+    OpenModel,
+    RegistrationError,
+    ToolContext,
+    ToolError,
+    ToolModel,
+)
 
 MODULE = "rooms_of_the_office"
 
@@ -240,6 +250,32 @@ async def test_what_a_generator_yields_is_progress_of_the_call(
         assert await client(of).send(of, PAYLOAD) == Id(ids=["a", "b"])
     assert told == ["a", "b"]
     assert await client(of).send(of, PAYLOAD) == Id(ids=["a", "b"])  # outside a call nobody listens
+
+
+class OpenBook(OpenModel):
+    room: str
+    class_: Annotated[str | None, Field(alias="class")] = None
+
+
+@pytest.mark.parametrize("key", ["class_", "dry_run", "rest"])
+async def test_a_free_key_is_no_other_parameter(module: types.ModuleType, key: str) -> None:
+    got: list[Any] = []
+
+    def book(room: str, class_: str = "", dry_run: bool = True, **rest: object) -> None:
+        got.append((room, class_, dry_run, rest))
+
+    module.book = book  # type: ignore[attr-defined]  # a module of the test
+    of = booking(payload=OpenBook, result=Nothing)
+    text = json.dumps({"room": "a", "class": "x", key: "admin"})
+    payload = OpenBook.model_validate_json(text, by_alias=True, by_name=False)
+    if key == "rest":
+        await client(of).send(of, payload)
+        assert got == [("a", "x", True, {"rest": "admin"})]
+    else:
+        with pytest.raises(
+            ToolError, match=f"'{key}' is another parameter of {MODULE}:book, and no free key"
+        ):
+            await client(of).send(of, payload)
 
 
 async def test_all_that_is_wrong_is_said_at_once(module: types.ModuleType) -> None:

@@ -211,6 +211,32 @@ async def test_a_cursor_sets_no_parameter_that_is_absent() -> None:
         assert result.next_ == "after=3"
 
 
+@pytest.mark.parametrize(
+    "part",
+    ["tenant[x]=9", "tenant%5Bx%5D=9", "Tenant=9", "tenant[]=9", "tenant%00=9", "%20tenant=9", "tenant.x=9"],
+)
+async def test_a_cursor_has_no_other_spelling_of_a_parameter(part: str) -> None:
+    of = listing(Paging(style="link", cursor="cursor", next="next"), Parameter("size", "query", "tenant"))
+    link = answer(200, b'{"books":[]}', Link=f'</shelves/a?{part}&after=3>; rel="next"')
+    async with serving(answering(link)) as server, HTTPClient(server=server.url) as client:
+        for size in (None, 1):
+            result = await client.send(of, List(cursor=f"{part}&x=1", size=size))
+            assert result.next_ == "after=3"
+        targets = [request.target for request in server.received]
+    assert targets == ["/shelves/a?x=1", "/shelves/a?tenant=1&x=1"]
+
+
+async def test_a_cursor_may_be_a_member_of_what_has_parameters_too() -> None:
+    """As in JSON:API: `page[size]` is a parameter, and `page[after]` the cursor."""
+    of = listing(Paging(style="link", cursor="cursor", next="next"), Parameter("size", "query", "page[size]"))
+    link = answer(200, b'{"books":[]}', Link='</shelves/a?page[size]=5&page[after]=3>; rel="next"')
+    async with serving(answering(link)) as server, HTTPClient(server=server.url) as client:
+        result = await client.send(of, List(size=1))
+        assert result.next_ == "page[after]=3"
+        await client.send(of, List(cursor=result.next_, size=1))
+        assert unquote(server.received[1].target) == "/shelves/a?page[size]=1&page[after]=3"
+
+
 async def test_a_link_sets_the_parameter_that_the_design_names() -> None:
     def page(query: dict[str, str]) -> tuple[Any, dict[str, str]]:
         at = int(query.get("limit", 1))

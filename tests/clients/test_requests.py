@@ -13,10 +13,11 @@ from tests.clients.books import Nothing, operation
 from tests.clients.servers import Received, answer, answering, serving
 from toolgen.capabilities import ArtifactsCapability, MemoryArtifactStore
 from toolgen.clients import HTTP, Body, HTTPClient, Parameter, Response, calling
-from toolgen.contract.transport import Place, Style, Verb
+from toolgen.contract.transport import Place, Requirement, SecurityScheme, Style, Verb
 from toolgen.runtime import (
     AnyJson,
     CallMeta,
+    OpenModel,
     RegistrationError,
     Runtime,
     ToolContext,
@@ -201,6 +202,76 @@ async def test_a_free_key_is_no_other_parameter(key: str, style: Any) -> None:
             await received(of, value={key: "9"})
     else:
         assert (await received(of, value={key: "9"})).target == f"/x?{key}=9&count=3"
+
+
+SPELLED = (
+    "filter[role]",
+    "filter[]",
+    "FILTER[role]",
+    "Count",
+    "count[]",
+    "count\0",
+    " count",
+    "count.x",
+    "fi.x",
+)
+
+
+@pytest.mark.parametrize("key", [*SPELLED, "api[key", "api.key", "Api_Key", "kind", "KIND[]", "page"])
+async def test_a_free_key_is_no_other_spelling_of_a_parameter(key: str) -> None:
+    """A server reads `filter[role]` as a member of `filter`, past what the design allows there."""
+    key_scheme = SecurityScheme(name="key", kind="api_key", key="api_key", place="query")
+    http = HTTP(
+        verb="GET",
+        path="/x?kind=new",
+        parameters=(
+            Parameter("value", "query", style="form", explode=True),
+            Parameter("other", "query", "filter", style="deepObject"),
+            Parameter("count", "query"),
+            Parameter("image", "query", "page[size]"),
+        ),
+        responses=(Response(200),),
+        security=((), (Requirement(key_scheme),)),
+    )
+    of = operation(http, payload=Sent, result=Nothing, errors={})
+    if key == "fi.x":
+        assert (await received(of, value={key: "9", "page[after]": "1"})).target.startswith(
+            "/x?kind=new&fi.x=9&"
+        )
+    else:
+        with pytest.raises(ToolError, match="value may not have a key that is another parameter"):
+            await received(of, value={key: "9"})
+
+
+class Filter(OpenModel):
+    role: str | None = None
+
+
+class Filtered(ToolModel):
+    value: Filter | None = None
+
+
+@pytest.mark.parametrize("media", ["query", "form", "multipart"])
+@pytest.mark.parametrize("key", ["Role", "role[]", "role\0x", "role]x"])
+async def test_a_free_key_is_no_other_spelling_of_a_key_beside_it(media: Any, key: str) -> None:
+    parameter = (Parameter("value", "query", style="deepObject"),) if media == "query" else ()
+    body = None if media == "query" else Body(media=media, attribute="value")
+    http = HTTP(verb="POST", path="/x", parameters=parameter, body=body, responses=(Response(200),))
+    of = operation(http, payload=Filtered, result=Nothing, errors={})
+    async with serving(answering(answer())) as server, HTTPClient(server=server.url) as client:
+        for fine in ({"role": "user"}, {"role": "user", "roles": "x"}):
+            await client.send(of, Filtered(value=Filter(**fine)))
+        with pytest.raises(ToolError, match="may not have a key that is another spelling of one of its own"):
+            await client.send(of, Filtered(value=Filter(**{key: "admin"})))
+        assert len(server.received) == 2
+
+
+async def test_a_free_key_of_a_path_is_no_other_parameter_of_it() -> None:
+    parameters = [Parameter(name, "path", style="matrix", explode=True) for name in ("value", "other")]
+    of = sending(*parameters, path="/x{value}{other}")
+    assert (await received(of, value={"a": "1"}, other="2")).target == "/x;a=1;other=2"
+    with pytest.raises(ToolError, match="value may not have a key that is another parameter"):
+        await received(of, value={"Other": "1"}, other="2")
 
 
 async def test_absent_attributes_are_left_out_and_defaults_sent() -> None:

@@ -147,6 +147,8 @@ class _Method:
         self._by_position: Mapping[str, object] = {}
         """Parameters that have no keyword, with what stands for an absent one."""
         self._is_open = False
+        self._named = frozenset[str]()
+        """Parameters with a name, none of which a free key of a payload sets."""
         self._require_fit(operation.payload.model_fields, hints)
 
     def _require_fit(self, fields: Mapping[str, FieldInfo], hints: Mapping[str, Any]) -> None:
@@ -168,6 +170,7 @@ class _Method:
             if parameter.kind is inspect.Parameter.POSITIONAL_ONLY
         }
         self._is_open = any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters)
+        self._named = frozenset(named)
         self._needed = frozenset(
             name for name, parameter in named.items() if parameter.default is parameter.empty
         )
@@ -194,7 +197,8 @@ class _Method:
         """Return the function with its arguments of a payload, whose progress is reported.
 
         Raises:
-            ToolError: one does not fit the type that the function has for it.
+            ToolError: one does not fit the type that the function has for it, or a free key is the name of a
+                parameter.
         """
         arguments = {
             parameter: self._typed(name, value)
@@ -205,7 +209,10 @@ class _Method:
         }
         by_position = [arguments.pop(name, default) for name, default in self._by_position.items()]
         if self._is_open:
-            arguments |= payload.model_extra or {}
+            free = payload.model_extra or {}
+            if taken := self._named.intersection(free):
+                raise ToolError(f"{min(taken)!r} is another parameter of {self.target}, and no free key")
+            arguments |= free
         first = () if self._yielding is None else (report,)
         return partial(self._called, *first, *by_position, **arguments)
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
-from urllib.parse import parse_qsl, unquote_plus, urljoin, urlsplit
+from urllib.parse import parse_qsl, urljoin, urlsplit
 
 from toolgen.calls.errors import ToolError
 from toolgen.contract.json_pointer import ABSENT, resolved
 from toolgen.contract.json_value import Json
 from toolgen.contract.transport import HTTP, Paging
 
+from .parameter_names import TakenNames, name_of_part
 from .security import query_keys
 from .servers import Origin
 from .styles import text_of
@@ -29,15 +30,16 @@ class PageError(Exception):
     """An answer leads to a page that is not followed."""
 
 
-def names_of_request(http: HTTP) -> frozenset[str]:
+def names_of_request(http: HTTP) -> TakenNames:
     """Return the names in a query that no cursor of a link has: those of credentials and of the payload."""
     paging = http.paging
     own = set() if paging is None else {paging.cursor, paging.name}
     queries = [each for each in http.parameters if each.place == "query" and each.attribute not in own]
-    return query_keys(http.security) | ({each.name or each.attribute for each in queries} - own)
+    keys = query_keys(http.security)
+    return TakenNames(keys | ({each.name or each.attribute for each in queries} - own), free=own - keys)
 
 
-def page_query(paging: Paging, document: Mapping[str, Json], query: list[str], keys: Set[str]) -> list[str]:
+def page_query(paging: Paging, document: Mapping[str, Json], query: list[str], keys: TakenNames) -> list[str]:
     """Return the query of a request for the page that the payload's cursor names.
 
     `keys` are the names that no cursor has: a model may make one up.
@@ -52,16 +54,13 @@ def page_query(paging: Paging, document: Mapping[str, Json], query: list[str], k
     if paging.style == "link":
         if len(text) > _LONGEST or not _QUERY.fullmatch(text):
             raise ToolError(f"{paging.cursor} is no cursor of an earlier page")
-        own = {*map(_name, query), *keys}
-        return [*query, *(part for part in text.split("&") if _name(part) not in own)]
+        sent = TakenNames(map(name_of_part, query))
+        parts = ((part, name_of_part(part)) for part in text.split("&"))
+        return [*query, *(part for part, name in parts if name not in sent and name not in keys)]
     if cursor is not None and not _NUMBER.fullmatch(text):
         raise ToolError(f"{paging.cursor} is no cursor of an earlier page")
     number = paging.first if cursor is None else int(text)
     return [*query, f"{paging.name or paging.style}={number}"]
-
-
-def _name(part: str) -> str:
-    return unquote_plus(part.partition("=")[0])
 
 
 def set_next(
@@ -71,7 +70,7 @@ def set_next(
     body: Json,
     headers: Mapping[str, str],
     url: str,
-    keys: Set[str],
+    keys: TakenNames,
 ) -> None:
     """Set the cursor of the next page in the JSON of a result; remove it on the last page.
 
@@ -125,7 +124,7 @@ def _counted(paging: Paging, sent: Mapping[str, Json], result: Mapping[str, Any]
     return None if isinstance(size, int) and is_sized and count < size else following
 
 
-def _linked(header: str, url: str, keys: Set[str]) -> Json:
+def _linked(header: str, url: str, keys: TakenNames) -> Json:
     """Return the query of the link to the next page (RFC 8288); None without one.
 
     Only its query is followed, at the path of the operation: no cursor of a model leads elsewhere.
@@ -143,7 +142,7 @@ def _linked(header: str, url: str, keys: Set[str]) -> Json:
         is_same = False
     if not is_same:
         raise PageError("with a link to the next page that is at another place")
-    query = "&".join(part for part in urlsplit(whole).query.split("&") if _name(part) not in keys)
+    query = "&".join(part for part in urlsplit(whole).query.split("&") if name_of_part(part) not in keys)
     if not query or not _QUERY.fullmatch(query) or not parse_qsl(query, keep_blank_values=True):
         raise PageError("with a link to the next page that has no query beside the parameters of this one")
     return query

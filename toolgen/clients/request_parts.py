@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, cast
+from typing import Any, Final, cast, get_args
 
 from pydantic import BaseModel
 from pydantic_core import to_json
@@ -16,6 +16,7 @@ from toolgen.contract.transport import CONNECTION_HEADERS, HTTP, TOKEN, VARIABLE
 from toolgen.shapes.design.model import ToolModel
 
 from .files import Field, FilePart
+from .parameter_names import TakenNames, name_of_part
 from .styles import cookie_parts, encoded, header_text, path_text, query_parts, text_of
 
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
@@ -66,7 +67,9 @@ class RequestPlan:
                 self._others.append(parameter)
         if http.paging and http.paging.style == "cursor" and not _has(http, http.paging.cursor):
             self._others.append(Parameter(http.paging.cursor, "query", http.paging.name))
-        self._taken = _taken(http)
+        self._taken = TakenNames([*_names(http), *map(name_of_part, self._query.split("&"))])
+        self._keys = {key: _keys_of(payload, name) for key, name in self._names.items()}
+        """The keys that the objects of an attribute have by design, by its JSON key."""
         self._require_sound()
 
     def _require_sound(self) -> None:
@@ -108,13 +111,7 @@ class RequestPlan:
     def _add(self, parts: RequestParts, parameter: Parameter, value: Json) -> None:
         name, style = parameter.name or parameter.attribute, parameter.style or "form"
         explode = _explodes(parameter, style)
-        if (
-            explode
-            and style != "deepObject"
-            and isinstance(value, dict)
-            and not self._taken.isdisjoint(value)
-        ):
-            raise ToolError(f"{parameter.attribute} may not have a key that is another parameter")
+        self._require_free_keys(parameter.attribute, value, stands_alone=explode and style != "deepObject")
         match parameter.place:
             case "query":
                 parts.query += query_parts(name, value, style, explode=explode)
@@ -126,6 +123,22 @@ class RequestPlan:
                     raise ToolError(f"{parameter.attribute} may hold no control characters: it is a header")
                 parts.headers.append((name, text))
 
+    def _require_free_keys(self, attribute: str, value: Json, *, stands_alone: bool) -> None:
+        """Refuse an object with a key that a server may take for something else of the request.
+
+        Raises:
+            ToolError: it is another parameter, where keys stand alone, or another key that the design has.
+        """
+        if not isinstance(value, dict):
+            return
+        if stands_alone and any(key in self._taken for key in value):
+            raise ToolError(f"{attribute} may not have a key that is another parameter")
+        own = self._keys.get(attribute, frozenset())
+        if not own.issuperset(value):
+            others = TakenNames(own, free=own)
+            if any(key in others for key in value):
+                raise ToolError(f"{attribute} may not have a key that is another spelling of one of its own")
+
     def _filled_path(self, document: Mapping[str, Json]) -> str:
         """Return the path with the values of its parameters, none of which leaves its segment."""
 
@@ -136,6 +149,7 @@ class RequestPlan:
                 _require_in_segment(parameter.attribute, text_of(scalar))
             style = parameter.style or "simple"
             explode = bool(parameter.explode)
+            self._require_free_keys(parameter.attribute, value, stands_alone=explode and style == "matrix")
             text = "" if value is None else path_text(match[1], value, style, explode=explode)
             _require_in_segment(parameter.attribute, text)
             return text
@@ -154,6 +168,8 @@ class RequestPlan:
         attributes = {name: document[name] for name in body.attributes if name in document}
         value: Any = document[key] if key else attributes
         content_type = body.content_type or _TYPES[body.media]
+        if key and body.media in ("form", "multipart"):
+            self._require_free_keys(key, value, stands_alone=False)
         match body.media:
             case "json":
                 parts.content = to_json(value)
@@ -212,11 +228,21 @@ def _has(http: HTTP, attribute: str) -> bool:
     return in_body or any(parameter.attribute == attribute for parameter in http.parameters)
 
 
-def _taken(http: HTTP) -> frozenset[str]:
-    """Return the names of all parameters and keys of a request, which no free key of an object may be."""
+def _names(http: HTTP) -> set[str]:
+    """Return the names of all parameters and credentials of a request."""
     names = {parameter.name or parameter.attribute for parameter in http.parameters}
     names |= {requirement.scheme.key for alternative in http.security for requirement in alternative}
-    return frozenset(names if http.paging is None else names | {http.paging.name or http.paging.style})
+    return names if http.paging is None else names | {http.paging.name or http.paging.style}
+
+
+def _keys_of(payload: Any, name: str) -> frozenset[str]:
+    """Return the JSON keys of the classes that an attribute of a payload may be."""
+    waiting, keys = [payload.model_fields[name].annotation], set[str]()
+    while waiting:
+        type_ = waiting.pop()
+        waiting += get_args(type_)
+        keys.update(_attributes(type_))
+    return frozenset(keys)
 
 
 def _explodes(parameter: Parameter, style: str) -> bool:

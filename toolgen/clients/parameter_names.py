@@ -1,0 +1,54 @@
+"""Names of parameters as servers read them: one name has several spellings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterable, Iterator
+from typing import Final
+from urllib.parse import unquote_plus
+
+_STEP: Final = re.compile(r"[\[\].]")
+"""Where the name of a member begins: `filter[role]` in PHP, Rails and Node, `filter.role` in .NET and Spring;
+or where it ends, and PHP drops what follows.
+"""
+_UNDERSCORES: Final = str.maketrans("[. ", "___")
+"""What PHP reads as an underscore."""
+
+
+class TakenNames:
+    """Names of a request, in all spellings that a server may take for one of them.
+
+    Servers ignore case, spaces around a name and what follows a null character, and read `filter[role]` as a
+    member of `filter`.
+    """
+
+    def __init__(self, names: Iterable[str], free: Container[str] = ()) -> None:
+        """Take the names, and some that others may have nevertheless, as they are written here."""
+        self._free = free
+        self._names = frozenset(map(_plain, names)) - {""}
+        self._beginnings = frozenset(part for name in self._names for part in _beginnings(name))
+        """Also `page`, in the place of which PHP drops `page[size]`."""
+
+    def __contains__(self, name: str) -> bool:
+        plain = _plain(name)
+        return name not in self._free and (
+            plain in self._beginnings
+            or plain.translate(_UNDERSCORES) in self._names
+            or not self._names.isdisjoint(_beginnings(plain))
+        )
+
+
+def name_of_part(part: str) -> str:
+    """Return the name in a `name=value` part of a query."""
+    return unquote_plus(part.partition("=")[0])
+
+
+def _plain(name: str) -> str:
+    return name.partition("\0")[0].strip().casefold()
+
+
+def _beginnings(name: str) -> Iterator[str]:
+    """Yield a name, and those of which it is a member."""
+    yield name
+    for step in _STEP.finditer(name):
+        yield name[: step.start()]
