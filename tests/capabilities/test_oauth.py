@@ -12,14 +12,17 @@ import httpx
 import pytest
 from starlette.responses import JSONResponse, Response
 
-from tests.capabilities.oauth_host import ANN, BEN, Host
+from tests.capabilities.oauth_host import ANN, BEN, HOST, Host
 from tests.capabilities.oauth_host import server as server
 from tests.capabilities.oauth_server import CLIENT, OAuthServer, served
+from tests.clients.servers import serving
+from tests.clients.test_connections import FLOODS
+from tests.clients.writing import writes
 from tests.runtime.tools import waiting
 from toolgen.adapters.oauth import OAuth, OAuthCallback
 from toolgen.capabilities import CredentialPlace, EnvironmentCredentials, MemoryCredentialStore
 from toolgen.contract.transport import OAuthFlow, Requirement, SecurityScheme
-from toolgen.runtime import CallMeta
+from toolgen.runtime import CallMeta, ToolError
 from toolgen.stores import StoreDiskError
 
 
@@ -255,12 +258,17 @@ async def test_the_mounted_callback_shows_text(server: OAuthServer) -> None:
         (JSONResponse({"access_token": 5, "token_type": "bearer"}), "gave no bearer token"),
         (JSONResponse(["a-token-12345"]), "answered 200"),
         (Response("a-token-12345"), "answered 200 and no JSON"),
-        (Response(b"[" * 100_000), "answered 200 and no JSON"),
+        (Response(b"[" * 1_000), "answered 200 and no JSON"),
+        (Response(b"[" * 100_000), "answered with JSON that must have at most 10000 keys and items"),
+        (
+            JSONResponse({"access_token": [{}] * 10_000}),
+            "answered with JSON that must have at most 10000 keys",
+        ),
         (Response(b" " * 1_000_001), "more than 1000000 bytes"),
         (Response(gzip.compress(b"{}"), 200, {"Content-Encoding": "gzip"}), "answered packed"),
         (Response("", 302, {"Location": "/elsewhere"}), "answered 302 and no JSON"),
     ],
-    ids=range(9),
+    ids=range(11),
 )
 async def test_what_is_no_token_is_an_error_of_a_few_words(
     server: OAuthServer, fault: Response, said: str
@@ -283,6 +291,17 @@ async def test_the_life_of_a_token_is_what_the_server_says_where_it_says_one(
     kept = await host.kept("service", "")
     expected = {"3600": host.now + 3600, 10**30: host.now + 10 * 365 * 86_400}
     assert kept["expires_at"] == expected.get(life)
+
+
+@pytest.mark.parametrize("flood", ["chunks", "interim"])
+async def test_a_flood_of_an_authorization_server_ends_at_its_budget(flood: str) -> None:
+    sent, said = FLOODS[flood]
+    async with serving(writes(sent)) as flooding:
+        flow = OAuthFlow(kind="client_credentials", token=f"{flooding.url}/token")
+        requirement = Requirement(SecurityScheme(name="oauth", kind="oauth2", flow=flow))
+        with pytest.raises(ToolError, match=f"of Books answered with {said}") as raised:
+            await OAuth({"Books": HOST}).issue("Books", requirement)
+    assert not raised.value.is_retryable
 
 
 @pytest.mark.exhaustive

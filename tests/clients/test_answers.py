@@ -354,3 +354,31 @@ async def test_a_rare_charset_is_read_as_utf_8(charset: str) -> None:
 async def test_a_success_that_the_design_does_not_have_has_run() -> None:
     failure = await error(answer(202, b"{}"))
     assert "ran; its result could not be read: 127.0.0.1 answered with status 202" in str(failure)
+
+
+class Shelf(ToolModel):
+    books: list[Nothing]
+
+
+async def test_an_answer_may_have_more_keys_than_are_kept() -> None:
+    of = operation(HTTP(verb="GET", path="/books", responses=(Response(200),)), result=Shelf)
+    empty: list[dict[str, str]] = [{} for _ in range(20_001)]
+    assert len((await read(answer(200, json.dumps({"books": empty[:19_998]}).encode()), of)).books) == 19_998
+    assert (await read(answer(200, json.dumps({"books": [], "unknown": empty}).encode()), of)).books == []
+    kept = await error(answer(200, json.dumps({"books": empty}).encode()), of)
+    assert "127.0.0.1 answered with a result of more than 20000 keys and items" in str(kept)
+    full = await error(answer(200, json.dumps({"books": [], "unknown": empty * 5}).encode()), of)
+    assert "127.0.0.1 answered with more than 100000 keys and items" in str(full)
+
+
+async def test_of_a_declared_error_with_too_many_keys_the_status_is_told() -> None:
+    answered = json.dumps({"id": "1", "detail": "no such book", "x": [0] * 100_001}).encode()
+    failure = await error(answer(404, answered))
+    assert not isinstance(failure, DeclaredError)
+    assert "answered with status 404" in str(failure)
+
+
+async def test_a_form_has_no_more_fields_than_keys() -> None:
+    http = HTTP(verb="GET", path="/books", responses=(Response(200, media="form"),))
+    failure = await error(answer(200, b"id=1&title=x" + b"&a" * 100_000), operation(http))
+    assert "answered with more than 100000 keys and items" in str(failure)

@@ -83,6 +83,80 @@ async def test_a_bomb_is_unpacked_no_further_than_its_limit() -> None:
         assert "more than 4194304 bytes" in str(failure)
 
 
+def chunked(chunks: bytes, **headers: str) -> bytes:
+    """Return an answer whose body is these chunks and the last one."""
+    lines = [f"{name.replace('_', '-')}: {text}" for name, text in headers.items()]
+    head = "\r\n".join(["HTTP/1.1 200 OK", "Transfer-Encoding: chunked", *lines, "", ""])
+    return head.encode() + chunks + b"0\r\n\r\n"
+
+
+EMPTY = gzip.compress(b"")
+FLOODS = {
+    "chunks": (chunked(b"1\r\n \r\n" * 20_000), "more than 10000 chunks of fewer than 1024 bytes"),
+    "members": (
+        answer(200, EMPTY * 20_000, Content_Encoding="gzip"),
+        "more than 10000 chunks of fewer than 1024 bytes",
+    ),
+    "members of a member": (
+        answer(200, gzip.compress(EMPTY * 1_000_000), Content_Encoding="gzip, gzip"),
+        "more than 10000 chunks of fewer than 1024 bytes",
+    ),
+    "name of a member of a member": (
+        answer(200, gzip.compress(b"\x1f\x8b\x08\x08" + b"x" * 5_000_000), Content_Encoding="gzip, gzip"),
+        "more than 4194304 bytes",
+    ),
+    "interim": (b"HTTP/1.1 100 Continue\r\n\r\n" * 20_000, "more than 262144 bytes before its response"),
+    "long interim": (
+        (b"HTTP/1.1 103 Early Hints\r\nLink: " + b"x" * 60_000 + b"\r\n\r\n") * 20,
+        "more than 262144 bytes before its response",
+    ),
+}
+
+
+@pytest.mark.parametrize("flood", FLOODS)
+async def test_a_flood_ends_at_its_budget_and_is_not_asked_for_again(flood: str) -> None:
+    sent, said = FLOODS[flood]
+    failure = await failure_of(GET_BOOK, writes(sent))
+    assert said in str(failure)
+    assert not failure.is_retryable
+    assert isinstance(await failure_of(POST, writes(sent)), OutcomeUnknownError)
+
+
+@pytest.mark.parametrize("flood", ["chunks", "members"])
+async def test_answers_to_a_given_client_have_the_same_budgets(flood: str) -> None:
+    async with httpx.AsyncClient(verify=False) as http:
+        assert FLOODS[flood][1] in str(await failure_of(GET_BOOK, writes(FLOODS[flood][0]), http=http))
+
+
+async def test_of_a_failure_in_many_chunks_the_beginning_is_enough() -> None:
+    sent = chunked(b"1\r\nx\r\n" * 20_000).replace(b"200 OK", b"400 No")
+    assert "answered with status 400" in str(await failure_of(POST, writes(sent)))
+
+
+async def test_interim_responses_and_small_chunks_are_no_failure() -> None:
+    hints = b"HTTP/1.1 103 Early Hints\r\n\r\n" * 100
+    body = b"".join(b"1\r\n%c\r\n" % byte for byte in BOOK + b" " * 5_000)
+    async with (
+        serving(answering(hints + chunked(body))) as server,
+        Books(server=server.url) as client,
+    ):
+        for _ in range(2):
+            assert await client.send(GET_BOOK, GetBook(id="1")) == Book(id="1", title="Dune")
+        assert server.connections == 1
+
+
+async def test_a_connection_whose_answer_has_two_ends_is_not_used_again() -> None:
+    """Its length is of somebody else's answer, where a proxy reads that."""
+    body = b"%x\r\n%b\r\n" % (len(BOOK), BOOK)
+    async with (
+        serving(answering(chunked(body, Content_Length=str(len(body) + 5)))) as server,
+        Books(server=server.url) as client,
+    ):
+        for _ in range(2):
+            assert await client.send(GET_BOOK, GetBook(id="1")) == Book(id="1", title="Dune")
+        assert server.connections == 2
+
+
 async def test_an_endless_answer_ends_at_the_limit() -> None:
     async def respond(request: Received, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\n\r\n")

@@ -13,6 +13,7 @@ from pydantic_core import from_json, to_json
 from toolgen.calls.errors import DeclaredError, ToolError
 from toolgen.calls.specs import ErrorSpec
 from toolgen.contract.json_value import Json
+from toolgen.contract.limits import DEFAULT_LIMITS, count_keys
 from toolgen.contract.transport import HTTP, Response
 from toolgen.shapes.values import bytes_text
 
@@ -23,6 +24,10 @@ from .reading import MisfitError, Reader
 
 R = TypeVar("R")
 
+_MOST_KEYS: Final = 100_000
+"""Keys and items of a body, most of which a design may not know."""
+_MOST_KEPT: Final = 2 * DEFAULT_LIMITS.keys
+"""Those of a result, each of which costs some 10 µs on its way to the caller."""
 _TEXTS: Final = ("detail", "message", "error_description", "title", "error", "msg")
 """Where bodies of failures say what is wrong; the first two are those of RFC 9457 and of most others."""
 
@@ -68,12 +73,18 @@ class AnswerPlan(Generic[R]):
             raise malformed(request, f"with status {answer.status}, which its design does not have")
         if response is None:
             raise refused(request, answer.status, answer.headers, answer.body)
+        keys = _keys_of(response, answer)
         if response.error:
-            raise self._error(request, response, answer)
+            raise self._error(request, response, answer, is_full=keys > _MOST_KEYS)
+        if keys > _MOST_KEYS:
+            raise malformed(request, f"with more than {_MOST_KEYS} keys and items")
         try:
-            return self._reader.read(self._document(response, answer, sent, url))
+            result = self._reader.read(self._document(response, answer, sent, url))
         except (MisfitError, PageError) as error:
             raise malformed(request, str(error)) from None
+        if keys > _MOST_KEPT and count_keys(to_json(result), _MOST_KEPT) > _MOST_KEPT:
+            raise malformed(request, f"with a result of more than {_MOST_KEPT} keys and items")
+        return result
 
     def _document(self, response: Response, answer: Answer, sent: Mapping[str, Json], url: str) -> bytes:
         """Return the JSON of a result.
@@ -103,11 +114,11 @@ class AnswerPlan(Generic[R]):
             set_next(paging, sent, result, body, answer.headers, url, names_of_request(self._http))
         return to_json(result)
 
-    def _error(self, request: Request, response: Response, answer: Answer) -> ToolError:
+    def _error(self, request: Request, response: Response, answer: Answer, *, is_full: bool) -> ToolError:
         """Return the declared error of an answer; that of its status, where its details do not fit."""
         spec = self._errors.get(response.error)
         plain = refused(request, answer.status, answer.headers, answer.body)
-        if spec is None or answer.is_cut:
+        if spec is None or answer.is_cut or is_full:
             return plain
         details: BaseModel | None = None
         if (reader := self._details.get(spec.name)) is not None:
@@ -137,6 +148,17 @@ class AnswerPlan(Generic[R]):
         if response.body:
             details = {response.body: body}
         return to_json(details | _header_values(response, answer, self._details[response.error]))
+
+
+def _keys_of(response: Response, answer: Answer) -> int:
+    """Return how many keys and items a body has, or a bound of it that is no limit."""
+    match response.media:
+        case "json":
+            return count_keys(answer.body, _MOST_KEPT)
+        case "form":
+            return answer.body.count(b"&") + 1
+        case _:
+            return 0
 
 
 def _body_value(response: Response, answer: Answer) -> Json:

@@ -12,6 +12,13 @@ from weakref import WeakKeyDictionary
 from toolgen.contract.extras import extra
 from toolgen.contract.logs import logger, redact_http_logs
 from toolgen.contract.record import frozen_record
+from toolgen.contract.response_limits import (
+    MOST_CHUNKS,
+    SMALL_CHUNK,
+    TOO_MANY_CHUNKS,
+    end_head,
+    limit_heads,
+)
 
 from .failures import AnswerLostError, NotConnectedError, RefusedAddressError
 from .servers import Origin, PrivateAddressError, public_addresses
@@ -55,9 +62,12 @@ class Answer:
 
 
 class TooLongError(AnswerLostError):
-    """An answer has more bytes than it may: so has the next one."""
+    """An answer has more of something than it may: so has the next one."""
 
     may_pass = False
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"the answer has {what}")
 
 
 class _Pool:
@@ -66,6 +76,7 @@ class _Pool:
     def __init__(self, *, has_tls: bool) -> None:
         """Construct an empty pool; where no TLS is spoken, no certificates are read."""
         self.connections = httpx.AsyncHTTPTransport(trust_env=False, verify=has_tls, limits=_LIMITS)
+        limit_heads(self.connections, TooLongError)
         self._end = _closed_at_end(self.connections)
 
     async def end_with_loop(self) -> None:
@@ -159,7 +170,7 @@ class Connections:
             try:
                 return await self._read(response, request.method)
             finally:
-                if self._http is None and _has_surplus(response):
+                if self._http is None and (_has_surplus(response) or _has_two_lengths(response)):
                     await response.extensions["network_stream"].aclose()
                 await response.aclose()
         except _UNSENT as error:
@@ -175,7 +186,9 @@ class Connections:
         if pool is None:
             pool = self._pools[loop] = _Pool(has_tls=self._has_tls)
             await pool.end_with_loop()
-        return await pool.connections.handle_async_request(request)
+        response = await pool.connections.handle_async_request(request)
+        end_head(response)
+        return response
 
     async def _read(self, response: httpx.Response, verb: str) -> Answer:
         """Return the answer with its body, unpacked.
@@ -184,13 +197,10 @@ class Connections:
             AnswerLostError: it is longer than it may be, or packed in a way that was not asked for.
         """
         is_failure = response.status_code >= 300
-        chunks, size, is_cut = list[bytes](), 0, False
+        chunks, is_cut = list[bytes](), False
         try:
-            async with aclosing(_unpacked(response, verb)) as parts:
+            async with aclosing(_unpacked(response, verb, self._most_bytes)) as parts:
                 async for part in parts:
-                    size += len(part)
-                    if size > self._most_bytes:
-                        raise TooLongError(f"the answer has more than {self._most_bytes} bytes")
                     chunks.append(part)
         except (httpx.HTTPError, AnswerLostError):
             if not is_failure:  # of a failure its status says enough
@@ -221,15 +231,39 @@ class _Sending:
             await self.begin()
 
 
-async def _unpacked(response: httpx.Response, verb: str) -> AsyncGenerator[bytes]:
+class _Counter:
+    """Counts the bytes and the small chunks of a body, or of what it unpacks to."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self._most_bytes = most_bytes
+        self._bytes = self._small = 0
+
+    def add(self, chunk: bytes) -> bytes:
+        """Return a chunk that is counted.
+
+        Raises:
+            TooLongError: there are more than there may be.
+        """
+        self._bytes += len(chunk)
+        self._small += len(chunk) < SMALL_CHUNK
+        if self._bytes > self._most_bytes:
+            raise TooLongError(f"more than {self._most_bytes} bytes")
+        if self._small > MOST_CHUNKS:
+            raise TooLongError(TOO_MANY_CHUNKS)
+        return chunk
+
+
+async def _unpacked(response: httpx.Response, verb: str, most_bytes: int) -> AsyncGenerator[bytes]:
     """Yield the body in pieces of a bounded size, whatever it is packed in.
 
     Raises:
         AnswerLostError: it is not packed as it says, or in a way that was not asked for.
+        TooLongError: it has more bytes or chunks than it may, packed or unpacked.
     """
+    counter = _Counter(most_bytes)
     if response.is_stream_consumed:  # by a hook of the given client
         try:
-            yield response.content
+            yield counter.add(response.content)
         except httpx.ResponseNotRead:
             raise AnswerLostError("a hook of its client has taken the answer") from None
         return
@@ -240,13 +274,13 @@ async def _unpacked(response: httpx.Response, verb: str) -> AsyncGenerator[bytes
     ]
     if not codings or verb == "HEAD":  # whose headers say what GET would give
         async for chunk in response.stream:  # type: ignore[union-attr]  # of an asynchronous client
-            yield chunk
+            yield counter.add(chunk)
         return
     if len(codings) > _MOST_CODINGS or any(coding not in _WINDOWS for coding in codings):
         raise AnswerLostError(f"the answer is packed as {', '.join(codings)!r}, which was not asked for")
-    unpackers = [_Unpacker(coding) for coding in reversed(codings)]
+    unpackers = [_Unpacker(coding, most_bytes) for coding in reversed(codings)]
     async for chunk in response.stream:  # type: ignore[union-attr]  # of an asynchronous client
-        for piece in _through(unpackers, chunk):
+        for piece in _through(unpackers, counter.add(chunk)):
             yield piece
     if not all(unpacker.is_whole for unpacker in unpackers):
         raise AnswerLostError("the packed answer broke off")
@@ -265,7 +299,8 @@ class _Unpacker:
 
     _PIECE = 64 * 1024
 
-    def __init__(self, coding: str) -> None:
+    def __init__(self, coding: str, most_bytes: int) -> None:
+        self._counter = _Counter(most_bytes)
         self._window = _WINDOWS[coding]
         self._inflater = zlib.decompressobj(self._window)
         self._may_be_raw = coding == "deflate"
@@ -281,6 +316,7 @@ class _Unpacker:
 
         Raises:
             AnswerLostError: it is nothing packed.
+            TooLongError: it unpacks to too many bytes, or has too many small or empty members.
         """
         piece = b""
         # the rest of what was unpacked may wait inside
@@ -295,10 +331,11 @@ class _Unpacker:
             self._is_new = False
             data = self._inflater.unconsumed_tail
             if piece:
-                yield piece
+                yield self._counter.add(piece)
             if self._inflater.eof:
                 data = self._inflater.unused_data
                 if self._window > zlib.MAX_WBITS and data.startswith(_MEMBER):
+                    self._counter.add(b"")
                     self._inflater = zlib.decompressobj(self._window)
                 else:
                     self._is_over, data = bool(data), b""
@@ -313,6 +350,11 @@ def _has_surplus(response: httpx.Response) -> bool:
     for name in ("_httpcore_stream", "_stream", "_connection", "_h11_state"):
         held = getattr(held, name, None)
     return bool(getattr(held, "trailing_data", (b"unknown",))[0])
+
+
+def _has_two_lengths(response: httpx.Response) -> bool:
+    """Return whether others may see another end of the answer (RFC 9112, section 6.3)."""
+    return {"content-length", "transfer-encoding"} <= response.headers.keys()
 
 
 def _reason(error: Exception) -> str:

@@ -12,13 +12,21 @@ from typing import Any, Final
 from toolgen.calls.errors import ToolError
 from toolgen.clients.servers import Origin, PrivateAddressError, public_addresses
 from toolgen.contract.extras import extra
+from toolgen.contract.limits import Limits, exceeded_limit
 from toolgen.contract.printable import printable
+from toolgen.contract.response_limits import (
+    MOST_CHUNKS,
+    SMALL_CHUNK,
+    TOO_MANY_CHUNKS,
+    end_head,
+    limit_client_heads,
+)
 
 with extra("http"):
     import httpx
 
-_MOST_BYTES: Final = 1_000_000
-"""Bytes of an answer."""
+_LIMITS: Final = Limits(bytes=1_000_000)
+"""An answer, such as a token or metadata."""
 _LONGEST: Final = 200
 """Characters of what a server says of an error."""
 
@@ -29,13 +37,19 @@ def _certificates(trusts_environment: bool) -> ssl.SSLContext:
     return httpx.create_ssl_context(trust_env=trusts_environment)
 
 
-def _client(seconds: float, *, trusts_environment: bool) -> httpx.AsyncClient:
-    return httpx.AsyncClient(
+def _client(server: str, seconds: float, *, trusts_environment: bool) -> httpx.AsyncClient:
+    client = httpx.AsyncClient(
         verify=_certificates(trusts_environment),
         timeout=seconds,
         follow_redirects=False,
         trust_env=trusts_environment,
     )
+    limit_client_heads(client, lambda what: _too_much(server, what))
+    return client
+
+
+def _too_much(server: str, what: str) -> ToolError:
+    return ToolError(f"{server} answered with {what}")
 
 
 class RefusedError(ToolError):
@@ -66,11 +80,11 @@ async def ask(
     """
     server = f"the authorization server of {service}"
     sent = {"Accept": "application/json", "Accept-Encoding": "identity", **(headers or {})}
-    data = bytearray()
+    data, small = bytearray(), 0
     try:
         async with (
             asyncio.timeout(seconds),
-            _client(seconds, trusts_environment=not is_guarded) as client,
+            _client(server, seconds, trusts_environment=not is_guarded) as client,
             client.stream(
                 method,
                 await _checked(url, sent) if is_guarded else url,
@@ -79,12 +93,16 @@ async def ask(
                 extensions={"sni_hostname": httpx.URL(url).host},
             ) as response,
         ):
+            end_head(response)
             if response.headers.get("content-encoding", "identity").strip().lower() != "identity":
                 raise ToolError(f"{server} answered packed, which was not asked for")
             async for chunk in response.aiter_raw():
                 data += chunk
-                if len(data) > _MOST_BYTES:
-                    raise ToolError(f"{server} answered with more than {_MOST_BYTES} bytes")
+                small += len(chunk) < SMALL_CHUNK
+                if len(data) > _LIMITS.bytes:
+                    raise _too_much(server, f"more than {_LIMITS.bytes} bytes")
+                if small > MOST_CHUNKS:
+                    raise _too_much(server, TOO_MANY_CHUNKS)
     except PrivateAddressError:
         raise ToolError(
             f"{server} is at an address that is not public, and nobody has accepted it; take accepted=False "
@@ -92,15 +110,17 @@ async def ask(
         ) from None
     except (httpx.HTTPError, httpx.InvalidURL, ValueError, TimeoutError, OSError) as error:
         raise ToolError(f"{server} did not answer: {type(error).__name__}", is_retryable=True) from None
-    return response.status_code, _object_of(response.status_code, data, server)
+    return response.status_code, _object_of(response.status_code, bytes(data), server)
 
 
-def _object_of(status: int, data: bytearray, server: str) -> dict[str, Any]:
+def _object_of(status: int, data: bytes, server: str) -> dict[str, Any]:
     """Return the JSON object of an answer.
 
     Raises:
-        ToolError: it is none, or one of a server that has failed.
+        ToolError: it is none, or one of a server that has failed, or it holds too much.
     """
+    if (exceeded := exceeded_limit(data, _LIMITS)) is not None:
+        raise _too_much(server, f"JSON that {exceeded.message}")
     try:
         document = json.loads(data)
     except (ValueError, RecursionError):

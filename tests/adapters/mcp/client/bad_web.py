@@ -64,6 +64,8 @@ class BadWeb:
     listened: bytes = b""
     """The events of a stream by which a client listens (GET), once it has listed; else it is refused."""
     has_listed: asyncio.Event = field(default_factory=asyncio.Event)
+    interim: bytes = b""
+    """What is sent before each response."""
     bodies: dict[str, tuple[int, str, bytes]] = field(default_factory=lambda: dict(BODIES))
     """What is answered to calls."""
 
@@ -82,6 +84,7 @@ class BadWeb:
             or await self._stream(head)
             or self._answer(json.loads(body or b"{}"), headers.get("mcp-session-id", ""))
         )
+        writer.write(self.interim)
         writer.write(f"HTTP/1.1 {status} It\r\nConnection: close\r\nContent-Type: {kind}\r\n".encode())
         writer.write(
             f"Mcp-Session-Id: session-{self.sessions}\r\nContent-Length: {len(answer)}\r\n\r\n".encode()

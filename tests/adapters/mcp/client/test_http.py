@@ -62,6 +62,19 @@ async def test_a_session_that_the_server_forgot_is_opened_again() -> None:
         assert (await snapshot.call("forgets", {})).result == "session-2"
 
 
+async def test_interim_responses_have_a_budget(caplog: pytest.LogCaptureFixture) -> None:
+    hint = b"HTTP/1.1 103 Early Hints\r\n\r\n"
+    async with bad_web() as web, served(MCPToolset("web", HttpServer(web.url), prefix="")) as (_, snapshot):
+        web.interim = hint * 100
+        assert (await snapshot.call("forgets", {})).result == "session-1"
+        web.interim = hint * 20_000
+        result = await snapshot.call("forgets", {})
+        assert result.status == "unknown"
+        assert "it sent more than 262144 bytes before its response" in caplog.text
+        web.interim = b""
+        assert (await snapshot.call("forgets", {})).status == "ok"
+
+
 @pytest.mark.parametrize(("status", "why"), [(401, "refuses the credentials"), (503, "failed")])
 async def test_a_server_that_refuses_or_fails_from_the_start_is_named(status: int, why: str) -> None:
     async with bad_web() as web:

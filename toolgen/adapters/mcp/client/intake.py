@@ -17,6 +17,7 @@ import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
 from toolgen.contract.limits import DEFAULT_LIMITS, Limits
+from toolgen.contract.response_limits import MOST_CHUNKS, SMALL_CHUNK, TOO_MANY_CHUNKS
 
 from ..credit import Credit
 from ..scanning import (
@@ -43,11 +44,8 @@ MOST_REQUESTS: Final = 100
 So many answers may come as well, of which one is that to the request.
 """
 REQUESTS_PER_S: Final = 1
-MOST_CHUNKS: Final = 10_000
-"""Small chunks of HTTP for one call or one list: each takes some 15 µs, whatever it holds."""
 CHUNKS_PER_S: Final = 100
-SMALL_CHUNK: Final = 1_024
-"""Bytes below which a chunk is small."""
+"""Small chunks of HTTP beyond the `MOST_CHUNKS` of each call and each list."""
 RESULT_LIMITS: Final = Limits(
     bytes=LONGEST_MESSAGE, keys=2 * DEFAULT_LIMITS.keys, depth=DEFAULT_LIMITS.depth + ROOM_DEPTH
 )
@@ -124,9 +122,7 @@ class Intake:
         """
         small = (size < SMALL_CHUNK) + empty_lines // SMALL_CHUNK
         if small and self._chunks.take(self._clock(), self._open, small) < 0:
-            raise MCPServerError(
-                f"it sent more than {MOST_CHUNKS} chunks of fewer than {SMALL_CHUNK} bytes for one request"
-            )
+            raise MCPServerError(f"it sent {TOO_MANY_CHUNKS} for one request")
 
     def admitted(self, message: bytes) -> bytes | None:
         """Return a message, or the error that stands in its place; None where it is dropped.

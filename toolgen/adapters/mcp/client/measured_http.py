@@ -12,6 +12,8 @@ from typing import Final
 
 import httpx2
 
+from toolgen.contract.response_limits import end_head
+
 from ..scanning import id_of
 from .errors import MCPServerError
 from .intake import Intake
@@ -28,6 +30,7 @@ def measured_by(intake: Intake) -> Callable[[httpx2.Response], Awaitable[None]]:
     """Return the hook of an HTTP client that measures responses; it stands before others that read them."""
 
     async def measure(response: httpx2.Response) -> None:
+        end_head(response)
         assert isinstance(response.stream, httpx2.AsyncByteStream), "the client is asynchronous"
         if response.headers.get("content-type", "").lower().startswith(_EVENTS):
             response.headers["content-type"] = _EVENTS  # in UTF-8, whatever else it says

@@ -21,6 +21,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from toolgen.contract.json_value import Json, compact
 from toolgen.contract.record import frozen_record
+from toolgen.contract.response_limits import limit_client_heads
 from toolgen.contract.tasks import awaited
 from toolgen.ports.loopback import is_loopback
 from toolgen.runtime import CallMeta, RegistrationError
@@ -150,6 +151,7 @@ class HttpServer:
             timeout=httpx2.Timeout(_CONNECT_S, read=_READ_S),
             event_hooks={"response": [measured_by(intake), check_response]},
         )
+        limit_client_heads(client, lambda what: httpx2.RemoteProtocolError(f"it sent {what}"))
         async with (
             client,
             streamable_http_client(
