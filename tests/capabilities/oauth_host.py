@@ -17,6 +17,7 @@ from toolgen.adapters.oauth import OAuth, OAuthCallback, OAuthClient
 from toolgen.capabilities import (
     CredentialPlace,
     CredentialsCapability,
+    CredentialStore,
     EnvironmentCredentials,
     MemoryCredentialStore,
 )
@@ -47,7 +48,7 @@ class Host:
         self.now = 1_000_000.0
         self.flow = OAuthFlow(kind=kind, token=f"{server.url}/token", authorize=f"{server.url}/authorize")
         self.scopes: tuple[str, ...] = ("read",)
-        self.store = MemoryCredentialStore(clock=lambda: self.now)
+        self.store: CredentialStore = MemoryCredentialStore(clock=lambda: self.now)
         self.clients = {"Books": HOST}
         self.callback_url = "http://host.test/callback"
         self.restart()

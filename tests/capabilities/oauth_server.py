@@ -1,4 +1,7 @@
-"""An authorization server with an API behind it, for tests: codes with PKCE, refresh tokens that rotate."""
+"""An authorization server with an API behind it, for tests: codes with PKCE, refresh tokens that rotate.
+
+One that comes twice ends the authorization (RFC 9700, section 4.14.2).
+"""
 
 from __future__ import annotations
 
@@ -111,7 +114,10 @@ class OAuthServer:
             case "client_credentials":
                 return form.get("scope", "")
             case "refresh_token":
-                return self.refresh.pop(form["refresh_token"], None)
+                scope = self.refresh.pop(form["refresh_token"], None)
+                if scope is None and form["refresh_token"] in self.issued:  # it may be stolen
+                    self.refresh.clear()
+                return scope
             case _:
                 asked = self.codes.pop(form["code"], None)
                 digest = hashlib.sha256(form.get("code_verifier", "").encode()).digest()

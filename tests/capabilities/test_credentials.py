@@ -224,6 +224,14 @@ async def test_after_its_time_a_document_is_gone(store: CredentialStore) -> None
     assert await store.forget("session", "s") == 1, "the other one was removed from the table"
 
 
+async def test_one_holder_at_a_time_has_a_place(store: CredentialStore) -> None:
+    place = CredentialPlace("service", "", "renewal")
+    assert [await store.lease(place, holder, expires_at=1010.0) for holder in "aab"] == [True, True, False]
+    assert not await store.lease(place, "b", expires_at=1000.0), "it gives back what it does not have"
+    assert await store.lease(place, "a", expires_at=1000.0)
+    assert [await store.lease(place, holder, expires_at=1010.0) for holder in "ba"] == [True, False]
+
+
 async def test_a_session_is_erased_with_its_credentials(store: CredentialStore, tmp_path: Path) -> None:
     made = serving(Books(), store)
     agents = Agents(made, sessions=SqliteSessionStore(tmp_path / "sessions.db"))

@@ -54,6 +54,14 @@ class CredentialStore(Protocol):
         """Drop all documents of an owner; return how many."""
         ...
 
+    async def lease(self, place: CredentialPlace, holder: str, *, expires_at: float) -> bool:
+        """Let a holder have a place until a time, in seconds since 1970; return whether it has it.
+
+        One holder at a time has a place, over all processes. It may have it longer by another time, or give
+        it back by one that is over.
+        """
+        ...
+
 
 def place_of(scope: CredentialScope, owner: str, service: str, scheme: str) -> CredentialPlace:
     """Return where the credential of a scheme of a service is kept."""

@@ -52,6 +52,12 @@ _SAVE: Final = """
 _PRUNE: Final = "DELETE FROM credential WHERE expires_at <= ?"
 _DROP: Final = "DELETE FROM credential WHERE scope = ? AND owner = ? AND name = ?"
 _FIND: Final = "SELECT scope, owner FROM credential WHERE name = ? AND expires_at > ?"
+_LEASE: Final = """
+    INSERT INTO credential (scope, owner, name, expires_at, key_id, data) VALUES (?, ?, ?, ?, '', ?)
+    ON CONFLICT (scope, owner, name) DO UPDATE SET expires_at = excluded.expires_at
+    WHERE credential.data = excluded.data
+"""
+"""Of a row whose time is over nothing is left: `_PRUNE` stands before it."""
 _FORGET: Final = "DELETE FROM credential WHERE scope = ? AND owner = ?"
 
 
@@ -113,6 +119,16 @@ class TableCredentialStore:
 
     async def forget(self, scope: CredentialScope, owner: str) -> int:
         return await self._change(_FORGET, scope, owner)
+
+    async def lease(self, place: CredentialPlace, holder: str, *, expires_at: float) -> bool:
+        now = self._clock()
+
+        async def step(tx: Transaction) -> bool:
+            await tx.change(_PRUNE, now)
+            values = place.scope, place.owner, place.name, expires_at, holder.encode()
+            return await tx.change(_LEASE, *values) > 0
+
+        return await self.database.write(step, may_repeat=True)
 
     async def _change(self, statement: str, *values: object) -> int:
         return await self.database.write(lambda tx: tx.change(statement, *values))

@@ -1,11 +1,15 @@
-"""Kept credentials as they are used: renewed where their time is over, once for all calls."""
+"""Kept credentials as they are used: renewed where their time is over, once for all calls and processes."""
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import json
+import secrets
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from concurrent.futures import Future
+from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict, field, replace
 from typing import Any, Final, Protocol
 
@@ -14,11 +18,16 @@ from toolgen.contract.json_value import Json
 from toolgen.contract.record import frozen_record
 from toolgen.contract.tasks import start_task
 from toolgen.contract.transport import OAuthFlow, Requirement, SecurityScheme
+from toolgen.stores.errors import StoreError
 
 from .credential_places import CredentialPlace, CredentialScope, CredentialStore
 
 _EARLY_S: Final = 30.0
 """Seconds before its end when a token is renewed."""
+_LEASE_S: Final = 30.0
+"""Seconds after which another process may renew what one has begun to renew that ended meanwhile."""
+_POLL_S: Final = 0.2
+"""Seconds after which whoever waits for another process looks again."""
 
 
 @frozen_record
@@ -113,10 +122,11 @@ class Renewals:
         while (running := self._claim(place, own)) is not own:
             await asyncio.wrap_future(running)
         try:
-            stored = await self._load(place, requirement)  # another call may have renewed it
-            if stored is not None and self._serves(stored, refused):
-                return stored
-            return await self._renewed(place, service, requirement, stored)
+            async with self._leased(place):
+                stored = await self._load(place, requirement)  # another call may have renewed it
+                if stored is not None and self._serves(stored, refused):
+                    return stored
+                return await self._renewed(place, service, requirement, stored)
         finally:
             with self._guard:
                 del self._running[place]
@@ -126,6 +136,30 @@ class Renewals:
         """Return the renewal that goes on at a place; this one, where there was none."""
         with self._guard:
             return self._running.setdefault(place, own)
+
+    @asynccontextmanager
+    async def _leased(self, place: CredentialPlace) -> AsyncIterator[None]:
+        """Let no other process renew what is at a place while the context lasts."""
+        holder, lease = secrets.token_hex(16), lease_of(place)
+        while not await self._store.lease(  # noqa: ASYNC110 - another process may have it
+            lease, holder, expires_at=self.clock() + _LEASE_S
+        ):
+            await asyncio.sleep(_POLL_S)
+        keeping = asyncio.create_task(self._keep(lease, holder))
+        try:
+            yield
+        finally:
+            keeping.cancel()
+            await asyncio.wait({keeping})
+            with suppress(StoreError):  # it ends by itself
+                await self._store.lease(lease, holder, expires_at=self.clock())
+
+    async def _keep(self, lease: CredentialPlace, holder: str) -> None:
+        """Hold a lease for longer and longer, until it is canceled."""
+        while True:
+            await asyncio.sleep(_LEASE_S / 3)
+            with suppress(StoreError):
+                await self._store.lease(lease, holder, expires_at=self.clock() + _LEASE_S)
 
     async def _renewed(
         self, place: CredentialPlace, service: str, requirement: Requirement, stored: Credential | None
@@ -163,6 +197,12 @@ class Renewals:
         if refused is not None and stored.secret == refused.secret:
             return False
         return stored.expires_at is None or stored.expires_at - _EARLY_S > self.clock()
+
+
+def lease_of(place: CredentialPlace) -> CredentialPlace:
+    """Return where a store keeps who renews what is at a place; it does not tell whose that is."""
+    digest = hashlib.sha256(json.dumps([place.scope, place.owner, place.name]).encode()).hexdigest()
+    return CredentialPlace("service", "", f"renewal:{digest}")
 
 
 def credential_of(document: Mapping[str, Json]) -> Credential:
