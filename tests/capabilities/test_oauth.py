@@ -188,6 +188,36 @@ async def test_a_code_of_another_issuer_is_not_exchanged(server: OAuthServer) ->
     assert (await host.callback.complete(brought, user="ann"))[0] == 200
 
 
+@pytest.mark.parametrize(
+    "issuer", ["https://evil.example", "http://127.0.0.1:1", "http://[", "127.0.0.1", "x\x1b"]
+)
+async def test_without_metadata_the_issuer_is_at_the_origin_of_its_page(
+    server: OAuthServer, issuer: str
+) -> None:
+    """A code of another server is sent to none (RFC 9207, section 2.4)."""
+    host = Host(server, "authorization_code")
+    brought = await host.authorize(waiting(await host.get()))
+    status, said = await host.callback.complete({**brought, "iss": issuer}, user="ann")
+    assert (status, "is of another issuer: " in said, "\x1b" in said) == (502, True, False)
+    assert server.grants == []
+    own = {**brought, "iss": f"{server.url}/realms/books"}
+    assert (await host.callback.complete(own, user="ann"))[0] == 200
+
+
+async def test_a_code_comes_with_its_issuer_where_the_metadata_says_so(server: OAuthServer) -> None:
+    host = Host(server, "authorization_code")
+    server.metadata = {"authorization_response_iss_parameter_supported": True}
+    host.flow = OAuthFlow(
+        kind="authorization_code", discovery=f"{server.url}/.well-known/oauth-authorization-server"
+    )
+    brought = await host.authorize(waiting(await host.get()))
+    without = {name: text for name, text in brought.items() if name != "iss"}
+    status, said = await host.callback.complete(without, user="ann")
+    assert (status, server.grants) == (502, [])
+    assert said.endswith("is of an unknown issuer")
+    assert (await host.callback.complete(brought, user="ann"))[0] == 200
+
+
 @pytest.mark.parametrize("place", ["token", "discovery"])
 async def test_addresses_that_nobody_has_accepted_are_public(
     server: OAuthServer, place: str, monkeypatch: pytest.MonkeyPatch
@@ -279,6 +309,17 @@ async def test_what_is_no_token_is_an_error_of_a_few_words(
     assert said in result.error.message
     assert "12345" not in result.error.message
     assert len(result.error.message) < 300
+
+
+@pytest.mark.parametrize("flood", ["chunks", "interim"])
+async def test_a_flood_of_an_authorization_server_ends_at_its_budget(flood: str) -> None:
+    sent, said = FLOODS[flood]
+    async with serving(writes(sent)) as flooding:
+        flow = OAuthFlow(kind="client_credentials", token=f"{flooding.url}/token")
+        requirement = Requirement(SecurityScheme(name="oauth", kind="oauth2", flow=flow))
+        with pytest.raises(ToolError, match=f"of Books answered with {said}") as raised:
+            await OAuth({"Books": HOST}).issue("Books", requirement)
+    assert not raised.value.is_retryable
 
 
 @pytest.mark.parametrize("life", ["3600", "x", -5, None, True, 10**30, "9" * 5_000])

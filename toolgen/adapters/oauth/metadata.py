@@ -28,6 +28,14 @@ class Endpoints:
     authorize: str
     refresh: str
     issuer: str = ""
+    names_issuer: bool = False
+    """Whether each code comes with the issuer (RFC 9207)."""
+
+    def may_be_of(self, issuer: str) -> bool:
+        """Return whether a code is of these, by the issuer beside it (RFC 9207, section 2.4); "" for none."""
+        if not issuer:
+            return not self.names_issuer
+        return issuer == self.issuer if self.issuer else _origin(issuer) == _origin(self.authorize)
 
 
 class Discovery:
@@ -54,6 +62,7 @@ class Discovery:
             authorize=flow.authorize or metadata.get("authorization_endpoint", ""),
             refresh=flow.refresh or token,
             issuer=metadata.get("issuer", ""),
+            names_issuer=metadata.get("authorization_response_iss_parameter_supported") is True,
         )
 
     async def _metadata(self, service: str, address: str, is_guarded: bool) -> dict[str, Any]:
@@ -94,12 +103,11 @@ def _require_own(service: str, address: str, metadata: dict[str, Any]) -> None:
 
 
 def _origin(address: str) -> tuple[str, str, int]:
-    parts = urlsplit(address)
     try:
-        port = parts.port or _PORTS.get(parts.scheme, 0)
+        parts = urlsplit(address)
+        return parts.scheme, parts.hostname or "", parts.port or _PORTS.get(parts.scheme, 0)
     except ValueError:
-        port = -1
-    return parts.scheme, parts.hostname or "", port
+        return address, "", -1
 
 
 def _issuers(address: str) -> set[str]:

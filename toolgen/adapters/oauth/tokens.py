@@ -124,8 +124,9 @@ class OAuth(TokenSource):
         if client is None:
             raise ToolError(f"no client of OAuth 2 is known for {service}; give OAuth(clients) one")
         endpoints = await self._discovery.endpoints(service, flow)
-        if issuer and endpoints.issuer and issuer != endpoints.issuer:
-            raise ToolError(f"the code for {service} is of another issuer: {shown(issuer)}")
+        if not endpoints.may_be_of(issuer):
+            named = f"another issuer: {shown(issuer)}" if issuer else "an unknown issuer"
+            raise ToolError(f"the code for {service} is of {named}")
         note(Credential(secret=code), Credential(secret=authorization.verifier))
         form = {"code": code, "redirect_uri": self._redirect_uri, "code_verifier": authorization.verifier}
         return await self._token(service, client, endpoints, requirement.scopes, "authorization_code", form)
