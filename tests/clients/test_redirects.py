@@ -257,6 +257,16 @@ async def test_other_addresses_are_tried(monkeypatch: pytest.MonkeyPatch) -> Non
         ("::ffff:0:10.0.0.1", False),
         ("64:ff9b:1::10.0.0.1", False),
         ("fec0::1", False),
+        ("192.0.0.192", False),
+        ("192.88.99.1", False),
+        ("168.63.129.16", False),
+        ("168.63.129.17", True),
+        ("::ffff:168.63.129.16", False),
+        ("64:ff9b::192.88.99.1", False),
+        ("100:0:0:1::1", False),
+        ("3fff::1", False),
+        ("3fff:1000::1", True),
+        ("5f00::1", False),
     ],
 )
 def test_public_addresses(address: str, expected: bool) -> None:

@@ -20,8 +20,17 @@ _PORTS: Final = {"http": 80, "https": 443}
 _NAT64: Final = ipaddress.ip_network("64:ff9b::/96")
 """Addresses of IPv4 as IPv6 has them (RFC 6052)."""
 _NOT_PUBLIC: Final = tuple(
-    map(ipaddress.ip_network, ("::/96", "::ffff:0:0:0/96", "64:ff9b:1::/48", "fec0::/10"))
+    map(
+        ipaddress.ip_network,
+        (
+            *("192.0.0.0/24", "192.88.99.0/24", "168.63.129.16/32"),
+            *("::/96", "::ffff:0:0:0/96", "64:ff9b:1::/48", "100:0:0:1::/64"),
+            *("3fff::/20", "5f00::/16", "fec0::/10"),
+        ),
+    )
 )
+"""Ranges of the IANA special-purpose registries that the `ipaddress` of older versions of Python takes for
+global, what has ended or translates addresses, and the host of a virtual machine in Azure."""
 
 Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -138,6 +147,5 @@ def is_public(address: Address) -> bool:
             inner = ipaddress.IPv4Address(int(address) & 0xFFFF_FFFF)
         if inner is not None:
             return is_public(inner)
-        if any(address in network for network in _NOT_PUBLIC):
-            return False
-    return address.is_global and not address.is_multicast
+    is_special = address.is_multicast or any(address in network for network in _NOT_PUBLIC)
+    return address.is_global and not is_special
