@@ -115,11 +115,11 @@ def _config(app: Starlette, admitted: Port) -> uvicorn.Config:
 
 
 class _HttpConnection(H11Protocol):
-    """Serves one connection; a body of too many chunks is refused with 400, and the connection closed."""
+    """Serves one connection; what is refused by it gets 400, and the connection is closed."""
 
     def __init__(self, config: Any, server_state: Any, app_state: dict[str, Any], loop: Any = None) -> None:
         super().__init__(config, server_state, app_state, loop)
-        self.conn = _CountedChunks(h11.SERVER, self.conn._max_incomplete_event_size)
+        self.conn = _StrictConnection(h11.SERVER, self.conn._max_incomplete_event_size)
 
     def send_400_response(self, msg: str) -> None:
         """Refuse a request, and close the connection; where an answer has begun, close it alone."""
@@ -129,7 +129,9 @@ class _HttpConnection(H11Protocol):
             self.transport.close()
 
 
-class _CountedChunks(h11.Connection):
+class _StrictConnection(h11.Connection):
+    """Reads requests of which there is one reading, with bodies of a bounded number of chunks."""
+
     _chunks = 0
     _size_bytes = 0
 
@@ -137,11 +139,14 @@ class _CountedChunks(h11.Connection):
         """Return the next event.
 
         Raises:
-            RemoteProtocolError: the peer breaks the protocol, or the body has too many chunks.
+            RemoteProtocolError: the peer breaks the protocol, a body has too many chunks, or a request has
+                two lengths, of which a proxy may take the other one (RFC 9112, section 6.1).
         """
         event = super().next_event()
         if isinstance(event, h11.Request):
             self._chunks = self._size_bytes = 0
+            if {b"content-length", b"transfer-encoding"} <= {name for name, _ in event.headers}:
+                raise h11.RemoteProtocolError("a request has Content-Length and Transfer-Encoding")
         elif isinstance(event, h11.Data):
             self._chunks += event.chunk_start
             self._size_bytes += len(event.data)

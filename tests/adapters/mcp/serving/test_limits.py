@@ -86,6 +86,18 @@ async def test_a_body_of_too_many_chunks_is_refused(size: int, status: int) -> N
         assert answer.startswith(b"HTTP/1.1 %d " % status)
 
 
+@pytest.mark.parametrize("order", [1, -1])
+async def test_a_request_with_two_lengths_is_refused_and_its_connection_closed(order: int) -> None:
+    """A proxy that reads the other one sees another request behind it (RFC 9112, section 6.1)."""
+    lengths = ["Content-Length: 5", "Transfer-Encoding: chunked"][::order]
+    async with desk_runtime(Desk()) as runtime, listening(runtime) as port, asyncio.timeout(60):
+        head = "\r\n".join(["POST /mcp HTTP/1.1", f"Host: localhost:{port}", *lengths, "", ""])
+        smuggled = f"GET /mcp HTTP/1.1\r\nHost: localhost:{port}\r\n\r\n"
+        with hostile.requests_sent(port, [f"{head}0\r\n\r\n{smuggled}".encode()]) as [one]:
+            answer = await hostile.read_all(one)
+        assert (answer[:12], answer.count(b"HTTP/1.1 ")) == (b"HTTP/1.1 400", 1)
+
+
 async def test_the_limits_of_the_runtime_are_those_of_its_messages() -> None:
     call = modern_call("weigh", id="p1", unit="x", more=[0] * 11_100)
     for limits, status in ((Limits(), 413), (Limits(keys=12_000), 200)):
