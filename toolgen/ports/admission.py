@@ -336,6 +336,15 @@ def _without_heads(connections: int) -> int:
     return max(1, connections - max(1, connections // 12))
 
 
+def most_of_one(most: int, share: int, others: int) -> int:
+    """Return how many of so many places one peer may have while others hold some.
+
+    It is the part of what they leave that its share is of all, and at least one. So peers that take all they
+    get leave places to the next one: with a share of a quarter, four of them leave a third.
+    """
+    return max(1, share * (most - others) // most)
+
+
 def peer_of(address: str) -> str:
     """Return the peer of an address; with IPv6 its network of 64 bits, of which one machine may have all."""
     try:

@@ -88,7 +88,8 @@ async def crowd(streams: int, calls: int, runs: int) -> Counts:
     A tenth of them is cut off and comes again; another one reads nothing before all is over.
     """
     shop = Shop()
-    options = SurfaceOptions(max_streams=2 * streams, comment_s=5.0)
+    most = 2 * streams
+    options = SurfaceOptions(max_streams=most, max_streams_per_caller=most, comment_s=5.0)
     async with shop_runtime(shop) as runtime, listening(runtime, options) as client:
         to_all = [_follower(client, _EVENTS) for _ in range(streams - streams // 5)]
         cut, late = to_all[: len(to_all) // 10], to_all[len(to_all) // 10]

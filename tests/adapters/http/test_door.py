@@ -127,6 +127,25 @@ async def test_calls_at_once_have_a_limit() -> None:
     assert own.headers["retry-after"] == full.headers["retry-after"] == "1"
 
 
+@pytest.mark.parametrize("callers", [4, 8])
+async def test_a_few_callers_do_not_hold_all_places(callers: int) -> None:
+    """With calls that take long, each of them as many as it gets."""
+    async with served() as shop:
+        names = [f"c{number}" for number in range(callers)]
+        pending: set[asyncio.Task[httpx.Response]] = set()
+        for name in names:
+            own = {asyncio.ensure_future(shop.call("hold", caller=name)) for _ in range(30)}
+            done, held = await asyncio.wait(own, return_when=asyncio.FIRST_COMPLETED)
+            assert {problem(task.result()) for task in done} == {(429, "too-many-requests")}
+            pending |= held
+            assert (await shop.call("count", caller="eve")).status_code == 200
+            assert (await shop.call("count", caller=name)).status_code == 429
+        shop.shop.goes_on.set()
+        answered = await asyncio.gather(*pending)
+        assert sum(answer.status_code == 200 for answer in answered) <= 100 * (1 - 0.75**callers) + callers
+        assert (await shop.call("count", caller=names[0])).status_code == 200
+
+
 async def test_a_body_that_does_not_come_is_refused() -> None:
     async with served(SurfaceOptions(body_s=0.01)) as shop:
         sent: list[Any] = []

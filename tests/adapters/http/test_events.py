@@ -107,7 +107,7 @@ async def test_each_caller_gets_its_own_events() -> None:
 
 async def test_streams_are_counted_and_end_with_the_server() -> None:
     shop = Shop()
-    options = SurfaceOptions(max_streams=2)
+    options = SurfaceOptions(max_streams=8)
     async with shop_runtime(shop) as runtime, listening(runtime, options) as client:
         first, second = Reader(client, "/events"), Reader(client, "/events")
         async with first, second:

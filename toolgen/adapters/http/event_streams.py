@@ -41,9 +41,7 @@ class EventStreams:
     def __init__(self, runtime: Runtime, options: SurfaceOptions) -> None:
         self._runtime = runtime
         self._options = options
-        self._gate = Gate(
-            "streams", options.max_streams, options.max_streams_per_caller or options.max_streams
-        )
+        self._gate = Gate("streams", options.max_streams, options.max_streams_per_caller)
         self._ring = (
             None
             if runtime.events is None

@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from toolgen.ports.admission import most_of_one
+
 from .callers import Caller
 from .problems import Problem
 
@@ -14,11 +16,17 @@ from .problems import Problem
 class Gate:
     """Lets so many requests of one kind through at once."""
 
-    def __init__(self, what: str, most: int, most_of_caller: int) -> None:
-        """Construct a gate; `what` names in the plural what it counts."""
+    def __init__(self, what: str, most: int, most_of_caller: int | None) -> None:
+        """Construct a gate.
+
+        Args:
+            what: Names in the plural what it counts.
+            most: Those of all callers.
+            most_of_caller: Those of one caller while there is no other; by default a quarter of all.
+        """
         self._what = what
         self._most = most
-        self._most_of_caller = most_of_caller
+        self._most_of_caller = most_of_caller or max(1, most // 4)
         self._of_caller = Counter[str]()
         self.count = 0
         """Those that are through now."""
@@ -37,8 +45,9 @@ class Gate:
             Problem: there is none.
         """
         key = caller.key
-        if self._of_caller[key] >= self._most_of_caller:
-            raise Problem("too-many-requests", f"{self._most_of_caller} {self._what} of yours go on already")
+        own = self._of_caller[key]
+        if own >= most_of_one(self._most, self._most_of_caller, self.count - own):
+            raise Problem("too-many-requests", f"{own} {self._what} of yours go on already")
         if self.count >= self._most:
             raise Problem("unavailable", f"{self._most} {self._what} go on already; try again later")
         self.count += 1

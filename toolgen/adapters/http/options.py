@@ -25,11 +25,13 @@ class SurfaceOptions:
     max_calls: int = 100
     """Calls, answers and starts of runs at once; a further one is refused with 503."""
     max_calls_per_caller: int | None = None
-    """Those of one caller, refused with 429; by default a quarter, and at least one."""
+    """Those of one caller, refused with 429; by default a quarter, and at least one.
+
+    While others have places, a caller gets this part of what they leave, so that no few callers hold all."""
     max_streams: int = 2_000
     """Streams of events at once; a further one is refused with 503."""
     max_streams_per_caller: int | None = None
-    """Those of one caller, refused with 429; by default all."""
+    """Those of one caller, as those of calls."""
     kept_events: int = 10_000
     """Events of all sessions that are kept for readers of `/events` who are slow, or come again."""
     kept_bytes: int = 64 * 2**20

@@ -73,8 +73,7 @@ class HTTPSurface:
         self.runtime = runtime
         """What it serves."""
         self._ask = caller
-        share = options.max_calls_per_caller or max(1, options.max_calls // 4)
-        self._gate = Gate("calls", options.max_calls, share)
+        self._gate = Gate("calls", options.max_calls, options.max_calls_per_caller)
         self.streams = EventStreams(runtime, options)
         """The streams of events that are open."""
         calls = Calls(runtime)

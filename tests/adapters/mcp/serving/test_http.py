@@ -251,6 +251,27 @@ async def test_the_share_of_an_identity_is_free_again_after_its_calls() -> None:
     assert (codes, after) == ([429, 200], [200, 200])
 
 
+async def test_a_few_identities_do_not_hold_all_calls() -> None:
+    desk, people = Desk(), [f"p{number}" for number in range(4)]
+    async with desk_runtime(desk) as runtime, web(runtime, verify=anybody) as client:
+        pending: set[asyncio.Task[Any]] = set()
+        for who in people:
+            own = {asyncio.create_task(client.post(URL, **call_of(who, "hang"))) for _ in range(30)}
+            async with asyncio.timeout(60):
+                done, held = await asyncio.wait(own, return_when=asyncio.FIRST_COMPLETED)
+            assert {task.result().status_code for task in done} == {429}
+            pending |= held
+            codes = [(await client.post(URL, **call_of(one, "count"))).status_code for one in (who, "other")]
+            assert codes == [429, 200]
+        for one in pending:
+            one.cancel()
+        await asyncio.wait(pending)
+
+
+def anybody(token: str) -> CallMeta:
+    return CallMeta(session_id=f"s-{token}", requested_by=token)
+
+
 def call_of(who: str, tool: str) -> dict[str, Any]:
     """Return a call with the token of a person."""
     call = modern_call(tool)

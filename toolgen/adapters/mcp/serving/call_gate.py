@@ -13,6 +13,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from toolgen.contract.limits import Limits
+from toolgen.ports.admission import most_of_one
 from toolgen.ports.requests import waits_for_client
 
 from ..scanning import exceeded, id_of
@@ -79,8 +80,11 @@ class CallGate:
         """Return why no further call of an owner is let in; None where one is."""
         if self._executing.count >= self._max_calls:
             return f"{self._max_calls} calls are executed already; call again later"
-        if owner is not None and self._executing.count_of(owner) >= self._max_calls_per_owner:
-            return f"{self._max_calls_per_owner} calls of yours are executed already; call again later"
+        if owner is None:
+            return None
+        own = self._executing.count_of(owner)
+        if own >= most_of_one(self._max_calls, self._max_calls_per_owner, self._executing.count - own):
+            return f"{own} calls of yours are executed already; call again later"
         return None
 
     async def drain(self, timeout_s: float) -> None:
