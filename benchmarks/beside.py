@@ -22,6 +22,7 @@ from toolgen.agents import (
     AgentTool,
     CallTools,
     PlannedCall,
+    RunPolicy,
     ScriptedPlanner,
 )
 from toolgen.engines import InProcessEngine
@@ -57,7 +58,7 @@ async def _compare(name: str, engine: InProcessEngine) -> None:
     runtime = Runtime(engine=engine)
     agents = Agents(runtime)
     batch = CallTools(calls=tuple(PlannedCall.of("count", {"upto": n}) for n in range(CALLS)))
-    _register(agents, "bench.large", ScriptedPlanner([batch, "done"]))
+    _register(agents, "bench.large", ScriptedPlanner([batch, "done"]), RunPolicy(max_tool_calls=CALLS))
     one = CallTools(calls=(PlannedCall.of("count", {"upto": 1}),))
     _register(agents, "bench.small", ScriptedPlanner([*[one] * SMALL, "done"]))
     async with runtime:
@@ -77,8 +78,9 @@ async def _compare(name: str, engine: InProcessEngine) -> None:
     )
 
 
-def _register(agents: Agents, id_: str, planner: ScriptedPlanner) -> None:
-    spec = AgentSpec(id=id_, description="Counts.", tools=(AgentTool(id=TOOL.spec.id, name="count"),))
+def _register(agents: Agents, id_: str, planner: ScriptedPlanner, policy: RunPolicy | None = None) -> None:
+    tools = (AgentTool(id=TOOL.spec.id, name="count"),)
+    spec = AgentSpec(id=id_, description="Counts.", tools=tools, policy=policy or RunPolicy())
     agents.register(AgentRegistration(spec=spec, planner=planner, toolsets=(TOOLSET,)))
 
 

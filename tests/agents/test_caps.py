@@ -16,6 +16,7 @@ from tests.agents.tools import (
     is_paired,
     ran,
     running,
+    texts,
     work,
 )
 from tests.virtual_time import now
@@ -191,3 +192,35 @@ async def test_the_policy_of_one_run_is_that_run() -> None:
         free = await client.one_shot("Go.")
         await engine.replay(capped.run_id)
     assert (capped.text, free.text, bench.did) == ("tool_cap", "free", ["w begins", "w ends"])
+
+
+@pytest.mark.parametrize("made", [101, 10_000])
+async def test_of_a_message_with_too_many_calls_none_is_run(made: int) -> None:
+    """Each call costs turns, events and a place in the conversation, also where it is refused."""
+    DID.clear()
+    many = calling(*[("do", {"what": "much"})] * made)
+    few = calling(*[("do", {"what": "little"})] * 100)
+    planner = ScriptedPlanner([many, few, "done"])
+    found = await ran(planner, toolsets=(DONE,))
+    assert (found.output.text, found.output.tool_calls) == ("done", 100)
+    assert DID == ["little"] * 100
+    assert len(found.of("tool_start")) == 100
+    told = f"none of {made} calls was run; make at most 100 in one message"
+    assert told in texts(planner.inputs[1])
+    assert is_paired(planner.inputs[2])
+
+
+async def test_a_policy_that_allows_more_calls_allows_them_in_one_message() -> None:
+    DID.clear()
+    many = [calling(*[("do", {"what": "much"})] * number) for number in (151, 150)]
+    found = await ran(
+        ScriptedPlanner([*many, "done"]), toolsets=(DONE,), policy=RunPolicy(max_tool_calls=150)
+    )
+    assert (found.output.text, DID) == ("done", ["much"] * 150)
+
+
+async def test_a_model_that_goes_on_making_too_many_calls_fails() -> None:
+    DID.clear()
+    found = await ran(ScriptedPlanner([calling(*[("do", {"what": "much"})] * 101)] * 2), toolsets=(DONE,))
+    assert (found.output.status, DID) == ("failed", [])
+    assert "make at most 100 in one message" in str(found.output.error)

@@ -11,7 +11,7 @@ import pytest
 from tests.agents.tools import agent, answers, calling, ran, running
 from tests.selection import first
 from tests.virtual_time import now
-from toolgen.agents import PlanInput, ScriptedPlanner, ToolMessage, agents_of
+from toolgen.agents import PlanInput, RunPolicy, ScriptedPlanner, ToolMessage, agents_of
 from toolgen.calls.toolsets.functions import function_toolset
 from toolgen.capabilities import CallScope
 from toolgen.engines import InProcessEngine
@@ -37,7 +37,8 @@ async def test_a_small_run_goes_on_beside_a_large_batch() -> None:
     one = calling(("count", {"upto": -1}))
     small = ScriptedPlanner([one, one, "done"])
     engine = InProcessEngine(clock=now)
-    agents = agent("x.large", large, toolset), agent("x.small", small, toolset)
+    allowed = RunPolicy(max_tool_calls=many)
+    agents = agent("x.large", large, toolset, policy=allowed), agent("x.small", small, toolset)
     async with running(*agents, engine=engine) as (runtime, _):
         clients = agents_of(runtime)
         handle = await clients.client("x.large").start("Go.", session_id="s")
@@ -91,7 +92,8 @@ async def test_changes_of_a_large_batch_are_merged_at_once(turns: int) -> None:
     ledger, many = Ledger(), 300
     planner = ScriptedPlanner([calling(*(("enter", {"number": n}) for n in range(many))), results])
     toolset = function_toolset("x.ledger", [enter])
-    found = await ran(planner, toolsets=(toolset,), options={"capabilities": [ledger]})
+    allowed = RunPolicy(max_tool_calls=many)
+    found = await ran(planner, allowed, toolsets=(toolset,), options={"capabilities": [ledger]})
     assert ledger.closed == [list(range(many))]
     assert found.output.text == f"{list(range(many))}"
 
@@ -108,7 +110,8 @@ async def test_a_batch_stays_one_where_many_of_its_calls_are_refused() -> None:
     batch = calling(("enter", {"number": 1}), *["nothing"] * 300, ("enter", {"number": 2}))
     planner = ScriptedPlanner([batch, "done"])
     toolset = function_toolset("x.ledger", [enter])
-    await ran(planner, toolsets=(toolset,), options={"capabilities": [ledger]})
+    allowed = RunPolicy(max_tool_calls=400)
+    await ran(planner, allowed, toolsets=(toolset,), options={"capabilities": [ledger]})
     assert ledger.closed == [[1, 2]]
 
 
@@ -125,7 +128,8 @@ async def test_calls_that_were_not_started_when_their_run_was_canceled_were_not_
 
     engine = InProcessEngine(clock=now)
     toolset = function_toolset("x.count", [count])
-    async with running(agent("x.agent", planner, toolset), engine=engine) as (runtime, _):
+    policy = RunPolicy(max_tool_calls=many)
+    async with running(agent("x.agent", planner, toolset, policy=policy), engine=engine) as (runtime, _):
         client = agents_of(runtime).client("x.agent")
         handle = await client.start("Go.", session_id="s")
         async for event in handle.events():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Final
 
 from pydantic_core import from_json, to_json
 
@@ -50,6 +50,9 @@ from .missing_tools import require_returned
 from .model_hooks import ModelHooks
 from .plan_secrets import note_messages, sensitive_tools
 from .planned_calls import CallIds, PlanEvents, calls_step, portable_message, with_run_ids
+
+_MOST_CALLS: Final = 100
+"""Calls of one plan, for a run whose policy does not allow more calls in all."""
 
 
 class LatePlanError(NonRetryableError):
@@ -212,6 +215,9 @@ class Planning:
             case CallTools():
                 if not result.calls:
                     return _problem("there are no calls; call a tool or give the final answer")
+                most = max(_MOST_CALLS, facts["policy"]["max_tool_calls"] or 0)
+                if (made := len(result.calls)) > most:
+                    return _problem(f"none of {made} calls was run; make at most {most} in one message")
                 limit = self._host.tools.limits.result_bytes
                 step = await calls_step(result, snapshot, reader, facts, ids, limit)
                 return self._with_designed(step, facts) if self._host.is_shared else step
