@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from tests.released_project import BROKEN, TOOL, lines
 from tests.released_project import released as released
+from toolgen.catalog.reader import MOST_BYTES
 from toolgen.contract.mcp_lock import lock_text, make_lock
 from toolgen.contract.names import CATALOG
 
@@ -64,15 +66,15 @@ def test_what_is_too_large_or_too_deep_is_no_traceback(project: ProjectFolder) -
     assert "is neither a file" in project.run("breaking", "--against", "a" * 5_000).err
 
 
-def test_a_revision_is_read_and_never_run(released: ProjectFolder) -> None:
-    def git(*words: str) -> None:
-        subprocess.run(
-            ["git", "-c", "user.name=x", "-c", "user.email=x@x", *words], cwd=released.path, check=True
-        )
+def commit(released: ProjectFolder) -> None:
+    """Commit the project on its branch `main`."""
+    for words in ("init --quiet --initial-branch main", "add --all", "commit --quiet --message Release"):
+        command = ["git", "-c", "user.name=x", "-c", "user.email=x@x", *words.split()]
+        subprocess.run(command, cwd=released.path, check=True)
 
-    git("init", "--quiet", "--initial-branch", "main")
-    git("add", "--all")
-    git("commit", "--quiet", "--message", "Release")
+
+def test_a_revision_is_read_and_never_run(released: ProjectFolder) -> None:
+    commit(released)
     released.write("app/design.py", DESIGN)
     (released.path / "app/gen" / CATALOG).write_text("{}", "utf-8")
     assert released.run("breaking", "--against", "main").err == f"no changes since main:app/gen/{CATALOG}\n"
@@ -95,6 +97,33 @@ def test_what_is_no_catalogue_is_named(released: ProjectFolder) -> None:
     (released.path / "empty").mkdir()
     assert "empty has no catalogue" in released.run("breaking", "--against", "empty").err
     assert "there is no lock shop.mcp.json" in released.run("breaking", "--against", "mcp:shop").err
+
+
+@pytest.mark.parametrize("option", ["--against", "--to", "--baseline"])
+def test_what_has_no_end_is_not_read(released: ProjectFolder, option: str) -> None:
+    os.mkfifo(released.path / "pipe.json")
+    sparse = released.path / "sparse.json"
+    with sparse.open("wb") as file:
+        file.truncate(MOST_BYTES + 1)
+    other = () if option == "--against" else ("--against", "released.json")
+    for name, why in (
+        ("/dev/zero", "it is no regular file"),
+        ("pipe.json", "it is no regular file"),
+        ("sparse.json", "it has more than 100,000,000 bytes"),
+    ):
+        done = released.run("breaking", *other, option, name)
+        assert (done.code, f"{name}: " in done.err, why in done.err) == (2, True, True), done.err
+
+
+def test_a_large_file_of_a_revision_is_not_read(
+    released: ProjectFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("toolgen.cli.references.MOST_BYTES", 100)
+    commit(released)
+    done = released.run("breaking", "--against", "main")
+    assert (done.code, f"{CATALOG} of that revision has more than 100 bytes" in done.err) == (2, True), (
+        done.err
+    )
 
 
 def test_a_lock_of_a_server_is_compared_by_names(released: ProjectFolder) -> None:

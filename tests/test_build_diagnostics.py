@@ -1,7 +1,10 @@
 """What `build` says of a wrong design: one mistake is one diagnostic, at its place."""
 
 import datetime as dt
+import os
+from collections.abc import Callable
 from decimal import Decimal as PythonDecimal
+from pathlib import Path
 from typing import Any as Anything
 
 import pytest
@@ -215,3 +218,12 @@ def test_a_schema_in_the_place_of_its_path_is_to_be_a_dict() -> None:
     (found,) = build(design).diagnostics
     assert found.code == "unreadable-schema"
     assert found.hint == "write the schema itself as a dict, without the quotes around it"
+
+
+@pytest.mark.parametrize("put", [os.mkfifo, os.mkdir, lambda path: path.symlink_to("/dev/zero")])
+def test_a_schema_that_is_no_file_is_not_read(put: Callable[[Path], object], tmp_path: Path) -> None:
+    put(tmp_path / "device.json")
+    tool = Tool("t", "T.", Args(JSONSchema(str(tmp_path / "device.json"))))
+    design = Design("home", "A home.", Service("desk", "A desk.", Toolset("finds", "Find.", tool)))
+    (found,) = build(design).diagnostics
+    assert (found.code, "device.json': it is no regular file" in found.message) == ("unreadable-schema", True)

@@ -11,11 +11,14 @@ from typing import Any, Final, NamedTuple
 
 from toolgen.contract.names import CATALOG, CATALOG_FORMAT
 from toolgen.contract.record import frozen_record
+from toolgen.contract.regular_file import read_regular
 
 from .shared_types import class_of, typed_parts, with_types
 
 FORMAT_ID: Final = f"urn:toolgen:catalog:{CATALOG_FORMAT}"
 """The `$id` of the schema of the format, which catalogues name as their `$schema`."""
+MOST_BYTES: Final = 100_000_000
+"""Bytes of the file of a catalogue."""
 _ROOT: Final = re.compile(rf"(\.\./)+{re.escape(CATALOG)}")
 
 
@@ -117,7 +120,7 @@ def load_catalogue(file: Path) -> Catalogue:
 
 
 def _json(file: Path) -> Any:
-    return json.loads(file.read_text("utf-8"))
+    return json.loads(read_regular(file, MOST_BYTES).decode())
 
 
 def _root(path: str, read: Callable[[str], Any] | None) -> Catalogue:

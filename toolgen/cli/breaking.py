@@ -11,6 +11,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Any, Final, Literal, TypeAlias, assert_never
 
+from toolgen.catalog.reader import MOST_BYTES
 from toolgen.compatibility import (
     BY_CODE,
     KINDS,
@@ -27,6 +28,7 @@ from toolgen.compatibility.rules import STEPS
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.printable import printable
 from toolgen.contract.record import frozen_record
+from toolgen.contract.regular_file import read_regular
 from toolgen.findings import Code, Finding, Place, Related
 
 from .breaking_sides import Clauses, as_server, design_side
@@ -363,7 +365,7 @@ def _baseline(file: Path | None) -> Set[str]:
     if file is None:
         return frozenset()
     try:
-        document = json.loads(file.read_text("utf-8"))
+        document = json.loads(read_regular(file, MOST_BYTES).decode())
         if document["format"] != _BASELINE:
             raise ValueError(f"it is of format {document['format']}")
         return frozenset(map(str, document["changes"]))

@@ -17,13 +17,14 @@ from typing import Any, Final
 
 import jsonschema_rs as rs
 
-from toolgen.catalog.reader import Catalogue, CatalogueError, read_catalogue
+from toolgen.catalog.reader import MOST_BYTES, Catalogue, CatalogueError, read_catalogue
 from toolgen.compatibility import Contract, contract_of, contract_of_server
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.mcp_lock import LockError, read_lock
 from toolgen.contract.names import CATALOG
 from toolgen.contract.printable import printable
 from toolgen.contract.record import frozen_record
+from toolgen.contract.regular_file import read_regular
 
 from .config import Project, read_project
 
@@ -111,9 +112,10 @@ def catalogue_in(folder: Path) -> Path:
 
 def _read(file: Path) -> Side:
     try:
-        text = file.read_text("utf-8")
+        text = read_regular(file, MOST_BYTES).decode()
     except (OSError, ValueError) as error:
-        raise ToolgenError(f"cannot read {file}: {error}", hint=f"name a {CATALOG} or a lock") from error
+        why = getattr(error, "strerror", None) or error
+        raise ToolgenError(f"cannot read {file}: {why}", hint=f"name a {CATALOG} or a lock") from error
     return side_of(text, str(file), file.parent)
 
 
@@ -134,7 +136,7 @@ def side_of(text: str, name: str, folder: Path | None = None) -> Side:
         def root(path: str) -> Any:
             if folder is None:
                 raise CatalogueError("is the catalogue of an agent; name that of the design")
-            return json.loads((folder / path).read_text("utf-8"))
+            return json.loads(read_regular(folder / path, MOST_BYTES).decode())
 
         catalogue = read_catalogue(document, root)
         _require_parts(catalogue)
@@ -202,7 +204,7 @@ def _revision(revision: str, project: Project) -> Side:
     commit = commit.strip()
     for out in (project.out, _out_in(project, commit)):
         path = f"{out}/{CATALOG}"
-        text = _git(project, "cat-file", "blob", f"{commit}:./{path}")
+        text = _blob(project, commit, path)
         if text is not None:
             side = side_of(text, f"{shown}:{path}")
             return replace(side, path=str(project.directory.absolute() / path))
@@ -214,13 +216,28 @@ def _revision(revision: str, project: Project) -> Side:
 
 def _out_in(project: Project, commit: str) -> str:
     """Return the folder of the generated code by the settings that a revision has."""
-    text = _git(project, "cat-file", "blob", f"{commit}:./{project.file.name}")
+    text = _blob(project, commit, project.file.name)
     try:
         settings = tomllib.loads(text or "").get("tool", {}).get("toolgen", {})
         out = settings.get("out", _DEFAULT_OUT)
     except (ValueError, AttributeError):
         return _DEFAULT_OUT
     return out if isinstance(out, str) else _DEFAULT_OUT
+
+
+def _blob(project: Project, commit: str, path: str) -> str | None:
+    """Return the text of a file in a revision; None where it is not there.
+
+    Raises:
+        ToolgenError: it has too many bytes.
+    """
+    name = f"{commit}:./{path}"
+    size = _git(project, "cat-file", "-s", name)
+    if size is not None and int(size) > MOST_BYTES:
+        raise ToolgenError(
+            f"{path} of that revision has more than {MOST_BYTES:,} bytes", hint="name a catalogue's file"
+        )
+    return None if size is None else _git(project, "cat-file", "blob", name)
 
 
 def _git(project: Project, *arguments: str) -> str | None:

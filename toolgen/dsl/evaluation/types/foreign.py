@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from toolgen.contract.record import frozen_record
+from toolgen.contract.regular_file import read_regular
 from toolgen.expr import codes
 from toolgen.expr.source import Source
 from toolgen.shapes.fields import Foreign
@@ -104,7 +105,7 @@ def _schema(clause: JSONSchema, report: Report) -> object:
                 fault=f"{path!r} has more than {_LARGEST // 1_000_000} MB",
                 hint="leave out of the file what its schema does not refer to",
             )
-        return json.loads(file.read_bytes())
+        return json.loads(read_regular(file, _LARGEST))
     except OSError as error:
         hint = "write the path as it is seen from the folder of the design's file"
         if path.lstrip().startswith("{"):
