@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from toolgen.calls.toolsets.registration import AgentRoute
-from toolgen.catalog.entry import ToolsetRecord, tool_entry
+from toolgen.catalog.entry import tool_entry
 
 if TYPE_CHECKING:
     from toolgen.calls.specs import ToolSpec
@@ -18,12 +17,4 @@ def catalog_entry(spec: ToolSpec[Any, Any], toolset: ToolsetRegistration | None 
 
     `toolset` adds what is said of all its tools.
     """
-    if toolset is None:
-        return tool_entry(spec.record())
-    executor = toolset.executor
-    about = ToolsetRecord(
-        title=toolset.title,
-        instructions=toolset.instructions,
-        agent=executor.agent if isinstance(executor, AgentRoute) else "",
-    )
-    return tool_entry(spec.record(about))
+    return tool_entry(spec.record(None if toolset is None else toolset.record()))

@@ -15,6 +15,7 @@ from tests.selection import first
 from toolgen.calls.type_codec import TypeCodec
 from toolgen.catalog import load_catalogue
 from toolgen.catalog.entry import DESIGN_ONLY, tool_digest, without
+from toolgen.contract.names import Hint
 from toolgen.runtime import ArtifactSpec, ConfirmSpec, ToolSpec
 
 ROOT = Path(__file__).parents[1]
@@ -104,6 +105,25 @@ def test_a_digest_changes_with_every_word_and_that_of_approvals_with_contracts(
     other = replace(NOTHING, **changed)
     assert other.digest != NOTHING.digest
     assert (other.approval_digest != NOTHING.approval_digest) is asks_again
+
+
+@pytest.mark.parametrize(
+    ("written", "is_assumed"),
+    [
+        ({}, True),
+        ({"idempotent": True}, True),
+        ({"read_only": False}, True),
+        ({"read_only": True}, False),
+        ({"destructive": False}, False),
+        ({"destructive": True}, False),
+    ],
+)
+def test_an_entry_says_that_destructive_is_only_a_default(
+    written: dict[Hint, bool], is_assumed: bool
+) -> None:
+    entry = catalog_entry(replace(NOTHING, annotations=written))
+    assert entry.get("assumed_destructive", False) is is_assumed
+    assert tool_digest(entry) == tool_digest(without(entry, [("assumed_destructive",)]))
 
 
 def test_an_approval_that_waits_is_not_asked_again_because_toolgen_changed() -> None:

@@ -234,6 +234,8 @@ class ToolSpec(ToolFacts, Generic[P, R]):
     """The author's first example of a payload, as JSON text."""
     confirm: ConfirmSpec | None = None
     long_running: LongRunningSpec | None = None
+    binding: tuple[str, str] | None = None
+    """Service and method that implement the tool, where its design binds it."""
     max_result_bytes: int | None = None
     """The most bytes of JSON that the model gets; None for the runtime's own limit."""
 
@@ -329,6 +331,7 @@ class ToolSpec(ToolFacts, Generic[P, R]):
             confirmation=self.confirm.typed(_type) if self.confirm else None,
             long_running=self.long_running.typed(_type) if self.long_running else None,
             injected=self.injected,
+            binding=self.binding,
         )
 
 

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     )
 
 DESIGN_ONLY: Final = (
-    ("bind_to",),
     ("payload", "examples"),
     ("result", "examples"),
 )
@@ -38,7 +37,7 @@ DESIGN_ONLY: Final = (
 OF_TOOLSET: Final = (("toolset_title",), ("toolset_instructions",), ("kind",), ("agent",))
 """Paths of the keys that say something of the toolset and not of the tool."""
 
-_NOT_DIGESTED: Final = (("digest",), *DESIGN_ONLY, *OF_TOOLSET)
+_NOT_DIGESTED: Final = (("digest",), ("bind_to",), ("assumed_destructive",), *DESIGN_ONLY, *OF_TOOLSET)
 
 
 @frozen_record
@@ -123,6 +122,7 @@ def tool_entry(of: ToolRecord) -> dict[str, Json]:
             "kind": "agent" if of.toolset.agent else "function",
             "agent": of.toolset.agent or None,
             "annotations": _annotations(facts.annotations),
+            "assumed_destructive": _assumes_destructive(facts.annotations) or None,
             "bounded": _bounded(of.bounded),
             "payload": type_entry(of.payload),
             "result": type_entry(of.result),
@@ -242,6 +242,11 @@ def _annotations(written: Mapping[Hint, bool]) -> Json:
     hints = behaviour_hints(written)
     annotations: dict[str, Json] = {name: hints[hint] for hint, (name, _) in MCP_HINTS.items()}
     return {**annotations, "edit": written["edit"]} if "edit" in written else annotations
+
+
+def _assumes_destructive(written: Mapping[Hint, bool]) -> bool:
+    """Return whether `destructiveHint` is true because nobody said anything else."""
+    return "destructive" not in written and not written.get("read_only")
 
 
 def _bounded(of: Bounded | None) -> Json:

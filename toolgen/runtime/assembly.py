@@ -183,6 +183,10 @@ class Registry:
             )
         self.add_prepared([self._prepare(registration)])
 
+    def registered(self, toolset: str) -> Served | None:
+        """Return the registration of a toolset; None for a dynamic one."""
+        return self._served.get(toolset)
+
     def prepare_new(self, registrations: Iterable[Served], agent: str) -> list[Prepared]:
         """Prepare the toolsets of an agent that are not registered yet.
 

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import httpx
 import pytest
 
 from examples.home.app import runtime_for_tests
 from toolgen.adapters.http import Caller, HTTPSurface
+from toolgen.catalog import load_catalogue, read_catalogue
+from toolgen.catalog.entry import DESIGN_ONLY, without
 
 from .shop import BASE
+
+CATALOGUE = Path("gen/tool_schemas.json")
 
 
 @pytest.fixture
@@ -44,6 +49,16 @@ async def test_an_artifact_has_its_view_and_its_data(client: httpx.AsyncClient) 
     assert (artifact["kind"], artifact["view"]) == ("time_series", "chart.line")
     assert artifact["media_type"] == "application/json"
     assert artifact["data"]
+
+
+async def test_the_catalogue_says_of_each_tool_what_its_design_says(client: httpx.AsyncClient) -> None:
+    served = read_catalogue((await client.get("/catalog")).json())
+    written = {tool["id"]: without(tool, DESIGN_ONLY) for tool in load_catalogue(CATALOGUE).tools}
+    tools = {tool["id"]: without(tool, DESIGN_ONLY) for tool in served.tools}
+    assert tools == {id_: tool for id_, tool in written.items() if tool["kind"] != "native"}
+    behind = {tool["bind_to"]["service"] for tool in served.tools if "bind_to" in tool}
+    assert behind == {"DeviceService", "TariffService", "UserService"}
+    assert {tool["agent"] for tool in served.tools if "agent" in tool} == {"assistant.diagnostics"}
 
 
 async def test_examples_of_the_catalogue_are_accepted(client: httpx.AsyncClient) -> None:

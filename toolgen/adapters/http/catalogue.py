@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from toolgen.catalog.entry import ToolsetRecord, tool_entry
 from toolgen.catalog.writer import Head, catalogue
-from toolgen.runtime import ReadonlyContext, Runtime, ToolSpec
+from toolgen.runtime import ReadonlyContext, Runtime, Snapshot, ToolsetRegistration, ToolSpec
 
 from .bodies import has_tag
 from .callers import Caller
@@ -38,16 +38,23 @@ class Catalogue:
     async def read(self, request: Request, caller: Caller) -> Response:
         """Return `tool_schemas.json` of the tools that the caller is offered now."""
         meta = caller.meta(await caller.session(""))
-        specs = (await self._runtime.tools.snapshot(ReadonlyContext(meta=meta))).specs
+        snapshot = await self._runtime.tools.snapshot(ReadonlyContext(meta=meta))
         made = self._made
-        if made is None or made.specs != specs:
-            made = self._made = self._make(specs)
+        if made is None or made.specs != snapshot.specs:
+            made = self._made = self._make(snapshot)
         headers = {**FRESH, "ETag": made.tag, "Cache-Control": "private, no-cache"}
         if has_tag(request, made.tag):
             return Response(status_code=304, headers=headers)
         return Response(made.text, headers=headers, media_type="application/json")
 
-    def _make(self, specs: tuple[ToolSpec[Any, Any], ...]) -> _Made:
-        entries = [tool_entry(spec.record(ToolsetRecord())) for spec in specs]
+    def _make(self, snapshot: Snapshot) -> _Made:
+        entries = [
+            tool_entry(spec.record(self._toolset(snapshot.directory.by_id[spec.id].toolset)))
+            for spec in snapshot.specs
+        ]
         text = catalogue(self._head, entries).encode()
-        return _Made(specs, text, f'"{hashlib.sha256(text).hexdigest()}"')
+        return _Made(snapshot.specs, text, f'"{hashlib.sha256(text).hexdigest()}"')
+
+    def _toolset(self, name: str) -> ToolsetRecord | None:
+        registered = self._runtime.assembly.registry.registered(name)
+        return registered.record() if isinstance(registered, ToolsetRegistration) else None

@@ -21,6 +21,8 @@ from ..steps.methods import context_problem, is_async, method_problem
 from ..steps.registered_tool import Interceptor, RegisteredTool, RuntimeOptions, problems_of
 
 if TYPE_CHECKING:
+    from toolgen.catalog.entry import ToolsetRecord
+
     from ..capability import Capability, ToolSwitch
     from ..specs import NativeTool, ToolSpec
     from ..steps.hooks import Hook
@@ -49,6 +51,13 @@ class ToolsetRegistration:
     is_default: bool = False
     """Whether the generated code created the executor because none was passed. Agents that share such a
     toolset share the executor that was registered first."""
+
+    def record(self) -> ToolsetRecord:
+        """Return what the entry of each of its tools in a catalogue says of the toolset."""
+        from toolgen.catalog.entry import ToolsetRecord
+
+        agent = self.executor.agent if isinstance(self.executor, AgentRoute) else ""
+        return ToolsetRecord(title=self.title, instructions=self.instructions, agent=agent)
 
 
 @frozen_record

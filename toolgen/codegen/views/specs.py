@@ -128,6 +128,8 @@ def _arguments(toolset: Toolset, tool: Tool, imports: Imports) -> Iterator[str]:
         parts = {"ack": tool.long_running.ack, "progress": tool.long_running.progress}
         codecs = (f"{key}=codecs.{names.codec(name)}" for key, name in parts.items() if name is not None)
         yield f"long_running={imports.name(RUNTIME, 'LongRunningSpec')}({', '.join(codecs)})"
+    if tool.binding is not None:
+        yield f"binding={strings((tool.binding.service, tool.binding.method))}"
     yield from facts.values()
 
 

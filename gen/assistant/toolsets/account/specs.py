@@ -22,6 +22,7 @@ GET_USER_DATA: ToolSpec[types.GetUserDataPayload, types.GetUserDataResult] = Too
     result=codecs.GET_USER_DATA_RESULT,
     injected=("session_id",),
     example='{"include":["sites","preferences"]}',
+    binding=("UserService", "get_user"),
     annotations={"read_only": True},
 )
 

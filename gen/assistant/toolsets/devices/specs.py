@@ -28,6 +28,7 @@ LIST_DEVICES: ToolSpec[types.ListDevicesPayload, types.ListDevicesResult] = Tool
     injected=("session_id",),
     bounded=BoundedSpec(cursor="cursor", next_cursor="next_cursor", items="devices"),
     example='{"site_id":"harbour","status":"offline","limit":5}',
+    binding=("DeviceService", "list_devices"),
     tags=("home",),
     annotations={"read_only": True},
 )
@@ -55,6 +56,7 @@ SET_STATE: ToolSpec[types.SetStatePayload, types.SetStateResult] = ToolSpec(
     result=codecs.SET_STATE_RESULT,
     injected=("session_id",),
     example='{"device_id":"h09","command":{"kind":"dim","level":40}}',
+    binding=("DeviceService", "set_state"),
     tags=("home", "write"),
     annotations={"destructive": False, "idempotent": True},
 )

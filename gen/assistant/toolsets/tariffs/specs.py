@@ -26,6 +26,7 @@ LIST_TARIFFS: ToolSpec[types.ListTariffsPayload, types.ListTariffsResult] = Tool
     result=codecs.LIST_TARIFFS_RESULT,
     bounded=BoundedSpec(cursor="cursor", next_cursor="next", items="tariffs"),
     example='{"region":"DK2","limit":5}',
+    binding=("TariffService", "list_tariffs"),
     annotations={"read_only": True},
 )
 
@@ -40,6 +41,7 @@ GET_PRICES: ToolSpec[types.GetPricesPayload, types.GetPricesResult] = ToolSpec(
     result=codecs.GET_PRICES_RESULT,
     errors={"unknown_tariff": GET_PRICES_UNKNOWN_TARIFF},
     example='{"tariff":"spot"}',
+    binding=("TariffService", "get_prices"),
     annotations={"read_only": True},
 )
 

@@ -28,6 +28,7 @@ FIND: ToolSpec[types.FindPayload, types.FindResult] = ToolSpec(
     payload=codecs.FIND_PAYLOAD,
     result=codecs.FIND_RESULT,
     injected=("session_id", "tenant"),
+    binding=("DeviceService", "search"),
 )
 
 COMMAND: ToolSpec[types.CommandPayload, types.CommandResult] = ToolSpec(
@@ -35,6 +36,7 @@ COMMAND: ToolSpec[types.CommandPayload, types.CommandResult] = ToolSpec(
     description="Send a command.",
     payload=codecs.COMMAND_PAYLOAD,
     result=codecs.COMMAND_RESULT,
+    binding=("DeviceService", "command"),
 )
 
 TIME_SERIES_SERIES: ArtifactSpec[shared_types.TimeSeries] = ArtifactSpec(
@@ -51,6 +53,7 @@ TIME_SERIES: ToolSpec[types.TimeSeriesPayload, types.TimeSeriesResult] = ToolSpe
     payload=codecs.TIME_SERIES_PAYLOAD,
     result=codecs.TIME_SERIES_RESULT,
     artifacts={"series": TIME_SERIES_SERIES, "raw": TIME_SERIES_RAW},
+    binding=("DeviceService", "series"),
 )
 
 WHOAMI: ToolSpec[types.WhoamiPayload, types.WhoamiResult] = ToolSpec(
@@ -59,6 +62,7 @@ WHOAMI: ToolSpec[types.WhoamiPayload, types.WhoamiResult] = ToolSpec(
     payload=codecs.WHOAMI_PAYLOAD,
     result=codecs.WHOAMI_RESULT,
     injected=("session_id",),
+    binding=("UserService", "user"),
 )
 
 PING_TRACE: ArtifactSpec[types.PingTrace] = ArtifactSpec(

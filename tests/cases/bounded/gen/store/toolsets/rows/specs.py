@@ -27,6 +27,7 @@ CARRIED: ToolSpec[types.CarriedPayload, types.CarriedResult] = ToolSpec(
     payload=codecs.CARRIED_PAYLOAD,
     result=codecs.CARRIED_RESULT,
     bounded=BoundedSpec(items="rows"),
+    binding=("store", "carried"),
 )
 
 COUNTED: ToolSpec[types.CountedPayload, types.CountedResult] = ToolSpec(
@@ -35,6 +36,7 @@ COUNTED: ToolSpec[types.CountedPayload, types.CountedResult] = ToolSpec(
     payload=codecs.COUNTED_PAYLOAD,
     result=codecs.COUNTED_RESULT,
     bounded=BoundedSpec(items="rows"),
+    binding=("store", "counted"),
 )
 
 PAGED: ToolSpec[types.PagedPayload, types.PagedResult] = ToolSpec(
@@ -43,6 +45,7 @@ PAGED: ToolSpec[types.PagedPayload, types.PagedResult] = ToolSpec(
     payload=codecs.PAGED_PAYLOAD,
     result=codecs.PAGED_RESULT,
     bounded=BoundedSpec(cursor="cursor", next_cursor="nextCursor", items="rows"),
+    binding=("store", "paged"),
 )
 
 ENDLESS: ToolSpec[types.EndlessPayload, types.EndlessResult] = ToolSpec(
@@ -51,6 +54,7 @@ ENDLESS: ToolSpec[types.EndlessPayload, types.EndlessResult] = ToolSpec(
     payload=codecs.ENDLESS_PAYLOAD,
     result=codecs.ENDLESS_RESULT,
     bounded=BoundedSpec(cursor="cursor", next_cursor="nextCursor", items="rows"),
+    binding=("store", "endless"),
 )
 
 FREE: ToolSpec[types.FreePayload, types.FreeResult] = ToolSpec(

@@ -23,6 +23,7 @@ SET: ToolSpec[types.SetPayload, types.SetResult] = ToolSpec(
     description="Set states.",
     payload=codecs.SET_PAYLOAD,
     result=codecs.SET_RESULT,
+    binding=("states", "set"),
 )
 
 CHOOSE: ToolSpec[types.ChoosePayload, types.ChooseResult] = ToolSpec(

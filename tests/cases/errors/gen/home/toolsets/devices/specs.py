@@ -40,6 +40,7 @@ READ: ToolSpec[types.ReadPayload, types.ReadResult] = ToolSpec(
     payload=codecs.READ_PAYLOAD,
     result=codecs.READ_RESULT,
     errors={"not_found": READ_NOT_FOUND, "too_often": READ_TOO_OFTEN, "offline": READ_OFFLINE},
+    binding=("DeviceService", "read"),
 )
 
 RENAME_TAKEN: ErrorSpec[None] = ErrorSpec("taken", description="Another device has the name.")

@@ -27,6 +27,7 @@ BOOK: ToolSpec[types.BookPayload, types.BookResult] = ToolSpec(
     payload=codecs.BOOK_PAYLOAD,
     result=codecs.BOOK_RESULT,
     errors={"taken": BOOK_TAKEN},
+    binding=("Rooms", "book_room"),
 )
 
 SEND: ToolSpec[types.SendPayload, types.SendResult] = ToolSpec(
@@ -34,6 +35,7 @@ SEND: ToolSpec[types.SendPayload, types.SendResult] = ToolSpec(
     description="Send a booking.",
     payload=codecs.SEND_PAYLOAD,
     result=codecs.SEND_RESULT,
+    binding=("Rooms", "send"),
 )
 
 CANCEL: ToolSpec[types.CancelPayload, types.CancelResult] = ToolSpec(
@@ -41,6 +43,7 @@ CANCEL: ToolSpec[types.CancelPayload, types.CancelResult] = ToolSpec(
     description="Cancel a booking.",
     payload=codecs.CANCEL_PAYLOAD,
     result=codecs.CANCEL_RESULT,
+    binding=("Rooms", "cancel"),
 )
 
 SPECS: tuple[ToolSpec[Any, Any], ...] = (

@@ -30,6 +30,7 @@ FIND_BOOKS: ToolSpec[types.FindBooksPayload, types.FindBooksResult] = ToolSpec(
     result=codecs.FIND_BOOKS_RESULT,
     bounded=BoundedSpec(cursor="cursor", next_cursor="next", items="books"),
     errors={"not_found": FIND_BOOKS_NOT_FOUND},
+    binding=("Books", "list_books"),
     annotations={"read_only": True},
 )
 
@@ -44,6 +45,7 @@ READ_BOOK: ToolSpec[types.ReadBookPayload, types.ReadBookResult] = ToolSpec(
     result=codecs.READ_BOOK_RESULT,
     injected=("visitor",),
     errors={"not_found": READ_BOOK_NOT_FOUND},
+    binding=("Books", "get_book"),
     annotations={"read_only": True},
 )
 

@@ -26,6 +26,7 @@ GIVE_BACK: ToolSpec[types.GiveBackPayload, types.GiveBackResult] = ToolSpec(
     description="Give a book back.",
     payload=codecs.GIVE_BACK_PAYLOAD,
     result=codecs.GIVE_BACK_RESULT,
+    binding=("Loans", "give_back"),
     annotations={"idempotent": True},
 )
 
@@ -34,6 +35,7 @@ REMIND: ToolSpec[types.RemindPayload, types.RemindResult] = ToolSpec(
     description="Remind of a book.",
     payload=codecs.REMIND_PAYLOAD,
     result=codecs.REMIND_RESULT,
+    binding=("Loans", "remind"),
 )
 
 RATE_NOT_FOUND: ErrorSpec[shared_types.NotFound] = ErrorSpec(
@@ -46,6 +48,7 @@ RATE: ToolSpec[types.RatePayload, types.RateResult] = ToolSpec(
     payload=codecs.RATE_PAYLOAD,
     result=codecs.RATE_RESULT,
     errors={"not_found": RATE_NOT_FOUND},
+    binding=("Books", "rate_book"),
 )
 
 OPEN: ToolSpec[types.OpenPayload, types.OpenResult] = ToolSpec(

@@ -23,6 +23,7 @@ UPDATE: ToolSpec[types.UpdatePayload, types.UpdateResult] = ToolSpec(
     description="Change a note.",
     payload=codecs.UPDATE_PAYLOAD,
     result=codecs.UPDATE_RESULT,
+    binding=("notes", "update"),
 )
 
 ALL: ToolSpec[types.AllPayload, types.AllResult] = ToolSpec(

@@ -53,6 +53,7 @@ SCALE: ToolSpec[types.ScalePayload, types.ScaleResult] = ToolSpec(
     description="Scale a value.",
     payload=codecs.SCALE_PAYLOAD,
     result=codecs.SCALE_RESULT,
+    binding=("lab", "scale"),
 )
 
 SPECS: tuple[ToolSpec[Any, Any], ...] = (

@@ -46,6 +46,7 @@ KEEP: ToolSpec[types.KeepPayload, types.KeepResult] = ToolSpec(
     description="Keep a label.",
     payload=codecs.KEEP_PAYLOAD,
     result=codecs.KEEP_RESULT,
+    binding=("warehouse", "store"),
 )
 
 SEE: ToolSpec[types.SeePayload, types.SeeResult] = ToolSpec(
@@ -53,6 +54,7 @@ SEE: ToolSpec[types.SeePayload, types.SeeResult] = ToolSpec(
     description="Keep a label, and say who saw it.",
     payload=codecs.SEE_PAYLOAD,
     result=codecs.SEE_RESULT,
+    binding=("warehouse", "store"),
 )
 
 SPECS: tuple[ToolSpec[Any, Any], ...] = (
