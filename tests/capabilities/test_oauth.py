@@ -322,6 +322,18 @@ async def test_a_flood_of_an_authorization_server_ends_at_its_budget(flood: str)
     assert not raised.value.is_retryable
 
 
+@pytest.mark.parametrize("life", ["3600", "x", -5, None, True, 10**30, "9" * 5_000])
+async def test_the_life_of_a_token_is_what_the_server_says_where_it_says_one(
+    server: OAuthServer, life: Any
+) -> None:
+    server.expires_in = life
+    host = Host(server, "client_credentials")
+    assert (await host.get()).status == "ok"
+    kept = await host.kept("service", "")
+    expected = {"3600": host.now + 3600, 10**30: host.now + 10 * 365 * 86_400}
+    assert kept["expires_at"] == expected.get(life)
+
+
 @pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("metadata", "said"),
