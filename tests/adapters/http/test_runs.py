@@ -227,6 +227,8 @@ async def test_a_call_of_unknown_outcome_is_resolved(tmp_path: Path) -> None:
         [listed] = (await one.get("/runs", status="unknown"))["runs"]
         assert (listed["id"], listed["unknown_calls"]) == (run["id"], [call])
         assert (await one.get("/runs", status="unknown", limit=1))["runs"] == []  # the newest has none
+        every = {each["id"]: each.get("unknown_calls") for each in (await one.get("/runs"))["runs"]}
+        assert (every.pop(run["id"]), {*every.values()}) == ([call], {None})
         assert (await one.get("/runs", status="unknown", caller="bob"))["runs"] == []
         path = f"/runs/{run['id']}/resolve"
         assert problem(await one.post(path, outcome="maybe")) == (400, "invalid-request")
@@ -243,6 +245,7 @@ async def test_a_call_of_unknown_outcome_is_resolved(tmp_path: Path) -> None:
         assert (found["status"], found["result"]) == ("ok", "held")
         assert "unknown_calls" not in await one.get(f"/runs/{run['id']}")
         assert (await one.get("/runs", status="unknown"))["runs"] == []
+        assert not any("unknown_calls" in each for each in (await one.get("/runs"))["runs"])
         again = await one.post(path, tool_call_id=call, outcome="failed", message="no")
         assert problem(again) == (409, "conflict")
 

@@ -1,7 +1,8 @@
 """The records of the surface, from which its OpenAPI document has their schemas.
 
 What is empty is left out, but for what is required here. Times are seconds since 1970. Fields may be added; a
-client passes over those that it does not know.
+client passes over those that it does not know. Texts of models, people, tools and schemas are returned as
+they were written: a user interface escapes hidden and bidirectional characters before it shows them.
 """
 
 from __future__ import annotations
@@ -87,6 +88,8 @@ class Suspension(TypedDict):
     tool_call_id: NotRequired[str]
     agent: NotRequired[str]
     question: NotRequired[str]
+    """As it was written, as are `preview` and `arguments`: a user interface escapes hidden and bidirectional
+    characters before a person decides."""
     preview: NotRequired[str]
     is_shortened: NotRequired[bool]
     """The question or the preview shows only a part of a value; the arguments have all of it."""
@@ -209,7 +212,7 @@ class Run(TypedDict):
     artifacts: NotRequired[list[ArtifactRecord]]
     children: NotRequired[list[str]]
     unknown_calls: NotRequired[list[str]]
-    """Ids of its calls whose outcome is unknown; in lists only with `status=unknown`."""
+    """Ids of its calls whose outcome is unknown."""
     usage: NotRequired[Usage]
     tool_calls: NotRequired[int]
 

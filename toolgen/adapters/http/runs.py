@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, Final, get_args
 
 from starlette.requests import Request
@@ -15,7 +16,7 @@ from toolgen.agents.output import artifacts_so_far
 from toolgen.agents.planner.portable import portable_text
 from toolgen.runs import Engine, RunState, RunStatus, UnknownRunError
 from toolgen.runtime import RegistrationError, Resolution, Runtime, ToolgenError
-from toolgen.stores import StoreError
+from toolgen.stores import StoreCorruptError, StoreError
 from toolgen.waiting.errors import SuspensionError
 from toolgen.waiting.once_call import UnfitResultError
 from toolgen.waiting.resolving import unknown_ends
@@ -31,6 +32,7 @@ from .wait_views import OpenWaits, require_own, session_of
 from .waits import engine_of
 
 _UNKNOWN: Final = "unknown"
+_MOST_KNOWN: Final = 100_000
 _STATES: Final = (*get_args(RunState), _UNKNOWN)
 _OUTCOMES: Final = ("result", "failed", "not_run")
 
@@ -41,6 +43,8 @@ class Runs:
     def __init__(self, runtime: Runtime, calls: Calls) -> None:
         self._runtime = runtime
         self._calls = calls
+        self._all_known = set[str]()
+        """Runs that are over, and will never have a call of unknown outcome."""
 
     def agents(self) -> Agents:
         """Return the agents of the runtime.
@@ -67,7 +71,7 @@ class Runs:
     async def list(self, request: Request, caller: Caller) -> RunPage:
         """Return runs that the caller may see, the newest first; `unknown` are those with an unknown outcome.
 
-        A page of these is what a page of all runs has of them, for each log has to be read.
+        A page of these is what a page of all runs has of them.
         """
         require_known_query(request, "after", "limit", "session", "status")
         query = request.query_params
@@ -86,10 +90,27 @@ class Runs:
             fetch, is_own, query.get("after", ""), limit_of(request), lambda status: status.run_id
         )
         engine = engine_of(self._runtime)
-        unknown = [await _unknown(engine, status.run_id) if asked == _UNKNOWN else [] for status in page]
-        listed = [pair for pair in zip(page, unknown, strict=True) if asked != _UNKNOWN or pair[1]]
-        runs = [run_record(self._runtime, status, unknown=calls) for status, calls in listed]
+        runs: list[Run] = []
+        for status in page:
+            try:
+                unknown = await self._unknown(engine, status)
+            except StoreCorruptError as error:  # of this run; the others can be listed
+                runs.append(run_record(self._runtime, replace(status, error=error.message)))
+                continue
+            if unknown or asked != _UNKNOWN:
+                runs.append(run_record(self._runtime, status, unknown=unknown))
         return {"runs": runs, "next": after} if after else {"runs": runs}
+
+    async def _unknown(self, engine: Engine, status: RunStatus) -> Sequence[str]:
+        """Return the calls of unknown outcome of a run, whose log is read again only if it may get one."""
+        if status.run_id in self._all_known:
+            return ()
+        unknown = await _unknown(engine, status.run_id)
+        if not unknown and status.is_over and not status.children:
+            if len(self._all_known) >= _MOST_KNOWN:
+                self._all_known.clear()
+            self._all_known.add(status.run_id)
+        return unknown
 
     async def start(self, request: Request, caller: Caller, body: dict[str, Any]) -> Run:
         """Start a run of an agent in a session, which begins now where none is named."""

@@ -1,6 +1,9 @@
 /**
  * The records of the HTTP surface of a toolgen runtime, as they are sent.
  *
+ * Texts of models, people, tools and schemas are returned as they were written. Escape hidden and bidirectional characters
+ * before you show them.
+ *
  * Integers come as JavaScript reads them: beyond 2^53 they are rounded.
  */
 
