@@ -118,7 +118,7 @@ def approve_in_browser(command: str, folder: Path) -> None:
             assert server.stderr is not None
             lines = iter(server.stderr.readline, "")
             address = next(line.removeprefix("serving ") for line in lines if line.startswith("serving "))
-            asyncio.run(approve(*address.strip().split("/?token=")))
+            asyncio.run(approve(*address.strip().split("/#token=")))
         finally:
             server.send_signal(signal.SIGINT)
             server.communicate()

@@ -60,7 +60,7 @@ async def serve_project(project: Project, host: str, port: int, *, is_worker: bo
         served = _mcp_server(runtime, name, version, session)
         further = [] if served is None else [_mcp_app(served, token)]
         await serve_surface(
-            served_app(surface, token, options, further=further),
+            served_app(surface, options, further=further),
             host,
             port,
             options,
@@ -109,7 +109,7 @@ async def _ended(served: MCPServer) -> None:
 
 
 def _show(url: str, token: StartToken, *, has_mcp: bool) -> None:
-    print(f"serving {url}/?token={token.value}", file=sys.stderr)
+    print(f"serving {url}/#token={token.value}", file=sys.stderr)
     if has_mcp:
         print(f"MCP: {url}/mcp, with the token as a bearer", file=sys.stderr)
     sys.stderr.flush()

@@ -7,7 +7,7 @@ export const texts = {
   noTools: "No tools yet: toolgen init NAME makes a project with three",
   noAgents: "No agents yet: a Service of the design takes Agent(…)",
   gone: "The server does not answer. What you typed is kept; the page tries again.",
-  refusedToken: "This page was opened without the token of this server. Open the address that toolgen serve printed.",
+  refusedToken: "This tab does not have the token of this server. Open the address that toolgen serve printed.",
   notSent: "The server did not answer. What you typed is kept: try again when it is back.",
   notFetched: (what: string) => `${what} cannot be shown: the server does not answer. The page tries again.`,
   notDrawn: (why: string) => `This cannot be shown: ${why}. The rest of the page goes on.`,
@@ -81,6 +81,8 @@ export const texts = {
   same: "The same call",
   copy: { label: "Copy", done: "Copied", failed: "Not copied: the browser refused" },
   older: "Older",
+  hidden: "••••",
+  sameHidden: "Sensitive values are not shown: write them where the dots are.",
   optional: "optional",
   unset: "not set",
 } as const;

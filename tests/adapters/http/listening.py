@@ -28,7 +28,7 @@ async def listening(
     ready: asyncio.Future[str] = asyncio.get_running_loop().create_future()
     serving = asyncio.create_task(
         serve_surface(
-            served_app(surface, token, options),
+            served_app(surface, options),
             "127.0.0.1",
             0,
             options,

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 from fastapi import FastAPI
 from starlette.applications import Starlette
+from starlette.routing import Route
 
+import toolgen.adapters.http as adapter
 from toolgen.adapters.http import Caller, HTTPSurface, SurfaceOptions
 from toolgen.adapters.http.serving import StartToken, served_app
 
 from .shop import AGENT, BASE, Shop, by_header, problem, served, shop_runtime
+
+PAGE = Path(adapter.__path__[0], "page")
 
 
 async def test_nobody_whom_the_host_does_not_know_is_let_in() -> None:
@@ -185,36 +192,48 @@ async def test_what_is_of_no_session_is_of_nobody() -> None:
     assert not await Caller(id="ann", sessions=lambda _: True).owns("")
 
 
-async def test_the_page_is_for_who_has_the_token_of_this_start() -> None:
+@asynccontextmanager
+async def started() -> AsyncIterator[tuple[StartToken, HTTPSurface, httpx.AsyncClient]]:
+    """Yield the token of a process that serves the page, its surface and a client without the token."""
     async with shop_runtime(Shop()) as runtime:
         token, options = StartToken(Caller(id="ann", sees_all=True)), SurfaceOptions()
         surface = HTTPSurface(runtime, caller=token, options=options)
-        transport = httpx.ASGITransport(served_app(surface, token, options))
+        transport = httpx.ASGITransport(served_app(surface, options))
         async with httpx.AsyncClient(transport=transport, base_url="http://localhost:8111") as client:
-            assert (await client.get("/")).status_code == 401
-            assert (await client.get("/?token=x")).status_code == 401
-            assert problem(await client.get("/catalog")) == (401, "unauthenticated")
-            assert (await client.get("/", headers={"host": "evil.example"})).status_code == 421
-            entered = await client.get(f"/?token={token.value}")
-            assert (entered.status_code, entered.headers["location"]) == (303, ".")
-            cookie = entered.headers["set-cookie"].lower()
-            assert "httponly" in cookie
-            assert "samesite=strict" in cookie
-            page = await client.get("/")
-            assert page.status_code == 200
-            assert page.text.count("<script") == page.text.count('src="./assets/') == 1
-            assert "default-src 'none'; script-src 'self'; " in page.headers["content-security-policy"]
-            for asset in re.findall(r'(?:src|href)="\./([^"]+)"', page.text):
-                sent = await client.get(f"/{asset}")
-                assert sent.headers["content-security-policy"] == page.headers["content-security-policy"]
-                again = await client.get(f"/{asset}", headers={"if-none-match": sent.headers["etag"]})
-                assert (sent.status_code, again.status_code) == (200, 304)
-            for path in ("x.js", "..%2findex.html", "..%2f..%2fsurface.py"):
-                assert (await client.get(f"/assets/{path}")).status_code == 404
-            assert (await client.get("/catalog")).status_code == 200
-        async with httpx.AsyncClient(transport=transport, base_url=BASE) as client:
-            headers = {"authorization": f"Bearer {token.value}"}
-            assert (await client.get("/catalog", headers=headers)).status_code == 200
+            yield token, surface, client
+
+
+async def test_the_page_is_public_and_contains_no_data() -> None:
+    async with started() as (_, _, client):
+        assert (await client.get("/", headers={"host": "evil.example"})).status_code == 421
+        page = await client.get("/")
+        assert page.status_code == 200
+        assert page.text.count("<script") == page.text.count('src="./assets/') == 1
+        assert "default-src 'none'; script-src 'self'; " in page.headers["content-security-policy"]
+        for asset in re.findall(r'(?:src|href)="\./([^"]+)"', page.text):
+            sent = await client.get(f"/{asset}")
+            assert sent.headers["content-security-policy"] == page.headers["content-security-policy"]
+            again = await client.get(f"/{asset}", headers={"if-none-match": sent.headers["etag"]})
+            assert (sent.status_code, again.status_code) == (200, 304)
+        for path in ("x.js", "..%2findex.html", "..%2f..%2fsurface.py"):
+            assert (await client.get(f"/assets/{path}")).status_code == 404
+        for path, file in (("/", "index.html"), ("/assets/index.js", "assets/index.js")):
+            assert (await client.get(path)).content == (PAGE / file).read_bytes()
+
+
+async def test_every_path_needs_the_token_as_a_bearer_and_takes_no_cookie() -> None:
+    async with started() as (token, surface, client):
+        cookie = {"cookie": f"toolgen_8111={token.value}; authorization={token.value}"}
+        for route in surface.routes:
+            assert isinstance(route, Route)
+            path = f"{re.sub(r'{.*?}', 'x', route.path)}?token={token.value}"
+            for method in route.methods or ():
+                document: dict[str, Any] | None = {} if method == "POST" else None
+                answer = await client.request(method, path, headers=cookie, json=document)
+                assert (answer.status_code, answer.headers.get("set-cookie")) == (401, None), path
+        assert "set-cookie" not in (await client.get(f"/?token={token.value}")).headers
+        answer = await client.get("/catalog", headers={"authorization": f"Bearer {token.value}"})
+        assert answer.status_code == 200
     assert token.value not in repr(token)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from playwright.async_api import Page, async_playwright, expect
+from playwright.async_api import APIRequestContext, Page, async_playwright, expect
 
 from examples.home.app import assistant
 from examples.home.database import connect
@@ -35,6 +35,9 @@ class Explorer:
 
     page: Page
     url: str
+    token: str
+    request: APIRequestContext
+    """Sends requests with the token, which only the scripts of the page have in the browser."""
     faults: list[str] = field(default_factory=list)
     """Errors of scripts, refusals of the policy, requests to other machines, and pages that it went to."""
 
@@ -52,6 +55,11 @@ def chromium() -> str:
             pytest.fail(missing)
         pytest.skip(missing)
     return path
+
+
+def bearer(token: str) -> dict[str, str]:
+    """Return the header of a request that has the token."""
+    return {"authorization": f"Bearer {token}"}
 
 
 @asynccontextmanager
@@ -75,9 +83,11 @@ async def browsing(url: str, token: str, *, width: int = 1400) -> AsyncIterator[
         async_playwright() as playwright,
         await playwright.chromium.launch(executable_path=path, args=["--no-sandbox"]) as browser,
     ):
-        page = await browser.new_page(viewport={"width": width, "height": 900})
+        context = await browser.new_context(viewport={"width": width, "height": 900})
+        page = await context.new_page()
         page.set_default_timeout(TIMEOUT_MS)
-        shown = Explorer(page, url.rstrip("/"))
+        request = await playwright.request.new_context(extra_http_headers=bearer(token))
+        shown = Explorer(page, url.rstrip("/"), token, request)
         page.on("pageerror", lambda error: shown.faults.append(str(error)))
         page.on("popup", lambda other: shown.faults.append(f"opened {other.url}"))
         page.on(
@@ -95,9 +105,10 @@ async def browsing(url: str, token: str, *, width: int = 1400) -> AsyncIterator[
                 None if sent.url.startswith((shown.url, "data:", "blob:")) else shown.faults.append(sent.url)
             ),
         )
-        await page.goto(f"{shown.url}/?token={token}")
+        await page.goto(f"{shown.url}/#token={token}")
         await page.get_by_role("navigation", name="Places").wait_for()
         yield shown
+        await request.dispose()
         assert not shown.faults, "\n".join(shown.faults)
 
 

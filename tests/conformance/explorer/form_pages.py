@@ -13,7 +13,7 @@ from tests.conformance.compiler import OPTIONS, node
 from tests.golden import write
 from tests.typescript.test_doc import blocks, home
 
-from .browser import Explorer
+from .browser import Explorer, bearer
 
 DOC: Final = Path("docs/forms.md").read_text("utf-8")
 MODULES: Final = Path("ui/node_modules").absolute()
@@ -104,6 +104,7 @@ async def opened(shown: Explorer, script: Path, name: str) -> FormPage:
         if request.method == "POST":
             form.sent.append((request.post_data_json or {})["arguments"])
 
+    await shown.page.set_extra_http_headers(bearer(shown.token))  # as the login of the page's host would
     await shown.page.route("**/form", document)
     await shown.page.route("**/form.js", lambda route: route.fulfill(path=script))
     await shown.page.goto(f"{shown.url}/form")

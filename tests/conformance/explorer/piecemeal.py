@@ -101,7 +101,7 @@ async def serve(folder: Path, port: int) -> None:
         async with runtime:
             surface = HTTPSurface(runtime, caller=token, options=options)
             await serve_surface(
-                served_app(surface, token, options),
+                served_app(surface, options),
                 "127.0.0.1",
                 port,
                 options,

@@ -97,7 +97,7 @@ async def keep(
 
 async def takes(shown: Explorer, tool: str, document: Any) -> bool:
     """Return whether the server takes a document."""
-    answer = await shown.page.request.post(
+    answer = await shown.request.post(
         f"{shown.url}/tools/assistant.{tool}/calls", data={"arguments": document}
     )
     assert answer.status in (200, 422), await answer.text()

@@ -189,9 +189,7 @@ async def lost(runtime: Runtime, shop: Shop, number: int) -> str:
 
 async def approval(shown: Explorer, number: int) -> str:
     """Ask for an approval with a payload; return the address of its form."""
-    answer = await shown.page.request.post(
-        f"{shown.url}/tools/{TOOLSET}.t{number}/calls", data={"arguments": {}}
-    )
+    answer = await shown.request.post(f"{shown.url}/tools/{TOOLSET}.t{number}/calls", data={"arguments": {}})
     return f"#/waits/{(await answer.json())['suspensions'][0]['id']}"
 
 
@@ -199,7 +197,7 @@ async def asked(shown: Explorer, runtime: Runtime, number: int) -> str:
     """Have an agent ask a question; return the address of its form."""
     handle = await agents_of(runtime).client(ASKER).start(f"{number}", session_id=f"s-asked-{number}")
     await handle.settled()
-    answer = await shown.page.request.get(f"{shown.url}/suspensions")
+    answer = await shown.request.get(f"{shown.url}/suspensions")
     [waiting] = [one for one in (await answer.json())["suspensions"] if one["run_id"] == handle.run_id]
     return f"#/waits/{waiting['id']}"
 

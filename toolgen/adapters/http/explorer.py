@@ -12,37 +12,35 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 _TYPES: Final = {"html": "text/html", "js": "text/javascript", "css": "text/css"}
-PAGE_HEADERS: Final = {
+_HEADERS: Final = {
     # Nothing leaves the machine, nothing that a tool returns is executed, and no other page shows this one.
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     "img-src 'self' blob: data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",  # the URL of the first request has the token
+    "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "same-origin",
 }
 
 
-def explorer_page(request: Request) -> Response:
-    """Return the document of the page."""
-    return _file("index.html", request)
+def explorer_routes() -> list[Route]:
+    """Return the routes of the page, its scripts and its styles, which are the same for everybody."""
 
-
-def explorer_assets() -> list[Route]:
-    """Return the routes of the scripts and styles of the page, which are the same for everybody."""
+    async def page(request: Request) -> Response:
+        return _file("index.html", request)
 
     async def asset(request: Request) -> Response:
         return _file(f"assets/{request.path_params['name']}", request)
 
-    return [Route("/assets/{name}", asset)]
+    return [Route("/", page), Route("/assets/{name}", asset)]
 
 
 def _file(path: str, request: Request) -> Response:
     """Return a file of the page; 304 where the browser has it, 404 for what is none."""
     built = _built()
     if path not in built:
-        return Response(status_code=404, headers=PAGE_HEADERS)
+        return Response(status_code=404, headers=_HEADERS)
     content, tag = built[path]
-    headers = {**PAGE_HEADERS, "ETag": tag, "Cache-Control": "no-cache"}
+    headers = {**_HEADERS, "ETag": tag, "Cache-Control": "no-cache"}
     if request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers=headers)
     return Response(content, headers=headers, media_type=_TYPES[path.rpartition(".")[2]])

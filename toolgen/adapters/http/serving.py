@@ -12,7 +12,6 @@ from typing import Final
 
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 
 from toolgen.contract.extras import extra
@@ -26,7 +25,7 @@ with extra("serve"):  # uvicorn, which is not where starlette came with another 
     from toolgen.ports.http_server import serve_app
 
 from .callers import Caller
-from .explorer import PAGE_HEADERS, explorer_assets, explorer_page
+from .explorer import explorer_routes
 from .options import SurfaceOptions
 from .surface import HTTPSurface
 
@@ -48,20 +47,13 @@ class StartToken:
         """Return whether a text is the token."""
         return hmac.compare_digest(text.encode(errors="replace"), self.value.encode())
 
-    def is_in(self, request: Request) -> bool:
-        """Return whether a request has the token: as a bearer, or as the cookie that the page has set."""
-        scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
-        cookie = request.cookies.get(_cookie(request), "")
-        return (scheme.lower() == "bearer" and self.is_given(bearer)) or self.is_given(cookie)
-
     async def __call__(self, request: Request) -> Caller | None:
-        """Return the caller of a request; None without the token."""
-        return self.caller if self.is_in(request) else None
+        """Return the caller of a request; None without the token as a bearer.
 
-
-def _cookie(request: Request) -> str:
-    """Return the name of the cookie: those of two servers on one host have one jar (RFC 6265, 8.5)."""
-    return f"toolgen_{request.url.port or 80}"
+        No cookie counts: browsers send cookies to every port of a host (RFC 6265, 8.5).
+        """
+        scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
+        return self.caller if scheme.lower() == "bearer" and self.is_given(bearer) else None
 
 
 @asynccontextmanager
@@ -73,26 +65,13 @@ async def _open(apps: Sequence[Starlette]) -> AsyncIterator[None]:
 
 
 def served_app(
-    surface: HTTPSurface,
-    token: StartToken,
-    options: SurfaceOptions,
-    *,
-    further: Sequence[Starlette] = (),
+    surface: HTTPSurface, options: SurfaceOptions, *, further: Sequence[Starlette] = ()
 ) -> Starlette:
-    """Return the application of a process: the explorer at `/`, further applications, and the surface."""
+    """Return the application of a process: the explorer at `/`, further applications, and the surface.
 
-    async def page(request: Request) -> Response:
-        if token.is_given(request.query_params.get("token", "")):
-            shown = RedirectResponse(".", 303, {**PAGE_HEADERS, "Cache-Control": "no-store"})
-            shown.set_cookie(_cookie(request), token.value, httponly=True, samesite="strict")
-            return shown
-        if not token.is_in(request):
-            return HTMLResponse(_NO_TOKEN, 401, PAGE_HEADERS)
-        return explorer_page(request)
-
-    names = OwnNames(
-        Starlette(routes=[Route("/", page), *explorer_assets()]), options.hosts or LOOPBACK_NAMES
-    )
+    The files of the explorer are public and contain no data.
+    """
+    names = OwnNames(Starlette(routes=explorer_routes()), options.hosts or LOOPBACK_NAMES)
     routes: list[BaseRoute] = [Route("/", names), Route("/assets/{name}", names)]
     for app in further:
         routes += app.routes
@@ -121,12 +100,6 @@ async def serve_surface(
         unsent_bytes=_UNSENT_BYTES,
     )
     await serve_app(app, host, port, limits, close=close, on_ready=on_ready)
-
-
-_NO_TOKEN: Final = (
-    '<!doctype html><html lang="en"><meta charset="utf-8"><title>toolgen</title>'
-    "<p>Open the address that <code>toolgen serve</code> has printed: it has the token.</p></html>"
-)
 
 
 async def drained(surface: HTTPSurface, seconds: float) -> None:

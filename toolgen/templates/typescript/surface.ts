@@ -354,7 +354,7 @@ export class Artifacts {
     return this.#door.send("GET", "/artifacts", { ...sent, query: { uri }, headers });
   }
 
-  /** Return where an artifact is, for a link; a browser sends the cookie of the page and no token. */
+  /** Return where an artifact is. A link to it sends no token, so a page with a token uses `fetch`. */
   url(uri: string): string {
     return this.#door.url("/artifacts", { uri });
   }

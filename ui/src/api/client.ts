@@ -3,13 +3,14 @@
 import { Surface, type Catalog, type Json } from "../../../toolgen/templates/typescript/surface";
 import { received } from "../kit/exact";
 import type { JsonObject } from "../kit/values";
+import { token } from "./token";
 
 export { Problem } from "../../../toolgen/templates/typescript/surface";
 export type { Answered, AnyCall, Artifact, Issue, Status, Run, RuntimeEvent, Session, ToolAnswer, Turn, Suspension } from "../../../toolgen/templates/typescript/surface";
 
 /** The page stands at the mount of its surface. */
 export const address = location.href.replace(/[?#].*$/, "").replace(/[^/]*$/, "");
-export const surface = new Surface({ baseUrl: address, fetch: exactly });
+export const surface = new Surface({ baseUrl: address, fetch: exactly, token });
 
 async function exactly(...request: Parameters<typeof fetch>): Promise<Response> {
   const response = await fetch(...request);

@@ -30,6 +30,9 @@ export type Entered<Value = Json | undefined> =
   | { readonly ok: true; readonly value: Value; readonly faults: ReadonlyMap<string, string> }
   | { readonly ok: false; readonly faults: ReadonlyMap<string, string> };
 
+/** The steps to each value that is sensitive, of which `*` is every item and every key. */
+export type Ways = readonly (readonly string[])[];
+
 export const ANY: FormObject = {};
 const MOST_OPEN = 4; // objects inside one another that are there before a person adds one
 
@@ -139,6 +142,46 @@ export function readJSON(text: string, id: string): Entered<Json> {
   } catch (error) {
     return { ok: false, faults: new Map([[id, notJSON(error)]]) };
   }
+}
+
+/** Remove what is sensitive from a document, or write something `instead`; undefined where nothing is left. So is a value in whose place something sensitive should be. */
+export function withoutSecrets(value: Json, ways: Ways, instead?: Json): Json | undefined {
+  if (ways.length === 0) return value;
+  const isList = Array.isArray(value);
+  if (isSecret(ways) || !(isList || isObject(value))) return instead;
+  const parts = Object.entries(value).flatMap(([step, one]: [string, Json]): [string, Json][] => {
+    const left = withoutSecrets(one, inside(ways, step), instead);
+    return left === undefined ? [] : [[step, left]];
+  });
+  return isList ? parts.map(([, one]) => one) : Object.fromEntries(parts);
+}
+
+/** The same of what was typed. JSON that cannot be read might have it anywhere, so nothing of that is left. */
+export function draftWithoutSecrets(slot: Slot, ways: Ways): Slot {
+  if (slot === null || ways.length === 0) return slot;
+  if (isSecret(ways)) return null;
+  if ("json" in slot) {
+    const entered = readJSON(slot.json, "");
+    const left = entered.ok ? withoutSecrets(entered.value, ways) : undefined;
+    return left === undefined ? null : { json: pretty(left) };
+  }
+  if ("fields" in slot) {
+    const fields = Object.entries(slot.fields).flatMap(([name, one]): [string, Draft][] => {
+      const left = draftWithoutSecrets(one, inside(ways, name));
+      return left === null ? [] : [[name, left]];
+    });
+    return { fields: Object.fromEntries(fields), more: slot.more.map((one) => ({ ...one, of: draftWithoutSecrets(one.of, inside(ways, one.key)) })) };
+  }
+  if ("items" in slot) return { items: slot.items.map((one, at) => draftWithoutSecrets(one, inside(ways, String(at)))) };
+  return "branch" in slot ? { ...slot, of: draftWithoutSecrets(slot.of, ways) } : null;
+}
+
+function isSecret(ways: Ways): boolean {
+  return ways.some((way) => way.length === 0);
+}
+
+function inside(ways: Ways, step: string): Ways {
+  return ways.filter(([first]) => first === step || first === "*").map((way) => way.slice(1));
 }
 
 /** What several forms have together: nothing, where one of them has a fault. */

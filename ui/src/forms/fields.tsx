@@ -119,7 +119,7 @@ function Text(props: Shown & { readonly slot: Slot }) {
   if (!isPlain(text)) {
     return (
       <div className="row">
-        <output id={props.id} className="hides" aria-label={props.title} aria-describedby={`${props.id}__hides`}>{isSecret ? "••••" : shownLines(text)}</output>
+        <output id={props.id} className="hides" aria-label={props.title} aria-describedby={`${props.id}__hides`}>{isSecret ? texts.hidden : shownLines(text)}</output>
         <button type="button" disabled={disabled} onClick={() => { set({ json: pretty(text) }); }}>{texts.form.asJSON}</button>
         <button type="button" className="plain muted" disabled={disabled} onClick={() => { set(null); }}>{texts.unset}</button>
         <p className="help" id={`${props.id}__hides`}>{texts.form.hides}</p>

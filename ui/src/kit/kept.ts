@@ -5,10 +5,13 @@ import { received } from "./exact";
 
 const MOST_CHARACTERS = 200_000;
 
-/** As `useState`, of a value that is kept under a key as long as it differs from `empty`. */
-export function useKept<Value>(key: string, empty: Value): [Value, (value: Value) => void] {
+/** As `useState`, of a value of which `part` is kept under a key as long as that differs from `empty`. */
+export function useKept<Value>(key: string, empty: Value, part: (value: Value) => Value = (value) => value): [Value, (value: Value) => void] {
   const [value, setValue] = useState(() => (kept(key) ?? empty) as Value);
-  useEffect(() => { keep(key, JSON.stringify(value) === JSON.stringify(empty) ? null : value); });
+  useEffect(() => {
+    const left = part(value);
+    keep(key, JSON.stringify(left) === JSON.stringify(empty) ? null : left);
+  });
   return [value, setValue];
 }
 

@@ -10,10 +10,10 @@ import { Field } from "../forms/fields";
 import { Shapes } from "../forms/shape";
 import { shown } from "../kit/escape";
 import { Banner, Tag } from "../kit/small";
-import { isObject, pretty, type Json } from "../kit/values";
+import { pretty, type Json } from "../kit/values";
 import { texts } from "../texts";
 import { behaviour } from "../tools/search";
-import { keepRequest, requestFor, requestOf } from "../tools/history";
+import { keepRequest, requestFor, requestOf, shareable } from "../tools/history";
 import { textOf, type Timeline } from "./timeline";
 
 type Said = "result" | "failed" | "not_run" | "again";
@@ -38,7 +38,7 @@ export function Unknown({ run, call, session, timeline, catalogue, again }: { ru
       if (said === "again" && tool?.payload !== undefined) {
         const before = requestOf(tool.id);
         const shapes = new Shapes(tool.payload.schema, catalogue.types);
-        keepRequest(tool.id, requestFor(shapes, isObject(given) ? given : {}, { ...before, session: session === "" ? before.session : { text: session } }, null));
+        keepRequest(tool, requestFor(shapes, shareable(tool, given ?? {}), { ...before, session: session === "" ? before.session : { text: session } }, null));
         go(addressOf("tools", [tool.id]));
       } else again();
     } catch (error) {

@@ -14,7 +14,7 @@ import { compact, isObject, pretty, type Json, type JsonObject } from "../kit/va
 import { wordsOf } from "../api/use";
 import { ResultPanel } from "../results/ResultPanel";
 import { texts } from "../texts";
-import { ARGUMENTS, asked, historyOf, keepRequest, remember, requestFor, requestOf, SESSION, type Asked, type Request } from "./history";
+import { ARGUMENTS, asked, historyOf, keepRequest, remember, requestFor, requestOf, SESSION, shareable, type Asked, type Request } from "./history";
 import { SameCall } from "./CodeTab";
 
 const JSONEditor = later(texts.call.json, () => import("../forms/JSONEditor"));
@@ -35,7 +35,7 @@ export function CallTab({ tool, payload, catalogue, chosen, choose }: { tool: To
   const made = useMemo(() => (chosen === "" ? undefined : historyOf(tool.id).find((one) => one.call.id === chosen)), [tool.id, chosen]);
   const [state, setState] = useState<State>({ call: made?.call, tookMs: made?.tookMs, issues: [], busy: false });
   const busy = useRef(false); // before the button is drawn again
-  useEffect(() => { keepRequest(tool.id, request); }, [tool.id, request]);
+  useEffect(() => { keepRequest(tool, request); }, [tool, request]);
 
   const { text } = request;
   const change = (part: Partial<Request>) => { setRequest({ ...request, ...part }); };
@@ -58,7 +58,7 @@ export function CallTab({ tool, payload, catalogue, chosen, choose }: { tool: To
     try {
       const made = await surface.call(tool.id, given, { trace: true, session: session === "" ? undefined : session });
       const tookMs = performance.now() - began;
-      remember(tool.id, { at: Date.now(), arguments: given, call: made, tookMs });
+      remember(tool, { at: Date.now(), arguments: given, call: made, tookMs });
       choose(made.id);
       next = { call: made, tookMs, issues: made.status === "error" ? (made.error.issues ?? []) : [], busy: false };
     } catch (error) {
@@ -109,7 +109,7 @@ export function CallTab({ tool, payload, catalogue, chosen, choose }: { tool: To
         {!state.busy && state.call === undefined && state.failed === undefined && <p className="muted">{texts.call.nothingYet}</p>}
         {!state.busy && state.call !== undefined && (
           <>
-            {made !== undefined && state.call.id === made.call.id && !(entered.ok && sameJson(made.arguments, entered.value.arguments)) && (
+            {made !== undefined && state.call.id === made.call.id && !(entered.ok && sameJson(made.arguments, shareable(tool, entered.value.arguments))) && (
               <p className="muted small">{texts.call.madeWith(new Date(made.at).toLocaleTimeString())} <code>{compact(made.arguments)}</code> <button type="button" onClick={() => { replace(replaced(made.arguments)); }}>{texts.call.takeThem}</button></p>
             )}
             <ResultPanel call={state.call} tookMs={state.tookMs ?? 0} next={following === undefined ? undefined : () => { page(following); }} />

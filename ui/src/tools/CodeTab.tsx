@@ -9,7 +9,7 @@ import { Copy } from "../kit/small";
 import { Segmented } from "../kit/segmented";
 import { compact, pretty, type JsonObject } from "../kit/values";
 import { texts } from "../texts";
-import { asked, requestOf, type Asked } from "./history";
+import { asked, requestOf, shareable, type Asked } from "./history";
 
 const LANGUAGES = ["shell", "Python", "TypeScript", "curl"] as const;
 type Language = (typeof LANGUAGES)[number];
@@ -23,12 +23,15 @@ export function CodeTab({ tool, payload, catalogue }: { tool: Tool; payload: Typ
 export function SameCall({ tool, asked }: { tool: Tool; asked: Entered<Asked> }) {
   const [index, setIndex] = useState(0);
   if (!asked.ok) return <><h3>{texts.same}</h3><Wrong faults={asked.faults} /></>;
-  const text = sameCall(LANGUAGES[index] ?? "shell", tool, asked.value.arguments, asked.value.session, address);
+  const { arguments: given, session } = asked.value;
+  const shared = shareable(tool, given, texts.hidden);
+  const text = sameCall(LANGUAGES[index] ?? "shell", tool, shared, session, address);
   return (
     <>
       <h3>{texts.same}</h3>
       <div className="row"><Segmented label={texts.same} choices={LANGUAGES} chosen={index} choose={setIndex} /><span className="grow" /><Copy what={texts.same} text={text} /></div>
       <pre className="same">{visibleLines(text)}</pre>
+      {compact(shared) !== compact(given) && <p className="help">{texts.sameHidden}</p>}
     </>
   );
 }
@@ -42,7 +45,7 @@ export function sameCall(language: Language, tool: Tool, document: JsonObject, s
     case "Python":
       return `import json\n\nresult = await runtime.call(\n    ${JSON.stringify(tool.id)},\n    json.loads(${compact(json)}),\n${session && `    meta=CallMeta(session_id=${compact(session)}),\n`})`;
     case "TypeScript":
-      return `const call = await fetch(${JSON.stringify(`${base}tools/${encodeURIComponent(tool.id)}/calls`)}, {\n  method: "POST",\n  headers: { "Content-Type": "application/json" },\n  body: JSON.stringify({ arguments: ${literal(document).replaceAll("\n", "\n  ")}${session && `, session: ${compact(session)}`} }),\n});`;
+      return `const call = await fetch(${JSON.stringify(`${base}tools/${encodeURIComponent(tool.id)}/calls`)}, {\n  method: "POST",\n  headers: { "Content-Type": "application/json", Authorization: \`Bearer \${token}\` },\n  body: JSON.stringify({ arguments: ${literal(document).replaceAll("\n", "\n  ")}${session && `, session: ${compact(session)}`} }),\n});`;
     case "curl":
       return `curl -H 'Content-Type: application/json' -H "Authorization: Bearer $TOKEN" \\\n  --data ${shellQuoted(compact({ arguments: document, ...(session && { session }) }))} \\\n  ${shellQuoted(`${base}tools/${encodeURIComponent(tool.id)}/calls`)}`;
   }

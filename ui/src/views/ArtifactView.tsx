@@ -21,11 +21,28 @@ export function ArtifactView({ artifact }: { artifact: Artifact }) {
       <div className="row">
         <h2 className="grow">{shown(artifact.kind)} <code className="muted">{shown(artifact.media_type)}</code></h2>
         <span className="muted small">{texts.results.bytes(artifact.size)}</span>
-        {artifact.uri !== undefined && <a href={surface.artifacts.url(artifact.uri)} download={artifact.kind}>{texts.views.download}</a>}
+        {artifact.uri !== undefined && <Download artifact={artifact} uri={artifact.uri} />}
       </div>
       {artifact.not_stored_reason !== undefined ? <Banner tone="waiting">{shownLines(artifact.not_stored_reason)}</Banner> : <Content artifact={artifact} />}
     </section>
   );
+}
+
+const REVOKED_AFTER_MS = 60_000; // by then the browser has begun to save it
+
+/** Saves the data: it is fetched with the token, which no link sends. */
+function Download({ artifact, uri }: { artifact: Artifact; uri: string }) {
+  const [failed, setFailed] = useState("");
+  const save = async () => {
+    const answer = await surface.artifacts.fetch(uri);
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([await answer.arrayBuffer()], { type: artifact.media_type }));
+    link.download = artifact.kind;
+    link.click();
+    window.setTimeout(() => { URL.revokeObjectURL(link.href); }, REVOKED_AFTER_MS);
+  };
+  const pressed = () => { save().then(() => { setFailed(""); }, (error: unknown) => { setFailed(wordsOfThrown(error)); }); };
+  return <>{failed !== "" && <span className="issue">{failed}</span>}<button type="button" onClick={pressed}>{texts.views.download}</button></>;
 }
 
 function Content({ artifact }: { artifact: Artifact }) {

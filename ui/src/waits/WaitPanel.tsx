@@ -1,11 +1,12 @@
 /** One wait, and its answer: the most careful thing on the page. */
 
 import { useRef, useState } from "react";
-import { Problem, surface, type Answered, type Catalogue, type Issue, type Suspension } from "../api/client";
+import { tokensOf } from "../../../toolgen/templates/typescript/forms";
+import { Problem, surface, type Answered, type Catalogue, type Issue, type Suspension, type Tool } from "../api/client";
 import { addressOf } from "../address";
 import { wordsOfThrown } from "../api/use";
 import { DocumentForm } from "../forms/DocumentForm";
-import { asSomething, faultsOf, read, type Entered } from "../forms/draft";
+import { asSomething, draftWithoutSecrets, faultsOf, read, type Entered } from "../forms/draft";
 import { draftFor, TextEntry, useKeptText, useShapes, Wrong, type Typed } from "../forms/form";
 import { shown, shownLines } from "../kit/escape";
 import { useKept } from "../kit/kept";
@@ -18,7 +19,8 @@ import { texts } from "../texts";
 
 export function WaitPanel({ wait, catalogue, isOpen, again }: { wait: Suspension; catalogue: Catalogue; isOpen: boolean; again: () => void }) {
   const tool = catalogue.tools.find((one) => one.id === wait.tool || one.name === wait.tool);
-  const [typed, setTyped] = useKept<Typed>(`answer ${wait.id}`, null);
+  const secrets = secretsOf(wait, tool);
+  const [typed, setTyped] = useKept<Typed>(`answer ${wait.id}`, null, (typed) => typed && secrets && { slot: draftWithoutSecrets(typed.slot, secrets.map(tokensOf)) });
   const reason = useKeptText(`reason ${wait.id}`, `${wait.id}-reason`);
   const [issues, setIssues] = useState<readonly Issue[]>([]);
   const [failed, setFailed] = useState("");
@@ -77,7 +79,7 @@ export function WaitPanel({ wait, catalogue, isOpen, again }: { wait: Suspension
         {wait.arguments !== undefined && <><h3>{isApproval ? texts.wait.exactly : texts.call.arguments}</h3><pre>{pretty(wait.arguments)}</pre></>}
         {wait.preview !== undefined && <><h3>{texts.wait.preview}</h3><p className="shown">{shownLines(wait.preview)}</p></>}
         {mayAnswer && schema !== undefined && (
-          <DocumentForm id={form} name={texts.wait.answer} shapes={shapes} draft={draft} entered={document} issues={isApproval ? below("/payload", issues) : issues} change={(slot) => { setTyped({ slot }); }} />
+          <DocumentForm id={form} name={texts.wait.answer} shapes={shapes} sensitive={secrets ?? []} draft={draft} entered={document} issues={isApproval ? below("/payload", issues) : issues} change={(slot) => { setTyped({ slot }); }} />
         )}
         {mayAnswer && isApproval && <TextEntry state={reason} name={texts.wait.reason} label={<>{texts.wait.reason} <span className="muted small">{texts.wait.reasonHelp}</span></>} />}
         {mayAnswer && <Wrong faults={faults} />}
@@ -110,6 +112,14 @@ export function payloadOf(schema: JsonObject | undefined): JsonObject | undefine
   const properties = schema?.["properties"];
   const payload = isObject(properties) ? properties["payload"] : undefined;
   return isObject(payload) ? { ...payload, ...(isObject(schema?.["$defs"]) ? { $defs: schema["$defs"] } : {}) } : undefined;
+}
+
+/** Pointers to what is sensitive in an answer; null where a call asks that may have sensitive values, and nothing says which. */
+function secretsOf(wait: Suspension, tool: Tool | undefined): readonly string[] | null {
+  if (tool === undefined) return wait.tool === undefined ? [] : null;
+  if (wait.kind === "confirmation") return tool.confirmation?.payload?.sensitive ?? [];
+  if (wait.kind === "pending") return tool.result?.sensitive ?? [];
+  return [tool.payload, tool.result].some((part) => part?.sensitive !== undefined) ? null : [];
 }
 
 function below(pointer: string, issues: readonly Issue[]): readonly Issue[] {
