@@ -2,15 +2,16 @@
 
 import { useEffect, useRef, useState, type ReactNode } from "react";
 import { addressOf, go, useAddress } from "./address";
-import { catalogue, Problem, surface } from "./api/client";
-import { useLoaded, wordsOf } from "./api/use";
+import { catalogue, Problem, surface, type Run } from "./api/client";
+import { useLoaded, usePages, wordsOf } from "./api/use";
 import { useKeys } from "./keys";
+import { shown } from "./kit/escape";
 import { Boundary, later } from "./kit/later";
 import { Banner, Skeleton } from "./kit/small";
 import { texts } from "./texts";
 import { ToolsPlace } from "./tools/ToolsPlace";
 
-const inMain = (shown: ReactNode) => <main id="main" className="main wide">{shown}</main>;
+const inMain = (drawn: ReactNode) => <main id="main" className="main wide">{drawn}</main>;
 const AgentsPlace = later(texts.places.agents, () => import("./agents/AgentsPlace"), inMain);
 const WaitsPlace = later(texts.places.waits, () => import("./waits/WaitsPlace"), inMain);
 const RunsPlace = later(texts.places.runs, () => import("./runs/RunsPlace"), inMain);
@@ -20,6 +21,8 @@ const PLACES = ["tools", "agents", "waits", "runs", "map"] as const;
 const THEMES = ["system", "light", "dark"] as const;
 type Theme = (typeof THEMES)[number];
 const EVERY_MS = 5_000;
+/** How many runs are looked through at once for calls of unknown outcome. */
+const LOOKED_THROUGH = 100;
 
 export function App() {
   const address = useAddress();
@@ -27,15 +30,19 @@ export function App() {
   const loaded = useLoaded("catalogue", catalogue);
   const agents = useLoaded("agents", () => surface.agents());
   const waits = useLoaded("waits", () => surface.suspensions.list(), EVERY_MS);
+  const lost = usePages<Run>("unknown", async (after) => {
+    const { runs: items, next } = await surface.runs.list({ after, status: "unknown", limit: LOOKED_THROUGH });
+    return { items, next };
+  }, EVERY_MS);
   const help = useRef<HTMLDialogElement>(null);
   useKeys({
     "?": () => { help.current?.showModal(); },
     ...Object.fromEntries(PLACES.map((place) => [`g ${place[0] ?? ""}`, () => { go(addressOf(place)); }])),
   });
   useKeys(place === "tools" ? {} : { j: () => { step(1); }, k: () => { step(-1); }, "/": searchTools });
-  useEffect(() => { document.title = `${address.parts[0] ?? address.place} · toolgen`; }, [address.parts, address.place]);
+  useEffect(() => { document.title = `${shown(address.parts[0] ?? address.place)} · toolgen`; }, [address.parts, address.place]);
   const failed = loaded.error ?? waits.error;
-  const waiting = waits.value?.suspensions.length ?? 0;
+  const waiting = (waits.value?.suspensions.length ?? 0) + (lost.value?.length ?? 0);
   return (
     <div className="app">
       <a className="skip" href="#main" onClick={(event) => { event.preventDefault(); document.querySelector<HTMLElement>("main")?.focus(); }}>{texts.frame.skip}</a>
@@ -57,8 +64,8 @@ export function App() {
       {loaded.value === undefined ? <><aside className="side"><Skeleton what={texts.frame.catalogue} rows={12} /></aside><main id="main" className="main" /></> : (
         <Boundary at={location.hash}>
           {place === "tools" && <ToolsPlace catalogue={loaded.value} address={address} />}
-          {place === "agents" && <AgentsPlace agents={agents.value ?? []} catalogue={loaded.value} address={address} />}
-          {place === "waits" && <WaitsPlace catalogue={loaded.value} address={address} waits={waits} />}
+          {place === "agents" && <AgentsPlace agents={agents.value ?? []} catalogue={loaded.value} address={address} waits={waits.value?.suspensions ?? []} lost={lost.value ?? []} />}
+          {place === "waits" && <WaitsPlace catalogue={loaded.value} address={address} waits={waits} lost={lost} newest={LOOKED_THROUGH * lost.pages} />}
           {place === "runs" && <RunsPlace catalogue={loaded.value} address={address} />}
           {place === "map" && <MapPlace agents={agents.value ?? []} catalogue={loaded.value} />}
         </Boundary>

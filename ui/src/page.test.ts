@@ -8,9 +8,11 @@ import { limitWords, typeWords } from "./forms/schema";
 import { branchOf } from "./forms/validator";
 import { duration } from "./kit/time";
 import { order, type JsonObject } from "./kit/values";
+import { visibleLines } from "./kit/escape";
+import { outcomeOf } from "./runs/outcome";
 import { added, EMPTY } from "./runs/timeline";
 import { sameCall, shellQuoted } from "./tools/CodeTab";
-import { behaviour, indexOf, search } from "./tools/search";
+import { behaviour, destroys, indexOf, search } from "./tools/search";
 import { chartOf } from "./views/chart";
 import { pictureOf } from "./views/ImageView";
 import { harmless } from "./views/MarkdownView";
@@ -35,7 +37,11 @@ describe("search", () => {
     expect(rows).toEqual([{ tool }, { tool: other }]);
     expect(search(indexOf([tool]), "lamp", "")).toEqual([]);
   });
-  it("says what a call does", () => { expect(behaviour(tool)[0]).toEqual(["destroys", "bad"]); });
+  it("says what a call does, and destroys only what the author says", () => {
+    expect(behaviour(tool)[0]).toEqual(["destroys", "bad"]);
+    expect(behaviour({ ...tool, assumed_destructive: true })[0]).toEqual(["effects not declared", "waiting"]);
+    expect([destroys(tool), destroys({ ...tool, assumed_destructive: true }), destroys({ ...tool, annotations: { destructiveHint: true, readOnlyHint: true } })]).toEqual([true, false, false]);
+  });
 });
 
 describe("schemas", () => {
@@ -106,6 +112,14 @@ describe("issues", () => {
 
 describe("source texts", () => {
   it("quote what a shell would run", () => { expect(shellQuoted("it's $(rm)")).toBe(`'it'\\''s $(rm)'`); });
+  it("hide nothing, and are the text that is copied", () => {
+    expect(shellQuoted("a\u202e'\\")).toBe(String.raw`$'a\342\200\256\'\\'`);
+    for (const language of ["shell", "Python", "TypeScript", "curl"] as const) {
+      const text = sameCall(language, { ...tool, id: "a.b.\u202e; rm" }, { a: "\u202e" }, "\u2066", "http://127.0.0.1/");
+      expect(visibleLines(text)).toBe(text);
+      expect(text).not.toContain("call a.b.");
+    }
+  });
   it("quote documents in each language", () => {
     const text = sameCall("Python", tool, { a: '"""\n' }, "s", "http://127.0.0.1/");
     expect(text).toContain(String.raw`json.loads("{\"a\":\"\\\"\\\"\\\"\\n\"}")`);
@@ -134,6 +148,13 @@ describe("timeline", () => {
   it("puts an event without a time behind the one before", () => {
     const events = [{ type: "run_started", seq: 1, time: 5 }, { type: "plan_retry", seq: 2, time: 7 }, { type: "run_completed", seq: 3, status: "canceled" }];
     expect(events.reduce<typeof EMPTY>((line, event) => added(line, event as RuntimeEvent), EMPTY).lines.map((line) => line.at)).toEqual([0, 2, 2]);
+  });
+  it("is green only where every outcome is known", () => {
+    const run = (status: string) => [{ type: "tool_start", seq: 1, time: 1, tool_call_id: "c", name: "completed" }, { type: "tool_end", seq: 2, time: 2, tool_call_id: "c", status }, { type: "run_completed", seq: 3, time: 3, status: "completed" }].reduce<typeof EMPTY>((line, event) => added(line, event as unknown as RuntimeEvent), EMPTY);
+    expect(run("unknown").lines.map(({ what, isName, tone }) => [what, isName, tone])).toEqual([["completed", true, "bad"], ["completed", false, ""]]);
+    expect(run("ok").lines.map((line) => line.tone)).toEqual(["good", "good"]);
+    const outcomes = [{}, { unknown_calls: ["c"] }, { call_status: "error" }, { call_status: "unknown" }, { call_status: "suspended" }, { error: "damaged" }].map((facts) => outcomeOf({ id: "r", kind: "call", status: "completed", ...facts }));
+    expect(outcomes).toEqual([["completed", "good"], ["unknown", "bad"], ["error", "bad"], ["resolved", ""], ["suspended", "waiting"], ["completed", "bad"]]);
   });
   it("says durations in two units at most", () => { expect([0.0295, 59, 601_200].map(duration)).toEqual(["30 ms", "59 s", "6 d 23 h"]); });
 });

@@ -13,7 +13,7 @@ from toolgen.agents import agents_of
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import Runtime
 
-from .browser import Explorer, exploring
+from .browser import Explorer, exploring, exploring_home
 
 pytestmark = pytest.mark.costly(whole=True)
 
@@ -53,8 +53,17 @@ async def test_a_person_says_what_became_of_a_call_or_tries_it_again(tmp_path: P
     async with runtime, exploring(runtime) as shown:
         page = shown.page
         ran, failed, not_run, again = [await lose(runtime, shop, f"s-{number}") for number in range(4)]
+        await shown.open("#/runs")
+        await expect(
+            page.get_by_role("navigation", name="Runs").get_by_role("img", name="unknown")
+        ).to_have_count(4)
+        await expect(page.locator(".list .dot.good")).to_have_count(0)
+        await shown.open(f"#/agents/{AGENT}")
+        sessions = page.get_by_role("navigation", name="Sessions")
+        await expect(sessions.get_by_role("img", name="May have run")).to_have_count(4)
+        await expect(page.get_by_label("4 wait")).to_be_visible()
         await shown.open("#/waits")
-        await page.get_by_role("link", name="A word: may have run").click()
+        await page.get_by_role("link", name="Unknown outcomes").click()
         await expect(page.get_by_role("row")).to_have_count(5)
         await page.get_by_role("row").nth(4).get_by_role("link").click()
         await expect(page.get_by_role("heading", level=1)).to_have_text(AGENT)
@@ -62,7 +71,7 @@ async def test_a_person_says_what_became_of_a_call_or_tries_it_again(tmp_path: P
         panel = await asked(shown, ran, "It ran, and has a result")
         await panel.get_by_label("The result as JSON").fill("7")
         await panel.get_by_role("button", name="Keep this").click()
-        await expect(panel.get_by_text("The answer does not fit")).to_be_visible()
+        await expect(panel.get_by_text("Invalid answer: this is no result of hold")).to_be_visible()
         await panel.get_by_label("The result as JSON").fill('"held by the other system"')
         await panel.get_by_role("button", name="Keep this").click()
         answer = await resolved(page, runtime, ran)
@@ -109,6 +118,21 @@ async def test_a_call_that_was_lost_long_ago_is_found(tmp_path: Path) -> None:
         await shown.open("#/runs")
         await page.get_by_role("button", name="Older").click()
         await expect(page.get_by_role("link", name="hold")).to_be_visible()
+
+
+async def test_the_map_draws_the_design(tmp_path: Path) -> None:
+    async with exploring_home(tmp_path) as shown:
+        page = shown.page
+        await shown.open("#/map")
+        await expect(page.get_by_text("bound to 3 services.")).to_be_visible()
+        services = page.get_by_role("region", name="Services")
+        await expect(services.get_by_text("list_devices for list_devices")).to_be_visible()
+        agents = page.get_by_role("region", name="Agents")
+        await expect(agents.get_by_text("answers diagnose")).to_be_visible()
+        kinds = await page.locator(".links > path").evaluate_all(
+            "paths => paths.map(path => path.classList[0])"
+        )
+        assert {*kinds} == {"uses", "answers", "bound"}
 
 
 async def test_the_map_draws_who_uses_and_answers_what(tmp_path: Path) -> None:

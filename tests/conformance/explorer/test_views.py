@@ -66,7 +66,7 @@ async def test_each_artifact_is_drawn_by_its_view_and_nothing_of_it_runs() -> No
     async with runtime, exploring(runtime) as shown:
         page = shown.page
         await shown.open("#/tools/art.views.draw")
-        await page.get_by_role("button", name="Draw", exact=True).click()
+        await page.get_by_role("button", name="Call", exact=True).click()
         line, bar, table, markdown, image, other = [
             page.get_by_role("region", name=f"artifact {kind}") for kind in DATA
         ]

@@ -73,7 +73,7 @@ export function Conversation({ agent, session, catalogue, again }: { agent: stri
         <form onSubmit={(event) => { event.preventDefault(); void send(); }}>
           {session === "" && <TextEntry state={named} label={texts.call.as} name={texts.call.as} isOptional><p className="help">{texts.newSessionHelp}</p></TextEntry>}
           <div className="row">
-            <div className="grow"><TextEntry state={text} name={texts.talk.message(agent)} placeholder={texts.talk.message(agent)} /></div>
+            <div className="grow"><TextEntry state={text} name={texts.talk.message(shown(agent))} placeholder={texts.talk.message(shown(agent))} /></div>
             <button className="primary" disabled={isBlank || faults.size > 0}>{texts.talk.send}</button>
           </div>
           <Wrong faults={faults} />

@@ -33,6 +33,8 @@ export interface Tool {
   readonly tags?: readonly string[];
   readonly agent?: string;
   readonly annotations?: { readonly readOnlyHint?: boolean; readonly destructiveHint?: boolean; readonly idempotentHint?: boolean };
+  /** Nobody said whether it destroys something: the hint is a default. */
+  readonly assumed_destructive?: boolean;
   readonly payload?: TypedSchema;
   readonly result?: TypedSchema;
   readonly artifacts?: readonly (TypedSchema & { readonly kind: string; readonly view?: string })[];

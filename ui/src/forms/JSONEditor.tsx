@@ -9,6 +9,7 @@ import { useEffect, useRef } from "react";
 import { flushSync } from "react-dom";
 import { tokensOf } from "../../../toolgen/templates/typescript/forms";
 import type { Issue } from "../api/client";
+import { shown } from "../kit/escape";
 
 export default function JSONEditor({ label, text, issues, change, run }: {
   label: string;
@@ -55,7 +56,7 @@ export default function JSONEditor({ label, text, issues, change, run }: {
   useEffect(() => {
     const editor = view.current;
     if (editor === null) return;
-    const found = issues.map((issue): Diagnostic => ({ ...placeOf(editor.state.doc.toString(), issue.pointer), severity: "error", message: issue.message }));
+    const found = issues.map((issue): Diagnostic => ({ ...placeOf(editor.state.doc.toString(), issue.pointer), severity: "error", message: shown(issue.message) }));
     editor.dispatch(setDiagnostics(editor.state, found));
   }, [issues]);
   return <div ref={place} className="editor" />;

@@ -4,7 +4,7 @@ import { isExact, parsed, received } from "../kit/exact";
 import { keep, kept } from "../kit/kept";
 import { compact, pretty, type JsonObject } from "../kit/values";
 import { draftOf, read, startOf, type Slot } from "./draft";
-import { Shapes } from "./shape";
+import { Shapes, titlesOf } from "./shape";
 
 const shapesOf = (properties: JsonObject, required: readonly string[] = []) => new Shapes({ type: "object", properties, required });
 const fields = (own: Readonly<Record<string, NonNullable<Slot>>>): Slot => ({ fields: own, more: [] });
@@ -50,6 +50,17 @@ describe("JSON of the server", () => {
     expect(compact(arguments_)).toBe('{"amount":12345678901234567890,"share":0.10000000000000000555,"count":1.5}');
     const shapes = shapesOf({ amount: { type: "integer" } });
     expect(valueOf(shapes, draftOf(shapes, shapes.root, { amount: arguments_["amount"] ?? null }))).toEqual([["f/amount", expect.stringContaining("12345678901234567890 cannot be sent")]]);
+  });
+});
+
+describe("a choice", () => {
+  it("shows the value that is sent, and no title alone", () => {
+    const titled = new Shapes({}).of({ oneOf: [{ const: "wipe", title: "Look" }, { const: "look", title: "look" }, { const: "1" }, { const: 1, title: "1" }] });
+    expect(titled.kind === "choice" && titled.choices.map((one) => one.title)).toEqual(['"wipe": Look', '"look"', '"1"', "1"]);
+  });
+  it("among branches has titles that differ", () => {
+    expect(new Set(titlesOf(["A", "A", "A (2)", "1. A"].map((title) => ({ title })))).size).toBe(4);
+    expect(titlesOf([{ title: "A" }, { title: "B" }])).toEqual(["A", "B"]);
   });
 });
 

@@ -6,11 +6,11 @@ import { isPlain, shown, shownLines, visibleSource } from "../kit/escape";
 import { Segmented } from "../kit/segmented";
 import { Tag } from "../kit/small";
 import { parsed } from "../kit/exact";
-import { pretty } from "../kit/values";
+import { compact, pretty } from "../kit/values";
 import { texts } from "../texts";
 import { ANY, constantOf, draftOf, idOf, indexOf, property, shownOf, startOf, type Slot } from "./draft";
 import { limitWords } from "./schema";
-import { titlesOf, type Shape, type Shapes } from "./shape";
+import { titlesOf, type Property, type Shape, type Shapes } from "./shape";
 
 const SIDE_BY_SIDE = 4; // choices, and characters of them in all
 const CHARACTERS = 48;
@@ -40,13 +40,16 @@ export function Field({ label, name, placeholder, children, ...place }: Place & 
   const fault = faults.get(id);
   const own = issues.filter((issue) => !isInside(shape, slot, issue));
   const isInput = slot === null || !("none" in slot) ? shape.kind === "text" || shape.kind === "number" || shape.kind === "json" || (slot !== null && "json" in slot) : false;
-  const help = [shape.schema["description"], ...limitWords(shape.schema), ...(isRequired || shape.schema["default"] === undefined ? [] : [texts.form.without(pretty(shape.schema["default"]))])];
-  const words = help.filter((one): one is string => typeof one === "string" && one !== "").map(shown).join(" · ");
+  const { description, default: other } = shape.schema;
+  const words = typeof description === "string" ? shownLines(description) : "";
+  const limits = [...limitWords(shape.schema).map(shown), ...(isRequired || other === undefined ? [] : [texts.form.without(compact(other))])];
   const heading = <>{label}{!isRequired && <span className="muted small"> {texts.optional}</span>}</>;
   return (
     <div className="field" data-kind={slot !== null && "json" in slot ? "json" : shape.kind} data-id={id}>
       {label !== undefined && (isInput ? <label className="label" htmlFor={id}>{heading}</label> : <div className="label">{heading}</div>)}
-      {label !== undefined && words !== "" && <p className="help" id={`${id}__description`}>{words}</p>}
+      {label !== undefined && words + limits.join("") !== "" && (
+        <div className="help" id={`${id}__description`}>{words !== "" && <p className="shown">{words}</p>}{limits.map((limit) => <span key={limit} className="limit">{limit}</span>)}</div>
+      )}
       {children}
       <Control {...place} slot={slot} shape={shape} title={name ?? (typeof label === "string" ? label : titleOf(shape))} isLabelled={label !== undefined} placeholder={placeholder ?? exampleOf(shape)} />
       <div id={`${id}__issues`}>
@@ -165,7 +168,7 @@ function Choice({ shape, slot, set, ...props }: Shown & { readonly shape: Extrac
   return (
     <select {...attributesOf(props)} aria-label={props.title} value={chosen} onChange={(event) => { choose(Number(event.target.value)); }}>
       <option value={-1}>{texts.unset}</option>
-      {titles.map((one, at) => <option key={at} value={at}>{one}</option>)}
+      {titles.map((one, at) => <option key={at} value={at}>{one.replaceAll(/ (?= )|^ | $/g, "\\u0020")}</option>)}
     </select>
   );
 }
@@ -190,7 +193,7 @@ function Fields({ shape, slot, set, ...place }: Shown & { readonly shape: Extrac
       <legend className="hidden-text">{place.title}</legend>
       {shape.properties.map((one) => (
         <Field key={one.name} {...inside(place, one.name)} schema={one.schema} slot={property(slot, one)} set={(inner) => { setField(one.name, inner); }}
-          id={idOf.property(id, one.name)} isRequired={one.isRequired} label={labelOf(shapes, one.schema, one.name)} />
+          id={idOf.property(id, one.name)} isRequired={one.isRequired} {...labelsOf(shapes, shape.properties, one)} />
       ))}
       {more.map((one, at) => (
         <Field key={at} {...inside(place, one.key, "*")} schema={shape.others ?? ANY} slot={one.of} set={(inner) => { changed(at, { of: inner }); }} id={idOf.entry(id, at)} isRequired name={shown(one.key)}>
@@ -242,9 +245,12 @@ function Union({ shape, slot, set, placeholder: _, ...place }: Shown & { readonl
   );
 }
 
-function labelOf(shapes: Shapes, schema: FormObject, name: string): string {
-  const { title } = shapes.of(schema).schema;
-  return shown(typeof title === "string" ? title : name);
+/** What a property is called: its title, with its name where another one could be meant. */
+function labelsOf(shapes: Shapes, properties: readonly Property[], { name, schema }: Property): { readonly label: ReactNode; readonly name: string } {
+  const calledOf = (one: Property) => { const { title } = shapes.of(one.schema).schema; return typeof title === "string" ? title : one.name; };
+  const title = calledOf({ name, schema, isRequired: false });
+  const isOther = properties.some((one) => one.name !== name && (one.name === title || calledOf(one) === title));
+  return isOther && title !== name ? { label: <>{shown(title)} <code>{shown(name)}</code></>, name: `${shown(title)} ${shown(name)}` } : { label: shown(title), name: shown(title) };
 }
 
 /** What a field inside another one shares with it, at a step that a secret may call `*`. */

@@ -3,7 +3,7 @@
 import { branchesOf, resolved, type FormObject } from "../../../toolgen/templates/typescript/forms";
 import { alone, entries, isList, isRequired, modern, without } from "../../../toolgen/templates/typescript/schemas";
 import { isObject, type Json, type JsonObject } from "../kit/values";
-import { branchTitle } from "./schema";
+import { branchTitle, text } from "./schema";
 
 export interface Property { readonly name: string; readonly schema: FormObject; readonly isRequired: boolean }
 export type Kind =
@@ -44,7 +44,7 @@ function shapeOf(given: FormObject, root: FormObject, steps = 0): Shape {
   if (isList(values)) return shape(choiceOf(values));
   const branches = ownBranches(own, root);
   if (branches.length > 0) {
-    if (branches.every((branch) => "const" in branch)) return shape(choiceOf(branches.map((branch) => branch["const"] ?? null), titlesOf(branches)));
+    if (branches.every((branch) => "const" in branch)) return shape(choiceOf(branches.map((branch) => branch["const"] ?? null), branches.map(branchTitle)));
     const others = branches.filter((branch) => branch["type"] !== "null" && branch["const"] !== null);
     const isNullable = others.length < branches.length;
     const [only] = others;
@@ -98,10 +98,17 @@ function union(left: FormObject, right: FormObject): FormObject {
 /** Titles that differ, so that a person sees what is chosen. */
 export function titlesOf(branches: readonly FormObject[]): readonly string[] {
   const titles = branches.map(branchTitle);
-  return titles.map((title, at) => (titles.indexOf(title) === at ? title : `${title} (${at + 1})`));
+  return new Set(titles).size === titles.length ? titles : titles.map((title, at) => `${at + 1}. ${title}`);
 }
 
-function choiceOf(values: readonly Json[], titles: readonly string[] = values.map((value) => (typeof value === "string" ? value : JSON.stringify(value)))): Kind {
-  const isTold = new Set(titles).size === values.length; // the text "1" and the number 1 are not
-  return { kind: "choice", choices: values.map((value, at) => ({ title: isTold ? (titles[at] ?? "") : JSON.stringify(value), value })) };
+/** A choice shows the values themselves: a title alone may say something else. */
+function choiceOf(values: readonly Json[], titles: readonly string[] = []): Kind {
+  const texts = values.map(text);
+  const isTold = new Set(texts).size === values.length; // the text "1" and the number 1 are not
+  const choices = values.map((value, at) => {
+    const own = isTold ? (texts[at] ?? "") : JSON.stringify(value);
+    const title = titles[at];
+    return { title: title === undefined || title === texts[at] ? own : `${own}: ${title}`, value };
+  });
+  return { kind: "choice", choices };
 }

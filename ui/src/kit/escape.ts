@@ -32,7 +32,12 @@ export function isPlain(text: string): boolean {
   return !HIDDEN.test(text.replaceAll(/[\n\t]/g, ""));
 }
 
-/** JSON that somebody types, or Markdown: tabs and line breaks stay, and what else hides is an escape. */
+/** JSON that somebody types: tabs and line breaks stay, and what else hides is an escape. */
 export function visibleSource(text: string): string {
   return text.split(/(\n|\t)/).map((part) => (part === "\t" || part === "\n" ? part : visible(part))).join("");
+}
+
+/** A text of Markdown, of which no other one looks like it but for tabs and line breaks, which are only space there. */
+export function shownSource(text: string): string {
+  return visibleSource(text.replaceAll("\\", "\\\\"));
 }

@@ -2,6 +2,7 @@
 
 import { Component, useEffect, useState, type ComponentType, type ReactNode } from "react";
 import { texts } from "../texts";
+import { shown as escaped } from "./escape";
 import { Banner, Skeleton } from "./small";
 
 const AGAIN_MS = 3_000;
@@ -48,6 +49,6 @@ export class Boundary extends Component<BoundaryProps, { failed: string | null }
   }
 
   override render(): ReactNode {
-    return this.state.failed === null ? this.props.children : <Banner tone="bad">{texts.notDrawn(this.state.failed)}</Banner>;
+    return this.state.failed === null ? this.props.children : <Banner tone="bad">{texts.notDrawn(escaped(this.state.failed))}</Banner>;
   }
 }

@@ -2,6 +2,7 @@
 
 import { useState, type ReactNode } from "react";
 import { texts } from "../texts";
+import { shown } from "./escape";
 
 export type Tone = "" | "good" | "waiting" | "bad" | "planning";
 
@@ -11,6 +12,11 @@ export function Tag({ tone = "", children }: { tone?: Tone; children: ReactNode 
 
 export function Dot({ tone, says }: { tone: Tone; says: string }) {
   return <span className={`dot ${tone}`} role="img" aria-label={says} title={says} />;
+}
+
+/** A text that somebody else chose, or that there is none: no text looks like that. */
+export function Known({ text, none = "–" }: { text: string | undefined; none?: string }) {
+  return text === undefined || text === "" ? <span className="muted">{none}</span> : <code>{shown(text)}</code>;
 }
 
 export function Banner({ tone = "", children }: { tone?: Tone; children: ReactNode }) {

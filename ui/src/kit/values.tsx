@@ -12,6 +12,14 @@ export function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !isRaw(value);
 }
 
+/** Whether something in a document is what the server writes in the place of a sensitive value. */
+export function hidesIn(value: Json): boolean {
+  if (Array.isArray(value)) return (value as readonly Json[]).some(hidesIn);
+  if (!isObject(value)) return false;
+  const parts = Object.entries(value);
+  return parts.every(([key, one]) => key === "sensitive" && one === true) ? parts.length === 1 : parts.some(([, one]) => hidesIn(one));
+}
+
 /** A value as JSON on several lines, in which nothing hides; it is JSON of the same value. */
 export function pretty(value: Json): string {
   return visibleLines(JSON.stringify(value, null, 2));
@@ -22,13 +30,25 @@ export function compact(value: Json): string {
   return visible(JSON.stringify(value));
 }
 
+/** A value as text: a text as it is, but where it reads as another value, or as none. */
 function short(value: Json): string {
-  return typeof value === "string" ? shownLines(value) : compact(value);
+  return typeof value === "string" && !readsAsOther(value) ? shownLines(value) : compact(value);
 }
+
+function readsAsOther(text: string): boolean {
+  if (text.trim() === "" || text === NONE) return true;
+  try {
+    return !text.includes("\n") && JSON.parse(text) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+const NONE = "–";
 
 /** A value in a cell: nested ones are opened in place. */
 function Cell({ value }: { value: Json | undefined }) {
-  if (value === undefined) return <span className="muted">–</span>;
+  if (value === undefined) return <span className="muted">{NONE}</span>;
   if (typeof value !== "object" || value === null || isRaw(value)) return <span className="shown">{short(value)}</span>;
   const text = compact(value);
   if (text.length <= 60) return <code>{text}</code>;

@@ -24,7 +24,7 @@ export default function MapPlace({ agents, catalogue }: { agents: readonly Agent
   const node = (id: string) => ({ "data-node": id, onPointerEnter: () => { light(id); }, onPointerLeave: () => { light(""); }, onFocus: () => { light(id); }, onBlur: () => { light(""); } });
   return (
     <main id="main" className="main wide" tabIndex={-1}>
-      <h1>{catalogue.catalog.design}</h1>
+      <h1>{shown(catalogue.catalog.design)}</h1>
       <p className="muted">{texts.design.counts(agents.length, catalogue.tools.length, toolsets.size, services.length)}</p>
       <p className="muted small legend">{texts.map}</p>
       <div className="columns map" ref={frame}>
@@ -35,8 +35,8 @@ export default function MapPlace({ agents, catalogue }: { agents: readonly Agent
             <div key={agent.id} className="panel" {...node(`agent ${agent.id}`)}>
               <a href={addressOf("agents", [agent.id])}><strong>{shown(agent.id)}</strong></a>
               <ul className="small">
-                {used(agent.tools.map((name) => ids.get(name) ?? name)).map(([toolset, count]) => <li key={toolset}>uses {count} of <code>{toolset}</code></li>)}
-                {catalogue.tools.filter((tool) => tool.agent === agent.id).map((tool) => <li key={tool.id}>answers <a href={addressOf("tools", [tool.id])}>{tool.name}</a></li>)}
+                {used(agent.tools.map((name) => ids.get(name) ?? name)).map(([toolset, count]) => <li key={toolset}>uses {count} of <code>{shown(toolset)}</code></li>)}
+                {catalogue.tools.filter((tool) => tool.agent === agent.id).map((tool) => <li key={tool.id}>answers <a href={addressOf("tools", [tool.id])}>{shown(tool.name)}</a></li>)}
               </ul>
             </div>
           ))}
@@ -44,7 +44,7 @@ export default function MapPlace({ agents, catalogue }: { agents: readonly Agent
         <section aria-label={texts.design.toolsets}><h3>{texts.design.toolsets}</h3>
           {[...toolsets].map(([id, tools]) => (
             <div key={id} className="panel" {...node(`toolset ${id}`)}>
-              <strong>{id}</strong>
+              <strong>{shown(id)}</strong>
               {tools.map((tool) => {
                 const [word, tone] = behaviour(tool)[0] ?? ["", ""];
                 return <a key={tool.id} className="list-item" href={addressOf("tools", [tool.id])}><span>{shown(tool.title ?? tool.name)}</span><Dot tone={tone === "good" ? "" : tone} says={word} /></a>;
@@ -55,8 +55,8 @@ export default function MapPlace({ agents, catalogue }: { agents: readonly Agent
         <section aria-label={texts.design.services}><h3>{texts.design.services}</h3>
           {services.length === 0 && <p className="muted">{texts.design.unbound}</p>}
           {services.map((service) => (
-            <div key={service} className="panel" {...node(`service ${service}`)}><strong>{service}</strong>
-              <ul className="small">{catalogue.tools.filter((tool) => tool.bind_to?.service === service).map((tool) => <li key={tool.id}><code>{tool.bind_to?.method}</code> for <a href={addressOf("tools", [tool.id])}>{tool.name}</a></li>)}</ul>
+            <div key={service} className="panel" {...node(`service ${service}`)}><strong>{shown(service)}</strong>
+              <ul className="small">{catalogue.tools.filter((tool) => tool.bind_to?.service === service).map((tool) => <li key={tool.id}><code>{shown(tool.bind_to?.method ?? "")}</code> for <a href={addressOf("tools", [tool.id])}>{shown(tool.name)}</a></li>)}</ul>
             </div>
           ))}
         </section>

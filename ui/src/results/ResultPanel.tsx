@@ -6,7 +6,7 @@ import { Bars } from "../kit/bars";
 import { shown, shownLines } from "../kit/escape";
 import { Banner, Copy, Tag, type Tone } from "../kit/small";
 import { Tabs } from "../kit/tabs";
-import { pretty, Tree, ValueTable, type Json } from "../kit/values";
+import { hidesIn, pretty, Tree, ValueTable, type Json } from "../kit/values";
 import { addressOf } from "../address";
 import { texts } from "../texts";
 import { ArtifactView } from "../views/ArtifactView";
@@ -53,7 +53,7 @@ export function ResultPanel({ call, tookMs, next }: { call: AnyCall; tookMs: num
 function Value({ shown, value, bytes }: { shown: Shown; value: Json; bytes: number }) {
   if (shown === "table") return <ValueTable value={value} />;
   if (shown === "tree") return <Tree value={value} />;
-  return <><pre>{pretty(value)}</pre><p className="muted small">{texts.results.read(bytes)}</p></>;
+  return <><pre>{pretty(value)}</pre><p className="muted small">{texts.results.read(bytes)} {hidesIn(value) && texts.results.hidden}</p></>;
 }
 
 function Failed({ call }: { call: AnyCall }) {
@@ -65,7 +65,7 @@ function Failed({ call }: { call: AnyCall }) {
       <strong>{shown(error.code ?? call.status)}</strong> {shownLines(error.message)}
       {(error.issues ?? []).length > 0 && <ul>{error.issues?.map((issue) => <li key={`${issue.path} ${issue.constraint}`}><code>{shown(issue.path)}</code> {shown(issue.message)}</li>)}</ul>}
       {details !== undefined && <ValueTable value={details} />}
-      {error.correlation_id !== undefined && <p className="small">{texts.results.correlation} <code>{error.correlation_id}</code></p>}
+      {error.correlation_id !== undefined && <p className="small">{texts.results.correlation} <code>{shown(error.correlation_id)}</code></p>}
     </Banner>
   );
 }

@@ -6,14 +6,14 @@ import { Problem, surface, type Catalogue, type Run } from "../api/client";
 import { useLoaded, usePages, wordsOf, wordsOfThrown } from "../api/use";
 import { ArtifactView } from "../views/ArtifactView";
 import { shown, shownLines } from "../kit/escape";
-import { Banner, Dot, Skeleton, Tag, type Tone } from "../kit/small";
+import { Banner, Dot, Skeleton, Tag } from "../kit/small";
 import { ValueTable } from "../kit/values";
 import { texts } from "../texts";
+import { outcomeOf, STATUSES } from "./outcome";
 import { TimelineView } from "./TimelineView";
 import { Unknown } from "./Unknown";
 import { useRun } from "./useRun";
 
-const STATUSES: Readonly<Record<Run["status"], Tone>> = { running: "planning", waiting: "waiting", completed: "good", failed: "bad", canceled: "" };
 const EVERY_MS = 5_000;
 
 export default function RunsPlace({ catalogue, address }: { catalogue: Catalogue; address: Address }) {
@@ -32,13 +32,13 @@ export default function RunsPlace({ catalogue, address }: { catalogue: Catalogue
             {[...Object.keys(STATUSES), "unknown"].map((name) => <option key={name}>{name}</option>)}
           </select>
         </div>
-        {runs.error instanceof Problem && <p className="pad muted">{runs.error.message}</p>}
+        {runs.error instanceof Problem && <p className="pad muted">{wordsOf(runs.error)}</p>}
         {runs.value === undefined && runs.error === undefined && <Skeleton what={texts.places.runs} />}
         {runs.value?.length === 0 && <p className="pad muted">{status === "unknown" ? texts.unknown.none : texts.run.none}</p>}
         <nav className="list" aria-label={texts.places.runs}>
           {(runs.value ?? []).map((run) => (
             <a key={run.id} className="list-item" href={addressOf("runs", [run.id], address.query)} aria-current={run.id === id ? "page" : undefined}>
-              <span title={shown(run.id)}>{shown(run.parent_run_id === undefined ? (run.message ?? run.tool ?? run.agent ?? run.id) : `↳ ${run.agent ?? run.id}`)}</span><Dot tone={STATUSES[run.status]} says={run.status} />
+              <span title={shown(run.id)}>{shown(run.parent_run_id === undefined ? (run.message ?? run.tool ?? run.agent ?? run.id) : `↳ ${run.agent ?? run.id}`)}</span><RunDot run={run} />
             </a>
           ))}
           {runs.older !== undefined && <button type="button" className="plain" onClick={runs.older}>{texts.older}</button>}
@@ -47,6 +47,17 @@ export default function RunsPlace({ catalogue, address }: { catalogue: Catalogue
       <main id="main" className="main" tabIndex={-1}>{id === "" ? <p className="muted">{texts.run.choose}</p> : <RunPage key={id} id={id} catalogue={catalogue} />}</main>
     </>
   );
+}
+
+function RunDot({ run }: { run: Run }) {
+  const [says, tone] = outcomeOf(run);
+  return <Dot tone={tone} says={says} />;
+}
+
+/** The status of a run, and what is known of its calls where that is something else. */
+function RunTags({ run }: { run: Run }) {
+  const [word, tone] = outcomeOf(run);
+  return <><Tag tone={tone}>{word}</Tag>{word !== run.status && <Tag>{run.status}</Tag>}</>;
 }
 
 function RunPage({ id, catalogue }: { id: string; catalogue: Catalogue }) {
@@ -59,7 +70,7 @@ function RunPage({ id, catalogue }: { id: string; catalogue: Catalogue }) {
   const value = run.value;
   return (
     <>
-      <div className="row"><h1>{shown(value?.agent ?? value?.tool ?? texts.run.title)}</h1><code className="muted">{id}</code>{value !== undefined && <Tag tone={STATUSES[value.status]}>{value.status}</Tag>}{isLive && <Tag tone="planning">{texts.run.live}</Tag>}</div>
+      <div className="row"><h1>{shown(value?.agent ?? value?.tool ?? texts.run.title)}</h1><code className="muted">{shown(id)}</code>{value !== undefined && <RunTags run={value} />}{isLive && <Tag tone="planning">{texts.run.live}</Tag>}</div>
       <p className="muted">{texts.run.counts(timeline.calls, timeline.tokens)}{value?.session_id !== undefined && <> · {texts.run.session} <code>{shown(value.session_id)}</code></>}</p>
       {(broken || failed || run.error !== undefined) && <Banner tone="bad">{broken || failed || (run.error !== undefined && wordsOf(run.error))}</Banner>}
       {(value?.unknown_calls ?? []).map((call) => <Unknown key={call} run={id} call={call} session={value?.session_id ?? ""} timeline={timeline} catalogue={catalogue} again={run.again} />)}

@@ -27,7 +27,7 @@ function One({ line, lengthS, isPinned, pin }: { line: Line; lengthS: number; is
     <div role="listitem" className={`line ${line.isChild ? "child" : ""}`}>
       <span className="muted small">{line.at.toFixed(2)} s</span>
       <Dot tone={line.tone} says={line.tone === "" ? shown(line.what) : line.tone} />
-      <button type="button" className="plain" aria-pressed={isPinned} title={`${shown(line.what)} ${shown(line.detail)}`} onClick={pin}><strong>{shown(line.what)}</strong> <span className="muted">{shown(line.detail)}</span></button>
+      <button type="button" className="plain" aria-pressed={isPinned} title={`${shown(line.what)} ${shown(line.detail)}`} onClick={pin}><strong>{line.isName ? <code>{shown(line.what)}</code> : shown(line.what)}</strong> <span className="muted">{shown(line.detail)}</span></button>
       <span className="small">
         {line.durationS !== null && duration(line.durationS)}
         {line.wait !== "" && <a href={addressOf("waits", [line.wait])}>{texts.run.toAnswer}</a>}

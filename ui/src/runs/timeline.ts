@@ -9,6 +9,8 @@ export interface Line {
   /** Seconds since the run began. */
   readonly at: number;
   readonly what: string;
+  /** Whether it is the name of a tool, and none of the words of the page. */
+  readonly isName: boolean;
   readonly detail: string;
   readonly tone: Tone;
   readonly durationS: number | null;
@@ -52,7 +54,7 @@ export function added(timeline: Timeline, given: RuntimeEvent): Timeline {
   const next: Timeline = { ...timeline, begunAt, seq: seq || timeline.seq, heard: { ...timeline.heard, [kind]: time } };
   const line = (what: string, tone: Tone, more: Partial<Line> = {}): Timeline => ({
     ...next,
-    lines: [...next.lines, { key: `${textOf(event["seq"])} ${next.lines.length}`, at, what, detail: "", tone, durationS: null, isChild: false, child: "", wait: "", events: [event], ...more }],
+    lines: [...next.lines, { key: `${textOf(event["seq"])} ${next.lines.length}`, at, what, isName: false, detail: "", tone, durationS: null, isChild: false, child: "", wait: "", events: [event], ...more }],
   });
   const call = textOf(event["tool_call_id"]);
   switch (event["type"]) {
@@ -63,13 +65,13 @@ export function added(timeline: Timeline, given: RuntimeEvent): Timeline {
       const [read, written] = [numberOf(event["input_tokens"]), numberOf(event["output_tokens"])];
       return { ...line("planned", "planning", { detail: `${textOf(event["model"])}, ${read} + ${written} tokens` }), tokens: next.tokens + read + written };
     }
-    case "tool_start": return { ...line(nameOf(event), "planning", { key: call || textOf(event["seq"]), detail: textOf(event["text"]), isChild: textOf(event["parent_tool_call_id"]) !== "" }), calls: next.calls + 1 };
+    case "tool_start": return { ...line(nameOf(event), "planning", { isName: true, key: call || textOf(event["seq"]), detail: textOf(event["text"]), isChild: textOf(event["parent_tool_call_id"]) !== "" }), calls: next.calls + 1 };
     case "tool_update": case "tool_output_delta": return changed(next, call, event, { detail: textOf(event["message"]) || textOf(event["text"]) });
     case "agent_run_started": return changed(next, call, event, { child: textOf(event["child_run_id"]), detail: `by ${textOf(event["agent"])}` });
     case "tool_end": {
       const status = textOf(event["status"]);
       const end = { detail: textOf(event["text"]) || textOf(event["error"]) || status, tone: toneOf(status), durationS: numberOf(event["duration_s"]) };
-      return next.lines.some((one) => one.key === call) ? changed(next, call, event, end) : line(nameOf(event), end.tone, { key: call, ...end });
+      return next.lines.some((one) => one.key === call) ? changed(next, call, event, end) : line(nameOf(event), end.tone, { isName: true, key: call, ...end });
     }
     case "approval_requested": case "input_requested": case "question_asked":
       return line(`${nameOf(event) || "the agent"} waits`, "waiting", { detail: textOf(event["question"]), wait: textOf(event["suspension_id"]) });
@@ -77,12 +79,17 @@ export function added(timeline: Timeline, given: RuntimeEvent): Timeline {
     case "assistant_reply":
       if (event["is_partial"] === true) return { ...next, saying: next.saying + textOf(event["text"]) };
       return { ...line("answered", "planning", { detail: textOf(event["text"]) }), saying: "" };
-    case "run_completed": return { ...line(textOf(event["status"]), event["status"] === "completed" ? "good" : "bad", { detail: textOf(event["error"]) }), status: textOf(event["status"]), saying: "" };
+    case "run_completed": return { ...line(textOf(event["status"]), event["status"] !== "completed" ? "bad" : isLost(next) ? "" : "good", { detail: textOf(event["error"]) }), status: textOf(event["status"]), saying: "" };
     case "toolset_dropped": return line(`without ${textOf(event["toolset"])}`, "waiting", { detail: textOf(event["reason"]) });
     case "events_dropped": return line("events were lost", "bad", { detail: `${numberOf(event["count"])} of them` });
     case "run_phase": case "run_stream_end": case "tool_args_delta": case "tool_authorization": return next;
     default: return line(textOf(event["type"]), "", {});
   }
+}
+
+/** Whether a call of it has ended, and nobody knows how. */
+function isLost({ lines }: Timeline): boolean {
+  return lines.some((line) => line.events.at(-1)?.["status"] === "unknown");
 }
 
 function changed(timeline: Timeline, key: string, event: JsonObject, change: Partial<Line>): Timeline {

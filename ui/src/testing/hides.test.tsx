@@ -1,49 +1,125 @@
-/** Where a person decides, nothing that a model, a tool or a schema says is hidden, or shown in another order. */
+/** Nothing that a model, a tool, a peer or a schema says is hidden, or looks like another text, wherever the page shows it. */
 
 import "./recorder";
 import { act, type ReactNode } from "react";
 import { createRoot } from "react-dom/client";
 import { expect, it } from "vitest";
-import type { AnyCall, RuntimeEvent, Tool, Suspension } from "../api/client";
-import { HIDDEN } from "../kit/escape";
+import AgentsPlace from "../agents/AgentsPlace";
+import type { AnyCall, Artifact, Catalogue, Run, RuntimeEvent, Tool, Suspension } from "../api/client";
+import { HIDDEN, visible } from "../kit/escape";
+import MapPlace from "../map/MapPlace";
 import { ResultPanel } from "../results/ResultPanel";
+import RunsPlace from "../runs/RunsPlace";
 import { added, EMPTY } from "../runs/timeline";
 import { TimelineView } from "../runs/TimelineView";
+import { Unknown } from "../runs/Unknown";
 import { ToolPage } from "../tools/ToolPage";
+import { ToolsPlace } from "../tools/ToolsPlace";
+import { chartOf } from "../views/chart";
+import MarkdownView from "../views/MarkdownView";
 import { WaitPanel } from "../waits/WaitPanel";
 import WaitsPlace from "../waits/WaitsPlace";
 
 const TEXT = "backup.tar \u202e gz.ssecca\u202c \u2066\u200b\u{e0041}\\u202e";
 const SHOWN = "backup.tar \\u202e gz.ssecca\\u202c \\u2066\\u200b\\udb40\\udc41\\\\u202e";
-const schema = { type: "object", title: TEXT, properties: { [TEXT]: { type: "string", title: TEXT, description: TEXT }, choice: { enum: [TEXT, "b"] }, map: { type: "object", additionalProperties: { type: "string" } } }, required: [TEXT] };
-const tool: Tool = { id: `a.b.${TEXT}`, name: TEXT, service: "a", toolset: TEXT, title: TEXT, description: TEXT, kind: "function", tags: [TEXT], payload: { name: TEXT, schema, examples: [{ [TEXT]: TEXT, map: { [TEXT]: TEXT } }] } };
-const catalogue = { catalog: { design: TEXT }, tools: [tool] };
-const wait = { id: "w", run_id: "r", kind: "confirmation", seal: "sealed", question: TEXT, preview: TEXT, requested_by: TEXT, agent: TEXT, session_id: TEXT, tool: TEXT, arguments: { [TEXT]: TEXT }, answer_schema: { type: "object", properties: { approved: { type: "boolean" }, payload: schema } } } as unknown as Suspension;
-const events = [{ type: "tool_start", seq: 1, time: 1, tool_call_id: "c", name: TEXT, text: TEXT }, { type: "approval_requested", seq: 2, time: 2, name: TEXT, question: TEXT }, { type: "assistant_reply", seq: 3, time: 3, text: TEXT }] as unknown as RuntimeEvent[];
-const call = { id: "c", status: "ok", result: { [TEXT]: TEXT, rows: [{ [TEXT]: TEXT, deep: { [TEXT]: [TEXT] }, constructor: TEXT }, {}], list: [TEXT] }, display: TEXT, suspensions: [wait], trace: [] } as unknown as AnyCall;
-const failed = { id: "c", status: "error", error: { code: TEXT, message: TEXT, issues: [{ path: TEXT, pointer: "", constraint: "c", message: TEXT }] } } as unknown as AnyCall;
-const waits = { value: { suspensions: [wait] }, error: undefined, again: () => undefined };
 
-it.each<[string, ReactNode]>([
-  ["an approval", <WaitPanel key="" wait={wait} catalogue={catalogue} isOpen again={() => undefined} />],
-  ["the list of waits", <WaitsPlace key="" catalogue={catalogue} address={{ place: "waits", parts: [], query: {} }} waits={waits} />],
-  ["a timeline", <TimelineView key="" timeline={events.reduce(added, EMPTY)} />],
-  ["a result", <ResultPanel key="" call={call} tookMs={1} />],
-  ["a failure", <ResultPanel key="" call={failed} tookMs={1} />],
-  ["the form of a tool", <ToolPage key="" tool={tool} catalogue={catalogue} address={{ place: "tools", parts: [tool.id], query: {} }} />],
-  ["the schema of a tool", <ToolPage key="" tool={tool} catalogue={catalogue} address={{ place: "tools", parts: [tool.id], query: { tab: "schema" } }} />],
-])("in %s", async (_, drawn) => {
+/** Everything that the page can show, with a text wherever it takes one. */
+function saying(text: string) {
+  const schema = {
+    type: "object", title: text,
+    properties: { [text]: { type: "string", title: text, description: text, default: text, pattern: text }, choice: { enum: [text, "b"] }, titled: { oneOf: [{ const: 1, title: text }, { const: 2, title: "b" }] }, many: { enum: [text, "b", "c", "d", "e"] }, map: { type: "object", additionalProperties: { type: "string" } }, union: { oneOf: [{ type: "object", title: text, properties: { a: { const: text } } }, { type: "string" }] } },
+    required: [text],
+  };
+  const tool: Tool = {
+    id: `a.b.${text}`, name: text, service: text, toolset: text, toolset_title: text, title: text, description: text, kind: "function", tags: [text], inject: [text], agent: text, bind_to: { service: text, method: text },
+    payload: { name: text, schema, examples: [{ [text]: text, map: { [text]: text } }] }, result: { name: text, schema }, errors: [{ name: text, description: text }], deprecated: { reason: text, replacement: text },
+    artifacts: [{ kind: text, view: text, name: text, schema }],
+  };
+  const catalogue: Catalogue = { catalog: { design: text }, tools: [tool] };
+  const wait = { id: "w", run_id: "r", kind: "confirmation", seal: "sealed", question: text, preview: text, requested_by: text, agent: text, session_id: text, tool: text, arguments: { [text]: text }, answer_schema: { type: "object", properties: { approved: { type: "boolean" }, payload: schema } } } as unknown as Suspension;
+  const run = { id: `r${text}`, kind: "agent", status: "completed", session_id: text, agent: text, tool: text, message: text, text, result: { [text]: text }, error: text, requested_by: text, unknown_calls: ["c"] } as unknown as Run;
+  const events = [{ type: "run_started", seq: 1, time: 1, agent: text }, { type: "tool_start", seq: 2, time: 1, tool_call_id: "c", tool: tool.id, name: text, text, arguments: { [text]: text } }, { type: "approval_requested", seq: 3, time: 2, name: text, question: text }, { type: "assistant_reply", seq: 4, time: 3, text }, { type: "toolset_dropped", seq: 5, time: 4, toolset: text, reason: text }, { type: text, seq: 6, time: 5 }] as unknown as RuntimeEvent[];
+  const artifact = { kind: text, media_type: "application/json", size: 1, digest: "d", data: { [text]: text }, not_stored_reason: text } as unknown as Artifact;
+  const call = { id: "c", status: "ok", result: { [text]: text, rows: [{ [text]: text, deep: { [text]: [text] }, constructor: text }, {}], list: [text] }, display: text, suspensions: [wait], artifacts: [artifact, { ...artifact, digest: "e", not_stored_reason: undefined }], bounds: { returned: 1, truncated: true, refinement_hint: text }, trace: [{ step: text, duration_s: 1 }] } as unknown as AnyCall;
+  const failed = { id: "c", status: "error", error: { code: text, message: text, correlation_id: text, details: { [text]: text }, issues: [{ path: text, pointer: "", constraint: "c", message: text }] } } as unknown as AnyCall;
+  const timeline = events.reduce(added, EMPTY);
+  const nothing = () => undefined;
+  const waits = { value: { suspensions: [wait] }, error: undefined, again: nothing };
+  const lost = { value: [run], error: undefined, again: nothing, pages: 1, older: undefined };
+  const session = { id: text, agent: text, created_at: 1, message: text };
+  const turn = { run_id: run.id, turn_id: "t", agent: text, started_at: 1, messages: [{ type: "user", text }, { type: "assistant", text, calls: [{ id: "c", name: text, arguments: { [text]: text } }] }, { type: "tools", answers: [{ id: "c", name: text, status: "ok", result: { [text]: text } }] }] };
+  const answers: Record<string, unknown> = { suspensions: { suspensions: [wait] }, runs: { runs: [run] }, sessions: { sessions: [session] }, messages: { session, turns: [turn] }, run, wait };
+  const address = (place: string, parts: readonly string[] = [], query: Readonly<Record<string, string>> = {}) => ({ place, parts, query });
+  const places: Readonly<Record<string, ReactNode>> = {
+    "an approval": <WaitPanel wait={wait} catalogue={catalogue} isOpen again={nothing} />,
+    "a record that is not sealed": <WaitPanel wait={{ ...wait, seal: "tampered" }} catalogue={catalogue} isOpen again={nothing} />,
+    "the list of waits": <WaitsPlace catalogue={catalogue} address={address("waits")} waits={waits} lost={lost} newest={1} />,
+    "the list of unknown outcomes": <WaitsPlace catalogue={catalogue} address={address("waits", [], { for: "word" })} waits={waits} lost={lost} newest={1} />,
+    "a timeline": <TimelineView timeline={timeline} />,
+    "a call of unknown outcome": <Unknown run="r" call="c" session={text} timeline={timeline} catalogue={catalogue} again={nothing} />,
+    "a result": <ResultPanel call={call} tookMs={1} />,
+    "a failure": <ResultPanel call={failed} tookMs={1} />,
+    "the form of a tool": <ToolPage tool={tool} catalogue={catalogue} address={address("tools", [tool.id])} />,
+    "the schema of a tool": <ToolPage tool={tool} catalogue={catalogue} address={address("tools", [tool.id], { tab: "schema" })} />,
+    "the tools": <ToolsPlace catalogue={catalogue} address={address("tools", [text])} />,
+    "the map": <MapPlace catalogue={catalogue} agents={[{ id: text, tools: [text] }]} />,
+    "the runs": <RunsPlace catalogue={catalogue} address={address("runs", [run.id])} />,
+    "a conversation": <AgentsPlace agents={[{ id: text, tools: [] }]} catalogue={catalogue} address={address("agents", [text, text])} waits={[wait]} lost={[run]} />,
+    "Markdown": <MarkdownView text={`${text}\n\n<script>${text}</script>`} />,
+    "Markdown of HTML alone": <MarkdownView text={`<b>${text}</b>`} />,
+  };
+  return { places, answers };
+}
+
+const PLACES = Object.keys(saying("").places);
+
+/** Draw a place, open all that it has, and return what each of its elements says; and all that was there at any time. */
+async function drawn(name: string, text: string): Promise<readonly string[]> {
+  sessionStorage.clear();
+  const { places, answers } = saying(text);
+  globalThis.fetch = (input) => {
+    const path = decodeURIComponent((typeof input === "string" ? input : input instanceof URL ? input.href : input.url).split("?")[0] ?? "");
+    const last = path.slice(path.lastIndexOf("/") + 1);
+    if (last === "events") return Promise.resolve(new Response(null, { status: 204 }));
+    return Promise.resolve(Response.json(answers[last] ?? (path.includes("/runs/") ? answers["run"] : answers["wait"])));
+  };
   const place = document.createElement("main");
   document.body.replaceChildren(place);
   const root = createRoot(place);
-  await act(async () => { root.render(drawn); await Promise.resolve(); });
-  for (const one of [...place.querySelectorAll<HTMLElement>("[role=tab], [role=listitem] button, .row button")]) {
-    if (/Tree|reads|Example$|backup/.test(one.textContent)) await act(async () => { one.click(); await Promise.resolve(); });
-    const named = [...place.querySelectorAll("[title], [aria-label]")].flatMap((element) => [element.getAttribute("title") ?? "", element.getAttribute("aria-label") ?? ""]);
-    const typed = [...place.querySelectorAll<HTMLInputElement>("input, textarea, select")].map((element) => element.value);
-    const hidden = [place.textContent.replaceAll("\n", ""), ...named, ...typed.map((text) => text.replaceAll("\n", ""))].filter((text) => HIDDEN.test(text));
-    expect(hidden).toEqual([]);
+  const settle = () => act(async () => { await new Promise((resolve) => setTimeout(resolve, 0)); });
+  await act(async () => { root.render(places[name]); await Promise.resolve(); });
+  await settle();
+  const heard: string[] = [];
+  for (const selector of ["summary", "[role=listitem] button", ".row button", "[role=tab]", "[aria-expanded=false]"]) {
+    const controls = [...place.querySelectorAll<HTMLElement>(selector)].filter((one) => !one.matches(".primary, .danger") && !/Call$|Cancel|Answer|Copy|Download/.test(one.textContent));
+    for (const one of controls.filter((one) => selector === "[role=tab]" || one.isConnected)) {
+      await act(async () => { one.click(); await Promise.resolve(); });
+      heard.push(...said(place));
+    }
   }
-  expect(place.textContent).toContain(SHOWN);
+  heard.push(...said(place));
   await act(async () => { root.unmount(); await Promise.resolve(); });
+  return heard;
+}
+
+/** Texts, names and values of elements, one by one. */
+function said(place: Element): readonly string[] {
+  const texts: string[] = [];
+  const walker = document.createTreeWalker(place, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) texts.push(node.nodeValue ?? "");
+  const named = [...place.querySelectorAll("[title], [aria-label], [alt], [placeholder]")].flatMap((element) => ["title", "aria-label", "alt", "placeholder"].map((name) => element.getAttribute(name) ?? ""));
+  const typed = [...place.querySelectorAll<HTMLInputElement>("input:not([type=radio]), textarea")].map((element) => element.value);
+  return [...texts, ...named, ...typed];
+}
+
+it.each(PLACES)("in %s", async (name) => {
+  const [real, twin] = [await drawn(name, TEXT), new Set(await drawn(name, visible(TEXT)))];
+  expect(real.filter((text) => HIDDEN.test(text.replaceAll("\n", "")))).toEqual([]);
+  expect(real.some((text) => text.includes(SHOWN)), real.join("\n")).toBe(true);
+  expect(real.filter((text) => text.includes("ssecca") && twin.has(text))).toEqual([]); // another text looks otherwise
+});
+
+it("in a chart", () => {
+  const chart = chartOf({ unit: TEXT, rows: [{ [TEXT]: 1, name: TEXT }] });
+  expect([chart?.unit, chart?.series[0]?.name, chart?.labels[0]]).toEqual([SHOWN, SHOWN, SHOWN]);
 });

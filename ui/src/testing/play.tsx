@@ -40,7 +40,7 @@ function drawn(form: FormName, schema: JsonObject, random: Random): Drawn {
   const payload = { name: "Payload", schema, examples: [documentOf(random), documentOf(random)] as NonNullable<TypedSchema["examples"]> };
   const tool = toolOf(payload);
   const catalogue = catalogueOf([tool]);
-  const wait = { id: "w1", run_id: "r1", kind: form === "approval" ? "confirmation" : "clarification", seal: "sealed", question: "Go?", answer_schema: form === "approval" ? { type: "object", properties: { approved: { type: "boolean" }, payload: schema } } : schema } as Suspension;
+  const wait = { id: "w1", run_id: "r1", tool: tool.id, kind: form === "approval" ? "confirmation" : "clarification", seal: "sealed", question: "Go?", answer_schema: form === "approval" ? { type: "object", properties: { approved: { type: "boolean" }, payload: schema } } : schema } as Suspension;
   switch (form) {
     case "call": return {
       shown: <Calls tool={tool} payload={payload} catalogue={catalogue} />,

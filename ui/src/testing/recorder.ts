@@ -17,3 +17,4 @@ globalThis.fetch = (input, init) => {
 };
 Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
 Element.prototype.scrollIntoView = () => undefined; // which jsdom has not
+globalThis.ResizeObserver = class { observe() { /* nothing is resized */ } unobserve() { /* as said */ } disconnect() { /* as said */ } };

@@ -6,7 +6,7 @@ import { draftFor, TextEntry, useShapes, Wrong } from "../forms/form";
 import { DocumentForm } from "../forms/DocumentForm";
 import type { Entered, Slot } from "../forms/draft";
 import { useKeys } from "../keys";
-import { shown, visible, visibleSource } from "../kit/escape";
+import { shown, visibleSource } from "../kit/escape";
 import { later } from "../kit/later";
 import { Banner, Skeleton } from "../kit/small";
 import { Segmented } from "../kit/segmented";
@@ -16,6 +16,7 @@ import { ResultPanel } from "../results/ResultPanel";
 import { texts } from "../texts";
 import { ARGUMENTS, asked, historyOf, keepRequest, remember, requestFor, requestOf, SESSION, shareable, type Asked, type Request } from "./history";
 import { SameCall } from "./CodeTab";
+import { destroys } from "./search";
 
 const JSONEditor = later(texts.call.json, () => import("../forms/JSONEditor"));
 
@@ -75,7 +76,7 @@ export function CallTab({ tool, payload, catalogue, chosen, choose }: { tool: To
   useKeys({ "Ctrl Enter": () => { void call(entered); } });
   const isForm = text === null;
   const following = state.call?.status === "ok" ? state.call.next_arguments : undefined;
-  const verb = tool.annotations?.destructiveHint === true && tool.annotations.readOnlyHint !== true ? (tool.title ?? tool.name) : texts.tabs.call;
+  const verb = destroys(tool) ? (tool.title ?? tool.name) : texts.tabs.call;
   return (
     <div className="split">
       <section className="panel" aria-label={texts.call.arguments}>
@@ -88,13 +89,13 @@ export function CallTab({ tool, payload, catalogue, chosen, choose }: { tool: To
           ? <DocumentForm id={ARGUMENTS} name={shown(tool.title ?? tool.name)} shapes={shapes} sensitive={payload.sensitive} draft={draftFor(shapes, request.form)} entered={entered} issues={state.issues} change={(slot: Slot) => { change({ form: { slot } }); }} />
           : <JSONEditor label={texts.call.arguments} text={text} issues={state.issues} change={(next) => { change({ text: visibleSource(next) }); }} run={() => { void call(entered); }} />}
         {!isForm && entered.faults.has(ARGUMENTS) && <p className="issue fault">{entered.faults.get(ARGUMENTS)}</p>}
-        {!isForm && state.issues.map((issue) => <p key={`${issue.path} ${issue.constraint}`} className="issue"><code>{visible(issue.path)}</code> {visible(issue.message)}</p>)}
+        {!isForm && state.issues.map((issue) => <p key={`${issue.path} ${issue.constraint}`} className="issue"><code>{shown(issue.path)}</code> {shown(issue.message)}</p>)}
         <TextEntry state={{ id: SESSION, slot: request.session, set: (session) => { change({ session }); }, entered: sessionOf(entered) }} label={texts.call.as} name={texts.call.as} isOptional>
-          <p className="help">{texts.call.asHelp}{(tool.inject ?? []).length > 0 && ` ${texts.call.injected} ${tool.inject?.join(", ")}.`}</p>
+          <p className="help">{texts.call.asHelp}{(tool.inject ?? []).length > 0 && ` ${texts.call.injected} ${tool.inject?.map(shown).join(", ")}.`}</p>
         </TextEntry>
         <Wrong faults={entered.faults} />
         <div className="row">
-          <button type="button" className={tool.annotations?.destructiveHint === true && tool.annotations.readOnlyHint !== true ? "danger" : "primary"} disabled={state.busy || !entered.ok} onClick={() => { void call(entered); }}>{shown(verb)}</button>
+          <button type="button" className={destroys(tool) ? "danger" : "primary"} disabled={state.busy || !entered.ok} onClick={() => { void call(entered); }}>{shown(verb)}</button>
           {(payload.examples ?? []).slice(0, 3).map((example, index) => (
             <button key={index} type="button" onClick={() => { if (isObject(example)) replace(replaced(example)); }}>{texts.call.example}{index > 0 && ` ${index + 1}`}</button>
           ))}

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { address, type Catalogue, type Tool, type TypedSchema } from "../api/client";
 import type { Entered } from "../forms/draft";
 import { useShapes, Wrong } from "../forms/form";
-import { visibleLines } from "../kit/escape";
+import { visible, visibleLines } from "../kit/escape";
 import { Copy } from "../kit/small";
 import { Segmented } from "../kit/segmented";
 import { compact, pretty, type JsonObject } from "../kit/values";
@@ -41,9 +41,9 @@ export function sameCall(language: Language, tool: Tool, document: JsonObject, s
   const json = compact(document);
   switch (language) {
     case "shell":
-      return `toolgen call ${tool.id} ${shellQuoted(json)}${session && ` --session ${shellQuoted(session)}`}`;
+      return `toolgen call ${/^[\w.-]+$/.test(tool.id) ? tool.id : shellQuoted(tool.id)} ${shellQuoted(json)}${session && ` --session ${shellQuoted(session)}`}`;
     case "Python":
-      return `import json\n\nresult = await runtime.call(\n    ${JSON.stringify(tool.id)},\n    json.loads(${compact(json)}),\n${session && `    meta=CallMeta(session_id=${compact(session)}),\n`})`;
+      return `import json\n\nresult = await runtime.call(\n    ${compact(tool.id)},\n    json.loads(${compact(json)}),\n${session && `    meta=CallMeta(session_id=${compact(session)}),\n`})`;
     case "TypeScript":
       return `const call = await fetch(${JSON.stringify(`${base}tools/${encodeURIComponent(tool.id)}/calls`)}, {\n  method: "POST",\n  headers: { "Content-Type": "application/json", Authorization: \`Bearer \${token}\` },\n  body: JSON.stringify({ arguments: ${literal(document).replaceAll("\n", "\n  ")}${session && `, session: ${compact(session)}`} }),\n});`;
     case "curl":
@@ -56,7 +56,9 @@ function literal(document: JsonObject): string {
   return pretty(document).replaceAll(/^( *)"__proto__":/gm, '$1["__proto__"]:');
 }
 
-/** One word of a POSIX shell, whatever is in it. */
+/** One word of a POSIX shell, whatever is in it; what hides is an escape of the shell, too, so that the text that is copied is the one that is shown. */
 export function shellQuoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
+  if (visible(text) === text) return `'${text.replaceAll("'", `'\\''`)}'`;
+  const bytes = (part: string) => [...new TextEncoder().encode(part)].map((byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("");
+  return `$'${Array.from(text, (part) => (visible(part) === part ? part.replace(/['\\]/, "\\$&") : bytes(part))).join("")}'`;
 }

@@ -1,6 +1,6 @@
 /** Schemas as tables: a row a property, nested ones opened in place. */
 
-import { useState } from "react";
+import { useState, type ReactNode } from "react";
 import { alone, branchesOf, resolved } from "../../../toolgen/templates/typescript/forms";
 import type { Catalogue, Schema, Tool, TypedSchema } from "../api/client";
 import { branchTitle, limitWords, text, typeWords } from "../forms/schema";
@@ -12,13 +12,13 @@ import { texts } from "../texts";
 export function SchemaTab({ tool, catalogue }: { tool: Tool; catalogue: Catalogue }) {
   const parts: [string, TypedSchema | undefined][] = [
     [texts.schema.payload, tool.payload], [texts.schema.result, tool.result],
-    ...(tool.artifacts ?? []).map((artifact): [string, TypedSchema] => [`${texts.schema.artifact} ${artifact.kind}${artifact.view === undefined ? "" : ` as ${artifact.view}`}`, artifact]),
+    ...(tool.artifacts ?? []).map((artifact): [string, TypedSchema] => [`${texts.schema.artifact} ${shown(artifact.kind)}${artifact.view === undefined ? "" : ` as ${shown(artifact.view)}`}`, artifact]),
     [texts.schema.answer, tool.confirmation?.payload],
   ];
   return (
     <>
       {parts.map(([title, part]) => part !== undefined && <Part key={title} title={title} part={part} catalogue={catalogue} />)}
-      {(tool.inject ?? []).length > 0 && <section className="panel"><h2>{texts.schema.injected}</h2><p><code>{tool.inject?.join(", ")}</code> <span className="muted">{texts.schema.modelNever}</span></p></section>}
+      {(tool.inject ?? []).length > 0 && <section className="panel"><h2>{texts.schema.injected}</h2><p><code>{tool.inject?.map(shown).join(", ")}</code> <span className="muted">{texts.schema.modelNever}</span></p></section>}
       {(tool.errors ?? []).length > 0 && <section className="panel"><h2>{texts.schema.errors}</h2><table><tbody>{tool.errors?.map((error) => <tr key={error.name}><th scope="row">{shown(error.name)}</th><td>{shownLines(error.description ?? "")}</td><td>{error.retryable === true && <Tag>{texts.schema.later}</Tag>}</td></tr>)}</tbody></table></section>}
     </>
   );
@@ -42,15 +42,17 @@ function Properties({ schema, root }: { schema: Schema; root: JsonObject }) {
   const properties = own["properties"];
   const required = Array.isArray(own["required"]) ? own["required"] : [];
   const others = own["additionalProperties"];
-  const rows: [string, Schema][] = [
-    ...(isObject(properties) ? Object.entries(properties).map(([name, property]): [string, Schema] => [name, isObject(property) ? property : {}]) : []),
-    ...(isObject(others) ? [[texts.schema.others, others] as [string, Schema]] : []),
-  ];
-  if (rows.length === 0) return <p className="muted">{isObject(properties) || own["type"] === "object" ? "nothing" : typeWords(own, root)}</p>;
-  return <table><tbody>{rows.map(([name, property]) => <Property key={name} name={name} schema={property} root={root} isRequired={required.includes(name)} />)}</tbody></table>;
+  const rows = isObject(properties) ? Object.entries(properties).map(([name, property]): [string, Schema] => [name, isObject(property) ? property : {}]) : [];
+  if (rows.length === 0 && !isObject(others)) return <p className="muted">{isObject(properties) || own["type"] === "object" ? "nothing" : shown(typeWords(own, root))}</p>;
+  return (
+    <table><tbody>
+      {rows.map(([name, property]) => <Property key={name} name={<code>{shown(name)}</code>} schema={property} root={root} isRequired={required.includes(name)} />)}
+      {isObject(others) && <Property name={texts.schema.others} schema={others} root={root} isRequired={false} />}
+    </tbody></table>
+  );
 }
 
-function Property({ name, schema, root, isRequired }: { name: string; schema: Schema; root: JsonObject; isRequired: boolean }) {
+function Property({ name, schema, root, isRequired }: { name: ReactNode; schema: Schema; root: JsonObject; isRequired: boolean }) {
   const [open, setOpen] = useState(false);
   const own = resolved(schema, root);
   const inner = innerOf(own, root);
@@ -58,7 +60,7 @@ function Property({ name, schema, root, isRequired }: { name: string; schema: Sc
   const meanings = own["x-meanings"];
   return (
     <tr>
-      <th scope="row"><code>{shown(name)}</code>{isRequired && <div className="small muted">{texts.schema.required}</div>}</th>
+      <th scope="row">{name}{isRequired && <div className="small muted">{texts.schema.required}</div>}</th>
       <td>
         <div>{shown(typeWords(schema, root))} {limitWords(own).map((limit) => <Tag key={limit}>{shown(limit)}</Tag>)} {own["default"] !== undefined && <Tag>{texts.schema.without(compact(own["default"]))}</Tag>} {own["deprecated"] === true && <Tag tone="bad">{texts.behaviour.deprecated}</Tag>}</div>
         {typeof own["description"] === "string" && <div className="muted">{shownLines(own["description"])}</div>}

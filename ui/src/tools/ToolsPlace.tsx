@@ -44,15 +44,15 @@ export function ToolsPlace({ catalogue, address }: { catalogue: Catalogue; addre
           )}
         </div>
         {catalogue.tools.length === 0 && <p className="muted pad">{texts.noTools}</p>}
-        {catalogue.tools.length > 0 && rows.length === 0 && <p className="muted pad">{texts.nothingFound(q)}</p>}
+        {catalogue.tools.length > 0 && rows.length === 0 && <p className="muted pad">{texts.nothingFound(shown(q))}</p>}
         <List<Row> label={texts.places.tools} rows={rows} selected={rows.findIndex((row) => "tool" in row && row.tool.id === id)}
           draw={(row) => "heading" in row ? <div className="list-heading">{shown(row.heading)}</div> : <Item row={row} selected={row.tool.id === id} query={address.query} />} />
       </aside>
       <main id="main" className="main" tabIndex={-1}>
         {tool !== undefined ? <ToolPage key={tool.id} tool={tool} catalogue={catalogue} address={address} /> : (
           <div className="start">
-            <h1>{catalogue.catalog.design}</h1>
-            <p className="muted">{id === "" ? texts.chooseTool(catalogue.tools.length) : texts.noTool(id)}</p>
+            <h1>{shown(catalogue.catalog.design)}</h1>
+            <p className="muted">{id === "" ? texts.chooseTool(catalogue.tools.length) : texts.noTool(shown(id))}</p>
           </div>
         )}
       </main>

@@ -35,13 +35,19 @@ export function search(entries: readonly Entry[], words: string, tag: string): r
   });
 }
 
+/** Whether the author says that a call destroys something. */
+export function destroys({ annotations, assumed_destructive }: Tool): boolean {
+  return annotations?.destructiveHint === true && annotations.readOnlyHint !== true && assumed_destructive !== true;
+}
+
 /** What a call does, in words, each with the tone of its tag. */
 export function behaviour(tool: Tool): readonly (readonly [string, Tone])[] {
   const hints = tool.annotations ?? {};
   const words: [string, Tone][] = [];
   if (tool.kind === "native") words.push([texts.behaviour.native, ""]);
   else if (hints.readOnlyHint === true) words.push([texts.behaviour.reads, "good"]);
-  else if (hints.destructiveHint === true) words.push([texts.behaviour.destroys, "bad"]);
+  else if (destroys(tool)) words.push([texts.behaviour.destroys, "bad"]);
+  else if (tool.assumed_destructive === true) words.push([texts.behaviour.undeclared, "waiting"]);
   else words.push([texts.behaviour.writes, "waiting"]);
   if (hints.idempotentHint === true && hints.readOnlyHint !== true) words.push([texts.behaviour.repeatable, ""]);
   if (tool.confirmation !== undefined) words.push([texts.behaviour.asks, "waiting"]);

@@ -62,7 +62,7 @@ function Content({ artifact }: { artifact: Artifact }) {
   }, [isFetched, uri, artifact.media_type]);
   if (failed !== "") return <Banner tone="bad">{failed}</Banner>;
   if (isImage) return <ImageView artifact={artifact} />;
-  if (document === undefined) return isFetched ? <Skeleton what={artifact.kind} /> : <p className="muted">{texts.views.tooLarge}</p>;
+  if (document === undefined) return isFetched ? <Skeleton what={shown(artifact.kind)} /> : <p className="muted">{texts.views.tooLarge}</p>;
   return <Drawn view={artifact.view ?? ""} document={document} artifact={artifact} />;
 }
 

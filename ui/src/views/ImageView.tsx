@@ -3,6 +3,7 @@
 import { useEffect, useState } from "react";
 import { surface, type Artifact } from "../api/client";
 import { wordsOfThrown } from "../api/use";
+import { shown } from "../kit/escape";
 import { Banner } from "../kit/small";
 import { isObject, type Json } from "../kit/values";
 import { texts } from "../texts";
@@ -55,5 +56,5 @@ export function ImageView({ artifact, document }: { artifact: Artifact; document
     return () => { stale = true; if (made !== "") URL.revokeObjectURL(made); };
   }, [artifact, document]);
   if (failed !== "") return <Banner tone="bad">{failed}</Banner>;
-  return address === "" ? null : <img className="view" src={address} alt={artifact.kind} />;
+  return address === "" ? null : <img className="view" src={address} alt={shown(artifact.kind)} />;
 }

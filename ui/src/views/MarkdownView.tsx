@@ -3,7 +3,7 @@
 import DOMPurify from "dompurify";
 import { Marked } from "marked";
 import { useMemo } from "react";
-import { visibleSource } from "../kit/escape";
+import { shown, shownSource } from "../kit/escape";
 
 const marked = new Marked({ gfm: true, renderer: { html: ({ text }) => escaped(text), image: ({ text }) => escaped(text) } });
 const purify = DOMPurify(window);
@@ -21,9 +21,13 @@ const HARMLESS = {
   ALLOWED_ATTR: ["href", "title", "align", "start"],
 };
 
-/** Harmless HTML of Markdown: no image (it would be fetched), no style, no id, links of http and https only. */
+/** Harmless HTML of Markdown: no image (it would be fetched), no style, no id, links of http and https only, and nothing hides in its texts. */
 export function harmless(markdown: string): string {
-  return purify.sanitize(marked.parse(markdown, { async: false }), HARMLESS);
+  const body = purify.sanitize(marked.parse(markdown, { async: false }), { ...HARMLESS, RETURN_DOM: true }) as HTMLElement;
+  const texts = document.createNodeIterator(body, NodeFilter.SHOW_TEXT);
+  for (let node = texts.nextNode(); node !== null; node = texts.nextNode()) node.nodeValue = shownSource(node.nodeValue ?? "");
+  for (const node of body.querySelectorAll("[title]")) node.setAttribute("title", shown(node.getAttribute("title") ?? ""));
+  return body.innerHTML;
 }
 
 function escaped(text: string): string {
@@ -31,6 +35,6 @@ function escaped(text: string): string {
 }
 
 export default function MarkdownView({ text }: { text: string }) {
-  const html = useMemo(() => harmless(visibleSource(text)), [text]);
+  const html = useMemo(() => harmless(text), [text]);
   return <div className="markdown" dangerouslySetInnerHTML={{ __html: html }} />;
 }

@@ -1,6 +1,7 @@
-/** What a chart shows of an artifact, found by its document: rows, one column across, the numbers as series. */
+/** What a chart shows of an artifact, found by its document: rows, one column across, the numbers as series. Its texts are escaped. */
 
 import { text } from "../forms/schema";
+import { shown } from "../kit/escape";
 import { isObject, type Json, type JsonObject } from "../kit/values";
 
 export interface Chart {
@@ -31,16 +32,16 @@ export function chartOf(document: Json): Chart | null {
   const time = columns.find((column) => rows.every((row) => typeof row[column] === "string" && DATE.test(row[column]) && !Number.isNaN(Date.parse(row[column]))));
   const texts = columns.find((column) => rows.every((row) => typeof row[column] === "string"));
   const across = time ?? texts ?? (numeric.length > 1 ? numeric[0] : undefined) ?? "";
-  const shown = numeric.filter((column) => column !== across);
-  if (rows.length === 0 || shown.length === 0) return null;
+  const drawn = numeric.filter((column) => column !== across);
+  if (rows.length === 0 || drawn.length === 0) return null;
   const ordered = time === undefined ? rows : [...rows].sort((left, right) => timeOf(left[time]) - timeOf(right[time]));
   return {
-    across,
+    across: shown(across),
     isTime: time !== undefined,
-    labels: ordered.map((row, index) => (across === "" ? String(index) : text(row[across]))),
+    labels: ordered.map((row, index) => (across === "" ? String(index) : shown(text(row[across])))),
     places: ordered.map((row, index) => (time === undefined ? (across !== "" && typeof row[across] === "number" ? row[across] : index) : timeOf(row[time]) / 1000)),
-    series: shown.map((name) => ({ name, values: ordered.map((row) => (typeof row[name] === "number" ? row[name] : null)) })),
-    unit: isObject(document) && typeof document["unit"] === "string" ? document["unit"] : "",
+    series: drawn.map((name) => ({ name: shown(name), values: ordered.map((row) => (typeof row[name] === "number" ? row[name] : null)) })),
+    unit: isObject(document) && typeof document["unit"] === "string" ? shown(document["unit"]) : "",
   };
 }
 

@@ -11,8 +11,8 @@ import { draftFor, TextEntry, useKeptText, useShapes, Wrong, type Typed } from "
 import { shown, shownLines } from "../kit/escape";
 import { useKept } from "../kit/kept";
 import { duration, until, useNow } from "../kit/time";
-import { Banner, Tag } from "../kit/small";
-import { isObject, pretty, type JsonObject } from "../kit/values";
+import { Banner, Known, Tag } from "../kit/small";
+import { hidesIn, isObject, pretty, type JsonObject } from "../kit/values";
 import { ResultPanel } from "../results/ResultPanel";
 import { behaviour } from "../tools/search";
 import { texts } from "../texts";
@@ -77,6 +77,7 @@ export function WaitPanel({ wait, catalogue, isOpen, again }: { wait: Suspension
         {wait.is_shortened === true && <p className="muted small">{texts.wait.shortened}</p>}
         {wait.seal !== "sealed" && <Banner tone="bad">{texts.wait.notSealed(wait.seal)}</Banner>}
         {wait.arguments !== undefined && <><h3>{isApproval ? texts.wait.exactly : texts.call.arguments}</h3><pre>{pretty(wait.arguments)}</pre></>}
+        {wait.arguments !== undefined && hidesIn(wait.arguments) && (tool === undefined || tool.payload?.sensitive !== undefined) && <p className="muted small">{texts.wait.hidden}</p>}
         {wait.preview !== undefined && <><h3>{texts.wait.preview}</h3><p className="shown">{shownLines(wait.preview)}</p></>}
         {mayAnswer && schema !== undefined && (
           <DocumentForm id={form} name={texts.wait.answer} shapes={shapes} sensitive={secrets ?? []} draft={draft} entered={document} issues={isApproval ? below("/payload", issues) : issues} change={(slot) => { setTyped({ slot }); }} />
@@ -86,15 +87,16 @@ export function WaitPanel({ wait, catalogue, isOpen, again }: { wait: Suspension
         {failed !== "" && <Banner tone="bad">{failed}</Banner>}
         {mayAnswer && (isApproval ? (
           <div className="row">
-            <button type="button" className="primary" disabled={isOff} onClick={() => { decide(true); }}>{texts.wait.approve}</button>
+            <button type="button" className="primary" disabled={isOff} onClick={() => { decide(true); }}>{wait.tool === undefined ? texts.wait.agree : texts.wait.approve}</button>
             <button type="button" className="danger" disabled={isOff} onClick={() => { decide(false); }}>{texts.wait.deny}</button>
           </div>
         ) : schema !== undefined && <div className="row"><button type="button" className="primary" disabled={isOff || !document.ok} onClick={answer}>{texts.wait.answer}</button><button type="button" className="danger" disabled={isOff} onClick={() => void send(texts.wait.canceled, () => surface.suspensions.cancel(wait.id))}>{texts.wait.cancel}</button></div>)}
         {answered === undefined && !isOpen && <Banner>{texts.wait.over}</Banner>}
-        {answered !== undefined && <Banner tone="">{texts.wait.done(answered.what, answered.at.toLocaleTimeString(), answered.answer.answered_by)} <a href={addressOf("runs", [wait.run_id])}>{texts.wait.itsTimeline}</a>.</Banner>}
+        {answered !== undefined && <Banner tone="">{texts.wait.done(answered.what, answered.at.toLocaleTimeString(), shown(answered.answer.answered_by))} <a href={addressOf("runs", [wait.run_id])}>{texts.wait.itsTimeline}</a>.</Banner>}
         <dl className="facts small">
-          <dt>{texts.wait.askedBy}</dt><dd>{shown([wait.requested_by, wait.agent].filter(Boolean).join(", by ")) || texts.wait.nobody}</dd>
-          <dt>{texts.run.session}</dt><dd><code>{shown(wait.session_id ?? "–")}</code></dd>
+          <dt>{texts.wait.askedBy}</dt><dd><Known text={wait.requested_by} none={texts.wait.nobody} /></dd>
+          <dt>{texts.wait.agent}</dt><dd><Known text={wait.agent} /></dd>
+          <dt>{texts.run.session}</dt><dd><Known text={wait.session_id} /></dd>
           <dt>{texts.wait.run}</dt><dd><a href={addressOf("runs", [wait.run_id])}><code>{shown(wait.run_id)}</code></a></dd>
           {wait.created_at !== undefined && <><dt>{texts.wait.since}</dt><dd>{texts.wait.ago(new Date(wait.created_at * 1000).toLocaleString(), duration(Math.max(0, now - wait.created_at)))}</dd></>}
           <dt>{texts.wait.until}</dt><dd>{wait.expires_at === undefined ? texts.wait.noEnd : `${new Date(wait.expires_at * 1000).toLocaleString()}, ${until(wait.expires_at, now)}`}</dd>

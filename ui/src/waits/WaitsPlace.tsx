@@ -2,47 +2,45 @@
 
 import { addressOf, type Address } from "../address";
 import { surface, type Catalogue, type Run, type Suspension } from "../api/client";
-import { useLoaded, usePages, wordsOf, type Loaded } from "../api/use";
+import { useLoaded, wordsOf, type Loaded, type usePages } from "../api/use";
 import { shown } from "../kit/escape";
 import { until, useNow } from "../kit/time";
-import { Banner, Skeleton } from "../kit/small";
+import { Banner, Known, Skeleton } from "../kit/small";
 import { texts } from "../texts";
 import { WaitPanel } from "./WaitPanel";
 
 const GROUPS = texts.wait.groups;
 type Group = keyof typeof GROUPS;
-/** How many runs are looked through at once for calls of unknown outcome. */
-const NEWEST = 100;
 const WORK = new Set(["pending", "external", "pause"]);
 
 export function groupOf(wait: Suspension): Group {
   return wait.kind === "credential" ? "credential" : WORK.has(wait.kind) ? "work" : "person";
 }
 
-export default function WaitsPlace({ catalogue, address, waits }: { catalogue: Catalogue; address: Address; waits: Loaded<{ suspensions: readonly Suspension[]; next?: string }> }) {
+type Pages = ReturnType<typeof usePages<Run>>;
+
+/** `lost` are the runs with a call of unknown outcome, among so many of the newest. */
+export default function WaitsPlace({ catalogue, address, waits, lost, newest }: { catalogue: Catalogue; address: Address; waits: Loaded<{ suspensions: readonly Suspension[]; next?: string }>; lost: Pages; newest: number }) {
   const all = waits.value?.suspensions ?? [];
-  const shown = (Object.keys(GROUPS) as Group[]).find((group) => group === address.query["for"]) ?? "person";
+  const group = (Object.keys(GROUPS) as Group[]).find((one) => one === address.query["for"]) ?? "person";
   const id = address.parts[0];
   const isWord = id === undefined && address.query["for"] === "word";
-  const lost = usePages<Run>("unknown", async (after) => {
-    const { runs: items, next } = await surface.runs.list({ after, status: "unknown", limit: NEWEST });
-    return { items, next };
-  });
   const chosen = all.find((wait) => wait.id === id);
-  const listed = all.filter((wait) => groupOf(wait) === (chosen === undefined ? shown : groupOf(chosen)));
+  const listedGroup = chosen === undefined ? group : groupOf(chosen);
+  const listed = all.filter((wait) => groupOf(wait) === listedGroup);
   return (
     <>
       <aside className="side" aria-label={texts.wait.title}>
         <div className="side-head"><h3>{texts.wait.title}</h3></div>
-        {(Object.keys(GROUPS) as Group[]).map((group) => (
-          <a key={group} className="list-item" href={addressOf("waits", [], { for: group })} aria-current={!isWord && group === (chosen === undefined ? shown : groupOf(chosen)) ? "page" : undefined}>
-            <span>{GROUPS[group]}</span><span>{all.filter((wait) => groupOf(wait) === group).length}</span>
+        {(Object.keys(GROUPS) as Group[]).map((one) => (
+          <a key={one} className="list-item" href={addressOf("waits", [], { for: one })} aria-current={!isWord && one === listedGroup ? "page" : undefined}>
+            <span>{GROUPS[one]}</span><span>{all.filter((wait) => groupOf(wait) === one).length}</span>
           </a>
         ))}
         <a className="list-item" href={addressOf("waits", [], { for: "word" })} aria-current={isWord ? "page" : undefined}><span>{texts.unknown.group}</span><span>{lost.value === undefined ? "" : `${lost.value.length}${lost.older === undefined ? "" : "+"}`}</span></a>
       </aside>
-      {isWord ? <Lost runs={lost} /> : <main id="main" className="main" tabIndex={-1}>
-        <h1>{texts.wait.title} {GROUPS[chosen === undefined ? shown : groupOf(chosen)].toLowerCase()}</h1>
+      {isWord ? <Lost runs={lost} newest={newest} /> : <main id="main" className="main" tabIndex={-1}>
+        <h1>{texts.wait.title} {GROUPS[listedGroup].toLowerCase()}</h1>
         <p className="muted">{texts.wait.each}</p>
         {waits.error !== undefined && waits.value === undefined && <Banner>{wordsOf(waits.error)}</Banner>}
         {waits.value === undefined && waits.error === undefined && <Skeleton what={texts.places.waits} />}
@@ -55,11 +53,11 @@ export default function WaitsPlace({ catalogue, address, waits }: { catalogue: C
 }
 
 /** Runs with a call that may have run, and needs a word. */
-function Lost({ runs }: { runs: ReturnType<typeof usePages<Run>> }) {
+function Lost({ runs, newest }: { runs: Pages; newest: number }) {
   return (
     <main id="main" className="main" tabIndex={-1}>
       <h1>{texts.unknown.title}</h1>
-      <p className="muted">{texts.unknown.why} {runs.older === undefined ? texts.unknown.all : texts.unknown.newest(NEWEST * runs.pages)}</p>
+      <p className="muted">{texts.unknown.why} {runs.older === undefined ? texts.unknown.all : texts.unknown.newest(newest)}</p>
       {runs.error !== undefined && <Banner>{wordsOf(runs.error)}</Banner>}
       {runs.value === undefined && runs.error === undefined && <Skeleton what={texts.unknown.title} />}
       {runs.value?.length === 0 && <p className="muted">{texts.unknown.none}</p>}
@@ -68,7 +66,7 @@ function Lost({ runs }: { runs: ReturnType<typeof usePages<Run>> }) {
         <tbody>{runs.value?.map((run) => (
           <tr key={run.id}>
             <td><a href={addressOf("runs", [run.id])}>{shown(run.message ?? run.tool ?? run.agent ?? run.id)}</a></td>
-            <td>{run.unknown_calls?.length}</td><td><code>{shown(run.session_id ?? "–")}</code></td><td>{run.status}</td>
+            <td>{run.unknown_calls?.length}</td><td><Known text={run.session_id} /></td><td>{run.status}</td>
           </tr>
         ))}</tbody>
       </table>}
@@ -85,8 +83,9 @@ function WaitTable({ waits, chosen }: { waits: readonly Suspension[]; chosen: st
       <tbody>{waits.map((wait) => (
         <tr key={wait.id} aria-current={wait.id === chosen ? "true" : undefined}>
           <td><a href={addressOf("waits", [wait.id])}>{shown(wait.question ?? wait.tool ?? wait.kind)}</a></td>
-          <td>{shown([wait.requested_by, wait.agent].filter(Boolean).join(", by ")) || "–"}</td>
-          <td><code>{shown(wait.session_id ?? "–")}</code></td>
+          <td><Known text={wait.requested_by} /></td>
+          <td><Known text={wait.agent} /></td>
+          <td><Known text={wait.session_id} /></td>
           <td>{wait.created_at === undefined ? "–" : new Date(wait.created_at * 1000).toLocaleString()}</td>
           <td>{wait.expires_at === undefined ? texts.wait.noEnd : until(wait.expires_at, now)}</td>
         </tr>
