@@ -60,9 +60,9 @@ class Sessions(MemorySessionStore):
         self.outage.step("transcript")
         return await super().transcript(session_id, **given)
 
-    async def turns(self, session_id: str) -> tuple[Turn, ...]:
+    async def turns(self, session_id: str, **given: Any) -> tuple[Turn, ...]:
         self.outage.step("turns")
-        return await super().turns(session_id)
+        return await super().turns(session_id, **given)
 
     async def summarize(self, session_id: str, summary: Summary) -> None:
         self.outage.step("summarize")

@@ -322,11 +322,8 @@ class SqliteStore(RunStore):
     def status(self, run_id: str) -> RunStatus:
         return self.batches.read(partial(rows.read_status, run_id=run_id))
 
-    def list_runs(
-        self, state: RunState | None, session: str | None, after: str, limit: int
-    ) -> list[RunStatus]:
-        read = partial(rows.read_statuses, state=state, session=session, after=after, limit=limit)
-        return self.batches.read(read)
+    def list_runs(self, state: RunState | None, of: str | None, after: str, limit: int) -> list[RunStatus]:
+        return self.batches.read(lambda database: rows.read_statuses(database, state, of, after, limit))
 
     def wait_status(self, run_id: str, op: str) -> WaitStatus | None:
         return self.batches.read(partial(rows.read_wait, run_id=run_id, op=op))

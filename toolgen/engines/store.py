@@ -234,11 +234,9 @@ class RunStore:
     def status(self, run_id: str) -> RunStatus:
         return _status(self.record(run_id))
 
-    def list_runs(
-        self, state: RunState | None, session: str | None, after: str, limit: int
-    ) -> list[RunStatus]:
+    def list_runs(self, state: RunState | None, of: str | None, after: str, limit: int) -> list[RunStatus]:
         """Return runs, the newest first; as `Engine.list_runs`."""
-        return self.list_kept(state, session, after, limit)
+        return self.list_kept(state, of, after, limit)
 
     def list_kept(
         self, state: RunState | None, session: str | None, after: str, limit: int
