@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import logging
+from itertools import product
 
 import pytest
 
 from tests.escape_table import PATH, table
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.logs import logger
-from toolgen.contract.printable import hides, printable, printable_lines
+from toolgen.contract.printable import hides, printable, printable_lines, visible
 
 HOSTILE = {
     "escape sequence": "\x1b[2J\x1b]0;title\x07",
@@ -35,18 +36,30 @@ def test_what_a_terminal_obeys_or_hides_is_escaped(text: str) -> None:
     shown = printable(text)
     assert shown.isprintable()
     assert "\\" in shown
-    assert printable(shown) == shown
+    assert visible(shown) == shown
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_json_stays_the_same_json(text: str) -> None:
     document = {text: [text, {"a": text}]}
-    assert json.loads(printable(json.dumps(document, ensure_ascii=False))) == document
+    assert json.loads(visible(json.dumps(document, ensure_ascii=False))) == document
 
 
-@pytest.mark.parametrize("text", ["", "Guten Tag, Frau Müller! ☀ 日本語 שלום สวัสดี", 'C:\\new "x"'])
+@pytest.mark.parametrize("text", ["", "Guten Tag, Frau Müller! ☀ 日本語 שלום สวัสดี", '50 % of "x"'])
 def test_what_people_read_stays_as_it_is(text: str) -> None:
     assert printable(text) == text
+
+
+PIECES = ("\\", "\n", "n", "\u202e", "u202e", "\U000e0041", r"\u202e", "a")
+
+
+def test_no_two_texts_look_the_same() -> None:
+    """An escape that is spelled out is another text than the character, and so is shown as another."""
+    texts = {"".join(text) for size in range(1, 5) for text in product(PIECES, repeat=size)}
+    assert len({printable(text) for text in texts}) == len(texts)
+    assert len({printable_lines(text) for text in texts}) == len(texts)
+    assert printable("a\u202eb \n") == r"a\u202eb \n"
+    assert printable(r"a\u202eb \n") == r"a\\u202eb \\n"
 
 
 def test_lines_stay_lines() -> None:
@@ -73,6 +86,21 @@ def test_a_log_has_no_lines_but_its_own(caplog: pytest.LogCaptureFixture) -> Non
     assert "after 3 attempts" in lines[0]
     assert sum(line == "Traceback (most recent call last):" for line in lines) == 2
     assert caplog.records[0].exc_info is not None  # for handlers that want more than text
+
+
+def test_a_log_shows_no_two_texts_alike(caplog: pytest.LogCaptureFixture) -> None:
+    log, texts = logger("toolgen.runtime"), ("a\u202eb", r"a\u202eb", r"a\\u202eb")
+    shown = []
+    for text in texts:
+        caplog.clear()
+        try:
+            raise ValueError(text)
+        except ValueError:
+            log.exception("%s is unknown, %r", text, text)
+        first, *_, last = caplog.text.splitlines()
+        shown += [first.partition("  ")[2], last]
+    assert len(set(shown)) == len(shown), shown
+    assert shown[1] == r"ValueError: a\u202eb"
 
 
 def test_the_hint_of_an_error_stands_in_its_line(caplog: pytest.LogCaptureFixture) -> None:

@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from toolgen.contract.printable import printable, visible
+
 _BARS: Final = "▁▂▃▄▅▆▇█"
 _WIDTH: Final = 60
 """Columns of a sparkline."""
@@ -16,8 +18,8 @@ _LONGEST_CELL: Final = 24
 
 
 def artifact_text(kind: str, view: str, document: str, size: int) -> str:
-    """Return the artifact as lines of text; its name and its size where its data are not here."""
-    head = f"{kind}, {size:,} bytes"
+    """Return the artifact as lines for a terminal; its name and its size where its data are not here."""
+    head = f"{printable(kind)}, {size:,} bytes"
     if not document:
         return head
     data: Any = json.loads(document)
@@ -27,7 +29,7 @@ def artifact_text(kind: str, view: str, document: str, size: int) -> str:
         case "table":
             lines = list(_table(_rows(data)))
         case "markdown" if isinstance(text := _text(data), str):
-            lines = text.splitlines()
+            lines = [printable(line) for line in text.splitlines()]
         case _:
             lines = []
     return "\n".join([head, *lines])
@@ -63,11 +65,12 @@ def _sparklines(data: Any) -> Iterator[str]:
         for name, values in series.items()
     }
     shown = [name for name, values in numbers.items() if len(values) > 1][:_MOST_SERIES]
-    width = max(map(len, shown), default=0)
+    labels = {name: printable(name) for name in shown}
+    width = max(map(len, labels.values()), default=0)
     for name in shown:
         values = numbers[name]
         low, high = min(values), max(values)
-        yield f"{name:{width}}  {_sparkline(values, low, high)}  {low:g} to {high:g}"
+        yield f"{labels[name]:{width}}  {_sparkline(values, low, high)}  {low:g} to {high:g}"
 
 
 def _sparkline(values: Sequence[float], low: float, high: float) -> str:
@@ -86,14 +89,17 @@ def _sparkline(values: Sequence[float], low: float, high: float) -> str:
 def _table(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
     names = list(dict.fromkeys(name for row in rows for name in row))[:_MOST_COLUMNS]
     cells = [[_cell(row.get(name)) for name in names] for row in rows[:_MOST_ROWS]]
-    widths = [max(len(row[at]) for row in [names, *cells]) for at in range(len(names))]
-    for row in [names, *cells]:
+    table = [[_cell(name) for name in names], *cells]
+    widths = [max(len(row[at]) for row in table) for at in range(len(names))]
+    for row in table:
         yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
     if len(rows) > _MOST_ROWS:
         yield f"… {len(rows) - _MOST_ROWS} more rows"
 
 
 def _cell(value: Any) -> str:
-    text = value if isinstance(value, str) else "" if value is None else json.dumps(value, ensure_ascii=False)
+    is_text = isinstance(value, str)
+    text = value if is_text else "" if value is None else json.dumps(value, ensure_ascii=False)
     text = " ".join(text.split())
-    return text if len(text) <= _LONGEST_CELL else f"{text[: _LONGEST_CELL - 1]}…"
+    text = text if len(text) <= _LONGEST_CELL else f"{text[: _LONGEST_CELL - 1]}…"
+    return printable(text) if is_text else visible(text)

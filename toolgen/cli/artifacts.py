@@ -7,7 +7,6 @@ from pathlib import Path
 
 from toolgen.capabilities import StoredArtifact
 from toolgen.contract.errors import ToolgenError
-from toolgen.contract.printable import printable_lines
 
 from .artifact_text import artifact_text
 from .config import Project
@@ -20,8 +19,7 @@ async def show_artifact(project: Project, uri: str, *, session: str | None, view
     artifact = await _loaded(project, uri, session)
     is_json = artifact.info.media_type.endswith("json")
     if view and is_json:
-        text = artifact_text(artifact.info.name, view, artifact.data.decode(), len(artifact.data))
-        print(printable_lines(text))
+        print(artifact_text(artifact.info.name, view, artifact.data.decode(), len(artifact.data)))
     elif is_json and sys.stdout.isatty():
         show_document(artifact.data)
     else:

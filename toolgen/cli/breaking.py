@@ -26,7 +26,7 @@ from toolgen.compatibility import (
 )
 from toolgen.compatibility.rules import STEPS
 from toolgen.contract.errors import ToolgenError
-from toolgen.contract.printable import printable
+from toolgen.contract.printable import visible
 from toolgen.contract.record import frozen_record
 from toolgen.contract.regular_file import read_regular
 from toolgen.findings import Code, Finding, Place, Related
@@ -242,7 +242,7 @@ def _outcome(request: BreakingRequest, compared: _Comparison, judged: Sequence[J
             )
         case "json":
             records = [json.dumps(_record(each, compared), ensure_ascii=False) for each in judged]
-            lines = "\n".join(map(printable, records))
+            lines = "\n".join(map(visible, records))
             return Outcome(code=code, output=lines, notes=notes, summary=summary)
         case "sarif":
             log = sarif_text([_without_revision(each, compared) for each in findings], _codes())

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import fields
 from typing import Any, Final, assert_never
 
-from toolgen.contract.printable import printable
+from toolgen.contract.printable import printable, visible
 from toolgen.contract.secrets import HIDDEN, scrubbed
 from toolgen.events import Event, ToolUpdate
 from toolgen.runtime import (
@@ -81,7 +81,7 @@ def _show(
     if traced is not None:
         with hiding_arguments(data, spec):
             for line in _steps(traced, result):
-                print(scrubbed(printable(line)), file=sys.stderr)
+                print(scrubbed(visible(line)), file=sys.stderr)
     elif facts := "; ".join(_bounds_and_artifacts(result)):
         print(printable(facts), file=sys.stderr)
     for line in faults:
@@ -110,10 +110,10 @@ async def _progress_shown(runtime: Runtime) -> AsyncIterator[None]:
 def _show_progress(event: Event) -> None:
     assert isinstance(event, ToolUpdate)
     percent = [] if event.fraction is None else [f"{event.fraction:.0%}"]
-    text = [event.message] if event.message else []
+    text = [printable(event.message)] if event.message else []
     value = [] if event.value is None else [_json(event.value)]
     line = f"{event.tool.rpartition('.')[2]}: {' '.join([*percent, *text, *value])}"
-    print(scrubbed(printable(line)), file=sys.stderr, flush=True)
+    print(scrubbed(visible(line)), file=sys.stderr, flush=True)
 
 
 def left_work(result: ToolResult) -> tuple[Suspended, ...]:
@@ -146,10 +146,10 @@ def _line(name: str, duration_s: float, text: str) -> str:
 
 def _shown(step: TraceStep, result: ToolResult) -> str:
     if isinstance(step.value, ToolError):
-        return f"failed: {step.value}"
+        return f"failed: {printable(str(step.value))}"
     match step.name:
         case "lookup":
-            return str(step.value)
+            return printable(str(step.value))
         case "decode":
             return repr(step.value)
         case "inject":
@@ -160,7 +160,7 @@ def _shown(step: TraceStep, result: ToolResult) -> str:
         case "encode":
             return f"{len(step.value)} bytes"
         case "check" | "after":
-            return "; ".join(_bounds_and_artifacts(result)) or "no bounds, no artifacts"
+            return printable("; ".join(_bounds_and_artifacts(result))) or "no bounds, no artifacts"
         case _:
             assert_never(step.name)
 
@@ -184,16 +184,16 @@ def _artifact(artifact: Artifact) -> str:
 
 def describe_suspended(suspended: Suspended) -> str:
     """Return the lines that describe a suspended call: question, arguments, expected answer."""
-    lines = [f"{suspended.tool} waits until {_until(suspended)}: {suspended.kind}"]
+    lines = [f"{printable(suspended.tool)} waits until {_until(suspended)}: {suspended.kind}"]
     asked = suspended.question or (f"it goes on as {suspended.handle!r}" if suspended.handle else "")
-    lines += [text for text in (asked, suspended.preview) if text]
+    lines += [printable(text) for text in (asked, suspended.preview) if text]
     part = "this shows only a part of the arguments; all of them:"
     if suspended.run_id:
-        lines += [f"run: {suspended.run_id}"]
+        lines += [f"run: {printable(suspended.run_id)}"]
     if suspended.requested_by:
-        lines += [f"requested by {suspended.requested_by}"]
+        lines += [f"requested by {printable(suspended.requested_by)}"]
     if suspended.reason:
-        lines += [f"asked again: {suspended.reason}"]
+        lines += [f"asked again: {printable(suspended.reason)}"]
     lines += [part if suspended.is_shortened else "arguments:"]
     shown = _shown_arguments(suspended)
     lines += [f"  {_json(name)}: {_json(value)}" for name, value in shown.items()] or ["  none"]
@@ -201,14 +201,14 @@ def describe_suspended(suspended: Suspended) -> str:
         lines += [f"missing: {_json(dict(suspended.request))}"]
     schema = suspended.answer_schema
     lines += [f"answer: {_expected(schema)}{_noted(_limits(schema))}"]
-    return "\n".join(map(printable, lines))
+    return "\n".join(map(visible, lines))
 
 
 def summarize_suspended(suspended: Suspended) -> str:
     """Return a two-line summary of a suspended call."""
     text = suspended.question or suspended.preview or suspended.handle
     facts = f"{suspended.id}  {suspended.kind}  {suspended.tool}  until {_until(suspended)}  {text}"
-    return f"{printable(facts)}\n  {printable(_json(_shown_arguments(suspended)))}"
+    return f"{printable(facts)}\n  {visible(_json(_shown_arguments(suspended)))}"
 
 
 def suspended_record(suspended: Suspended) -> dict[str, Any]:
@@ -242,7 +242,7 @@ def _expected(schema: Mapping[str, Any]) -> str:
     properties = schema.get("properties")
     if not isinstance(properties, Mapping):
         values = schema.get("enum") or [each["const"] for each in schema.get("oneOf", ()) if "const" in each]
-        return " or ".join(map(_json, values)) if values else str(schema.get("type", "any JSON"))
+        return " or ".join(map(_json, values)) if values else printable(str(schema.get("type", "any JSON")))
     required = schema.get("required", ())
     parts = []
     for name, part in properties.items():

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from toolgen.agents import RunHandle
 from toolgen.contract.errors import ToolgenError
-from toolgen.contract.printable import printable, printable_lines
+from toolgen.contract.printable import printable, printable_lines, visible, visible_lines
 from toolgen.events import Event, as_json
 from toolgen.runtime import CallMeta, Runtime, Suspended
 from toolgen.runtime.public_views import hiding_waiting
@@ -109,16 +109,16 @@ class _Chat:
         if output.text and self._opened.runtime.events is None:
             _write(f"{printable_lines(output.text)}\n")
         if output.error:
-            _say(output.error)
+            _say(printable(output.error))
 
     async def _ask_all(self, handle: RunHandle, awaiting: tuple[Suspended, ...]) -> bool:
         """Ask the person each question; return whether all were answered."""
         for question in awaiting:
             if question.kind == "credential":  # a secret is not typed where it is shown
-                _say(f"{question.question}\ngive it by: toolgen approve {question.id}")
+                _say(f"{printable(question.question)}\ngive it by: toolgen approve {question.id}")
                 return False
             if question.kind in ("pending", "external", "unsealed", "tampered"):
-                _say(f"it waits for {question.kind} work: {question.question or question.tool}")
+                _say(f"it waits for {question.kind} work: {printable(question.question or question.tool)}")
                 return False
             if not await self._ask(handle, question):
                 return False
@@ -130,7 +130,7 @@ class _Chat:
             suspended = await self._opened.runtime.waits.show(awaiting.token)
             _say(describe_suspended(suspended))
         else:
-            _say(awaiting.question)
+            _say(printable(awaiting.question))
         is_yes_no = awaiting.kind == "confirmation"
         _say("[y/N]" if is_yes_no else "your answer:")
         async for line in self._lines:
@@ -153,7 +153,7 @@ class _Chat:
     async def _tools(self, _: str) -> None:
         meta = CallMeta(session_id=self._session)
         for spec in (await self._opened.agents.tools(self._opened.client.agent, meta)).specs:
-            _say(f"{spec.name}  {spec.description.partition(chr(10))[0]}")
+            _say(f"{printable(f'{spec.name}  {spec.description.partition(chr(10))[0]}')}")
 
     async def _model(self, name: str) -> None:
         try:
@@ -165,7 +165,7 @@ class _Chat:
 
     async def _events(self, _: str) -> None:
         for event in self.view.seen:
-            _write(f"{printable(json.dumps(as_json(event), ensure_ascii=False))}\n")
+            _write(f"{visible(json.dumps(as_json(event), ensure_ascii=False))}\n")
 
     async def _replay(self, _: str) -> None:
         runtime = self._opened.runtime
@@ -183,7 +183,7 @@ class _Chat:
         views = _views_of(self._opened.runtime, event.tool)
         for artifact in event.artifacts:
             text = artifact_text(artifact.kind, views.get(artifact.kind, ""), artifact.json, artifact.size)
-            _write("".join(f"    {printable(line)}\n" for line in text.splitlines()))
+            _write("".join(f"    {line}\n" for line in text.splitlines()))
 
 
 def _views_of(runtime: Runtime, tool: str) -> dict[str, str]:
@@ -220,8 +220,8 @@ def _write(text: str) -> None:
 
 
 def _say(text: str) -> None:
-    """Print what is said by the command, not by the agent."""
-    shown = printable_lines(text)
+    """Print what is said by the command, in which the texts of others are printable."""
+    shown = visible_lines(text)
     _write(f"{_DIM}{shown}{_END}\n" if has_colours(sys.stdout) else f"{shown}\n")
 
 

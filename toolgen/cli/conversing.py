@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from toolgen.agents import AgentClient, Agents, RunHandle, RunOutput
 from toolgen.contract.errors import ToolgenError
-from toolgen.contract.printable import printable, printable_lines
+from toolgen.contract.printable import printable, printable_lines, visible, visible_lines
 from toolgen.contract.record import frozen_record
 from toolgen.events import Event
 from toolgen.runs import UnknownRunError
@@ -130,7 +130,7 @@ class TurnView:
         self.seen.append(event)
         for line in _lines(event):
             self._end_text()
-            self.write(f"{printable(line)}\n")
+            self.write(f"{visible(line)}\n")
         if event.type == "tool_end" and (hint := denial_hint(self.runtime, event.tool, event.error)):
             self.write(f"{hint}\n")
         if event.type == "tool_end" and event.artifacts and self.artifacts is not None:
@@ -171,21 +171,20 @@ async def following(opened: OpenAgent, view: TurnView) -> AsyncIterator[None]:
 def _lines(event: Event) -> list[str]:
     match event.type:
         case "tool_start":
-            return [_short(f"  → {event.name} {_json(event.arguments)}")]
+            return [_short(f"  → {printable(event.name)} {_json(event.arguments)}")]
         case "tool_end" if event.status not in ("suspended", "pending"):
-            shown = event.text or event.error or _json(event.result)
+            shown = printable(event.text or event.error) or _json(event.result)
             return [_short(f"  ← {event.tool.rpartition('.')[2]}: {event.status}, {shown}")]
         case "tool_update":
             percent = "" if event.fraction is None else f"{event.fraction:.0%} "
-            return [_short(f"    {event.tool.rpartition('.')[2]}: {percent}{event.message}")]
+            return [_short(f"    {event.tool.rpartition('.')[2]}: {percent}{printable(event.message)}")]
         case "agent_run_started":
             return [f"  ▸ {event.agent}"]
         case "plan_retry":
-            return [_short(f"  the model is asked again: {event.reason}")]
+            return [_short(f"  the model is asked again: {printable(event.reason)}")]
         case "tool_authorization":
-            return [
-                f"  {event.decision} by a {event.decided_by}{f': {event.reason}' if event.reason else ''}"
-            ]
+            why = f": {printable(event.reason)}" if event.reason else ""
+            return [f"  {event.decision} by a {event.decided_by}{why}"]
         case _:
             return []
 
@@ -220,7 +219,7 @@ async def run_agent(
     if output.error:
         print(printable(output.error), file=sys.stderr)
     for awaiting in output.awaiting:
-        print(printable_lines(waiting_line(runtime, awaiting, output)), file=sys.stderr)
+        print(visible_lines(waiting_line(runtime, awaiting, output)), file=sys.stderr)
     return NOT_OVER if output.status == "waiting" else int(output.status != "completed")
 
 
@@ -234,7 +233,7 @@ def waiting_line(runtime: Runtime, awaiting: Suspended, turn: RunOutput) -> str:
     chat = f"chat {turn.agent} --session {turn.session_id}"
     command = f"approve {awaiting.id}" if awaiting.token else chat
     answered = f"answer it with: toolgen {command}" if is_durable(runtime) else UNANSWERABLE
-    return f"it waits for a {awaiting.kind}: {awaiting.question}\n{answered}"
+    return f"it waits for a {awaiting.kind}: {printable(awaiting.question)}\n{answered}"
 
 
 def turn_record(output: RunOutput) -> dict[str, Any]:

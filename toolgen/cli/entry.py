@@ -50,9 +50,9 @@ def _run(args: Sequence[str]) -> int:
 
         return run(args)
     except ToolgenError as error:
-        from toolgen.contract.printable import printable_lines
+        from toolgen.contract.printable import visible_lines
 
-        print(printable_lines(f"error: {error}"), file=sys.stderr)
+        print(visible_lines(f"error: {error}"), file=sys.stderr)
     except ModuleNotFoundError as error:
         if error.name not in _EXTRA:
             _print_bug()

@@ -15,7 +15,7 @@ from typing import Any, Final
 from toolgen.codegen.layout import toolset_path
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import compact
-from toolgen.contract.printable import printable_lines
+from toolgen.contract.printable import visible, visible_lines
 from toolgen.contract.record import frozen_record
 from toolgen.dsl import build
 from toolgen.expr.tree import Design, Example, Tool, Toolset
@@ -241,14 +241,14 @@ def _difference(expected: str, returned: str) -> Iterator[str]:
 def _show_failure(case: _Case, problem: str, format: Format) -> None:
     if format == "text":
         arguments = json.dumps(case.example.args, ensure_ascii=False)
-        print_output(printable_lines(f"{case.name}: {arguments}\n{problem}\n"))
+        print_output(visible_lines(f"{case.name}: {arguments}\n{problem}\n"))
     else:
         print_output(render_diagnostics([_finding(case, EXAMPLE_FAILED, problem)], format))
 
 
 def _show_not_run(case: _Case, format: Format) -> None:
     if format == "text":
-        print(f"{case.name}: not run: {case.not_run}", file=sys.stderr)
+        print(visible(f"{case.name}: not run: {case.not_run}"), file=sys.stderr)
     else:
         finding = _finding(case, EXAMPLE_NOT_RUN, f"not run: {case.not_run}", hint=_SETTING)
         print_output(render_diagnostics([finding], format))

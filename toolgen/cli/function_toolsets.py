@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from toolgen.contract.errors import ToolgenError
-from toolgen.contract.printable import printable
+from toolgen.contract.printable import visible
 from toolgen.runtime import BoundTool, RegistrationError, StaticToolset, func_tool, function_toolset
 from toolgen.shapes.naming import snake
 
@@ -57,7 +57,7 @@ def _tools(toolset: str, source: str, named: FoundFunctions) -> list[BoundTool]:
         raise ToolgenError(f"{source} has no function that can be a tool:{listed}", hint="annotate its types")
     for problem in problems:
         line = " ".join(problem.split())
-        print(printable(f"warning: {source} is served without: {line}"), file=sys.stderr)
+        print(visible(f"warning: {source} is served without: {line}"), file=sys.stderr)
     return tools
 
 

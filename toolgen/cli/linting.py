@@ -10,6 +10,7 @@ from typing import Final, get_args
 
 from toolgen.catalog.reader import CatalogueError, load_catalogue
 from toolgen.contract.errors import ToolgenError
+from toolgen.contract.printable import printable
 from toolgen.dsl import build
 from toolgen.expr.source import Source
 from toolgen.expr.tree import Design
@@ -45,7 +46,7 @@ def lint_tools(project: Project | None, file: Path | None, format: Format, *, is
     linted = lint(tools, lint_settings(project))
     errors = sum(not finding.is_warning for finding in linted.findings)
     warnings = len(linted.findings) - errors
-    notes = [f"{tool}: {code} is suppressed: {reason}" for tool, code, reason in linted.suppressed]
+    notes = [printable(f"{tool}: {code} is suppressed: {reason}") for tool, code, reason in linted.suppressed]
     counts = f"{counted(errors, 'error')}, {counted(warnings, 'warning')}, {len(notes)} suppressed"
     summary = f"{counted(len(tools), 'tool')}: {counts}"
     code = 1 if errors or (is_strict and warnings) else 0

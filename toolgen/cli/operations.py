@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from toolgen.agents import Agents, SessionBusyError
 from toolgen.contract.errors import ToolgenError
-from toolgen.contract.printable import printable
+from toolgen.contract.printable import printable, visible
 from toolgen.engines import InProcessEngine
 from toolgen.runs import Engine
 from toolgen.runtime import Runtime
@@ -55,7 +55,7 @@ async def check_runs(
         suspects = [call for call in checked if call.state != "sealed"]
         for call in suspects:
             lines = [json.dumps(_object(runtime, call))] if as_json else _lines(runtime, call)
-            print("\n".join(map(printable, lines)), file=sys.stderr if adopt and not as_json else sys.stdout)
+            print("\n".join(map(visible, lines)), file=sys.stderr if adopt and not as_json else sys.stdout)
         if not suspects:
             print("every call that waits is sealed", file=sys.stderr)
             return 1 if damage else 0
@@ -86,9 +86,8 @@ async def _show_damage(runtime: Runtime, engine: Engine, as_json: bool) -> tuple
 
 def _show_states(state: str, messages: Iterable[str], as_json: bool) -> None:
     for message in messages:
-        print(
-            printable(json.dumps({"status": state, "message": message}) if as_json else f"{state}: {message}")
-        )
+        record = {"status": state, "message": message}
+        print(json.dumps(record) if as_json else printable(f"{state}: {message}"))
 
 
 async def _adopt(
@@ -115,17 +114,19 @@ def _object(runtime: Runtime, call: CheckedCall) -> dict[str, Any]:
 
 def _lines(runtime: Runtime, call: CheckedCall) -> list[str]:
     """Return the state of a call, and every field of its record on a line of its own."""
-    head = f"{call.run_id}  {call.op}  {call.state}  {call.id}  {call.tool}".rstrip()
+    head = printable(f"{call.run_id}  {call.op}  {call.state}  {call.id}  {call.tool}".rstrip())
     if not isinstance(call.record, dict):
         return [head, "  its record cannot be read"]
     shown: dict[str, Any] = shown_record(runtime, call.record)
-    return [head, *(f"  {name}: {_text(value)}" for name, value in shown.items() if name != "seal")]
+    fields = [f"  {printable(name)}: {_text(value)}" for name, value in shown.items() if name != "seal"]
+    return [head, *fields]
 
 
 def _text(value: Any) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     cut = short(text, _LONGEST)
-    return text if cut == text else f"{cut} ({len(text)} characters; toolgen runs show has them)"
+    shown = printable(cut) if isinstance(value, str) else visible(cut)
+    return shown if cut == text else f"{shown} ({len(text)} characters; toolgen runs show has them)"
 
 
 async def erase_sessions(project: Project, *, session: str, label: str, cancel: bool) -> int:

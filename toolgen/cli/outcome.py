@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Final, Literal
 
 from toolgen.contract.errors import ToolgenError
+from toolgen.contract.printable import visible_lines
 from toolgen.contract.record import frozen_record
 from toolgen.findings import Finding, Format, render
 
@@ -27,7 +28,7 @@ class Outcome:
     output: str = ""
     """Text for programs: to stdout, byte for byte (surrogates stand for bytes that are not UTF-8)."""
     notes: tuple[str, ...] = ()
-    """Lines for people: to stderr, each on its own; the same one may come with every run."""
+    """Lines for people: to stderr as they are, each on its own; the same one may come with every run."""
     summary: str
     """The last line for people."""
     is_current: bool = False
@@ -38,7 +39,7 @@ def print_outcome(outcome: Outcome) -> int:
     """Print the outcome and return its exit code."""
     if outcome.output:
         print_output(outcome.output)
-    for line in (*outcome.notes, outcome.summary):
+    for line in (*outcome.notes, visible_lines(outcome.summary)):
         print(line, file=sys.stderr)
     return outcome.code
 

@@ -14,6 +14,7 @@ from typing import Any, Final, get_args
 from toolgen.codegen.write import Edit
 from toolgen.codegen.write.staging import formatted
 from toolgen.contract.errors import ToolgenError
+from toolgen.contract.printable import printable, visible
 from toolgen.contract.record import frozen_record
 from toolgen.findings import Code, Finding, Format, Place
 from toolgen.importers.codes import CONFLICT, DECLINED, REMOVED, UPDATED
@@ -73,7 +74,7 @@ class Effect:
     @property
     def text(self) -> str:
         if self.place and self.kind == "conflict":
-            return f"{self.place}: {self._target_text}"
+            return f"{printable(self.place)}: {self._target_text}"
         match self.kind:
             case "added" | "changed" | "removed":
                 return f"{self.kind}: {self.subject}"
@@ -111,7 +112,8 @@ class Effect:
     @property
     def note(self) -> str:
         """The effect as a line for people."""
-        return f"{self.file}:{self.line}: {self.text}" if self.line else f"{self.file}: {self.text}"
+        place = f"{self.file}:{self.line}" if self.line else str(self.file)
+        return f"{place}: {visible(self.text)}"
 
     def finding(self, format: Format) -> Finding:
         """Return the effect as a finding; the text names its tool already."""

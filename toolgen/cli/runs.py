@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
-from toolgen.contract.printable import printable
+from toolgen.contract.printable import printable, visible
 from toolgen.runs import ClockEngine, Engine, RunState, RunStatus
 from toolgen.runtime import Runtime
 from toolgen.runtime.public_views import shown_document, shown_run
@@ -80,7 +80,7 @@ async def list_runs(
                 await _show_line(runtime, engine, runtime.runs.status_of(status), times)
                 await _show_unknown(engine, status.run_id)
             except StoreCorruptError as error:  # of this run; the others can be listed
-                print(printable(f"  {error.message}"))
+                print(visible(f"  {error.message}"))
         calls = [call for status in runs for call in await runtime.waits.check(waits_of(status))]
     if not runs:
         of = "" if session is None else f" of session {printable(session)}"
@@ -115,7 +115,7 @@ async def show_run(project: Project, run_id: str, *, as_json: bool = True) -> in
             await _show_line(runtime, engine, runtime.runs.status_of(status))
             await _show_unknown(engine, run_id)
             for line in timeline(shown["events"], is_over=status.is_over):
-                print(printable(line))
+                print(visible(line))
     if as_json:
         show_json(shown)
     return 0

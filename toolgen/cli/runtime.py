@@ -23,7 +23,7 @@ from typing import Any, Final
 from toolgen.contract.errors import HINT, ToolgenError
 from toolgen.contract.logs import MethodFault
 from toolgen.contract.names import CALL_META_NAMES, NOBODY_TO_ASK
-from toolgen.contract.printable import printable
+from toolgen.contract.printable import visible
 from toolgen.contract.secrets import scrubbed
 from toolgen.findings import shown
 from toolgen.runs import Engine
@@ -265,8 +265,8 @@ def collect_method_faults() -> Iterator[list[str]]:
         fault: object = getattr(record, "method_fault", None)
         if not isinstance(fault, MethodFault):
             return True
-        line = printable(fault.text(shown(fault.file, os.getcwd())))
-        lines.append(scrubbed(f"{line}{HINT}{printable(fault.hint)}" if fault.hint else line))
+        line = visible(fault.text(shown(fault.file, os.getcwd())))
+        lines.append(scrubbed(f"{line}{HINT}{visible(fault.hint)}" if fault.hint else line))
         return False
 
     with _log_filter(collect):

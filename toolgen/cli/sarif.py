@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from toolgen.contract.printable import printable
+from toolgen.contract.printable import printable, visible
 from toolgen.findings import Code, Finding, Place, shown
 
 _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -40,12 +40,12 @@ def _result(finding: Finding) -> dict[str, Any]:
     result: dict[str, Any] = {
         "ruleId": finding.code,
         "level": finding.severity,
-        "message": {"text": printable(f"{finding.message}{hint}")},
+        "message": {"text": visible(f"{finding.message}{hint}")},
     }
     if finding.place.file:
         result["locations"] = [_location(finding.place)]
     related = [
-        _location(each.place) | {"message": {"text": printable(each.message)}} for each in finding.related
+        _location(each.place) | {"message": {"text": visible(each.message)}} for each in finding.related
     ]
     return {**result, "relatedLocations": related} if related else result
 

@@ -12,7 +12,7 @@ from toolgen.catalog.providers import Declarations, EntryError, Projection, decl
 from toolgen.catalog.reader import Catalogue, CatalogueError, load_catalogue
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import compact
-from toolgen.contract.printable import printable
+from toolgen.contract.printable import printable, visible_lines
 from toolgen.contract.record import frozen_record
 
 from .config import Project
@@ -100,7 +100,7 @@ def _fragment(declared: Declarations, format: str) -> str:
     if format == "json":
         return json.dumps(declared.fragment, separators=(",", ":"))
     text = json.dumps(declared.fragment, indent=2, ensure_ascii=False)
-    return "\n".join(map(printable, text.split("\n")))
+    return visible_lines(text)
 
 
 def _losses(declared: Declarations, format: str) -> Iterator[str]:

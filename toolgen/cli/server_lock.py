@@ -13,7 +13,7 @@ from toolgen.codegen.write.staging import formatted
 from toolgen.compatibility import compare, contract_of_server, ranked
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.mcp_lock import Lock, LockError, lock_text, read_lock
-from toolgen.contract.printable import printable, printable_lines
+from toolgen.contract.printable import printable, visible, visible_lines
 from toolgen.contract.record import frozen_record
 from toolgen.shapes.naming import snake
 
@@ -106,7 +106,7 @@ def _settings(request: LockRequest) -> ServerSettings:
 
 def _design(name: str, title: str, lock: str) -> str:
     """Return a design module that has the tools of the lock."""
-    about = json.dumps(f"The tools of {printable(title)}.", ensure_ascii=False)
+    about = json.dumps(f"The tools of {visible(title)}.", ensure_ascii=False)
     service = f'Service("{name}", {about}, {name})'
     lines = [
         f'"""{_TITLE.format(name)}"""',
@@ -147,7 +147,7 @@ def _compared(file: Path, before: str | None, lock: Lock) -> Outcome:
     )
     return Outcome(
         code=1,
-        output=printable_lines("".join(lines)).rstrip("\n"),
+        output=visible_lines("".join(lines)).rstrip("\n"),
         notes=_changes(before, lock),
         summary=f"{file} is not up to date with the server; run the command without --check to update it",
     )

@@ -9,7 +9,7 @@ import sys
 from typing import Any, Final, Literal, NoReturn, TextIO, TypeAlias
 
 from toolgen.contract.errors import ToolgenError
-from toolgen.contract.printable import printable, printable_lines
+from toolgen.contract.printable import printable, visible, visible_lines
 
 Listing: TypeAlias = Literal["text", "json"]
 """How a list is printed: for people, or as one object a line."""
@@ -58,7 +58,7 @@ def is_confirmed(question: str, done: str) -> bool:
 
 def indented(document: str, *, colour: bool = False) -> str:
     """Return a JSON document on several lines, with controls escaped."""
-    text = printable_lines(json.dumps(json.loads(document), indent=2, ensure_ascii=False))
+    text = visible_lines(json.dumps(json.loads(document), indent=2, ensure_ascii=False))
     return _TOKEN.sub(_painted, text) if colour else text
 
 
@@ -79,7 +79,7 @@ def show_document(document: bytes) -> None:
 def show_line(value: Any) -> None:
     """Print JSON to stdout on one line; at a terminal control characters are escaped."""
     text = json.dumps(value, ensure_ascii=False)
-    sys.stdout.write(f"{printable(text) if sys.stdout.isatty() else text}\n")
+    sys.stdout.write(f"{visible(text) if sys.stdout.isatty() else text}\n")
 
 
 def show_json(value: Any) -> None:

@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from toolgen.contract.printable import printable
 from toolgen.contract.record import frozen_record
 
 _LONGEST: Final = 100
@@ -93,33 +94,37 @@ def _lines(events: Sequence[Mapping[str, Any]], began: float) -> Iterator[str]:
 
 def _text(event: Mapping[str, Any], names: Mapping[str, str]) -> str:
     name = names.get(event.get("tool_call_id", ""), "") or str(event.get("tool", "")).rpartition(".")[2]
+    name = printable(name)
     match event["type"]:
         case "run_started":
             return f"started {event['agent']}"
         case "assistant_reply" if not event["is_partial"]:
             return f"said {_one_line(event['text'])}"
         case "tool_start":
-            return f"calls {event['name']} {_json(event['arguments'])}"
+            return f"calls {printable(event['name'])} {_json(event['arguments'])}"
         case "tool_end" if event["status"] == "suspended":
             return f"{name} waits"
         case "tool_end":
-            return f"{name}: {event['status']} {event['text'] or event['error'] or _json(event['result'])}"
+            shown = printable(event["text"] or event["error"]) or _json(event["result"])
+            return f"{name}: {event['status']} {shown}"
         case "agent_run_started":
-            return f"starts {event['agent']} as {event['child_run_id']}"
+            return f"starts {event['agent']} as {printable(event['child_run_id'])}"
         case "approval_requested" | "input_requested" | "question_asked":
             return f"asks {_one_line(event['question'])} ({event['suspension_id']})"
         case "answer_accepted":
             return f"is answered{_by(event['answered_by'])}"
         case "tool_authorization":
-            return f"{name} is {event['decision']} by {event['answered_by'] or 'the ' + event['decided_by']}"
+            who = printable(event["answered_by"]) or f"the {event['decided_by']}"
+            return f"{name} is {event['decision']} by {who}"
         case "usage":
-            return f"{event['model']}: {event['input_tokens']:,} tokens in, {event['output_tokens']:,} out"
+            sums = f"{event['input_tokens']:,} tokens in, {event['output_tokens']:,} out"
+            return f"{printable(event['model'])}: {sums}"
         case "plan_retry":
             return f"plans again: {_one_line(event['reason'])}"
         case "artifact_saved":
-            return f"saves {event['name']}, {event['size']:,} bytes"
+            return f"saves {printable(event['name'])}, {event['size']:,} bytes"
         case "run_completed" | "run_paused" | "run_resumed":
-            return f"{event.get('status', event['type'])} {event.get('error', '')}".rstrip()
+            return f"{event.get('status', event['type'])} {printable(event.get('error', ''))}".rstrip()
         case _:
             return ""
 
@@ -129,11 +134,11 @@ def _counted(number: int, noun: str) -> str:
 
 
 def _by(person: str) -> str:
-    return f" by {person}" if person else ""
+    return f" by {printable(person)}" if person else ""
 
 
 def _one_line(text: str) -> str:
-    return " ".join(text.split())
+    return printable(" ".join(text.split()))
 
 
 def _json(value: Any) -> str:

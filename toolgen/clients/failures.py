@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from toolgen.calls.errors import OutcomeUnknownError, ToolError
 from toolgen.calls.results import RetryHint, RetryReason
-from toolgen.contract.printable import printable
+from toolgen.contract.printable import visible
 from toolgen.contract.record import frozen_record
 from toolgen.contract.secrets import scrubbed
 
@@ -135,7 +135,7 @@ def charset_of(headers: Mapping[str, str]) -> str:
 
 def shown(text: str) -> str:
     """Return a text of somebody else on one line, cut, without the secrets of the running call."""
-    clean = scrubbed(printable(text[:_MOST_READ].strip()))
+    clean = scrubbed(visible(text[:_MOST_READ].strip()))
     return clean if len(clean) <= _LONGEST else f"{clean[: _LONGEST - 1]}…"
 
 

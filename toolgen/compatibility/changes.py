@@ -9,7 +9,7 @@ from difflib import unified_diff
 from typing import Any, Final
 
 from toolgen.contract.json_pointer import escaped
-from toolgen.contract.printable import printable
+from toolgen.contract.printable import printable, visible
 from toolgen.contract.record import frozen_record
 
 from .conjunctions import flatten
@@ -97,7 +97,7 @@ class Change:
 
     def sentence(self) -> str:
         """Return the change in sentences: what, whom it breaks, and the document that shows it."""
-        text = f"{printable(self.tool)}: {printable(self.message)}."
+        text = f"{printable(self.tool)}: {visible(self.message)}."
         if self.rule.is_weakening:
             text = f"Weakened: {text}"
         if parties := self.parties(in_behaviour=False):
@@ -105,7 +105,7 @@ class Change:
         if parties := self.parties(in_behaviour=True):
             text += f" Changes the behaviour for {_parties(parties)}."
         witness = self.shown_witness()
-        return f"{text} Shown by {printable(witness)}." if witness else text
+        return f"{text} Shown by {visible(witness)}." if witness else text
 
     def lines(self) -> list[str]:
         """Return the change in sentences, and the texts that changed as the lines of a diff."""

@@ -10,7 +10,7 @@ from types import CodeType, TracebackType
 from typing import Final
 
 from .errors import HINT
-from .printable import printable, printable_lines
+from .printable import printable, visible_lines
 from .record import frozen_record
 from .secrets import current, scrubbed
 
@@ -121,9 +121,9 @@ def _lines(error: BaseException, where: TracebackType | None) -> Iterator[str]:
     report = traceback.TracebackException(type(error), error, where, compact=True)
     for part in report.format():
         is_frame = part.lstrip(" |+-\n").startswith(_OF_PYTHON)
-        yield printable_lines(part) if is_frame else _on_one_line(part.rstrip("\n")) + "\n"
+        yield visible_lines(part) if is_frame else _on_one_line(part.rstrip("\n")) + "\n"
 
 
 def _on_one_line(text: str) -> str:
-    """Return a text without control characters; the hint of a `ToolgenError` follows its message."""
+    """Return a text as no other one looks; the hint of a `ToolgenError` follows its message."""
     return printable(text.replace(HINT, "; hint: "))

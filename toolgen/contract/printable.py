@@ -55,18 +55,32 @@ _VIRAMA: Final = 9
 
 
 def printable(text: str) -> str:
-    """Return the text on one line, with control and invisible characters escaped.
+    """Return the text on one line, with control and invisible characters and backslashes escaped.
 
-    The escapes are those of JSON, so that JSON text without line breaks stays the same JSON.
+    No two texts look the same: a text that spells an escape out has two backslashes there.
+    """
+    return visible(text.replace("\\", "\\\\"))
+
+
+def printable_lines(text: str) -> str:
+    """Return the text with its line feeds, each line made printable; for texts that are made of lines."""
+    return "\n".join(map(printable, text.split("\n")))
+
+
+def visible(text: str) -> str:
+    """Return the text on one line, with control and invisible characters escaped; backslashes stay.
+
+    It is for texts that have escaped their backslashes: JSON, which stays the same JSON, literals of Python,
+    and sentences in which each text of somebody else is such a literal or was made printable.
     """
     if text.isprintable() and not _HIDDEN.search(text):
         return text
     return "".join(map(_shown, text))
 
 
-def printable_lines(text: str) -> str:
-    """Return the text with its line feeds, each line made printable; for texts that are made of lines."""
-    return "\n".join(map(printable, text.split("\n")))
+def visible_lines(text: str) -> str:
+    """Return the text with its line feeds, each line made visible."""
+    return "\n".join(map(visible, text.split("\n")))
 
 
 def hides(text: str) -> bool:

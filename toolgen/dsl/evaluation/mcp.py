@@ -17,7 +17,7 @@ from toolgen.contract.mcp_lock import (
     read_lock,
 )
 from toolgen.contract.names import MCP_HINTS
-from toolgen.contract.printable import hides, printable, printable_lines
+from toolgen.contract.printable import hides, printable, visible, visible_lines
 from toolgen.expr import codes
 from toolgen.expr.source import Source
 from toolgen.shapes.foreign.bounded_patterns import BoundedPatterns
@@ -52,7 +52,7 @@ def locked_toolset(word: MCPToolset, report: Report) -> LockedToolset:
     tools = tuple(tool for facts in lock.tools for tool in _tools(facts, names, word, report))
     if lock.tools and not tools:  # each of them was reported
         tools = (_tool(_UNKNOWN.tools[0], "unknown", word.source),)
-    about = f"Tools of the MCP server {printable_lines(lock.server or word.name)}."
+    about = f"Tools of the MCP server {visible_lines(lock.server or word.name)}."
     made = object.__new__(LockedToolset)
     made.__dict__.update(vars(word), children=tools, description=about)
     return made
@@ -114,7 +114,7 @@ def _tool(tool: ListedFacts, name: str, source: Source) -> Tool:
     hints: Any = facts.get("annotations") or {}
     titles = (facts.get("title"), hints.get("title"))
     title = next((title for title in titles if title and isinstance(title, str)), "")
-    made = Tool(name, shown, *children, title=printable(title.strip()[:_LONGEST_TITLE]) or None)
+    made = Tool(name, shown, *children, title=visible(title.strip()[:_LONGEST_TITLE]) or None)
     _place(made, source)
     return made
 

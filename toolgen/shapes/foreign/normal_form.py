@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 from toolgen.contract.json_pointer import escaped, tokens_of
 from toolgen.contract.json_value import values_in
-from toolgen.contract.printable import hides, printable, printable_lines
+from toolgen.contract.printable import hides, printable, visible, visible_lines
 
 from ..constraints import CONSTRAINTS, OF_BYTES
 from .schema import BRANCHES, CONDITIONS, MAPS, REFERENCES, VALUES
@@ -63,7 +63,7 @@ class UnsafeError(ValueError):
 def safe_text(text: str, longest: int = LONGEST_TEXT) -> str:
     """Return the beginning of a text for readers: hidden characters are escaped, odd addresses marked."""
     text = text.strip()
-    shown = _LINK.sub(_MARK, printable_lines(text[:longest]))
+    shown = _LINK.sub(_MARK, visible_lines(text[:longest]))
     return shown if max(len(text), len(shown)) <= longest else f"{shown[:longest]}…"
 
 
@@ -210,11 +210,11 @@ def _pattern(pattern: str, pointer: str) -> str:
     """
     if len(pattern) > LONGEST_TEXT:
         raise UnsafeError(pointer, f"has a pattern of {len(pattern)} characters; {LONGEST_TEXT} are allowed")
-    if printable(pattern) == pattern:
+    if visible(pattern) == pattern:
         return pattern
     shown = ""
     for char in pattern:
-        if printable(char) == char:
+        if visible(char) == char:
             shown += char
         elif ord(char) > 0xFFFF or (len(shown) - len(shown.rstrip("\\"))) % 2:
             raise UnsafeError(

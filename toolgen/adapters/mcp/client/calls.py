@@ -20,6 +20,7 @@ from .errors import (
     MCPServerError,
     RefusedError,
     ServerFailedError,
+    named,
     shortened,
 )
 from .failures import unavailable, unreadable
@@ -80,7 +81,7 @@ class Caller:
             log.warning("a call of %s was not made: %s", tool.spec.id, error)
             raise unavailable(tool.spec, self._gone()) from None
         except MCPError as error:
-            raise ToolError(f"{tool.spec.name}: {shortened(error.message, 2_000)}") from None
+            raise ToolError(f"{tool.spec.name}: {named(error.message, 2_000)}") from None
         if isinstance(answer, types.InputRequiredResult):
             question = asked(answer, tool.spec)
             assert question is not None, "a state alone was given back"
@@ -150,6 +151,6 @@ def _progress_of(ctx: ToolContext) -> ProgressFnT | None:
 
     async def report(progress: float, total: float | None, message: str | None) -> None:
         fraction = min(1.0, max(0.0, progress / total)) if total else None
-        ctx.progress(fraction, shortened(message or ""))
+        ctx.progress(fraction, named(message or ""))
 
     return report

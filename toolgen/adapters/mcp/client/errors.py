@@ -9,7 +9,7 @@ import httpx2
 from pydantic import ValidationError
 
 from toolgen.contract.errors import ToolgenError
-from toolgen.contract.printable import printable, printable_lines
+from toolgen.contract.printable import printable, printable_lines, visible, visible_lines
 
 _MOST_REASONS: Final = 3
 _LONGEST_REASON: Final = 300
@@ -72,13 +72,26 @@ def misfit_of(error: ValidationError) -> str:
 
 
 def shortened(text: str, longest: int = _LONGEST_REASON) -> str:
-    """Return a text of a server on one line, without what a terminal would obey, cut to its beginning."""
+    """Return the beginning of a text of a server on one line for people, as no other text looks."""
     shown = printable(text[:longest])
+    return shown if len(text) <= longest else f"{shown}…"
+
+
+def named(text: str, longest: int = _LONGEST_REASON) -> str:
+    """Return the beginning of a name or a line of a server, without characters that nobody sees."""
+    shown = visible(text[:longest])
     return shown if len(text) <= longest else f"{shown}…"
 
 
 def cleaned(text: str, longest: int) -> str:
     """Return a text of a server with its lines, without characters that nobody sees, cut to its beginning."""
+    text = text.strip()
+    shown = visible_lines(text[:longest])
+    return shown if len(text) <= longest else f"{shown}…"
+
+
+def unmistakable(text: str, longest: int) -> str:
+    """Return the beginning of a text for a person, with its lines, as no other text looks."""
     text = text.strip()
     shown = printable_lines(text[:longest])
     return shown if len(text) <= longest else f"{shown}…"

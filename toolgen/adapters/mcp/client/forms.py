@@ -11,7 +11,7 @@ from toolgen.contract.record import frozen_record
 from toolgen.runtime import MalformedResultError
 from toolgen.shapes.foreign.bounded_patterns import is_quick
 
-from .errors import cleaned
+from .errors import cleaned, unmistakable
 
 _ADDRESSES: Final = ("https://", "http://")
 """Addresses that a person may be sent to: a browser executes `javascript:` and opens files by `file:`."""
@@ -71,7 +71,7 @@ def question_of(message: str, requested: Mapping[str, Any]) -> Question:
         checked_schema(schema)
     except MalformedResultError:
         raise UnaskableError("asks for what no form has") from None
-    return Question(message=cleaned(message, _LONGEST_QUESTION), schema=schema)
+    return Question(message=unmistakable(message, _LONGEST_QUESTION), schema=schema)
 
 
 def _require_small(requested: Mapping[str, Any]) -> None:
@@ -104,7 +104,7 @@ def page_of(message: str, url: str) -> Question:
     """
     if len(url) > _LONGEST_ADDRESS or not url.lower().startswith(_ADDRESSES):
         raise UnaskableError("asks a person to open what is no address of a web page")
-    return Question(message=cleaned(message, _LONGEST_QUESTION), schema={}, url=url)
+    return Question(message=unmistakable(message, _LONGEST_QUESTION), schema={}, url=url)
 
 
 def with_defaults(schema: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:
@@ -119,7 +119,7 @@ def _field(part: object) -> Any:
     if not isinstance(part, Mapping):
         return part
     field: dict[str, Any] = {
-        **{key: cleaned(part[key], _LONGEST_TEXT) for key in _TEXTS if isinstance(part.get(key), str)},
+        **{key: unmistakable(part[key], _LONGEST_TEXT) for key in _TEXTS if isinstance(part.get(key), str)},
         **_rules(part),
         **{key: _choices(part[key]) for key in ("enum", "enumNames", "oneOf") if key in part},
     }

@@ -24,7 +24,7 @@ from toolgen.runtime import (
 )
 from toolgen.shapes.foreign.normal_form import described_link
 
-from .errors import shortened
+from .errors import named
 from .failures import failure_of, malformed
 
 _MOST_BLOCKS: Final = 1_000
@@ -97,9 +97,9 @@ def _contents(block: types.ContentBlock, spec: ToolSpec[Any, Any], server: str) 
         case types.ResourceLink():
             yield ResourceContent(
                 uri=str(block.uri),
-                name=shortened(block.name),
+                name=named(block.name),
                 media_type=block.mime_type or "",
-                description=described_link(str(block.uri), shortened(block.description or "")),
+                description=described_link(str(block.uri), named(block.description or "")),
                 size=block.size,
             )
         case types.EmbeddedResource(resource=types.TextResourceContents() as resource):

@@ -19,7 +19,7 @@ from toolgen.shapes.foreign.normal_form import UnsafeError, normal_form, safe_te
 from toolgen.shapes.foreign.repairs import repair
 from toolgen.shapes.naming import LONGEST_NAME, class_name
 
-from .errors import MCPServerError, shortened
+from .errors import MCPServerError, named, shortened
 from .listing import tool_digest
 
 META: Final = "mcp"
@@ -99,7 +99,7 @@ def server_tool(
             result=_codec(tool.output_schema or {}, class_name(name, "result"), tool, toolset, longest),
             icons=_icons(tool),
             annotations=hints_of(tool.annotations),
-            meta={META: {"server": toolset, "tool": shortened(tool.name, _LONGEST_NAME), "untrusted": True}},
+            meta={META: {"server": toolset, "tool": named(tool.name, _LONGEST_NAME), "untrusted": True}},
             timeout=timeout_s,
         ),
     )
@@ -114,7 +114,7 @@ def hints_of(annotations: types.ToolAnnotations | None) -> dict[Hint, bool]:
 def _title(tool: types.Tool) -> str:
     """Return the title: its own goes before that of the annotations (MCP 2025-06-18, Tools)."""
     title = tool.title or (tool.annotations.title if tool.annotations is not None else None)
-    return shortened(title or tool.name, _LONGEST_TITLE)
+    return named(title or tool.name, _LONGEST_TITLE)
 
 
 def _icons(tool: types.Tool) -> tuple[Icon, ...]:
@@ -139,4 +139,4 @@ def _codec(schema: dict[str, Json], name: str, tool: types.Tool, toolset: str, l
     except UnsafeError as error:
         raise MCPServerError(f"{what}, and in the JSON Schema of {name} {error}") from error
     except ToolgenError as error:
-        raise MCPServerError(f"{what}, and {shortened(error.message)}", hint=error.hint) from error
+        raise MCPServerError(f"{what}, and {named(error.message)}", hint=error.hint) from error

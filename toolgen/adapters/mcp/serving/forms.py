@@ -13,7 +13,7 @@ from typing import Any, Final
 from mcp import types
 
 from toolgen.contract.json_value import Json
-from toolgen.contract.printable import printable
+from toolgen.contract.printable import printable, printable_lines, visible
 from toolgen.runtime import Suspended
 from toolgen.shapes.constraints import lengths_of, limits_of
 
@@ -21,7 +21,8 @@ ASKED: Final = "answer"
 """Key of the one request in an `InputRequiredResult`."""
 SCALAR: Final = "answer"
 """The one field of a form that asks for a single value."""
-_SHARED: Final = ("type", "title", "description", "default")
+_TEXTS: Final = ("title", "description")
+_SHARED: Final = ("type", *_TEXTS, "default")
 _BOUNDS: Final = tuple(row.keyword for row in limits_of("number", "bound") if not row.is_exclusive)
 _KEYWORDS: Final[dict[str, tuple[str, ...]]] = {
     "string": (*_SHARED, *lengths_of("string")),
@@ -83,7 +84,7 @@ def _message(asked: Suspended, note: str) -> str:
     shown = [printable(line) for line in lines if line]
     if asked.kind == "confirmation":
         arguments = json.dumps(asked.arguments, ensure_ascii=False)
-        shown.append(f"Tool {asked.tool}, arguments: {printable(arguments)}")
+        shown.append(f"Tool {asked.tool}, arguments: {visible(arguments)}")
     return "\n".join(shown) or f"{asked.tool} asks"
 
 
@@ -108,23 +109,45 @@ def _payload_fields(schema: Mapping[str, Any]) -> dict[str, dict[str, Json]]:
 
 
 def _field(schema: Mapping[str, Any]) -> dict[str, Json]:
-    """Return the schema of one field in the keywords that a form has."""
+    """Return the schema of one field in the keywords that a form has, with texts that look like no other."""
     kind = str(schema.get("type", "string"))
+    texts = {key: printable_lines(schema[key]) for key in _TEXTS if isinstance(schema.get(key), str)}
     if kind == "array":  # choices are those of MCP 2025-11-25 as they stand
-        return dict(schema)
+        items = schema.get("items")
+        shown = {"items": _with_titles(items, "anyOf")} if isinstance(items, Mapping) else {}
+        return {**schema, **texts, **shown}
     if kind == "string" and "oneOf" in schema:
-        titled: list[Json] = [{"title": str(choice["const"]), **choice} for choice in schema["oneOf"]]
-        return {**schema, "oneOf": titled}
-    field = {key: schema[key] for key in _KEYWORDS[kind] if schema.get(key) is not None}
+        return {**_with_titles(schema, "oneOf"), **texts}
+    field = {key: schema[key] for key in _KEYWORDS[kind] if schema.get(key) is not None} | texts
     choices = schema.get("enum", [schema["const"]] if "const" in schema else None)
     if kind == "string" and choices is not None:
         field = {key: field[key] for key in _SHARED if key in field} | {"enum": list(choices)}
         field |= {key: schema[key] for key in ("enumNames",) if key in schema}
+        field = _with_titles(field, "oneOf")
     if schema.get("format") in _FORMATS:
         field["format"] = schema["format"]
-    if notes := "; ".join(_notes(schema, field)):
-        field["description"] = f"{field.get('description', '')} ({notes})".lstrip()
+    notes = [*map(printable, _notes(schema, field))]
+    if kind == "string" and choices is None and _is_escaped(field.get("default", "")):
+        notes.append(f"default {visible(json.dumps(field.pop('default'), ensure_ascii=False))}")
+    if notes:
+        field["description"] = f"{field.get('description', '')} ({'; '.join(notes)})".lstrip()
     return field
+
+
+def _with_titles(schema: Mapping[str, Any], key: str) -> dict[str, Any]:
+    """Return a schema of choices, with a title for each where a person would not see what it is."""
+    titles = {choice["const"]: str(choice.get("title", choice["const"])) for choice in schema.get(key, ())}
+    if not titles:
+        names = schema.get("enumNames", schema.get("enum", ()))
+        titles = dict(zip(schema.get("enum", ()), names, strict=False))
+        if not any(map(_is_escaped, (*titles, *titles.values()))):
+            return dict(schema)
+    shown = [{"const": choice, "title": printable(title)} for choice, title in titles.items()]
+    return {name: part for name, part in schema.items() if name not in ("enum", "enumNames")} | {key: shown}
+
+
+def _is_escaped(text: object) -> bool:
+    return printable(str(text)) != text
 
 
 def _notes(schema: Mapping[str, Any], field: Mapping[str, Any]) -> Iterator[str]:
@@ -135,7 +158,7 @@ def _notes(schema: Mapping[str, Any], field: Mapping[str, Any]) -> Iterator[str]
     for row in limits_of("number"):
         if row.keyword in schema and row.keyword not in field:
             yield row.message_of(schema[row.keyword])
-    if "enum" in schema and "enum" not in field:
+    if "enum" in schema and not {"enum", "oneOf"} & field.keys():
         yield f"one of {', '.join(map(str, schema['enum']))}"
     if "oneOf" in schema:
         choices = (f"{choice['const']}: {choice.get('title', choice['const'])}" for choice in schema["oneOf"])
