@@ -134,6 +134,17 @@ MISTAKES: dict[str, tuple[Any, ToolSpec[Any, Any], str]] = {
         DECLARED,
         "update_firmware is pending under a UpdateFirmwareAck, and a handle is a text that is not empty",
     ),
+    "the acknowledgement alone": (
+        Ack(minutes=4),
+        DECLARED,
+        "update_firmware returned its acknowledgement alone, without the handle of the work; "
+        "hint: return ToolOutcome.pending(handle, UpdateFirmwareAck(…))",
+    ),
+    "the acknowledgement as a result with artifacts": (
+        ToolOutcome.of(Ack(minutes=4)),
+        DECLARED,
+        "update_firmware returned its acknowledgement alone, without the handle of the work",
+    ),
     "an empty handle": (
         ToolOutcome.pending("", Ack(minutes=4)),
         DECLARED,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pydantic_core import from_json, to_json
 
 from toolgen.contract.bounds import bounds_fault
+from toolgen.contract.errors import HINT
 from toolgen.contract.limits import ELLIPSIS, beginning, portable_text, render_template, truncate_text
 from toolgen.shapes.issues import Findings
 
@@ -42,7 +43,11 @@ def encode_result(
     outcome = None
     if isinstance(returned, ToolOutcome):
         outcome, returned = returned, returned.result
-    document = spec.result.encode(returned)
+    try:
+        document = spec.result.encode(returned)
+    except MalformedResultError:
+        _refuse_ack(spec, returned)
+        raise
     if trace is not None:
         trace.mark("encode", document)
     result: Any = object.__new__(ToolResult)  # its constructor takes three times as long
@@ -67,6 +72,19 @@ def encode_result(
     if trace is not None:
         trace.mark("check", result.bounds)
     return result  # type: ignore[no-any-return]  # begun as one
+
+
+def _refuse_ack(spec: ToolSpec[Any, Any], returned: object) -> None:
+    """Raise for the acknowledgement of a `LongRunning` tool, which its executor returned alone.
+
+    Raises:
+        MalformedResultError: as said.
+    """
+    ack = spec.long_running.ack if spec.long_running is not None else None
+    if ack is not None and type(returned) is ack.type:
+        fault = f"{spec.name} returned its acknowledgement alone, without the handle of the work"
+        hint = f"return ToolOutcome.pending(handle, {ack.type.__name__}(…))"
+        raise MalformedResultError(f"{fault}{HINT}{hint}") from None
 
 
 def bounds_of(spec: ToolSpec[Any, Any], result: Any) -> Bounds | None:
