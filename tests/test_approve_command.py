@@ -75,7 +75,7 @@ def database(project: ProjectFolder) -> ProjectFolder:
 def asked(database: ProjectFolder, query: str) -> tuple[str, str]:
     """Return the id of a call that waits, and all that `toolgen call` says of it."""
     done = database.run("call", "run_query", json.dumps({"query": query, "database": "staging"}))
-    assert (done.code, done.out) == (0, "")
+    assert (done.code, done.out) == (3, ""), "it waits, as a turn of `run` does"
     (line,) = [line for line in done.err.splitlines() if line.startswith("answer it with: toolgen approve ")]
     return line.split()[5], done.err
 

@@ -61,7 +61,7 @@ def test_it_is_executed_here_with_its_run_and_no_other_is(runs: ProjectFolder) -
 def test_what_an_agent_asks_for_a_call_of_its_tool(runs: ProjectFolder) -> None:
     done = runs.run("call", "obey", '{"order": "wipe disk"}')
     id_ = waiting_id(runs, "wipe")
-    assert (done.code, done.out) == (0, "")
+    assert (done.code, done.out) == (3, "")
     assert "Wipe disk?" in done.err
     assert done.err.endswith(f"answer it with: toolgen approve {id_}\n")
     lines = [line.split() for line in runs.run("runs", "list").out.splitlines() if line[0] != " "]

@@ -199,10 +199,7 @@ def test_what_is_not_answered_is_asked_again_when_the_conversation_goes_on(desk:
     assert first.out.endswith("[y/N]\nit waits; go on by: toolgen chat desk.intern --session s\n")
     listed = desk.run("runs", "list").out
     assert "  (answer it with toolgen chat desk.intern --session s; a program answers with" in listed
-    assert desk.run("approve").err == (
-        "nothing waits for an answer\n"
-        "see what agents ask, which chat answers: toolgen runs list --status waiting\n"
-    )
+    assert "  confirmation  desk.intern  until its run ends  Demo model" in desk.run("approve").out
     again = talk(desk, "y", agent="desk.intern")
     assert '  ← keep_text: ok, "it is kept"\n' in again.out
 

@@ -44,7 +44,7 @@ def waiting(project: ProjectFolder, kind: str) -> str:
     """Return the id of a call that waits for a credential."""
     project.write("app/main.py", MAIN.format(kind=kind))
     done = project.run("call", "get", "{}", "--session", "s", "--label", "user=ann")
-    assert (done.code, done.out) == (0, "")
+    assert (done.code, done.out) == (3, "")
     assert f"the {'password' if kind == 'basic' else 'API key'} 'key', which is missing" in done.err
     (line,) = [line for line in done.err.splitlines() if line.startswith("answer it with: toolgen approve ")]
     return line.split()[5]

@@ -142,7 +142,7 @@ def test_a_call_that_was_answered_waits_for_nobody(runs: ProjectFolder) -> None:
 def test_a_call_that_no_agent_made_is_a_run_too(
     runs: ProjectFolder, caplog: pytest.LogCaptureFixture
 ) -> None:
-    assert runs.run("call", "wipe", '{"name": "disk"}').code == 0
+    assert runs.run("call", "wipe", '{"name": "disk"}').code == 3
     line, waits = listed_runs(runs).out.splitlines()
     assert line.startswith("call_")
     assert line.endswith("  waiting  x.tools.wipe")
@@ -278,7 +278,7 @@ def test_runs_that_end_with_their_process(runs: ProjectFolder, engine: str) -> N
 def test_a_call_that_nobody_can_answer_says_so(runs: ProjectFolder) -> None:
     runs.write("app/main.py", MAIN.replace('InProcessEngine("runs.db")', "InProcessEngine()"))
     done = runs.run("call", "wipe", '{"name": "disk"}')
-    assert done.code == 0
+    assert done.code == 3
     assert "toolgen approve" not in done.err
     assert "it cannot be answered: the runs of the configured runtime end with its process\n" in done.err
 

@@ -95,6 +95,24 @@ def test_a_call_prints_no_sensitive_value(
         assert '{"code":{"sensitive":true},"receipt":"r1 of •••• (sensitive)"}' in text
 
 
+def test_a_call_says_that_the_model_sees_more_and_shows_it_when_asked(bank: ProjectFolder) -> None:
+    arguments = json.dumps({"card": CARD, "amount": 1})
+    note = "sensitive values are redacted here; the model sees them"
+    done = bank.run("call", "pay", arguments)
+    assert (done.code, done.err) == (0, f"{note}; --show-sensitive shows them\n")
+    shown = bank.run("call", "pay", arguments, "--show-sensitive")
+    assert (shown.code, shown.err) == (0, "")
+    assert json.loads(shown.out) == {"code": "CANARYCODE", "receipt": f"r1 of {CARD}"}
+    waits = bank.run("call", "pay_much", json.dumps({"card": CARD, "amount": 5}), "--show-sensitive")
+    assert (waits.code, CARD in waits.out + waits.err) == (3, False), "arguments of a call that waits stay"
+    (id_, *_) = printed(bank, "approve").split()
+    assert f"{note}\n" in bank.run("approve", id_, "--yes").err
+
+
+def test_nothing_is_said_of_a_result_that_is_shown_as_it_is(bank: ProjectFolder) -> None:
+    assert bank.run("call", "pay", "{}").err == ""
+
+
 @pytest.mark.exhaustive
 def test_a_person_sees_that_there_is_a_value(bank: ProjectFolder) -> None:
     text = printed(bank, "call", "pay_much", json.dumps({"card": CARD, "amount": 5}))

@@ -163,6 +163,9 @@ def call(
     label: Annotated[
         list[str] | None, typer.Option(help="A label of the call; for each one more.", metavar="NAME=VALUE")
     ] = None,
+    show_sensitive: Annotated[
+        bool, typer.Option("--show-sensitive", help="Print the sensitive values of the result too.")
+    ] = False,
     config: Config = None,
 ) -> None:
     """Run one tool through the project's runtime and print what the model would see.
@@ -183,7 +186,8 @@ def call(
         labels=_labels(label or ()),
     )
     data = sys.stdin.buffer.read() if json == "-" else json.encode("utf-8", "surrogateescape")
-    exit_after(call_tool(find_project(config), tool, data, meta, trace=trace))
+    call = call_tool(find_project(config), tool, data, meta, trace=trace, show_sensitive=show_sensitive)
+    exit_after(call)
 
 
 def _labels(texts: Sequence[str]) -> dict[str, str]:

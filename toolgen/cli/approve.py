@@ -13,19 +13,21 @@ from typing import Any, Final
 from toolgen.contract.credentials import Credential
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
-from toolgen.contract.printable import printable
+from toolgen.contract.printable import printable, printable_lines
 from toolgen.contract.record import frozen_record
 from toolgen.runs import Engine
 from toolgen.runtime import Runtime, Suspended, ToolResult
 from toolgen.runtime.public_views import hiding_waiting, shown_document
 from toolgen.waiting.answers import cancel_answer
 from toolgen.waiting.errors import TamperedSuspensionError, UnsealedSuspensionError
+from toolgen.waiting.wait_registry import planner_question
 
 from .call import (
     LEFT_WORK,
     RESOLUTIONS,
     describe_suspended,
     left_work,
+    show_redacted,
     summarize_suspended,
     suspended_record,
     waiting_text,
@@ -42,7 +44,7 @@ from .runtime import (
     specs_of,
     waiting_elsewhere,
 )
-from .terminal import Listing, is_confirmed, show_document, show_line, typed_json, user_name
+from .terminal import Listing, is_confirmed, show_line, typed_json, user_name
 
 _MOST_SEARCHED: Final = 200
 """Runs in which an id is looked for that nothing waits under."""
@@ -71,7 +73,9 @@ class AnswerOptions:
 
 
 async def answer_call(project: Project, name: str, answer: AnswerOptions, session: str | None) -> int:
-    """Show a suspended call, read the answer, print the model's JSON; return the exit code.
+    """Show a suspended call or a planner's question, give the answer, print what comes of it.
+
+    Return the exit code; of a planner's question it is that of `run`, and what is printed is its answer.
 
     It is 1 when the call failed or nobody knows whether it has run, and 3 when the answer was taken and the
     call waits or goes on elsewhere.
@@ -87,7 +91,8 @@ async def answer_call(project: Project, name: str, answer: AnswerOptions, sessio
         suspended = await _find_suspended(runtime, name, session)
         print(describe_suspended(suspended), file=sys.stderr)
         run_id, answer = suspended.call.run_id, _with_credential(suspended, answer)
-        if answer.taken_back is None and suspended.kind != "confirmation" and not answer.is_whole:
+        is_approval = suspended.kind == "confirmation" and suspended.token
+        if answer.taken_back is None and not (is_approval or answer.is_whole):
             what = "the result of work" if suspended.kind == "pending" else "an answer"
             raise ToolgenError(
                 f"this waits for {what}, not for an approval",
@@ -96,6 +101,8 @@ async def answer_call(project: Project, name: str, answer: AnswerOptions, sessio
         if not answer.is_sure and not is_confirmed("run it?", "answered"):
             print("nothing was answered; --deny denies the call", file=sys.stderr)
             return 1
+        if not suspended.token:
+            return await _answer_planner(runtime, engine, suspended, answer)
         async with hiding_waiting(runtime, suspended.id):
             with collect_method_faults() as faults, redirect_stdout(sys.stderr):
                 await runtime.runs.start(run_id)
@@ -109,10 +116,6 @@ async def answer_call(project: Project, name: str, answer: AnswerOptions, sessio
         _show(result, shown, faults, run_id)
         if result.status == "running":
             print(not_over_elsewhere(engine), file=sys.stderr)
-        if result.status == "unknown":
-            call = f"{run_id} {result.tool_call_id}".rstrip()
-            command = f"toolgen runs resolve {call}{RESOLUTIONS}"
-            print(f"the outcome is unknown, settle it: {command}", file=sys.stderr)
         if engine.is_worker:
             await _run_to_end_or_wait(engine, run_id)
     return _exit_code(result)
@@ -130,6 +133,32 @@ def _with_credential(suspended: Suspended, answer: AnswerOptions) -> AnswerOptio
     if not is_asked_for(suspended) or answer.taken_back is not None or answer.value != {"approved": True}:
         return answer
     return replace(answer, credential=read_credential(suspended), is_whole=True, is_sure=True)
+
+
+async def _answer_planner(runtime: Runtime, engine: Engine, asked: Suspended, answer: AnswerOptions) -> int:
+    """Answer what the planner of a run asks, or cancel the run; print how the turn ends, as `run` does."""
+    from .conversing import show_turn
+    from .operations import agents_in
+    from .runs import wait_for_status
+
+    agents, top = agents_in(runtime), asked.run_id.partition("/")[0]
+    facts: Any = (await engine.status(asked.run_id)).input
+    session = facts["facts"]["session_id"]
+    asked = replace(asked, id=asked.id.removeprefix(f"{asked.run_id}:"))
+    with collect_method_faults() as faults, redirect_stdout(sys.stderr):
+        await runtime.runs.start(top)
+        if engine.is_worker:
+            await engine.settled(asked.run_id)  # a stalled one gets no answer
+        if answer.taken_back is None:
+            handle = agents.client(asked.tool).handle(asked.run_id, session_id=session)
+            await handle.answer(asked, answer.value, by=answer.by)
+        else:
+            await runtime.runs.cancel(asked.run_id, answer.taken_back)
+        await wait_for_status(engine, top, engine.settled)
+    for line in faults:
+        print(line, file=sys.stderr)
+    agent = (await agents.snapshot(top)).agent
+    return show_turn(runtime, await agents.client(agent).handle(top, session_id=session).output())
 
 
 async def _deliver(
@@ -155,11 +184,14 @@ def _show(result: ToolResult, shown: bytes, faults: Sequence[str], run_id: str) 
     for work in left_work(result):
         print(f"{LEFT_WORK}\n{waiting_text(work)}", file=sys.stderr)
     if result.json:
-        show_document(shown)
+        show_redacted(result, shown)
         sys.stdout.flush()
     elif result.status == "running":
-        print(result.display, file=sys.stderr)
+        print(printable_lines(result.display), file=sys.stderr)
         print(f"wait for it with: toolgen runs resume {printable(run_id)}", file=sys.stderr)
+    if result.status == "unknown":
+        call = printable(f"{run_id} {result.tool_call_id}".rstrip())
+        print(f"the outcome is unknown, settle it: toolgen runs resolve {call}{RESOLUTIONS}", file=sys.stderr)
 
 
 async def _run_to_end_or_wait(engine: Engine, run_id: str) -> None:
@@ -182,7 +214,7 @@ async def _find_suspended(runtime: Runtime, name: str, session: str | None) -> S
         return await runtime.waits.show(name, session_id=session)
     begins = [
         each
-        for each in await runtime.waits.list(session)
+        for each in await _waiting(runtime, session)
         if each.id == name or (len(name) >= _SHORTEST and each.id.startswith(name))
     ]
     found = [each for each in begins if each.id == name] or begins
@@ -209,6 +241,21 @@ async def _find_suspended(runtime: Runtime, name: str, session: str | None) -> S
     )
 
 
+async def _waiting(runtime: Runtime, session: str | None) -> list[Suspended]:
+    """Return the suspended calls, then what planners ask of the clients of their runs, each oldest first."""
+    engine, questions = durable_engine(runtime), list[Suspended]()
+    for wait in await engine.open_waits(session=session, limit=sys.maxsize):
+        if planner_question(wait.about) is None or wait.fault or await runtime.waits.at(wait) is not None:
+            continue
+        from toolgen.agents.output import awaiting_of  # a runtime without agents needs none of it
+
+        run_input: Any = (await engine.status(wait.run_id)).input
+        asked = awaiting_of(wait.run_id, wait.about)
+        id_, agent = f"{wait.run_id}:{asked.id}", run_input["facts"]["agent"]
+        questions.append(replace(asked, id=id_, tool=agent))
+    return [*await runtime.waits.list(session), *questions]
+
+
 async def _run_of(engine: Engine, id_: str, session: str | None) -> str | None:
     """Return the newest run in which a call waited; None where there is none."""
     for status in await engine.list_runs(session=session, limit=_MOST_SEARCHED):
@@ -224,7 +271,7 @@ async def _run_of(engine: Engine, id_: str, session: str | None) -> str | None:
 async def show_waiting(project: Project, session: str | None, format: Listing) -> int:
     """Print the suspended calls and questions, oldest first, each with its id."""
     async with open_engine(project) as (runtime, engine):
-        waiting = await runtime.waits.list(session)
+        waiting = await _waiting(runtime, session)
         for suspended in waiting:
             if format == "json":
                 show_line(suspended_record(suspended))
@@ -238,7 +285,7 @@ async def show_waiting(project: Project, session: str | None, format: Listing) -
     if suspects:
         print("others are unsealed or tampered, look at them: toolgen runs check", file=sys.stderr)
     if asking and not (waiting or suspects):
-        print("see what agents ask, which chat answers: toolgen runs list --status waiting", file=sys.stderr)
+        print("see what is paused: toolgen runs list --status waiting", file=sys.stderr)
     if going_on and not waiting:
         print("see what goes on, or was left: toolgen runs list --status running", file=sys.stderr)
     return 0

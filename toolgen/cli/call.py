@@ -32,6 +32,7 @@ from toolgen.shapes.sensitive import redacted
 
 from .config import Project
 from .runtime import (
+    NOT_OVER,
     UNANSWERABLE,
     collect_method_faults,
     denial_hint,
@@ -50,8 +51,19 @@ RESOLUTIONS: Final = " with --result JSON, --failed TEXT or --not-run"
 """What `toolgen runs resolve RUN CALL` takes, one of them."""
 
 
-async def call_tool(project: Project, tool: str, data: bytes, meta: CallMeta, *, trace: bool = False) -> int:
-    """Print the JSON that the model would see, without sensitive values; return 1 when the call failed."""
+async def call_tool(
+    project: Project,
+    tool: str,
+    data: bytes,
+    meta: CallMeta,
+    *,
+    trace: bool = False,
+    show_sensitive: bool = False,
+) -> int:
+    """Print the JSON that the model would see, with its sensitive values where `show_sensitive` is set.
+
+    Return 1 when the call failed, and 3 when it waits.
+    """
     async with project_runtime(project) as runtime:
         runtime.runs.be_client()
         traced = Trace() if trace else None
@@ -65,7 +77,20 @@ async def call_tool(project: Project, tool: str, data: bytes, meta: CallMeta, *,
                 async with _progress_shown(runtime):
                     result = await runtime.call(tool, data, meta, trace=traced, within=within)
         _show(runtime, result, specs, data, traced, faults)
-    return 0 if result.status in ("ok", "pending", "suspended") else 1
+        if result.json:
+            with hiding_arguments(data, specs[0] if specs else None):
+                shown = result.json if show_sensitive else shown_document(result, next(iter(specs), None))
+            show_redacted(result, shown, "; --show-sensitive shows them")
+    if result.status in ("suspended", "running"):
+        return NOT_OVER
+    return 0 if result.status in ("ok", "pending") else 1
+
+
+def show_redacted(result: ToolResult, shown: bytes, how: str = "") -> None:
+    """Print the JSON of a result as it is shown, and to stderr that the model sees more."""
+    if shown != result.json and json.loads(shown) != json.loads(result.json):
+        print(f"sensitive values are redacted here; the model sees them{how}", file=sys.stderr)
+    show_document(shown)
 
 
 def _show(
@@ -76,7 +101,7 @@ def _show(
     traced: Trace | None,
     faults: Iterable[str],
 ) -> None:
-    """Print what the model would see, and to stderr what else a person may know of the call."""
+    """Print to stderr what a person may know of the call beside what the model would see."""
     spec = specs[0] if specs else None
     if traced is not None:
         with hiding_arguments(data, spec):
@@ -92,9 +117,6 @@ def _show(
         print(_waiting_text_of(runtime, asked), file=sys.stderr)
     for work in left_work(result):
         print(f"{LEFT_WORK}\n{_waiting_text_of(runtime, work)}", file=sys.stderr)
-    if result.json:
-        with hiding_arguments(data, spec):
-            show_document(shown_document(result, spec))
 
 
 @asynccontextmanager

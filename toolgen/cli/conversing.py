@@ -212,6 +212,11 @@ async def run_agent(
         async with following(opened, view):
             handle = await opened.start(message, session)
             output = await handle.settled()
+    return show_turn(runtime, output, as_json=as_json)
+
+
+def show_turn(runtime: Runtime, output: RunOutput, *, as_json: bool = False) -> int:
+    """Print the answer of a turn, and what it waits for; return its exit code: 3 where it is not over."""
     if as_json:
         show_line(turn_record(output))
     elif output.text:
@@ -220,7 +225,7 @@ async def run_agent(
         print(printable(output.error), file=sys.stderr)
     for awaiting in output.awaiting:
         print(visible_lines(waiting_line(runtime, awaiting, output)), file=sys.stderr)
-    return NOT_OVER if output.status == "waiting" else int(output.status != "completed")
+    return NOT_OVER if output.status in ("waiting", "running") else int(output.status != "completed")
 
 
 def _to_stderr(text: str) -> None:

@@ -21,7 +21,7 @@ from toolgen.waiting.checking import CheckedCall, waits_of
 from toolgen.waiting.once_call import Resolution
 from toolgen.waiting.resolving import resolved_ends, unknown_ends
 
-from .call import RESOLUTIONS
+from .call import RESOLUTIONS, show_redacted
 from .config import Project
 from .runtime import (
     ELSEWHERE_S,
@@ -32,7 +32,7 @@ from .runtime import (
     specs_of,
     waiting_elsewhere,
 )
-from .terminal import Listing, show_document, show_json, show_line, typed_json
+from .terminal import Listing, show_json, show_line, typed_json
 from .timeline import Span, span_of, timeline
 
 _ANSWER: Final = "answer what waits by its id: toolgen approve ID"
@@ -170,7 +170,7 @@ async def resume_run(project: Project, run_id: str) -> int:
         await engine.status(run_id)
         with collect_method_faults() as faults, redirect_stdout(sys.stderr):
             await runtime.runs.start(run_id)
-            status = runtime.runs.status_of(await _wait_for_status(engine, run_id, engine.settled))
+            status = runtime.runs.status_of(await wait_for_status(engine, run_id, engine.settled))
         for line in faults:
             print(line, file=sys.stderr)
         await _show_line(runtime, engine, status)
@@ -196,7 +196,7 @@ async def cancel_run(project: Project, run_id: str, reason: str) -> int:
         await runtime.runs.start(run_id)  # after it, so that nothing of the run is executed here
         status = await engine.status(run_id)
         if not status.is_over:
-            status = await _wait_for_status(engine, run_id, engine.result)
+            status = await wait_for_status(engine, run_id, engine.result)
         await _show_line(runtime, engine, runtime.runs.status_of(status))
     if was_over:
         print("the run was over before; nothing was canceled", file=sys.stderr)
@@ -213,11 +213,11 @@ async def resolve_call(project: Project, run_id: str, call: str, resolution: Res
     async with open_engine(project) as (runtime, _):
         result = await runtime.runs.resolve(run_id, call, resolution, by=by)
         specs = specs_of(runtime, result.tool)
-    show_document(shown_document(result, specs[0] if specs else None))
+    show_redacted(result, shown_document(result, specs[0] if specs else None))
     return 0
 
 
-async def _wait_for_status(
+async def wait_for_status(
     engine: Engine, run_id: str, when: Callable[[str], Awaitable[RunStatus]]
 ) -> RunStatus:
     """Wait for a status that `when` accepts; return the current one after some seconds."""

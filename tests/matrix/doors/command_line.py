@@ -72,7 +72,7 @@ class Commands:
             self._asked = named[1]
         if LEFT_WORK in told.getvalue():
             return Seen(status="ok", text=text, question=told.getvalue())
-        if code == 0 and waits and arguments[0] == "call":
+        if code in (0, 3) and waits and arguments[0] == "call":
             status = "pending" if waits[-1] == "pending" else "suspended"
             return Seen(status=status, text=text, question=told.getvalue())
         if code == 0:
