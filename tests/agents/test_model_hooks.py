@@ -150,7 +150,7 @@ def down(given: PlanInput) -> PlanResult:
         (lambda error: Deny(message="not for you"), "not for you", 1),
         (lambda error: Abort(error=ToolError("broken")), "broken", 1),
         (lambda error: Continue(), "it raised OSError, and the log has the details", 3),
-        (lambda error: Answer(result=3), "the planner returned int", 1),
+        (lambda error: Answer(result=3), "a model hook returned int", 1),
         (lambda error: None, "a model hook failed (reference ", 1),
     ],
 )
@@ -181,7 +181,7 @@ async def test_an_answer_of_a_hook_is_checked_as_a_planners() -> None:
     for where in ("before", "after"):
         hook = Around(where, saying(lambda _: Answer(result="text")))
         found = await ran(ScriptedPlanner(["fine"]), options={"hooks": [hook]})
-        assert found.output.error.startswith("the planner failed: the planner returned str")
+        assert found.output.error.startswith("the planner failed: a model hook returned str")
 
 
 def _fails(given: PlanInput) -> FinalResponse:

@@ -85,11 +85,11 @@ class ModelHooks:
 
 
 async def _stop_with_plan(around: None, subject: object, answer: PlanResult) -> Stop[PlanResult]:
-    return Stop(result=checked_plan(answer))
+    return Stop(result=checked_plan(answer, _HOOK))
 
 
 async def _replace_plan(around: None, result: PlanResult, answer: PlanResult) -> PlanResult:
-    return checked_plan(answer)
+    return checked_plan(answer, _HOOK)
 
 
 def _replace_input(around: None, plan_input: PlanInput, payload: object) -> PlanInput:
@@ -113,6 +113,8 @@ def _raise_error(around: None, subject: object, error: ToolError) -> Stop[PlanRe
     """
     return _raise_denial(around, subject, error.message)
 
+
+_HOOK: Final = "a model hook"
 
 _BEFORE: Final[Stage[None, PlanInput, PlanResult]] = Stage(
     on_continue=_replace_input, on_answer=_stop_with_plan, on_deny=_raise_denial, on_abort=_raise_error

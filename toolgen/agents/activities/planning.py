@@ -30,7 +30,7 @@ from ..host import AgentHost
 from ..loop.documents import CallsStep, PlanArgument, RetryStep, RunFacts, Step
 from ..loop.limits import is_allowed, is_unrestricted
 from ..planner.messages import AssistantMessage, Message, messages_from_json
-from ..planner.plan_faults import PlannerError, checked_plan
+from ..planner.plan_faults import PlannerError, checked_plan, misused_record
 from ..planner.planner import (
     Await,
     CallTools,
@@ -195,9 +195,10 @@ class Planning:
             planner = _ready_planner(agent)
             plan = planner.plan_start if left.step == 0 else planner.plan_resume
             with Contained():
-                result = checked_plan(await plan(left))
+                result = checked_plan(await plan(left), _planner_name(agent))
         except Exception as error:  # noqa: BLE001 - author code; the hooks decide, and raise it otherwise
-            return await hooks.run_on_error(left, error)
+            misuse = misused_record(error, _planner_name(agent))
+            return await hooks.run_on_error(left, misuse or error)
         return await hooks.after(left, result)
 
     async def _step(
@@ -289,6 +290,12 @@ class Planning:
             return _problem(f"{result.agent} cannot take over; {others} can")
         child = self._host.hand_over_run(result.agent, result.message, plan_input.run_id, facts)
         return {"kind": "transfer", "agent": result.agent, "input": child["input"], "usage": []}
+
+
+def _planner_name(agent: RegisteredAgent) -> str:
+    """Return what errors call the planner of an agent: with its class, whose module says where it stands."""
+    kind = type(agent.planner)
+    return f"the planner {kind.__module__}.{kind.__qualname__} of agent {agent.spec.id!r}"
 
 
 def _ready_planner(agent: RegisteredAgent) -> Planner:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any, Final, get_args
 
 from pydantic_core import to_json
@@ -16,21 +16,35 @@ from .planner import Await, CallTools, FinalResponse, FinalResult, HandOver, Pla
 from .portable import escaped_text, portable_text
 
 _KINDS: Final = get_args(AwaitKind)
+_CALL: Final = 'PlannedCall.of("name", {"argument": …})'
 
 
 class PlannerError(NonRetryableError):
     """A planner cannot plan, and a retry would fail as well; the message says why."""
 
 
-def checked_plan(result: PlanResult) -> PlanResult:
-    """Validate the value that a planner returned, and return it.
+def checked_plan(result: PlanResult, who: str = "the planner") -> PlanResult:
+    """Validate the value that a planner, or `who` stands for it, returned, and return it.
 
     Raises:
         PlannerError: it is none of the five, or not what it says.
     """
     if wrong := "; ".join(faults(result)):
-        raise PlannerError(f"the planner returned {type(result).__name__}; {wrong}")
+        raise PlannerError(f"{who} returned {type(result).__name__}; {wrong}")
     return without_surrogates(result)
+
+
+def misused_record(error: Exception, who: str) -> PlannerError | None:
+    """Return the error of a planner that constructs a call or a plan with wrong arguments; None for another.
+
+    A retry would fail as well.
+    """
+    for kind in (PlannedCall, CallTools, FinalResponse, FinalResult, Await, HandOver):
+        if isinstance(error, TypeError) and str(error).startswith(f"{kind.__name__}.__init__()"):
+            names = ", ".join(f"{field.name}=…" for field in fields(kind) if field.init)
+            written = _CALL if kind is PlannedCall else f"{kind.__name__}({names})"
+            return PlannerError(f"{who} failed: {error}; write {written}")
+    return None
 
 
 def faults(result: object) -> Iterator[str]:
@@ -97,7 +111,11 @@ def _wrong_calls(calls: Any) -> Iterator[str]:
         yield f"its calls are {_shown(calls)}, not a tuple of PlannedCall"
         return
     for call in calls:
-        yield from _no_texts(call, "name", "arguments", "id")
+        yield from _no_texts(call, "name", "id")
+        arguments: object = call.arguments
+        if not isinstance(arguments, str):
+            kind = type(arguments).__name__
+            yield f"the arguments of its call of {call.name!r} are a {kind}; write {_CALL}"
 
 
 def _shown(calls: object) -> str:
