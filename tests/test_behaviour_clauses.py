@@ -166,6 +166,14 @@ class TestDurations:
             ("soon", "is no number with its unit", 'write a span such as "500ms", "30s", "2m" or "1h"'),
             ("-1s", "is no number with its unit", 'write a span such as "500ms", "30s", "2m" or "1h"'),
             ("٣s", "is no number with its unit", 'write a span such as "500ms", "30s", "2m" or "1h"'),
+            *(
+                (
+                    text,
+                    f"is in {unit}; the units are ms, s, m and h",
+                    'write hours, at most "24h"; LongRunning tools may answer later',
+                )
+                for text, unit in [("3d", "days"), ("1 day", "days"), ("2W", "weeks")]
+            ),
             ("0s", "leaves no time at all", 'write a span above 0, such as "30s"'),
             ("24.1h", "is longer than 24 hours", 'write at most "24h"; LongRunning tools may answer later'),
         ],

@@ -5,8 +5,17 @@ It is loaded where something is wrong.
 
 from __future__ import annotations
 
+import difflib
 import inspect
+from collections.abc import Collection
+from inspect import getattr_static
 from types import CodeType
+from typing import Final
+
+_CAPABILITIES: Final = {"state": "StateCapability(…)", "artifacts": "ArtifactCapability(…)"}
+"""How the capabilities of toolgen that a tool names are constructed, by their names."""
+_CLOSE: Final = 0.81
+"""How alike a name is, as `difflib` counts, that is meant for one of them."""
 
 
 def place_of(defined: object) -> str:
@@ -24,13 +33,17 @@ def place_of(defined: object) -> str:
         return ""
 
 
-def missing_method(name: str, executor: object, method: str) -> str:
-    """Return the problem of an executor without the method of a tool."""
+def missing_method(name: str, executor: object, method: str, methods: Collection[str]) -> str:
+    """Return the problem of an executor without the method of a tool; all its tools have `methods`."""
     kind = type(executor).__name__
     if executor is None:
         return "the executor is None; give an object with a method for each tool"
     if kind == "ToolsetRegistration":
         return "the executor is a ToolsetRegistration; give what `registration` was called with"
+    own = [each for each in dir(type(executor)) if not each.startswith("_") and each not in methods]
+    if near := difflib.get_close_matches(method, own, n=1):
+        defined = getattr_static(type(executor), near[0])
+        return f"{place_of(defined)}{name} is missing; did you mean {near[0]!r}? rename it to {method!r}"
     return f"{place_of(executor)}{name} is missing; add it: `async def {method}(self, payload, ctx)`"
 
 
@@ -49,3 +62,17 @@ def missing_service_method(parameter: str, service: object, method: str) -> str:
         f"{place_of(service)}{parameter}={type(service).__name__}(…) has no method {method!r}, which bound "
         f"tools call; add it: `async def {method}(self, payload)`"
     )
+
+
+def close_capability(name: str) -> str:
+    """Return the capability of toolgen whose name is almost this one; "" for none."""
+    near = difflib.get_close_matches(name, _CAPABILITIES, n=1, cutoff=_CLOSE)
+    return near[0] if near and near[0] != name else ""
+
+
+def missing_capability(tool: str, name: str) -> str:
+    """Return the problem of a tool whose capability the Runtime does not have."""
+    fix = f"give the Runtime one of that name: Runtime(capabilities=[{_CAPABILITIES.get(name, '…')}])"
+    if meant := close_capability(name):
+        fix = f"did you mean Needs({meant!r}) in the design?"
+    return f"{tool!r} needs the capability {name!r}; {fix}"

@@ -9,6 +9,10 @@ from typing import Any, Final, TypeAlias
 
 _compact: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 """`json.dumps` with these options makes an encoder each time."""
+_HEAD: Final = 1_000
+_HTML: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
+HTML_HINT: Final = "it is a web page; save the JSON itself, which the page may link as 'raw' or 'download'"
+"""What to do about a page of HTML in the place of JSON."""
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
 
@@ -22,6 +26,11 @@ def without_surrogates(text: str) -> str:
     if text.isascii():
         return text
     return re.sub("[\ud800-\udfff]", lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def is_html(data: bytes) -> bool:
+    """Return whether a file is a page of HTML, which people often save in the place of JSON."""
+    return _HTML.match(data[:_HEAD]) is not None
 
 
 def values_in(value: Any) -> Iterator[Any]:

@@ -89,6 +89,15 @@ EXPORTED_TOOL: Final = Rule(
     "its result is the typed answer of the run. There is no executor that could be bound, and none that"
     " needs capabilities.",
 )
+NO_STATE_KEY: Final = Rule(
+    "no-state-key",
+    "Instructions of agent {agent!r} have {text!r}, which is no value of the state, and stays as it is",
+    "write {{user:name}}, a key without spaces; or double the braces, if they are meant as braces",
+    "`{user:name}` in the instructions of an agent stands for a value of the state. A key has letters, "
+    "digits and underscores, behind `app:`, `user:`, `session:` or `temp:`, or behind nothing; `?` at its "
+    "end lets the value be absent. Other braces, such as those of JSON, stay as they are.",
+    is_warning=True,
+)
 BAD_LIMIT: Final = Rule(
     "bad-limit",
     "{what} of {clause} of agent {agent!r} is {value}, and {fault}",

@@ -221,6 +221,14 @@ BAD_VERSION: Final = Rule(
     "what is before a release, or a build: `1.4.0`, `2.0.0-rc.1`. Readers of the catalogue compare releases "
     "by it.",
 )
+CLOSE_CAPABILITY: Final = Rule(
+    "close-capability",
+    "Needs of tool {tool!r} names {name!r}, which is almost {meant!r}",
+    "did you mean {meant!r}? For a capability of your own choose a name that differs more",
+    "A tool is registered only if the Runtime has each capability that it names. Those of toolgen are "
+    "`state` and `artifacts`; any other name is that of a capability of the host.",
+    is_warning=True,
+)
 BAD_DURATION: Final = Rule(
     "bad-duration",
     "{what} is {value}, which {fault}",

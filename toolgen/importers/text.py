@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final, NoReturn
 
 from toolgen.contract.errors import ToolgenError
+from toolgen.contract.json_value import HTML_HINT, is_html
 from toolgen.contract.record import frozen_record
 from toolgen.findings import Finding
 from toolgen.schema_reader.document import DEEPEST
@@ -85,6 +86,8 @@ def _text(file: Path) -> str:
         if data.startswith(_UTF_16) or b"\0" in data[:4]:
             hint = f"save it as UTF-8: iconv -f UTF-16 -t UTF-8 {file.name} > {file.stem}-utf8{file.suffix}"
             raise ToolgenError(f"{file} is in UTF-16 or UTF-32, not in UTF-8", hint=hint)
+        if is_html(data):
+            raise ToolgenError(f"{file} is HTML, not JSON or YAML", hint=HTML_HINT)
         return data.decode("utf-8-sig")
     except OSError as error:
         raise ToolgenError(f"cannot read {file}: {error.strerror}", hint="correct the path") from error

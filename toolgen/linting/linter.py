@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field, replace
 from types import MappingProxyType
@@ -122,7 +123,9 @@ def _similar(tools: Iterable[LintedTool]) -> dict[str, str]:
 
 def _unused(tool: LintedTool, code: str, settings: LintSettings) -> Finding:
     if code not in CODES:
-        problem = Problem(f"its Suppress names no rule: {code!r}", "toolgen lint --rules lists them")
+        near = difflib.get_close_matches(code, CODES, n=1)
+        hint = f"did you mean {near[0]!r}? " if near else ""
+        problem = Problem(f"its Suppress names no rule: {code!r}", f"{hint}toolgen lint --rules lists them")
     elif settings.level(code) == "off":
         problem = Problem(f"its Suppress names the rule {code!r}, which is off", "remove the Suppress")
     else:

@@ -189,12 +189,10 @@ def problems_of(spec: ToolSpec[Any, Any], options: RuntimeOptions) -> list[str]:
         for name in spec.injected
         if name not in filled
     ]
-    problems += [
-        f"{spec.name!r} needs the capability {name!r}; give the Runtime one of that name: "
-        f"Runtime(capabilities=[…])"
-        for name in spec.needs
-        if name not in options.capabilities
-    ]
+    if lacking := [name for name in spec.needs if name not in options.capabilities]:
+        from toolgen.contract.executor_problems import missing_capability  # few runtimes lack one
+
+        problems += [missing_capability(spec.name, name) for name in lacking]
     if spec.sequential_by and not spec.is_sequential:
         problems.append(f"{spec.name!r} has sequential_by={spec.sequential_by!r} and is not sequential")
     elif spec.sequential_by not in ("", SESSION) and not _has_argument(spec, spec.sequential_by):

@@ -244,7 +244,8 @@ def _bound(registration: ToolsetRegistration, problems: list[str]) -> tuple[Boun
         if not callable(method):
             from toolgen.contract.executor_problems import missing_method
 
-            problems.append(missing_method(full_name, executor, spec.method))
+            methods = [each.method for each in registration.specs]
+            problems.append(missing_method(full_name, executor, spec.method, methods))
             continue
         if not raw and (problem := method_problem(full_name, method)):
             problems.append(problem)

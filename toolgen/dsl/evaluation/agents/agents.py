@@ -26,9 +26,9 @@ from ..checks.names import Identifiers, Unique, check_length, check_snake, descr
 from ..clause_lookup import clauses_of_kind, single_clause
 from ..report import RelatedSource, Report, listed, suggestion
 from ..tools.conditions import condition
-from ..tools.facts import instructions_of
 from ..tools.templates import template
 from ..tools.tools import ToolDraft
+from .instructions import agent_instructions
 from .ownership import agent_id
 from .policies import policy_of
 
@@ -92,7 +92,7 @@ class Agents:
             uses=taken,
             exports=tuple(self._exports(clause)),
             transfers=tuple(self._transfers(clause, service, id_)),
-            instructions=instructions_of(clause, report),
+            instructions=agent_instructions(clause, report),
             policy=policy_of(clause, taken, report),
         )
 

@@ -81,7 +81,10 @@ def _faults(name: str, values: Sequence[object], arguments: Arguments) -> Iterat
     for value in values:
         plain = _plain(value)
         if plain is None:
-            yield f"compares {name!r} with {source_text(value)}", "write a string, a number, True or False"
+            hint = "write a string, a number, True or False"
+            if isinstance(value, (set, frozenset)):
+                hint = "write several values as a tuple, not as a set"
+            yield f"compares {name!r} with {source_text(value)}", hint
         elif field is not None and (fault := _misfit(field, plain)):
             yield fault
 

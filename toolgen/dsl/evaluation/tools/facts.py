@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any as Anything
 from typing import Final, TypeAlias
 
+from toolgen.contract.executor_problems import close_capability
 from toolgen.contract.json_value import Json
 from toolgen.contract.names import Hint
 from toolgen.contract.record import frozen_record
@@ -175,6 +176,8 @@ def _needs(tool: Tool, report: Report) -> tuple[str, ...]:
         return ()
     for name in clause.names:
         check_snake(report, "a capability", name, clause.source)
+        if meant := close_capability(name):
+            report.add(codes.CLOSE_CAPABILITY, clause.source, tool=tool.name, name=name, meant=meant)
     return tuple(dict.fromkeys(clause.names))
 
 
@@ -183,6 +186,7 @@ def _text(clause: Instructions | ResultReminder | None) -> str:
 
 
 _SPAN: Final = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,9})?)(ms|s|m|h)")
+_DAYS: Final = re.compile(r"\s*([0-9.]+)\s*(d|days?|w|weeks?)\s*", re.IGNORECASE | re.ASCII)
 _MILLISECONDS: Final = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
 _LONGEST: Final = 24 * 3600
 """Seconds; work that takes longer answers later, see `LongRunning`."""
@@ -194,6 +198,8 @@ def seconds(text: str, what: str, source: Source, report: Report) -> float | Non
     span = float(match[1]) * _MILLISECONDS[match[2]] / 1000 if match else 0.0
     if not match:
         fault, hint = "is no number with its unit", _repair_hint(text)
+        if days := _DAYS.fullmatch(text):
+            fault = f"is in {'weeks' if days[2][0].lower() == 'w' else 'days'}; the units are ms, s, m and h"
     elif span <= 0:
         fault, hint = "leaves no time at all", 'write a span above 0, such as "30s"'
     elif span > _LONGEST:
@@ -210,6 +216,8 @@ def _repair_hint(text: str) -> str:
     meant = number and unit.get(number[2], number[2])
     if number and meant in _MILLISECONDS and number.end() == len(text.rstrip()):
         return f'write "{number[1]}{meant}"'
+    if _DAYS.fullmatch(text):
+        return 'write hours, at most "24h"; LongRunning tools may answer later'
     return 'write a span such as "500ms", "30s", "2m" or "1h"'
 
 

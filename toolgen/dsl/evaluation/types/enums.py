@@ -46,6 +46,8 @@ def _enum(
         hint = f"write {wanted}" if proposal is None else f"write {proposal}"
         if isinstance(value, (tuple, list)):
             hint = "write a star before it: its items are values of their own"
+        if isinstance(value, (set, frozenset)):
+            hint = "write its items as values of their own, in an order: a set has none"
         subject.report.add(
             codes.BAD_ENUM_VALUE,
             subject.source,

@@ -9,6 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from toolgen.contract.json_value import HTML_HINT, is_html
 from toolgen.contract.record import frozen_record
 from toolgen.contract.regular_file import read_regular
 from toolgen.expr import codes
@@ -99,13 +100,15 @@ def _schema(clause: JSONSchema, report: Report) -> object:
     path = str(clause.schema)
     file = Path(clause.source.file).parent / path
     report.files.add(file)
+    data = b""
     try:
         if file.stat().st_size > _LARGEST:
             raise _Unreadable(
                 fault=f"{path!r} has more than {_LARGEST // 1_000_000} MB",
                 hint="leave out of the file what its schema does not refer to",
             )
-        return json.loads(read_regular(file, _LARGEST))
+        data = read_regular(file, _LARGEST)
+        return json.loads(data)
     except OSError as error:
         hint = "write the path as it is seen from the folder of the design's file"
         if path.lstrip().startswith("{"):
@@ -113,4 +116,5 @@ def _schema(clause: JSONSchema, report: Report) -> object:
         raise _Unreadable(fault=f"{path!r}: {error.strerror or error}", hint=hint) from error
     except (ValueError, RecursionError) as error:
         fault = "too deeply nested" if isinstance(error, RecursionError) else f"not JSON: {error}"
-        raise _Unreadable(fault=f"{path!r} is {fault}", hint="correct the file") from error
+        hint = HTML_HINT if is_html(data) else "correct the file"
+        raise _Unreadable(fault=f"{path!r} is {fault}", hint=hint) from error
