@@ -288,15 +288,25 @@ async def test_all_that_is_wrong_is_said_at_once(module: types.ModuleType) -> No
     ]
     with pytest.raises(RegistrationError) as raised:
         client(*map(booking, targets))
+    line = module.more.__code__.co_firstlineno
     assert str(raised.value).splitlines() == [
         "RoomsFunctions cannot call its functions:",
         "  there is no module 'no_such_module_anywhere' for no_such_module_anywhere:f; install it, or put it "
         "below the folder of pyproject.toml",
         "  the module 'rooms_of_the_office' has no function 'gone'; add it",
         "  the module 'rooms_of_the_office' has no function 'number'; add it",
-        "  rooms_of_the_office:no_guests takes no 'guests', which the payload has; add the parameter",
-        "  rooms_of_the_office:more needs 'floor', which no payload has; give it a default",
+        f"  {__file__}:{line - 1}: rooms_of_the_office:no_guests takes no 'guests', which the payload has; "
+        "add the parameter",
+        f"  {__file__}:{line}: rooms_of_the_office:more needs 'floor', which no payload has; "
+        "give it a default",
     ]
+
+
+async def test_a_function_with_almost_the_name_is_meant(module: types.ModuleType) -> None:
+    module.__file__ = "rooms.py"
+    module.bok = lambda room: None  # type: ignore[attr-defined]  # a module of the test
+    with pytest.raises(RegistrationError, match=r"in rooms\.py has no function 'boko'; did you mean 'bok'\?"):
+        client(booking(f"{MODULE}:boko"))
 
 
 async def test_an_import_that_fails_inside_a_module_says_so_itself() -> None:

@@ -38,6 +38,8 @@ from toolgen.contract.record import sparse_record
 from toolgen.shapes.design.model import NotInjectedError as NotInjectedError
 
 if TYPE_CHECKING:
+    from types import CodeType
+
     from toolgen.contract.transport import Requirement
     from toolgen.shapes.issues import FieldIssue, Findings
 
@@ -269,6 +271,9 @@ class ToolValidationError(ValueError):
 
 class MalformedResultError(RuntimeError):
     """An executor returned something that its contract does not allow; the message says what and where."""
+
+    _returned_by: tuple[CodeType, str] | None = None
+    """The author's function that returned it, and a clause about it; None for the method of the tool."""
 
 
 class MalformedReportError(MalformedResultError):

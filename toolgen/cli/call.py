@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import shlex
 import sys
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -41,6 +42,7 @@ from .runtime import (
     project_runtime,
     require_meta,
     specs_of,
+    unregistered_hint,
 )
 from .terminal import show_document
 
@@ -77,6 +79,8 @@ async def call_tool(
                 async with _progress_shown(runtime):
                     result = await runtime.call(tool, data, meta, trace=traced, within=within)
         _show(runtime, result, specs, data, traced, faults)
+        if not specs and (hint := unregistered_hint(project, tool)):
+            print(hint, file=sys.stderr)
         if result.json:
             with hiding_arguments(data, specs[0] if specs else None):
                 shown = result.json if show_sensitive else shown_document(result, next(iter(specs), None))
@@ -111,12 +115,26 @@ def _show(
         print(printable(facts), file=sys.stderr)
     for line in faults:
         print(line, file=sys.stderr)
-    if hint := denial_hint(runtime, result.tool, str(result.error or "")):
+    if hint := denial_hint(runtime, result.tool, str(result.error or "")) or _json_hint(result, spec):
         print(hint, file=sys.stderr)
     for asked in result.suspensions:
         print(_waiting_text_of(runtime, asked), file=sys.stderr)
     for work in left_work(result):
         print(f"{LEFT_WORK}\n{_waiting_text_of(runtime, work)}", file=sys.stderr)
+
+
+def _json_hint(result: ToolResult, spec: ToolSpec[Any, Any] | None) -> str:
+    """Return how the arguments are written for a shell, where they are not JSON; "" where they are."""
+    issues = () if result.retry_hint is None else result.retry_hint.issues
+    if spec is None or not any(issue.constraint == "invalid_json" for issue in issues):
+        return ""
+    example = spec.example or json.dumps(
+        dict.fromkeys(spec.payload.schema.get("required", ()), "…"), ensure_ascii=False
+    )
+    return (
+        "  hint: the arguments are one JSON object, with double quotes inside and single quotes around it "
+        f"for the shell: toolgen call {spec.name} {shlex.quote(example)}"
+    )
 
 
 @asynccontextmanager

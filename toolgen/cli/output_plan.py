@@ -19,6 +19,7 @@ from toolgen.dsl.structure import Attributes
 from toolgen.findings import Finding
 
 from .config import Project
+from .function_targets import missing_functions
 from .problem_codes import CLAUSE_UNLISTED
 from .sources import inside, recorded_sources
 from .stubs import StubPlan, plan_stubs
@@ -103,6 +104,7 @@ def output_plan(
         warnings=(
             *evaluation.diagnostics,
             *unlisted(module, design),
+            *missing_functions(checked, walk(design, set(), _LEAVES)),
         ),
     )
 

@@ -56,6 +56,13 @@ CLAUSE_UNLISTED: Final = Code(
     "warning",
     is_suppressible=True,
 )
+FUNCTION_MISSING: Final = Code(
+    "function-missing",
+    "The module of `Functions` or `Function` is not found here, or it does not define the function. The "
+    "first call would fail. Correct the design, add the function, or install the module where toolgen runs.",
+    "warning",
+    is_suppressible=True,
+)
 STUB_MISSING: Final = Code(
     "stub-missing",
     "An executor, or its method for a tool, does not exist. `toolgen gen` adds it where the place is "

@@ -16,6 +16,7 @@ from types import FrameType
 from typing import Final
 
 from toolgen import dsl
+from toolgen.contract.names import GENERATED
 from toolgen.dsl.clause import Clause
 from toolgen.dsl.evaluation.checks.argument_types import arguments_of
 from toolgen.expr.source import Source
@@ -24,6 +25,7 @@ from toolgen.shapes.constraints import CONSTRAINTS, LIMITS
 
 _CALL: Final = re.compile(r"(\w+)\.__(?:init|call|new)__\(\) (.+)")
 _KEYWORD: Final = re.compile(r"got an unexpected keyword argument '(\w+)'")
+_MISCALLED: Final = re.compile(r"\w+\(\) (?:takes|missing|got an unexpected keyword argument) ")
 _IMPORTED: Final = re.compile(r"cannot import name '(\w+)' from 'toolgen\.dsl'")
 _UNION: Final = re.compile(r"unsupported operand type\(s\) for \|: .*(?:Clause|Type|Enum|Of|Nullable)'")
 _OF_OTHERS: Final = {
@@ -73,7 +75,7 @@ def hint_for(error: BaseException, frame: FrameType | None, source: Source | Non
         case NameError(name=str(name)):
             return _of_name(name, frame)
         case TypeError():
-            return _of_call(str(error), source)
+            return _of_call(str(error), source) or _of_host_call(str(error), frame, source)
         case _:
             return ""
 
@@ -140,6 +142,46 @@ def _of_call(message: str, source: Source | None) -> str:
         for first, second in _adjacent_texts(source):
             return f"a comma may be missing between {first} and {second}"
     return f"write {_usage(name, value)}"
+
+
+def _of_host_call(message: str, frame: FrameType | None, source: Source | None) -> str:
+    """Return how a function or a class of toolgen or of generated code is called; "" for another."""
+    if frame is None or source is None or not _MISCALLED.search(message):
+        return ""
+    called = _called(frame, source)
+    if called is None:
+        return ""
+    name, value = called
+    keywords = _keywords(value)
+    if (keyword := _KEYWORD.search(message)) and (near := _closest(keyword[1], keywords)):
+        return f"did you mean {near!r}?"
+    return f"write {_usage(name, value)}"
+
+
+def _called(frame: FrameType, source: Source) -> tuple[str, object] | None:
+    """Return the dotted name of what a call calls, and its value where that is toolgen's or generated."""
+    _, line, column = source.place
+    names: list[str] = []
+    for token in _tokens(source.file, (line, column), source.end):
+        if token.string == "(":
+            break
+        if token.type == tokenize.NAME:
+            names.append(token.string)
+        elif token.string != ".":
+            return None
+    value: object = {**frame.f_globals, **frame.f_locals}.get(names[0]) if names else None
+    for name in names[1:]:
+        value = (
+            inspect.getattr_static(value, name, None)
+            if isinstance(value, type)
+            else getattr(value, name, None)
+        )
+    module = sys.modules.get(getattr(value, "__module__", None) or "")
+    file = getattr(module, "__file__", None) or ""
+    is_own = (module is not None and module.__name__.startswith("toolgen.")) or linecache.getline(
+        file, 1
+    ).startswith(GENERATED)
+    return (".".join(names), value) if is_own and callable(value) else None
 
 
 def _of_called_value(source: Source | None) -> str:
@@ -224,6 +266,10 @@ def _usage(name: str, value: object) -> str:
             and parameter.default is not inspect.Parameter.empty
         ):
             continue  # it is seldom written
+        elif (
+            parameter.kind is inspect.Parameter.KEYWORD_ONLY and parameter.default is inspect.Parameter.empty
+        ):
+            parts.append(f"{parameter.name}=…")
         elif (
             parameter.kind is inspect.Parameter.KEYWORD_ONLY
             or parameter.default is not inspect.Parameter.empty

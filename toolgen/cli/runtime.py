@@ -20,6 +20,7 @@ from contextlib import (
 from functools import reduce
 from typing import Any, Final
 
+from toolgen.catalog.reader import load_catalogue
 from toolgen.contract.errors import HINT, ToolgenError
 from toolgen.contract.logs import MethodFault
 from toolgen.contract.names import CALL_META_NAMES, NOBODY_TO_ASK
@@ -28,6 +29,7 @@ from toolgen.contract.secrets import scrubbed
 from toolgen.findings import shown
 from toolgen.runs import Engine
 from toolgen.runtime import CallMeta, Runtime, Snapshot, ToolSpec, UnknownToolError
+from toolgen.shapes.naming import module_name
 
 from .config import Project
 from .load import load_module
@@ -211,6 +213,25 @@ def specs_of(runtime: Runtime, tool: str, within: Snapshot | None = None) -> tup
         return (runtime.tools.spec(tool),)
     except UnknownToolError:
         return ()
+
+
+def unregistered_hint(project: Project, tool: str) -> str:
+    """Return how to register a tool that only the design has; "" for another one."""
+    if not project.runtime or not project.catalog.is_file():
+        return ""
+    try:
+        ids = [str(entry["id"]) for entry in load_catalogue(project.catalog).tools]
+    except (OSError, ValueError, LookupError, TypeError):  # an edited one, of which other commands speak
+        return ""
+    id_ = next((each for each in ids if tool in (each, each.rpartition(".")[2])), "")
+    if not id_:
+        return ""
+    toolset = id_.rpartition(".")[0]
+    name = module_name(toolset.rpartition(".")[2])
+    return (
+        f"  hint: the design has {id_!r}, and the runtime of {project.runtime!r} does not register its "
+        f"toolset; add there: runtime.tools.register({name}.registration(…))"
+    )
 
 
 def require_meta(specs: Iterable[ToolSpec[Any, Any]], meta: CallMeta) -> None:

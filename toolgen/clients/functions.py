@@ -6,9 +6,10 @@ import dataclasses
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from difflib import get_close_matches
 from functools import partial
 from importlib import import_module
-from types import UnionType
+from types import CodeType, UnionType
 from typing import Annotated, Any, ClassVar, Final, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
@@ -191,7 +192,10 @@ class _Method:
             if name in self._needed and name not in self._fields.values()
         ]
         if problems:
-            raise _UnfitFunctionError(*problems)
+            from toolgen.contract.executor_problems import place_of  # few functions need it
+
+            place = place_of(self.function)
+            raise _UnfitFunctionError(*(f"{place}{problem}" for problem in problems))
 
     def call(self, payload: BaseModel, report: Report) -> Callable[[], Any]:
         """Return the function with its arguments of a payload, whose progress is reported.
@@ -239,14 +243,21 @@ class _Method:
         try:
             documents = list(self._documents(_plain(returned, self._reader)))
         except (TypeError, ValueError, RecursionError) as error:
-            raise MalformedResultError(f"{self.target} returned what has no JSON form: {error}") from None
+            raise self._misfit(f"returned what has no JSON form: {error}") from None
         misfits = list[MisfitError]()
         for document in documents:
             try:
                 return self._reader.read(document, by_name=True)
             except MisfitError as error:
                 misfits.append(error)
-        raise MalformedResultError(f"{self.target} returned {misfits[0]}") from None
+        raise self._misfit(f"returned {misfits[0]}") from None
+
+    def _misfit(self, problem: str) -> MalformedResultError:
+        error = MalformedResultError(f"{self.target} {problem}")
+        code: object = getattr(inspect.unwrap(self.function), "__code__", None)
+        if type(code) is CodeType:
+            error._returned_by = (code, problem)
+        return error
 
     def _documents(self, value: Any) -> Iterator[bytes]:
         """Yield the documents that a value may be: the result, or the value of its one attribute."""
@@ -274,10 +285,15 @@ def _imported(target: str) -> Callable[..., Any]:
             f"there is no module {module_name!r} for {target}; install it, or put it below the folder of "
             "pyproject.toml"
         ) from None
+    module = member
     for name in path.split("."):
         member = getattr(member, name, None)
     if not callable(member):
-        raise _UnfitFunctionError(f"the module {module_name!r} has no function {path!r}; add it")
+        names = [name for name, value in vars(module).items() if callable(value)]
+        near = get_close_matches(path, names, n=1)
+        fix = f"did you mean {near[0]!r}?" if near else "add it"
+        where = f" in {file}" if (file := getattr(module, "__file__", None)) else ""
+        raise _UnfitFunctionError(f"the module {module_name!r}{where} has no function {path!r}; {fix}")
     return member  # type: ignore[no-any-return]  # of an author's module
 
 

@@ -289,8 +289,11 @@ def unreadable_result(spec: ToolSpec[Any, Any], error: BaseException, execute: o
     """
     code: object = getattr(execute, "__code__", None)
     fault = None
-    if isinstance(error, MalformedResultError) and type(code) is CodeType:
-        fault = MethodFault.of(code, spec.id, f"returned what does not fit: {scrubbed(str(error))}")
+    if isinstance(error, MalformedResultError):
+        if error._returned_by is not None:
+            fault = MethodFault.of(error._returned_by[0], spec.id, scrubbed(error._returned_by[1]))
+        elif type(code) is CodeType:
+            fault = MethodFault.of(code, spec.id, f"returned what does not fit: {scrubbed(str(error))}")
     correlation_id = log_failure(log, error, "the result of tool %s cannot be read", spec.id, fault=fault)
     message = f"{spec.name} ran; its result could not be read (reference {correlation_id})"
     return ToolError(message, retry_hint=_malformed_hint(spec, message), correlation_id=correlation_id)

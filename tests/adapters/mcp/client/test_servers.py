@@ -59,7 +59,8 @@ async def test_without_a_policy_the_request_fails() -> None:
 async def test_a_command_that_is_not_there_is_told() -> None:
     toolset = MCPToolset("none", StdioServer("no-such-command"))
     async with served(toolset, on_error="drop") as (_, snapshot):
-        assert "the MCP server 'none' cannot be connected: FileNotFoundError: " in snapshot.failures["none"]
+        message = "the MCP server 'none' cannot be started: there is no program or folder 'no-such-command'"
+        assert message in snapshot.failures["none"]
 
 
 async def test_a_url_where_nobody_listens_is_told() -> None:

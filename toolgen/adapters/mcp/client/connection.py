@@ -318,10 +318,16 @@ class Connection:
             if isinstance(refused := next(iter(faults), None), RefusedError):
                 return refused
             reasons = "; ".join(fault.message for fault in faults if fault is not None) or reason_of(error)
+            program = next((leaf for leaf in leaves(error) if isinstance(leaf, FileNotFoundError)), None)
             failure = MCPServerError(
                 f"{what} cannot be connected: {reasons}{garbage}",
                 hint="see that it runs, and that its command or address is right",
             )
+            if program is not None:
+                failure = MCPServerError(
+                    f"{what} cannot be started: there is no program or folder {program.filename!r}",
+                    hint="install it, or correct the command; a program that is not in PATH needs its path",
+                )
         failure.__cause__ = error
         return failure
 

@@ -1,0 +1,94 @@
+"""Functions of services that are not where the design says; their modules are read, and not imported."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import importlib.util
+import sys
+from collections.abc import Iterable, Iterator
+from importlib.machinery import ModuleSpec, PathFinder
+from pathlib import Path
+
+from toolgen.contract.transport import Function as FunctionTarget
+from toolgen.dsl import Function, Functions
+from toolgen.dsl.clause import Clause
+from toolgen.expr.tree import Design
+from toolgen.findings import Finding
+
+from .problem_codes import FUNCTION_MISSING
+
+
+def missing_functions(design: Design, clauses: Iterable[Clause]) -> Iterator[Finding]:
+    """Yield a warning for each method whose module or function is missing; `clauses` are those of the design.
+
+    A function that the module may get by other means than a definition or an import counts as there.
+    """
+    places = {
+        each.module if isinstance(each, Functions) else each.target: each.source
+        for each in clauses
+        if isinstance(each, Function | Functions)
+    }
+    targets = {
+        method.transport.target: method.name
+        for service in design.services
+        for method in service.methods
+        if isinstance(method.transport, FunctionTarget)
+    }
+    for target, method in targets.items():
+        module, _, path = target.partition(":")
+        source = places.get(target) or places.get(module)
+        if (fault := _fault(module, path.partition(".")[0])) and source is not None:
+            problem, hint = fault
+            yield FUNCTION_MISSING.finding(
+                f"the method {method!r} is {target}, and {problem}", place=source.located(), hint=hint
+            )
+
+
+def _fault(module: str, name: str) -> tuple[str, str] | None:
+    """Return why a module has no value of a name, and what to do about it; None where it may have one."""
+    spec = _spec(module)
+    if spec is None:
+        return f"there is no module {module!r}", "install it, or put it below the folder of pyproject.toml"
+    if spec.origin is None or not spec.origin.endswith(".py"):
+        return None
+    names = _names(Path(spec.origin))
+    if name in names or names & {"*", "__getattr__", "globals", "setattr"}:
+        return None
+    near = difflib.get_close_matches(name, sorted(names), n=1)
+    hint = f"did you mean {near[0]!r}?" if near else f"add it to {spec.origin}, or correct the design"
+    return f"the module {module!r} has no {name!r}", hint
+
+
+def _spec(module: str) -> ModuleSpec | None:
+    """Return where a module is; no package is imported for it."""
+    if module in sys.modules:
+        return sys.modules[module].__spec__ or ModuleSpec(module, None)
+    name, *parts = module.split(".")
+    spec = importlib.util.find_spec(name)
+    for part in parts:
+        if spec is None:
+            return None
+        name = f"{name}.{part}"
+        spec = PathFinder.find_spec(name, spec.submodule_search_locations or [])
+    return spec
+
+
+def _names(file: Path) -> set[str]:
+    """Return all names that a module binds or uses anywhere; `*` for one that it does not tell."""
+    try:
+        module = ast.parse(file.read_bytes())
+    except (OSError, SyntaxError, ValueError):
+        return {"*"}
+    names = set[str]()
+    for node in ast.walk(module):
+        match node:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                names.add(name)
+            case ast.Name(id=name):
+                names.add(name)
+            case ast.alias(name=name, asname=other):
+                names.add(other or name.partition(".")[0])
+            case _:
+                pass
+    return names
