@@ -90,6 +90,12 @@ def test_the_document_is_valid() -> None:
         Draft202012Validator.check_schema(schema)
 
 
+def test_the_document_says_that_texts_are_not_escaped() -> None:
+    assert "a user interface escapes hidden" in document()["info"]["description"]
+    question = document()["components"]["schemas"]["Suspension"]["properties"]["question"]
+    assert "a user interface escapes hidden" in question["description"]
+
+
 def test_the_guide_lists_each_path_and_each_problem() -> None:
     text = (ROOT / "docs/serving.md").read_text("utf-8").partition("## Paths and records")[2]
     rows = re.findall(r"^\| `([A-Z]+) (/\S+)` \|", text, re.MULTILINE)
