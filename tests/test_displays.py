@@ -17,6 +17,7 @@ from toolgen.cli.reimporting import Effect
 from toolgen.cli.timeline import timeline
 from toolgen.runtime import Suspended
 
+from .compatibility.pairs import CATALOGUE
 from .conftest import ProjectFolder
 from .terminal import at_a_terminal
 
@@ -244,3 +245,21 @@ def test_reasons_of_mcp_servers(text: str, shown: str) -> None:
     assert reason_of(ValueError(text)) == f"ValueError: {shown}"
     assert reason_of(MCPServerError(shown)) == shown
     assert logging.getLogger("toolgen.mcp").filters
+
+
+@each_text
+def test_findings_of_catalogues(project: ProjectFolder, text: str, shown: str) -> None:
+    """Names in sentences are literals of Python, in which the backslash of a text is escaped already."""
+    entry = json.loads(CATALOGUE.read_text("utf-8"))["tools"][0]
+    entry["payload"]["schema"] = {"type": "object", "properties": {text: {"type": "array", "items": {}}}}
+    later = {**entry, "deprecated": {"reason": text}, "payload": {**entry["payload"]}}
+    later["payload"]["schema"] = {"type": "object", "properties": {text: {"type": "string"}}}
+    for name, tool in {"old": entry, "new": later}.items():
+        project.write(f"{name}.json", json.dumps({"tools": [tool]}))
+    changes = project.run("diff", "--against", "old.json", "--to", "new.json").out
+    assert f"it is deprecated: {shown}." in changes
+    assert f"argument '{shown}'" in changes
+    assert f'{{"{shown}":' in changes
+    linted = project.run("lint", "old.json").err
+    assert f"'{shown}'" in linted
+    assert text not in linted.replace(shown, "")

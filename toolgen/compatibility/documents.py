@@ -12,6 +12,7 @@ from urllib.parse import quote, unquote
 import jsonschema_rs as rs
 
 from toolgen.contract.json_pointer import escaped, resolved
+from toolgen.contract.printable import printable
 from toolgen.schema_reader import Problem, upgraded
 from toolgen.shapes.foreign.schema import format_pointers
 
@@ -77,7 +78,7 @@ class Document:
         read = upgraded(schema)
         self.fault = ""
         if isinstance(read, Problem):
-            at = f"at {read.pointer} " if read.pointer else ""
+            at = f"at {printable(read.pointer)} " if read.pointer else ""
             self.fault, read = f"{at}it {read.message}", {}
         self.schema = read
         for pointer in list(format_pointers(read)) if noted is None else noted:
@@ -91,7 +92,7 @@ class Document:
             self._registry = rs.Registry([(self._uri, read)])
             self.accepts((self.root,), None)
         except (ValueError, rs.ReferencingError) as error:
-            self.fault = self.fault or f"it cannot be checked: {str(error).splitlines()[0]:.200}"
+            self.fault = self.fault or f"it cannot be checked: {printable(str(error).splitlines()[0][:200])}"
 
     def text(self, node: Node) -> str:
         """Return the text of a place, "" where it has references."""

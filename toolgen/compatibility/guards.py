@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from toolgen.contract.json_pointer import escaped, tokens_of
 from toolgen.contract.json_value import identity
+from toolgen.contract.printable import printable
 
 from .changes import Change, TextChange, change, key_of, place
 from .conjunctions import LIMITS
@@ -178,9 +179,8 @@ def text_changes(tool: str, before: Entry, after: Entry, changes: Iterable[Chang
     explained = {_about(each) for each in changes}
     if "deprecated" in after and "deprecated" not in before:
         explained.add("deprecated")
-        yield change(
-            "deprecated", tool, f"it is deprecated: {after['deprecated'].get('reason', '')}".rstrip(": ")
-        )
+        reason = printable(after["deprecated"].get("reason", ""))
+        yield change("deprecated", tool, f"it is deprecated: {reason}".rstrip(": "))
     old, new = _left(before), _left(after)
     yield from left_changes(tool, old, new, explained)
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from toolgen.contract.json_pointer import escaped, tokens_of
 from toolgen.contract.json_value import objects_in
+from toolgen.contract.printable import printable
 
 from .changes import Change, change
 from .contracts import Contract
@@ -58,10 +59,14 @@ def mask_changes(
         places: dict[str, Any] = {"before": f"{where}/schema", "after": f"{there}/schema"}
         for place in _unmasked(other, documents[1], part, documents[0]):
             yield change(
-                "sensitive-added", tool, f"{place} of the {words} is masked", argument=place, **places
+                "sensitive-added",
+                tool,
+                f"{printable(place)} of the {words} is masked",
+                argument=place,
+                **places,
             )
         for place in _unmasked(part, documents[0], other, documents[1]):
-            message = f"{place} of the {words} is not masked any more"
+            message = f"{printable(place)} of the {words} is not masked any more"
             yield change("sensitive-removed", tool, message, argument=place, **places)
 
 

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from toolgen.catalog.providers import project
+from toolgen.contract.printable import printable
 from toolgen.contract.record import frozen_record
 from toolgen.shapes.constraints import LIMITS
 
@@ -188,8 +189,9 @@ def _not_strict(tool: LintedTool, _: int) -> Iterator[Problem]:
     free = [loss for loss in projection.losses if loss.action in ("as JSON text", "dropped", "not strict")]
     if free:
         more = f", and at {len(free) - 1} more places" if len(free) > 1 else ""
+        where, what = printable(free[0].path or "/"), printable(f"{free[0].keyword}: {free[0].action}")
         yield Problem(
-            f"OpenAI cannot be strict at {free[0].path or '/'} ({free[0].keyword}: {free[0].action}){more}",
+            f"OpenAI cannot be strict at {where} ({what}){more}",
             "name the keys and their types; toolgen schema --for openai-strict --losses says all of it",
             free[0].path,
         )
