@@ -252,13 +252,14 @@ def test_findings_of_catalogues(project: ProjectFolder, text: str, shown: str) -
     """Names in sentences are literals of Python, in which the backslash of a text is escaped already."""
     entry = json.loads(CATALOGUE.read_text("utf-8"))["tools"][0]
     entry["payload"]["schema"] = {"type": "object", "properties": {text: {"type": "array", "items": {}}}}
-    later = {**entry, "deprecated": {"reason": text}, "payload": {**entry["payload"]}}
+    later = {**entry, "description": text, "deprecated": {"reason": text}, "payload": {**entry["payload"]}}
     later["payload"]["schema"] = {"type": "object", "properties": {text: {"type": "string"}}}
     for name, tool in {"old": entry, "new": later}.items():
         project.write(f"{name}.json", json.dumps({"tools": [tool]}))
     changes = project.run("diff", "--against", "old.json", "--to", "new.json").out
     assert f"it is deprecated: {shown}." in changes
     assert f"argument '{shown}'" in changes
+    assert f"\n  +{shown}\n" in changes, "a description is shown as a diff"
     assert f'{{"{shown}":' in changes
     linted = project.run("lint", "old.json").err
     assert f"'{shown}'" in linted
