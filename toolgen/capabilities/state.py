@@ -10,7 +10,7 @@ import json
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Final, Literal, Protocol, TypeAlias, cast, runtime_checkable
+from typing import Final, Literal, NoReturn, Protocol, TypeAlias, cast, runtime_checkable
 
 from toolgen.calls.call import CallMeta
 from toolgen.calls.capability import CallScope
@@ -110,7 +110,24 @@ def applied(values: Mapping[str, Json], changes: Sequence[Change]) -> dict[str, 
     return result
 
 
-class CallState(State):
+class _ByMethods:
+    """Says how the state is used, where its keys are written as those of a mapping."""
+
+    def __getitem__(self, key: object) -> NoReturn:
+        raise TypeError(f"the state is no mapping; read the value by ctx.state.get({key!r})")
+
+    def __setitem__(self, key: object, value: object) -> NoReturn:
+        raise TypeError(f"the state is no mapping; write the value by ctx.state.set({key!r}, …)")
+
+    def __delitem__(self, key: object) -> NoReturn:
+        raise TypeError(f"the state is no mapping; delete the value by ctx.state.delete({key!r})")
+
+
+class _StateInThread(_ByMethods, InThread):
+    """The state of a synchronous executor."""
+
+
+class CallState(_ByMethods, State):
     """The state of a capability that one call can use."""
 
     def __init__(self, capability: StateCapability, call: CallScope) -> None:
@@ -185,7 +202,7 @@ class StateCapability:
         return CallState(self, call)
 
     def for_thread(self, opened: CallState, wait: Wait) -> SyncState:
-        return cast(SyncState, InThread(opened, wait))
+        return cast(SyncState, _StateInThread(opened, wait))
 
     async def close(self, opened: Sequence[tuple[CallState, bool]]) -> None:
         """Store the changes of calls that succeeded; the changes of other calls are dropped."""
