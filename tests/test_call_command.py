@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
 from tests.selection import first
+from toolgen.capabilities import ArtifactsCapability, MemoryArtifactStore, SqliteArtifactStore
+from toolgen.cli.call import _artifact, _stores_artifacts
+from toolgen.runtime import Artifact, ArtifactRef, Runtime, ToolModel
 
 from .conftest import PACKAGE, Done, ProjectFolder, in_a_process
 
@@ -254,3 +258,17 @@ def test_a_call_loads_neither_the_design_language_nor_agents(greeter: ProjectFol
     )
     done = in_a_process(greeter.path, "-c", code, "call", "greet", '{"name": "Ada"}', "--session", "s-9")
     assert (json.loads(done.stdout)["text"], done.stderr) == ("Good day, Ada of s-9! ☀", "[]\n")
+
+
+def test_artifacts_in_memory_are_not_named_for_another_command(tmp_path: Path) -> None:
+    uri = "artifact:session/s-9/plan?version=1"
+    artifact = Artifact(kind="plan", data=ToolModel(), json=b"{}", ref=ArtifactRef(kind="plan", uri=uri))
+    for store, line in [
+        (MemoryArtifactStore(), "artifact: plan, 2 bytes"),
+        (
+            SqliteArtifactStore(tmp_path / "artifacts.db"),
+            f"artifact: plan, 2 bytes, see: toolgen artifacts show '{uri}'",
+        ),
+    ]:
+        runtime = Runtime(capabilities=[ArtifactsCapability(store)])
+        assert _artifact(artifact, is_stored=_stores_artifacts(runtime)) == line

@@ -72,6 +72,7 @@ def test_a_turn_as_json(desk: ProjectFolder) -> None:
         "run", "desk.clerk", "-", "--json", "--model", "demo", piped='count_words {"text": "a b"}'
     )
     turn = json.loads(done.out)
+    assert turn["session"].startswith("session_")  # a run has another id
     assert (done.code, turn["status"], turn["text"], turn["tool_calls"]) == (
         0,
         "completed",
@@ -192,6 +193,17 @@ def test_an_approval_is_asked_inline_with_all_arguments(
     assert "[y/N]" in said
     assert outcome in said
     assert ("the letter is gone" in done.out) == (answer == "y")
+
+
+def test_an_approval_has_the_payload_that_the_design_asks_for(desk: ProjectFolder) -> None:
+    main = (desk.path / "app/main.py").read_text()
+    payload = 'ConfirmSpec(hint="Burn {text}?", payload=TypeCodec(dict[str, str], "Reason"))'
+    asks = main.replace('ConfirmSpec(hint="Burn {text}?")', payload)
+    desk.write("app/main.py", f"from toolgen.calls.type_codec import TypeCodec\n{asks}")
+    said = talk(desk, 'burn_text {"text": "the letter"}', "y {why}", 'y {"why": "cold"}').out
+    assert "[y/N], or y and the payload as JSON, such as: y {…}" in said
+    assert "once more:" in said
+    assert "the letter is gone" in said
 
 
 def test_what_is_not_answered_is_asked_again_when_the_conversation_goes_on(desk: ProjectFolder) -> None:

@@ -126,3 +126,4 @@ def test_a_person_is_told_all_values_of_an_answer() -> None:
     (issue,) = answer_issues(schema, {"level": 3}, 9)
     assert issue.message == "must be one of 1, 2"
     assert _expected(schema) == '{"level": 1 or 2}'
+    assert _expected({"type": ["string", "null"]}) == "string or null"

@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from dataclasses import fields
 from typing import Any, Final, assert_never
 
+from toolgen.capabilities import MemoryArtifactStore
 from toolgen.contract.printable import printable, visible
 from toolgen.contract.secrets import HIDDEN, scrubbed
 from toolgen.events import Event, ToolUpdate
@@ -109,9 +110,9 @@ def _show(
     spec = specs[0] if specs else None
     if traced is not None:
         with hiding_arguments(data, spec):
-            for line in _steps(traced, result):
+            for line in _steps(traced, result, is_stored=_stores_artifacts(runtime)):
                 print(scrubbed(visible(line)), file=sys.stderr)
-    elif facts := "; ".join(_bounds_and_artifacts(result)):
+    elif facts := "; ".join(_bounds_and_artifacts(result, is_stored=_stores_artifacts(runtime))):
         print(printable(facts), file=sys.stderr)
     for line in faults:
         print(line, file=sys.stderr)
@@ -174,9 +175,17 @@ def _waiting_text_of(runtime: Runtime, suspended: Suspended) -> str:
     return f"{describe_suspended(suspended)}\n{UNANSWERABLE}"
 
 
-def _steps(trace: Trace, result: ToolResult) -> list[str]:
+def _stores_artifacts(runtime: Runtime) -> bool:
+    """Return whether another command finds the artifacts of the runtime: not those in its memory."""
+    capability = runtime.assembly.options.capabilities.get("artifacts")
+    return not isinstance(getattr(capability, "store", None), MemoryArtifactStore)
+
+
+def _steps(trace: Trace, result: ToolResult, *, is_stored: bool) -> list[str]:
     """Return one line for each step with its time, and their sum."""
-    lines = [_line(step.name, step.duration_s, _shown(step, result)) for step in trace.steps]
+    lines = [
+        _line(step.name, step.duration_s, _shown(step, result, is_stored=is_stored)) for step in trace.steps
+    ]
     return [*lines, _line("total", sum(step.duration_s for step in trace.steps), result.status)]
 
 
@@ -184,7 +193,7 @@ def _line(name: str, duration_s: float, text: str) -> str:
     return f"{name:8}{duration_s * 1e3:9.3f} ms  {text}"
 
 
-def _shown(step: TraceStep, result: ToolResult) -> str:
+def _shown(step: TraceStep, result: ToolResult, *, is_stored: bool) -> str:
     if isinstance(step.value, ToolError):
         return f"failed: {printable(str(step.value))}"
     match step.name:
@@ -200,15 +209,16 @@ def _shown(step: TraceStep, result: ToolResult) -> str:
         case "encode":
             return f"{len(step.value)} bytes"
         case "check" | "after":
-            return printable("; ".join(_bounds_and_artifacts(result))) or "no bounds, no artifacts"
+            facts = "; ".join(_bounds_and_artifacts(result, is_stored=is_stored))
+            return printable(facts) or "no bounds, no artifacts"
         case _:
             assert_never(step.name)
 
 
-def _bounds_and_artifacts(result: ToolResult) -> list[str]:
+def _bounds_and_artifacts(result: ToolResult, *, is_stored: bool) -> list[str]:
     """Return lines for the bounds and artifacts, which are not part of the model's JSON."""
     bounds = [] if result.bounds is None else [_bounds(result.bounds)]
-    return [*bounds, *map(_artifact, result.artifacts)]
+    return [*bounds, *(_artifact(artifact, is_stored=is_stored) for artifact in result.artifacts)]
 
 
 def _bounds(bounds: Bounds) -> str:
@@ -216,10 +226,10 @@ def _bounds(bounds: Bounds) -> str:
     return f"bounds: {bounds.returned} of {total}{', truncated' if bounds.truncated else ''}"
 
 
-def _artifact(artifact: Artifact) -> str:
+def _artifact(artifact: Artifact, *, is_stored: bool) -> str:
     text = f"artifact: {artifact.kind}, {len(artifact.json)} bytes"
-    is_kept = artifact.ref is not None and artifact.ref.uri
-    return f"{text}, see: toolgen artifacts show '{artifact.ref.uri}'" if artifact.ref and is_kept else text
+    uri = "" if artifact.ref is None else artifact.ref.uri
+    return f"{text}, see: toolgen artifacts show '{uri}'" if uri and is_stored else text
 
 
 def describe_suspended(suspended: Suspended) -> str:
@@ -282,7 +292,10 @@ def _expected(schema: Mapping[str, Any]) -> str:
     properties = schema.get("properties")
     if not isinstance(properties, Mapping):
         values = schema.get("enum") or [each["const"] for each in schema.get("oneOf", ()) if "const" in each]
-        return " or ".join(map(_json, values)) if values else printable(str(schema.get("type", "any JSON")))
+        if values:
+            return " or ".join(map(_json, values))
+        kinds = schema.get("type", "any JSON")
+        return printable(kinds if isinstance(kinds, str) else " or ".join(map(str, kinds)))
     required = schema.get("required", ())
     parts = []
     for name, part in properties.items():

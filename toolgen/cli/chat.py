@@ -132,7 +132,7 @@ class _Chat:
         else:
             _say(printable(awaiting.question))
         is_yes_no = awaiting.kind == "confirmation"
-        _say("[y/N]" if is_yes_no else "your answer:")
+        _say(_approval_prompt(awaiting) if is_yes_no else "your answer:")
         async for line in self._lines:
             try:
                 answer = _approval(line, awaiting) if is_yes_no else _answer(line, awaiting.answer_schema)
@@ -194,10 +194,23 @@ def _views_of(runtime: Runtime, tool: str) -> dict[str, str]:
     )
 
 
+def _approval_prompt(awaiting: Suspended) -> str:
+    """Return how an approval is typed, with what the design asks for besides."""
+    asks_more = "payload" in awaiting.answer_schema.get("properties", {})
+    return "[y/N], or y and the payload as JSON, such as: y {…}" if asks_more else "[y/N]"
+
+
 def _approval(line: str, awaiting: Suspended) -> Any:
-    """Return a yes or no: of a call that waits an object, of a planner's own question the word alone."""
-    is_yes = line.strip().lower() in ("y", "yes")
-    return {"approved": is_yes} if awaiting.token else is_yes
+    """Return a yes or no: of a call that waits an object, of a planner's own question the word alone.
+
+    Raises:
+        ValueError: what follows the yes is not JSON.
+    """
+    word, _, payload = line.strip().partition(" ")
+    is_yes = word.lower() in ("y", "yes")
+    if not awaiting.token:
+        return is_yes
+    return {"approved": is_yes} | ({"payload": typed_json(payload)} if is_yes and payload.strip() else {})
 
 
 def _answer(line: str, schema: Any) -> Any:

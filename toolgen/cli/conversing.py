@@ -205,7 +205,7 @@ async def run_agent(
     Raises:
         ToolgenError: as `open_agent`, or the session has another turn that is not over.
     """
-    session = session or f"run_{uuid.uuid4().hex[:12]}"
+    session = session or f"session_{uuid.uuid4().hex[:12]}"
     async with open_agent(project, agent, model) as opened:
         runtime = opened.runtime
         view = TurnView(session=session, runtime=runtime, write=_to_stderr, streams_text=False)
