@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from toolgen.catalog.reader import load_catalogue
 from toolgen.contract.errors import ToolgenError
+from toolgen.contract.printable import printable_lines
 from toolgen.contract.record import frozen_record
 from toolgen.runtime import CallMeta, Runtime
 from toolgen.shapes.naming import title
@@ -92,7 +93,7 @@ def print_client_config(project: Project, options: ServeOptions) -> int:
     arguments = ["-m", "toolgen", "mcp", "serve", "--config", str(project.file), *chosen]
     name, _ = design_name(project)
     settings = {"mcpServers": {name: {"command": sys.executable, "args": arguments}}}
-    print(json.dumps(settings, indent=2, ensure_ascii=False))
+    print(printable_lines(json.dumps(settings, indent=2, ensure_ascii=False)))
     return 0
 
 
