@@ -2,34 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 from toolgen.contract.json_pointer import resolved
-from toolgen.contract.json_value import identity
+from toolgen.contract.json_value import identity, objects_in
 
 from .changes import Change, change, key_of, place, properties_of
-from .conjunctions import LIMITS, flatten, required_of
+from .conjunctions import LIMITS, flatten, kind_of, required_of
 from .containment import contains
 from .defaults import default_changes
-from .documents import Document
+from .documents import Document, Node
+from .keywords import RULES
+from .masks import spread
 from .proof import Gap
 
 _ABSENT: Final = object()
 _TEXTS: Final = frozenset(("title", "description", "examples", "deprecated", "default", "$comment"))
 _PART: Final = "/payload"
+_OF_VALUES: Final = frozenset(("enum", "anyOf", "oneOf"))
+"""Keywords that a value does not fit without saying which limit it is beyond."""
 
 
 def argument_changes(
     tool: str, before: Document, after: Document, *, injected: tuple[set[str], set[str]]
 ) -> Iterator[Change]:
     """Yield the changes of arguments; `injected` are the fields that the server filled, and fills now."""
-    for name in sorted(injected[0] - injected[1] - properties_of(after).keys()):
+    is_faulty = bool(before.fault or after.fault)
+    asked = set() if is_faulty else properties_of(after).keys() - properties_of(before).keys()
+    for name in sorted(injected[0] - injected[1] - asked):
         message = f"the server does not fill {name!r} any more"
         yield change("inject-removed", tool, message, argument=name, breaks="")
-    if before.fault or after.fault:
+    if is_faulty:
         yield from _narrowed(tool, contains(after, before), set())
+        if _has_limits(before.written):
+            message = "the arguments may have looser limits: one of the schemas cannot be compared"
+            yield change("limit-loosened", tool, message, after=_PART)
         return
     old, new = properties_of(before), properties_of(after)
     removed, added = _without(old, new), _without(new, old)
@@ -102,6 +111,8 @@ def _loosened(tool: str, before: Document, after: Document, listed: set[str]) ->
     for gap in contains(before, after):
         name = key_of(gap)
         is_limit = gap.keyword in LIMITS or _limits_values(before, gap)
+        if gap.is_undecided or gap.keyword not in RULES:  # such as `if`, of which nobody knows what it limits
+            is_limit |= _has_limits(resolved(before.schema, gap.large))
         if (gap.is_undecided and not is_limit) or (gap.path[:1] or (gap.name,))[0] in listed:
             continue
         places: dict[str, Any] = {
@@ -126,10 +137,30 @@ def _loosened(tool: str, before: Document, after: Document, listed: set[str]) ->
             yield change("argument-widened", tool, message, gap=gap, **places)
 
 
+def _has_limits(schema: Any) -> bool:
+    return any(not LIMITS.isdisjoint(part) for part in objects_in(schema))
+
+
 def _limits_values(before: Document, gap: Gap) -> bool:
-    """Return whether new values of a list are beyond a schema that had limits."""
-    schema = resolved(before.schema, gap.large)
-    return gap.keyword == "enum" and isinstance(schema, Mapping) and not LIMITS.isdisjoint(schema)
+    """Return whether a schema had limits for the kind of the new values that its list or branches refuse."""
+    if gap.keyword not in _OF_VALUES:
+        return False
+    nodes = spread([Node(before, gap.large, resolved(before.schema, gap.large))])
+    limited = [flatten((node,)).kinds for node in nodes if not LIMITS.isdisjoint(node.schema)]
+    kinds = {kind_of(value) for document in gap.witnesses for value in _values_at(document, gap.path)}
+    return any(kinds & each for each in limited)
+
+
+def _values_at(document: Any, path: Sequence[str]) -> list[Any]:
+    """Return the values to which the keys of a gap lead in a document."""
+    values = [document]
+    for step in path:
+        held = [each for each in values if isinstance(each, list | dict)]
+        pairs = [
+            pair for each in held for pair in (each.items() if isinstance(each, dict) else enumerate(each))
+        ]
+        values = [value for key, value in pairs if step in ("*", str(key))]
+    return values
 
 
 def _default(part: Any) -> Any:

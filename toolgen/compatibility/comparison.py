@@ -19,7 +19,7 @@ Entry = Mapping[str, Any]
 
 def compare(before: Contract, after: Contract) -> list[Change]:
     """Return the changes from one contract to another; empty where both say the same."""
-    moved = _moved(before, after)
+    moved = _moved(before.tools, after.tools)
     return [
         *_tools(before, after, moved),
         *_agents(before, after, moved),
@@ -27,20 +27,21 @@ def compare(before: Contract, after: Contract) -> list[Change]:
     ]
 
 
-def _moved(before: Contract, after: Contract) -> dict[str, str]:
-    """Return the new ids of tools whose wire name alone is the same."""
-    gone = {id_: entry for id_, entry in before.tools.items() if id_ not in after.tools}
-    new = {id_: entry for id_, entry in after.tools.items() if id_ not in before.tools}
+def _moved(before: Mapping[str, Entry], after: Mapping[str, Entry]) -> dict[str, str]:
+    """Return the new ids of tools or agents whose name is the same; of several, of the nearest one."""
+    gone = {id_: wire_name(entry) for id_, entry in before.items() if id_ not in after}
+    new = {id_: wire_name(entry) for id_, entry in after.items() if id_ not in before}
+    pairs = [(id_, other) for id_ in gone for other in new if gone[id_] == new[other]]
     moved: dict[str, str] = {}
-    for id_, entry in gone.items():
-        same = [
-            other
-            for other in new
-            if wire_name(new[other]) == wire_name(entry) and other not in moved.values()
-        ]
-        if len(same) == 1:
-            moved[id_] = same[0]
+    for id_, other in sorted(pairs, key=_nearness, reverse=True):
+        if id_ not in moved and other not in moved.values():
+            moved[id_] = other
     return moved
+
+
+def _nearness(ids: tuple[str, str]) -> int:
+    """Return how many parts of two ids are equal: the service, the toolset and the tool."""
+    return sum(map(str.__eq__, *(id_.split(".") for id_ in ids)))
 
 
 def _tools(before: Contract, after: Contract, moved: Mapping[str, str]) -> Iterator[Change]:
@@ -71,6 +72,7 @@ def tool_changes(
     if kinds[0] != kinds[1] or ("payload" in before and "payload" not in after):
         who = "the model's provider runs it" if kinds[1] else "it is another kind of tool"
         yield change("tool-removed", tool, f"the tool is gone: {who} now")
+        yield from (each for each in guard_changes(tool, before, after) if each.rule.is_weakening)
         return
     if wire_name(before) != wire_name(after):
         message = f"models call it {wire_name(after)!r}, and called it {wire_name(before)!r}"
@@ -146,11 +148,15 @@ def approved(entry: Entry) -> str:
 
 
 def _agents(before: Contract, after: Contract, moved: Mapping[str, str]) -> Iterator[Change]:
+    elsewhere = _moved(before.agents, after.agents)
+    earlier = {now: id_ for id_, now in elsewhere.items()}
     for id_ in after.agents:
-        yield from _agent_approvals(id_, before, after, moved)
+        yield from _agent_approvals(id_, earlier.get(id_, id_), before, after, moved)
     for id_, entry in before.agents.items():
         if id_ not in after.agents:
             yield change("agent-removed", id_, "the agent is gone")
+            if now := elsewhere.get(id_):
+                yield from policy_changes(now, entry, after.agents[now])
             continue
         old, new = _tools_of(entry), _tools_of(after.agents[id_])
         has_other_tools = has_other_exports = False
@@ -174,7 +180,7 @@ def _agents(before: Contract, after: Contract, moved: Mapping[str, str]) -> Iter
 
 
 def _agent_approvals(
-    id_: str, before: Contract, after: Contract, moved: Mapping[str, str]
+    id_: str, earlier: str, before: Contract, after: Contract, moved: Mapping[str, str]
 ) -> Iterator[Change]:
     """Yield the changes of how an agent asks a person, where it does not as the tool says.
 
@@ -182,7 +188,8 @@ def _agent_approvals(
     """
     sides, ids = (before, after), {now: earlier for earlier, now in moved.items()}
     old, new = (
-        {str(tool["id"]): tool for tool in side.agents.get(id_, {}).get("tools", ())} for side in sides
+        {str(tool["id"]): tool for tool in side.agents.get(agent, {}).get("tools", ())}
+        for side, agent in zip(sides, (earlier, id_), strict=True)
     )
     for other, own in new.items():
         tool = other if other in old else ids.get(other, other)

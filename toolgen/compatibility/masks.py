@@ -20,6 +20,7 @@ _UNLESS: Final = "~!"
 _AGAIN: Final = "~^"
 _EVERY: Final = "*"
 """The steps of a place that are no keys (`toolgen.shapes.sensitive`)."""
+_OTHERS: Final = "additionalProperties"
 
 
 def typed_parts(entry: Entry) -> dict[str, tuple[str, Entry]]:
@@ -122,7 +123,9 @@ def _is_there(nodes: Iterable[Node], steps: Sequence[str]) -> bool:
         if step.startswith(_AGAIN):
             break
         if not step.startswith(_UNLESS):
-            reached = list(inside(spread(reached), step))
+            nodes = spread(reached)
+            others = (node for node in nodes if isinstance(node.schema.get(_OTHERS), Mapping))
+            reached = list(inside(nodes, step)) or [node.child(_OTHERS) for node in others]
     return bool(reached)
 
 
@@ -145,7 +148,7 @@ def inside(nodes: Iterable[Node], step: str) -> Iterator[Node]:
     """Yield the schemas under a key, escaped as in a pointer; `*` is every item and every other key."""
     for node in nodes:
         if step == _EVERY:
-            for keyword in ("items", "additionalProperties"):
+            for keyword in ("items", _OTHERS):
                 if isinstance(node.schema.get(keyword), Mapping):
                     yield node.child(keyword)
             for keyword in ("prefixItems", "patternProperties"):
