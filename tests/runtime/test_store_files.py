@@ -157,6 +157,14 @@ def _share_folder(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     give_away(monkeypatch, path)
 
 
+def _add_journal(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SQLite rolls it back, whatever the mode of the file."""
+    path.parent.chmod(0o1777)
+    journal = path.with_name("a.db-journal")
+    journal.touch()
+    give_away(monkeypatch, journal)
+
+
 SHARED: dict[str, Callable[[Path, pytest.MonkeyPatch], None]] = {
     "mode 0666": lambda path, _: path.chmod(0o666),
     "mode 0602": lambda path, _: path.chmod(0o602),
@@ -164,6 +172,7 @@ SHARED: dict[str, Callable[[Path, pytest.MonkeyPatch], None]] = {
     "a link out of the folder": _link_out,
     "a link to nothing out of the folder": _link_to_nothing,
     "of another user in a folder of all": _share_folder,
+    "a journal of another user in a folder of all": _add_journal,
 }
 
 

@@ -9,8 +9,8 @@ from typing import Final
 
 from .errors import UnsafeFileError
 
-_BESIDE: Final = ("", "-wal", "-shm")
-"""What the names of a SQLite file and of what belongs to it end in."""
+_BESIDE: Final = ("", "-wal", "-shm", "-journal")
+"""What the names of a SQLite file and of what belongs to it end in; a journal is rolled back in any mode."""
 
 
 def require_own_place(path: Path) -> None:
