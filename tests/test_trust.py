@@ -207,13 +207,16 @@ def test_the_commands_of_the_hint_allow_it(
     assert listed(project).code == (0 if way else 2)
 
 
-def test_a_list_of_another_user_allows_nothing(
+def test_a_list_that_another_user_may_write_allows_nothing(
     theirs: ProjectFolder, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     trusted = tmp_path / "home/.config/toolgen/trusted"
     trusted.parent.mkdir(parents=True)
     trusted.write_text(f"relative\n\n{theirs.path.parent}\n")
     assert (listed(theirs).code, ran(theirs)) == (0, True)
+    trusted.chmod(0o666)
+    assert (listed(theirs).code, ran(theirs)) == (2, False)
+    trusted.chmod(0o600)
     trusted.write_text(f"{theirs.path}/work\n{theirs.path}-other\n.\n")
     assert (listed(theirs).code, ran(theirs)) == (2, False)
     trusted.write_text(f"{theirs.path}\n")
@@ -255,6 +258,7 @@ def test_the_project_is_named_unless_it_is_here(
         ("import", "python", "evil"),
         ("init", "--add"),
         ("init", "more", "--add"),
+        ("init", "their_empty"),
     ],
     ids=" ".join,
 )
@@ -266,11 +270,12 @@ def test_no_import_and_no_addition_runs_the_code_of_another_user(
     theirs.write("evil.py", FUNCTIONS.replace('"ran"', '"app/ran"'))
     theirs.write("evil_design.py", "design = None\n")
     theirs.write("evil_design.import.json", "{}")
-    give_away(monkeypatch, theirs.path, theirs.path / "evil_design.import.json")
+    (theirs.path / "their_empty").mkdir()
+    give_away(monkeypatch, *(theirs.path / each for each in (".", "evil_design.import.json", "their_empty")))
     done = theirs.run(*arguments)
     assert (done.code, "belongs to user" in done.err, ran(theirs)) == (2, True, False), done.err
     assert "TOOLGEN_CONFIG" not in done.err
-    assert f"echo {theirs.path} >> " in done.err
+    assert f"echo {theirs.path}" in done.err
 
 
 def test_a_link_of_the_executors_leads_nothing_out_of_the_project(

@@ -102,10 +102,9 @@ def start_project(request: InitRequest) -> int:
 
     Raises:
         ToolgenError: the name does not fit a package, the folder cannot be used, a file of the project is in
-            the way, nothing can be made of the source, or the project here belongs to another user.
+            the way, nothing can be made of the source, or the project or its folder belongs to another user.
     """
-    if request.adds:
-        require_trusted(Path("pyproject.toml").absolute())
+    require_trusted(Path("" if request.adds else request.name, "pyproject.toml").absolute())
     if request.adds and (settings := settings_of(Path.cwd())) is not None:
         return add_app(_project_without_runtime(request, settings))
     name = request.name or ("tools" if request.adds else "")

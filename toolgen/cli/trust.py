@@ -68,6 +68,8 @@ def _is_listed(folder: Path) -> bool:
     if file is None or _problem(file) or _problem(file.parent):
         return False
     try:
+        if file.stat().st_mode & stat.S_IWOTH:
+            return False
         lines = file.read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
         return False
