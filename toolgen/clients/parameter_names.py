@@ -25,7 +25,8 @@ class TakenNames:
     def __init__(self, names: Iterable[str], free: Container[str] = ()) -> None:
         """Take the names, and some that others may have nevertheless, as they are written here."""
         self._free = free
-        self._names = frozenset(map(_plain, names)) - {""}
+        plain = {_plain(name) for name in names}
+        self._names = frozenset(plain | {name.removesuffix("[]") for name in plain}) - {""}
         self._beginnings = frozenset(part for name in self._names for part in _beginnings(name))
         """Also `page`, in the place of which PHP drops `page[size]`."""
 
