@@ -35,10 +35,7 @@ def argument_changes(
         message = f"the server does not fill {name!r} any more"
         yield change("inject-removed", tool, message, argument=name, breaks="")
     if is_faulty:
-        yield from _narrowed(tool, contains(after, before), set())
-        if _has_limits(before.written):
-            message = "the arguments may have looser limits: one of the schemas cannot be compared"
-            yield change("limit-loosened", tool, message, after=_PART)
+        yield from _of_faulty(tool, before, after)
         return
     old, new = properties_of(before), properties_of(after)
     removed, added = _without(old, new), _without(new, old)
@@ -78,6 +75,13 @@ def argument_changes(
     yield from _narrowed(tool, gaps, {*removed, *added})
     yield from _loosened(tool, before, after, {*removed, *added})
     yield from default_changes(tool, before, after)
+
+
+def _of_faulty(tool: str, before: Document, after: Document) -> Iterator[Change]:
+    yield from _narrowed(tool, contains(after, before), set())
+    if _has_limits(before.written):
+        message = "the arguments may have looser limits: one of the schemas cannot be compared"
+        yield change("limit-loosened", tool, message, after=_PART)
 
 
 def _narrowed(tool: str, gaps: tuple[Gap, ...], listed: set[str]) -> Iterator[Change]:
