@@ -124,6 +124,13 @@ class TestOneMistakeOneDiagnostic:
         assert codes(service(Method("m", "M."), tool)) == ["unknown-method"]
 
 
+@pytest.mark.parametrize(("name", "other"), [("a_b", "a__b"), ("a", "a_"), ("HTTPBin", "httpbin")])
+def test_no_two_services_have_one_variable_for_their_credentials(name: str, other: str) -> None:
+    diagnostic = only(Service(name, "S."), Service(other, "S."))
+    assert diagnostic.code == "identifier-clash"
+    assert diagnostic.message.endswith(" in the environment")
+
+
 class TestIdentifiers:
     """Names that would stand twice in one module of the generated code."""
 

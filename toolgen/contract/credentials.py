@@ -58,7 +58,7 @@ def environment_name(service: str, scheme: str) -> str:
     """Return the environment variable of a credential: `TOOLGEN_BOOKS__API_KEY` for `api_key` of `books`.
 
     An imported document chooses the name of its scheme. So no variable of another program begins like this,
-    and no two services have the same one.
+    and no two services of a design have the same one.
     """
     service, scheme = ("_".join(filter(None, _PARTS.split(name))) for name in (service, scheme))
     return f"TOOLGEN_{service}__{scheme}".upper()

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from toolgen.contract.credentials import environment_name
 from toolgen.contract.record import frozen_record
 from toolgen.expr import codes
 from toolgen.expr.tree import Completion as CheckedCompletion
@@ -155,11 +156,13 @@ class _Builder:
         report = self._report
         unique = Unique(report, "the design")
         packages = Identifiers(report, "the generated package")
-        drafts = []
+        variables, drafts = Identifiers(report, "the environment"), []
         for clause in clauses_of_kind(self._design.children, Service):
             check_service(report, clause.name, clause.source)
             if unique.add("service", clause.name, clause.source):
-                packages.claim(naming.module_name(clause.name), f"service {clause.name!r}", clause.source)
+                what = f"service {clause.name!r}"
+                if packages.claim(naming.module_name(clause.name), what, clause.source):
+                    variables.claim(environment_name(clause.name, ""), what, clause.source)
             drafts.append(self._service_draft(clause))
         return drafts
 

@@ -175,8 +175,8 @@ class Identifiers:
         self._outer = outer
         self._taken: dict[str, tuple[str, Source]] = {}
 
-    def claim(self, identifier: str, what: str, source: Source, *, apart: bool = False) -> None:
-        """Claim an identifier; one that is taken is reported with both names.
+    def claim(self, identifier: str, what: str, source: Source, *, apart: bool = False) -> bool:
+        """Claim an identifier; one that is taken is reported with both names. Return whether it was free.
 
         `apart` says that it never stands beside those of the outer scope.
         """
@@ -184,7 +184,7 @@ class Identifiers:
         taken = self._taken.get(identifier) or outer
         if not taken:
             self._taken[identifier] = what, source
-            return
+            return True
         other, place = taken
         self._report.add(
             codes.IDENTIFIER_CLASH,
@@ -195,6 +195,7 @@ class Identifiers:
             identifier=identifier,
             where=self._where,
         )
+        return False
 
 
 def _check_pattern(
