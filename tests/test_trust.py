@@ -278,6 +278,20 @@ def test_no_import_and_no_addition_runs_the_code_of_another_user(
     assert f"echo {theirs.path}" in done.err
 
 
+def test_a_file_of_functions_of_another_user_is_named_by_its_absolute_path(
+    theirs: ProjectFolder, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "mine").mkdir()
+    monkeypatch.chdir(tmp_path / "mine")
+    file = theirs.path / "app/evil.py"
+    give_away(monkeypatch, file)
+    for name in ("", ":hello"):
+        done = theirs.run("import", "python", f"../shared/app/evil.py{name}")
+        assert (done.code, ran(theirs)) == (2, False)
+        assert "evil.py belongs to user" in done.err
+    assert (theirs.run("import", "python", str(file)).code, ran(theirs)) == (0, True)
+
+
 def test_a_link_of_the_executors_leads_nothing_out_of_the_project(
     project: ProjectFolder, tmp_path: Path
 ) -> None:

@@ -20,6 +20,7 @@ from toolgen.contract.record import frozen_record
 from toolgen.shapes.naming import snake
 
 from .python_errors import user_code_errors
+from .trust import require_trusted
 
 _HINT: Final = "name them as module, module:function, module:object, path/file.py or path/file.py:function"
 
@@ -56,12 +57,15 @@ def find_functions(source: str, folder: Path | None = None) -> FoundFunctions:
     public functions that the module defines, in their order; what `__all__` lists may come from elsewhere.
 
     Raises:
-        ToolgenError: the module does not import, or there is no such function in it.
+        ToolgenError: the module does not import, there is no such function in it, or a relative path leads to
+            a file of another user.
     """
     place, name = _parts(source)
     is_file = place.endswith(".py") or os.sep in place
     folder = (folder or Path.cwd()).resolve()
     is_importable = True
+    if is_file and not os.path.isabs(place):
+        require_trusted(folder / place)
     with user_code_errors(f"{place} does not import"):
         if is_file:
             module, is_importable = _module_of_file((folder / place).resolve(), folder)
