@@ -54,7 +54,7 @@ def test_a_missing_credential_is_waited_for_and_kept(
     monkeypatch.delenv("TOOLGEN_TARIFFS__KEY")
     tariffs.write("pyproject.toml", f'{SETTINGS}runs = "runs.db"\n')
     waits = tariffs.run("call", "list_prices", '{"zone": "north"}', "--session", "s")
-    assert (waits.code, waits.out) == (0, "")
+    assert (waits.code, waits.out) == (3, "")
     id_ = tariffs.run("approve").out.split()[0]
     given = tariffs.run("approve", id_, "--scope", "service", piped="k-1\n")
     assert (given.code, json.loads(given.out)["returned"]) == (0, 1), given.err
@@ -88,7 +88,7 @@ def test_calls_wait_in_the_file_of_the_settings(rooms: ProjectFolder) -> None:
     rooms.write("pyproject.toml", f'{SETTINGS}runs = "runs.db"\n')
     waits = rooms.run("call", "book", '{"room": "blue"}')
     run = re.search("run: (call_[0-9a-f]+)", waits.err)
-    assert waits.code == 0
+    assert waits.code == 3
     assert run
     listed = rooms.run("approve")
     answered = rooms.run("approve", listed.out.split()[0], "--yes")

@@ -37,7 +37,7 @@ def test_an_unknown_outcome_is_found_and_settled(project: ProjectFolder, is_of_a
     if is_of_agent:
         start(project, "run_1:s-1:wipe disk")
     else:
-        assert project.run("call", "wipe", '{"name": "disk"}').code == 0
+        assert project.run("call", "wipe", '{"name": "disk"}').code == 3
     project.write("app/main.py", FAILING)
     project.write("approve.py", APPROVE)
     run = project.run("runs", "list").out.split()[0]

@@ -37,7 +37,7 @@ def test_a_worker_needs_no_runtime(project: ProjectFolder) -> None:
     confirmed = FUNCTIONS.replace("Args(ROOM),", "Args(ROOM), Confirm(),")
     generate(project, confirmed.replace("Args, ", "Args, Confirm, ", 1))
     project.write("pyproject.toml", f'{SETTINGS}runs = "runs.db"\n')
-    assert project.run("call", "book", '{"room": "blue"}').code == 0
+    assert project.run("call", "book", '{"room": "blue"}').code == 3
     waiting = project.run("approve").out.split()[0]
     worker = subprocess.Popen(
         [sys.executable, "-m", "toolgen", "worker"],
