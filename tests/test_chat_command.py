@@ -209,9 +209,11 @@ def test_an_approval_has_the_payload_that_the_design_asks_for(desk: ProjectFolde
 def test_what_is_not_answered_is_asked_again_when_the_conversation_goes_on(desk: ProjectFolder) -> None:
     first = talk(desk, 'keep_text {"text": "it"}', agent="intern")
     assert first.out.endswith("[y/N]\nit waits; go on by: toolgen chat desk.intern --session s\n")
-    listed = desk.run("runs", "list").out
-    assert "  (answer it with toolgen chat desk.intern --session s; a program answers with" in listed
-    assert "  confirmation  desk.intern  until its run ends  Demo model" in desk.run("approve").out
+    (id_, *asked) = desk.run("approve").out.splitlines()[0].split("  ")
+    assert asked[:3] == ["confirmation", "desk.intern", "until its run ends"]
+    listed = desk.run("runs", "list")
+    assert f"  waits for confirmation: {id_}  desk.intern  {asked[3]}" in listed.out
+    assert listed.err == "answer what waits by its id: toolgen approve ID\n"
     again = talk(desk, "y", agent="desk.intern")
     assert '  ← keep_text: ok, "it is kept"\n' in again.out
 

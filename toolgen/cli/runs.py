@@ -20,6 +20,7 @@ from toolgen.stores import StoreCorruptError
 from toolgen.waiting.checking import CheckedCall, waits_of
 from toolgen.waiting.once_call import Resolution
 from toolgen.waiting.resolving import resolved_ends, unknown_ends
+from toolgen.waiting.wait_registry import planner_question
 
 from .call import RESOLUTIONS, show_redacted
 from .config import Project
@@ -85,7 +86,7 @@ async def list_runs(
     if not runs:
         of = "" if session is None else f" of session {printable(session)}"
         print(f"no run{of} {_IN_STATE.get(state, f'is {state}')}", file=sys.stderr)
-    if any(call.state == "sealed" for call in calls):
+    if any(call.state == "sealed" for call in calls) or any(map(_asks, runs)):
         print(_ANSWER, file=sys.stderr)
     if any(call.state != "sealed" for call in calls):
         print("look at what is unsealed or tampered: toolgen runs check", file=sys.stderr)
@@ -175,7 +176,8 @@ async def resume_run(project: Project, run_id: str) -> int:
             print(line, file=sys.stderr)
         await _show_line(runtime, engine, status)
         is_unknown = await _show_unknown(engine, run_id)
-        if any(call.state == "sealed" for call in await runtime.waits.check(waits_of(status))):
+        calls = await runtime.waits.check(waits_of(status))
+        if _asks(status) or any(call.state == "sealed" for call in calls):
             print(_ANSWER, file=sys.stderr)
     if status.state == "failed" or is_unknown:
         return 1
@@ -275,7 +277,7 @@ async def _show_line(runtime: Runtime, engine: Engine, status: RunStatus, times:
     calls = {call.op: call for call in await runtime.waits.check(waits)}
     for wait in waits:
         call = calls.get(wait.op)
-        text = _question(wait.about, what, status.session) if call is None else _call_question(call)
+        text = _question(wait.about, status.run_id, what) if call is None else _call_question(call)
         stored = await engine.wait_status(status.run_id, wait.op)
         if stored is not None and stored.answer is not None:
             text = f"answered, and not executed yet: {text.removeprefix('waits for ')}"
@@ -318,18 +320,24 @@ def _call_question(checked: CheckedCall) -> str:
     return f"waits for {call.kind}: {call.id}  {call.tool}  {text}{again}"
 
 
-def _question(about: Json, agent: str, session: str) -> str:
-    """Return what a run waits for that is no call, in short, and how it is answered."""
+def _asks(status: RunStatus) -> bool:
+    """Return whether the planner of a run asks something."""
+    return any(planner_question(wait.about) is not None for wait in waits_of(status))
+
+
+def _question(about: Json, run_id: str, agent: str) -> str:
+    """Return what a run waits for that is no call, in short, with the id that `toolgen approve` takes."""
     facts: Any = about if isinstance(about, dict) else {}
     match facts.get("kind"):
         case None:
             return "waits for its client"
         case "pause":
             return "is paused: a program lets it go on with RunHandle.resume()"
+        case kind if planner_question(about) is not None:
+            return f"waits for {kind}: {run_id}:{facts['id']}  {agent}  {facts.get('question', '')}"
         case kind:
-            command = f"answer it with toolgen chat {agent} --session {session}; " if session else ""
-            how = f"  ({command}a program answers with RunHandle.answer())"
-            return f"waits for {kind}: {facts.get('question', '')}{how}"
+            answered = "(a program answers with RunHandle.answer())"
+            return f"waits for {kind}: {facts.get('question', '')}  {answered}"
 
 
 def resolution_of(*, result: str, failed: str, not_run: bool) -> Resolution:
