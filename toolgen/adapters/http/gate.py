@@ -47,9 +47,9 @@ class Gate:
         key = caller.key
         own = self._of_caller[key]
         if own >= most_of_one(self._most, self._most_of_caller, self.count - own):
-            raise Problem("too-many-requests", f"{own} {self._what} of yours go on already")
+            raise Problem("too-many-requests", f"too many {self._what} of this caller: {own} are running")
         if self.count >= self._most:
-            raise Problem("unavailable", f"{self._most} {self._what} go on already; try again later")
+            raise Problem("unavailable", f"too many {self._what}: {self._most} are running; try again later")
         self.count += 1
         self._is_empty.clear()
         self._of_caller[key] += 1
