@@ -178,7 +178,7 @@ def test_a_server_shows_few_guards_and_that_is_said(estate: ProjectFolder) -> No
     assert done.code == 1
 
 
-def test_the_audited_changes_fail_against_a_revision(estate: ProjectFolder) -> None:
+def test_weaker_guards_fail_against_a_revision(estate: ProjectFolder) -> None:
     """A removed approval and a lost `read_only` are refused, a turned description is shown."""
 
     def git(*words: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass, field
 
 import pytest
@@ -315,4 +314,3 @@ def test_functions_of_installed_modules_are_found(project: ProjectFolder, module
     project.write("app/design.py", design.replace('BindTo("book")', f'BindTo("{target[module]}")'))
     project.write("pyproject.toml", '[tool.toolgen]\ndesign = "app.design"\nout = "app/gen"\n')
     assert "function-missing" not in project.run("gen").err
-    assert module in sys.modules or module.startswith("email")

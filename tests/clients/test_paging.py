@@ -92,6 +92,16 @@ async def test_a_cursor_stands_at_a_pointer_and_has_a_name() -> None:
     assert (found, asked[1:]) == (THREE, ["/shelves/a?after=3", "/shelves/a?after=6"])
 
 
+@pytest.mark.parametrize("at", ["/info/00", "/info/-1", "/info/\u0660", "/info/1"])
+async def test_a_pointer_to_nothing_is_the_end(at: str) -> None:
+    """The place of an item has no leading zero, no sign and no other digits (RFC 6901, section 4)."""
+    of = listing(Paging(cursor="cursor", next="next", at=at))
+    found, asked = await pages(
+        of, paged(lambda query: ({"books": ITEMS[:3], "info": [] if query else ["3"]}, {}))
+    )
+    assert (found, asked) == ([ITEMS[:3]], ["/shelves/a"])
+
+
 SIZED = Parameter("size", "query", "limit")
 
 

@@ -1,6 +1,6 @@
 """What is wrong with an executor or a service that a host gives: the place, the cause, what to write.
 
-It is loaded where something is wrong.
+A runtime loads it where something is wrong.
 """
 
 from __future__ import annotations
