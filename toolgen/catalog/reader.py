@@ -11,7 +11,6 @@ from typing import Any, Final, NamedTuple
 
 from toolgen.contract.names import CATALOG, CATALOG_FORMAT
 from toolgen.contract.record import frozen_record
-from toolgen.contract.regular_file import read_regular
 
 from .shared_types import class_of, typed_parts, with_types
 
@@ -120,6 +119,8 @@ def load_catalogue(file: Path) -> Catalogue:
 
 
 def _json(file: Path) -> Any:
+    from toolgen.contract.regular_file import read_regular  # a call reads no catalogue
+
     return json.loads(read_regular(file, MOST_BYTES).decode())
 
 
