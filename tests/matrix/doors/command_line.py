@@ -72,8 +72,9 @@ class Commands:
             self._asked = named[1]
         if LEFT_WORK in told.getvalue():
             return Seen(status="ok", text=text, question=told.getvalue())
-        if code in (0, 3) and waits and arguments[0] == "call":
+        if waits and arguments[0] == "call":
             status = "pending" if waits[-1] == "pending" else "suspended"
+            assert code in ((0, 3) if status == "pending" else (3,))  # 0 after an acknowledgement
             return Seen(status=status, text=text, question=told.getvalue())
         if code == 0:
             return Seen(status="ok", text=text)
