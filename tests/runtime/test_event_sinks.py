@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import stat
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,35 @@ async def test_each_event_is_a_line(tmp_path: Path) -> None:
         assert (sink.written, sink.failed, sink.dropped) == (2, 0, 0)
     assert [from_json(line).seq for line in lines(file)] == [1, 2, 3, 4]
     assert events.is_idle
+
+
+@pytest.mark.parametrize("break_", ["\n", "\r", "\x85", "\u2028", "\u2029"])
+async def test_no_text_forges_a_line(tmp_path: Path, break_: str) -> None:
+    file, events = tmp_path / "events.jsonl", Events()
+    text = f'a{break_}{{"type":"tool_update"}}'
+    async with JsonLinesSink(events, file):
+        events.emit(ToolOutputDelta(tool="a.b.c", text=text), RUN)
+    (line,) = lines(file)
+    assert line["text"] == text
+
+
+async def test_a_terminal_obeys_nothing_in_a_line(tmp_path: Path) -> None:
+    file, events = tmp_path / "events.jsonl", Events()
+    text = "a\x1b[2J\x9b2J\u202eb\U000e0041 zwölf \\n"
+    async with JsonLinesSink(events, file):
+        events.emit(ToolOutputDelta(tool="a.b.c", text=text), RUN)
+    (line,) = file.read_text("utf-8").splitlines()
+    assert line.isprintable()
+    assert "zwölf" in line
+    assert json.loads(line)["text"] == text
+
+
+async def test_a_new_file_is_its_owners_and_the_access_to_an_old_one_stays(tmp_path: Path) -> None:
+    (tmp_path / "old.jsonl").touch()
+    (tmp_path / "old.jsonl").chmod(0o640)
+    for name, mode in (("new.jsonl", 0o600), ("old.jsonl", 0o640)):
+        async with JsonLinesSink(Events(), tmp_path / name):
+            assert stat.S_IMODE((tmp_path / name).stat().st_mode) == mode
 
 
 async def test_what_was_dropped_stands_in_its_place_and_in_the_last_line(tmp_path: Path) -> None:

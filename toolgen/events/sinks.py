@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Generic, Self, TypeVar
 
 from toolgen.contract.logs import logger
+from toolgen.contract.printable import visible
 from toolgen.stores import StoreError
 
 from .document import as_json
@@ -134,7 +135,8 @@ class JsonLinesSink(EventSink[bytes]):
     """Appends the events of a hub to a file while it is entered: `async with JsonLinesSink(events, path)`.
 
     Lines are written in a thread and are in the file, though not forced to the disk, when they count as
-    written.
+    written. A new file is for the user of this process alone. Control and invisible characters are escaped in
+    JSON, so that a terminal obeys no line and no reader takes one for two.
     """
 
     def __init__(
@@ -149,6 +151,7 @@ class JsonLinesSink(EventSink[bytes]):
         self._file = await asyncio.to_thread(self._open_file)
 
     def _open_file(self) -> FileIO:
+        self._path.touch(0o600)  # the mode of a new file; the access to an old one stays
         file = FileIO(self._path, "ab+")  # unbuffered: what is written is in the file
         if file.seek(0, 2):
             file.seek(-1, 2)
@@ -160,7 +163,7 @@ class JsonLinesSink(EventSink[bytes]):
 
     def _encode(self, event: Event) -> bytes:
         text = json.dumps(as_json(event), ensure_ascii=False, separators=(",", ":"))
-        return text.encode(errors="replace") + b"\n"
+        return visible(text.encode(errors="replace").decode()).encode() + b"\n"
 
     async def _write(self, encoded: Sequence[bytes]) -> None:
         await asyncio.to_thread(self._append, b"".join(encoded))
