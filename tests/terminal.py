@@ -6,7 +6,7 @@ import os
 import pty
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import BinaryIO
 
 from .conftest import ProjectFolder, surroundings
@@ -18,7 +18,7 @@ def at_a_terminal(
     typed: bytes = b"",
     stderr: BinaryIO | None = None,
     environment: Mapping[str, str] | None = None,
-    replies: Mapping[bytes, bytes] | None = None,
+    replies: Mapping[bytes, bytes | Callable[[], bytes]] | None = None,
 ) -> str:
     """Return all that a command says to a terminal where this is typed, and each reply after its prompt."""
     open_replies = dict(replies or {})
@@ -38,7 +38,8 @@ def at_a_terminal(
             while data := os.read(ours, 65536):
                 said += data
                 for prompt in [prompt for prompt in open_replies if prompt in said]:
-                    os.write(ours, open_replies.pop(prompt))
+                    reply = open_replies.pop(prompt)
+                    os.write(ours, reply() if callable(reply) else reply)
         except OSError:  # how Linux says that the terminal is closed
             pass
         finally:

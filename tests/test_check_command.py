@@ -14,6 +14,7 @@ from tests.selection import first
 
 from .conftest import ProjectFolder
 from .runs_project import serving, start, write_runs
+from .terminal import at_a_terminal
 
 
 @pytest.fixture
@@ -145,6 +146,21 @@ def test_nobody_adopts_what_nobody_has_seen(runs: ProjectFolder) -> None:
     done = runs.run("runs", "check", "--adopt")
     assert (done.code, "add --yes to go on without a prompt" in done.err) == (2, True)
     assert runs.run("runs", "check").code == 1
+
+
+def test_what_changes_while_a_person_reads_is_not_adopted(runs: ProjectFolder) -> None:
+    start(runs, "run_1:s-1:wipe disk")
+    rewrite(runs, strip)
+
+    def change_and_agree() -> bytes:
+        rewrite(runs, lambda record: record.update(payload_json='{"name":"tape"}'))
+        return b"y\n"
+
+    said = at_a_terminal(runs, ["runs", "check", "--adopt"], replies={b"[y/N]": change_and_agree})
+    assert 'payload_json: {"name":"disk"}' in said
+    assert "adopted:" not in said
+    assert "toolgen runs check --adopt run_1" in said
+    assert '"name":"tape"' in runs.run("runs", "check").out
 
 
 def test_a_run_that_is_not_there_is_named(runs: ProjectFolder) -> None:

@@ -100,7 +100,7 @@ async def _adopt(
         print("nothing was adopted", file=sys.stderr)
         return list(suspects)
     for run_id in runs:
-        for call in await runtime.waits.adopt(run_id, by=by):
+        for call in await runtime.waits.adopt(run_id, by=by, seen=suspects):
             print(printable(f"adopted: {call.run_id}  {call.id}  {call.tool}"), file=sys.stderr)
     return [call for call in suspects if call.run_id in tampered]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any, Final
 
 from toolgen.calls.call import FrozenCall
@@ -60,20 +60,25 @@ def waits_of(status: RunStatus) -> list[RunWait]:
     ]
 
 
-async def adopt_calls(waits: WaitRegistry, run_id: str, by: str) -> tuple[CheckedCall, ...]:
-    """Seal the calls without a seal that a run waits for, as they stand, and return them.
+async def adopt_calls(
+    waits: WaitRegistry, run_id: str, by: str, seen: Collection[CheckedCall] | None
+) -> tuple[CheckedCall, ...]:
+    """Seal the calls without a seal that a run waits for, as they stand or were seen, and return them.
 
     Raises:
         UnknownRunError: no run has the id.
         TamperedSuspensionError: one of them was changed.
+        UnsealedSuspensionError: one of them is not as it was seen.
         LateAnswerError: one of them does not wait any more.
         ConflictingAnswerError: the journal has another adoption, which is no good.
     """
     calls = await checked_calls(waits, waits_of(await waits.engine.status(run_id)))
     if any(call.state == "tampered" for call in calls):
         raise TamperedSuspensionError(run_id)
-    waits.make_secret()
     unsealed = tuple([call for call in calls if call.state == "unsealed"])
+    if seen is not None and not all(call in seen for call in unsealed):
+        raise UnsealedSuspensionError(run_id)
+    waits.make_secret()
     for call in unsealed:
         await _adopt(waits, call, by)
         log.info("run %s: %s is adopted as it stands, by %s", run_id, call.tool, by)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import partial
 from typing import Any, final
 
@@ -301,17 +301,19 @@ class Waits:
         """
         return await checked_calls(self._require(), open_waits)
 
-    async def adopt(self, run_id: str, *, by: str) -> tuple[CheckedCall, ...]:
+    async def adopt(
+        self, run_id: str, *, by: str, seen: Collection[CheckedCall] | None = None
+    ) -> tuple[CheckedCall, ...]:
         """Seal the suspended calls of a run that no secret of this host has sealed, and return them.
 
-        Whoever adopts a call has seen the whole of it (`check`), and vouches for it: it can be answered
-        then. Earlier answers to it that have no seal of their own are asked for again.
+        Whoever adopts a call has seen the whole of it (`check`), and vouches for it: it can be answered then.
+        Earlier answers without a seal are asked for again. If one is not as it was `seen`, none is adopted.
 
         Raises:
             UnknownRunError: no run has the id.
-            SuspensionError: a call of it was changed, or does not wait any more.
+            SuspensionError: a call of it was changed, was not seen so, or does not wait any more.
         """
-        return await adopt_calls(self._require(), run_id, by)
+        return await adopt_calls(self._require(), run_id, by, seen)
 
     def arguments_mac(self, tool: str, payload_json: bytes, meta: CallMeta) -> str:
         """Return the `Suspended.arguments_mac` that a call of a tool with these encoded arguments would have.
