@@ -45,6 +45,11 @@ TOO_LITTLE = func_error("too_little", "There is not enough money.", TooLittle)
 CLOSED = func_error("closed", "The bank is closed.", is_retryable=True)
 
 
+class Purse(BaseModel):
+    default: Annotated[str, Sensitive()] = "HIDDEN-1"
+    size: int = 3
+
+
 def pay(pin: Annotated[str, Sensitive()], cards: list[Card], amount: int, by: dict[str, Card]) -> Receipt:
     """Pay by card."""
     if amount > 100:
@@ -97,6 +102,24 @@ def give(
 ) -> str:
     """Pay by one of them."""
     return by.id
+
+
+def test_no_schema_shows_a_sensitive_default() -> None:
+    def pay(
+        pin: Annotated[str, Sensitive()] = "HIDDEN-2",
+        key: Annotated[str, Sensitive()] | None = "HIDDEN-3",
+        card: Card = Card(number="HIDDEN-4"),  # noqa: B008 - what is tested
+        purse: Purse = Purse(),  # noqa: B008 - the same
+        amount: int = 7,
+    ) -> str:
+        """Pay."""
+        return pin
+
+    schema: Any = func_tool(pay, toolset="bank.cards").spec.payload.schema
+    assert "HIDDEN" not in json.dumps(schema)
+    assert schema["properties"]["amount"]["default"] == 7
+    assert schema["$defs"]["Purse"]["properties"].keys() == {"default", "size"}
+    assert schema["$defs"]["Purse"]["properties"]["size"]["default"] == 3
 
 
 def test_branches_are_told_apart_by_constant_properties() -> None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _MARK: Final = "x-toolgen-sensitive"
 """Stands in a JSON Schema between its making and `sensitive_places_of`; nobody else sees it."""
 _BRANCHES: Final = ("anyOf", "oneOf", "allOf")
+_MAPS: Final = ("$defs", "patternProperties", "properties")
 _DEFS: Final = "#/$defs/"
 _Steps: TypeAlias = tuple[str, ...]
 
@@ -46,16 +47,28 @@ def sensitive_places_of(schema: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(map(place_of, _places(schema, schema.get("$defs", {}), {}, 0))))
 
 
-def without_marks(schema: Any) -> Any:
-    """Return the JSON Schema as others see it."""
-    match schema:
+def without_marks(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the JSON Schema as others see it: no default in it holds a sensitive value."""
+    unmarked: dict[str, Any] = _unmarked(schema, schema.get("$defs", {}))
+    return unmarked
+
+
+def _unmarked(part: Any, defs: Mapping[str, Any], *, is_schema: bool = True) -> Any:
+    """Return a part of a schema without marks; one that is none has schemas by the names of properties."""
+    match part:
         case dict():
-            unmarked = {key: value for key, value in schema.items() if key != _MARK or value is not True}
-            return {key: without_marks(value) for key, value in unmarked.items()}
+            hidden = {_MARK} if part.get(_MARK) is True else set[str]()
+            if is_schema and part.get("default") is not None and _has_mark(part, defs):
+                hidden.add("default")
+            return {
+                key: _unmarked(value, defs, is_schema=not is_schema or key not in _MAPS)
+                for key, value in part.items()
+                if key not in hidden
+            }
         case list():
-            return [without_marks(item) for item in schema]
+            return [_unmarked(item, defs) for item in part]
         case _:
-            return schema
+            return part
 
 
 def _places(schema: Any, defs: Mapping[str, Any], outer: Mapping[str, int], depth: int) -> Iterator[_Steps]:
