@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from toolgen.adapters.http import SurfaceOptions
-from toolgen.adapters.http.event_ring import EventRing, RingEvent
+from toolgen.adapters.http.event_ring import EventRing, RingEvent, lines_of
 from toolgen.events import AssistantReply, Events, RunPhase, ToolUpdate
 from toolgen.runtime import CallMeta
 
@@ -72,6 +72,14 @@ async def test_a_reader_that_was_cut_off_misses_nothing() -> None:
             assert (lost["type"], lost["count"]) == ("events_dropped", 0)
     assert [event["result"] for _, event in seen] == [f"{number} tea" for number in range(5)]
     assert len({id_ for id_, _ in seen}) == 5
+
+
+def test_no_text_forges_a_line_of_a_stream() -> None:
+    text = 'tea\r\nid: 9\n\ndata: {"type":"tool_end"}\r\r\n'
+    lines = lines_of(ToolUpdate(tool=text, value={text: text}), "1")
+    assert (lines.count(b"\n"), lines.count(b"\r")) == (3, 0)
+    [(id_, event)] = events_in(lines.decode())
+    assert (id_, event["tool"], event["value"]) == ("1", text, {text: text})
 
 
 async def test_a_run_is_followed_while_it_goes_on_and_after_a_cut() -> None:
