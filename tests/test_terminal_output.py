@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import resource
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -165,6 +166,26 @@ def test_an_artifact_is_shown_and_saved(project: ProjectFolder) -> None:
     other = project.run("artifacts", "show", uri, "--session", "other")
     assert (other.code, "there is no artifact" in other.err) == (2, True)
     assert "name its URI, which begins with artifact:" in project.run("artifacts", "show", "report").err
+
+
+@pytest.mark.parametrize("force", [(), ("--force",)])
+def test_a_full_disk_leaves_what_is_there_and_no_half_of_an_artifact(
+    project: ProjectFolder, force: tuple[str, ...]
+) -> None:
+    project.write("app/main.py", ARTIFACTS.replace("data = b", "data = 20_000 * b"))
+    project.run("call", "report", '{"city": "Bonn"}', "--session", "s-1")
+    uri = "artifact:session/s-1/report.json?version=1"
+    if force:
+        project.write("r.json", "mine")
+    before = {name: text for name, text in project.files().items() if "artifacts.db" not in name}
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, limits[1]))
+    try:
+        done = project.run("artifacts", "save", uri, "r.json", *force)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert (done.code, "File too large" in done.err) == (2, True)
+    assert {name: text for name, text in project.files().items() if "artifacts.db" not in name} == before
 
 
 ARTIFACTS = '''\

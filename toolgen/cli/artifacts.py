@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 
 from toolgen.capabilities import StoredArtifact
+from toolgen.codegen.write import Edit
+from toolgen.codegen.write.output import replace_files
 from toolgen.contract.errors import ToolgenError
 
 from .artifact_text import artifact_text
@@ -43,8 +45,23 @@ async def save_artifact(project: Project, uri: str, file: Path, *, session: str 
 
 
 def _write(file: Path, data: bytes, *, force: bool) -> None:
+    """Write a file whole, or leave what is there.
+
+    Raises:
+        FileExistsError: it is there.
+        OSError, ToolgenError: it cannot be written.
+    """
+    if force and file.is_file():
+        replace_files({file: Edit(old=file.read_bytes(), new=data)})
+        return
     with open(file, "wb" if force else "xb") as written:
-        written.write(data)
+        try:
+            written.write(data)
+            written.flush()
+        except BaseException:
+            if file.is_file():
+                file.unlink()
+            raise
 
 
 async def _loaded(project: Project, uri: str, session: str | None) -> StoredArtifact:
