@@ -199,6 +199,29 @@ async def test_a_runtime_without_tools_is_served(era: str) -> None:
 
 
 @in_virtual_time
+async def test_a_client_is_listed_what_its_own_session_may_have(era: str) -> None:
+    def secret() -> str:
+        """Tell it."""
+        return "it"
+
+    class Own:
+        name = "desk.own"
+
+        async def tools(self, context: ReadonlyContext) -> Any:
+            return [func_tool(secret, toolset=self.name)] if context.meta.session_id == "s-1" else ()
+
+    session = "s-1"
+    async with served(era, meta=lambda ctx: CallMeta(session_id=session)) as one:
+        one.runtime.tools.add_toolset(Own())
+        seen = [{tool.name for tool in (await one.client.list_tools()).tools}]
+        session = "s-2"
+        async with Client(InMemoryTransport(one.server.sdk), mode=era) as other:
+            seen.append({tool.name for tool in (await other.list_tools()).tools})
+            with pytest.raises(MCPError, match="there is no tool 'secret'"):
+                await other.call_tool("secret", {})
+    assert ["secret" in names for names in seen] == [True, False]
+
+
 async def test_a_toolset_that_breaks_for_one_client_hides_no_change_from_others(era: str) -> None:
     class Fragile:
         name = "desk.fragile"
