@@ -18,7 +18,7 @@ from typing_extensions import Doc
 from toolgen.findings import Finding
 from toolgen.importers.python_functions import read_functions
 from toolgen.importers.tool import ImportedTool, Source
-from toolgen.runtime import ToolContext
+from toolgen.runtime import Sensitive, ToolContext
 from toolgen.shapes.python.docstrings import read_docstring
 
 
@@ -107,6 +107,15 @@ def test_a_function_becomes_a_tool() -> None:
     assert found.formats_are_types
     assert isinstance(found.result, dict)
     assert found.result["$defs"]["Report"]["properties"]["when"] == {"type": "string", "format": "date-time"}
+
+
+def test_a_sensitive_default_stays_in_its_function() -> None:
+    def send(text: str, key: Annotated[str, Sensitive()] = "sk-123", *, size: int = 5) -> None:
+        """Send a text."""
+
+    found = properties(send)
+    assert "default" not in found["key"]
+    assert found["size"]["default"] == 5
 
 
 def test_names_of_pydantic_are_names_like_others() -> None:

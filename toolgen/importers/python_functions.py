@@ -15,6 +15,7 @@ from toolgen.shapes.fields import MISSING
 from toolgen.shapes.python.annotations import readable
 from toolgen.shapes.python.functions import Function, Parameter, read_function
 from toolgen.shapes.python.schema import UNWARNED, limited_text, with_limit_sentences
+from toolgen.shapes.python.sensitive import without_marks
 from toolgen.shapes.values import bytes_text
 
 from . import codes
@@ -131,7 +132,10 @@ def _arguments(tool: str, parameters: tuple[Parameter, ...]) -> dict[str, object
                 return finding_at(codes.NO_SCHEMA, f"/{name}", message, hint="use a plainer type", tool=tool)
         return finding_at(codes.NO_SCHEMA, "", f"its parameters have no JSON Schema: {schema}", tool=tool)
     descriptions = {parameter.name: parameter.description for parameter in parameters}
+    shown = without_marks(schema)  # the marks stay until the author reads that the design has none
     for name, property_ in schema.get("properties", {}).items():
+        if "default" not in shown["properties"][name]:
+            property_.pop("default", None)  # it holds a sensitive value; the function has it
         if not property_.get("title"):
             property_.pop("title", None)
         if property_.get("default", ...) is None:
