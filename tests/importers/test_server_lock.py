@@ -95,7 +95,7 @@ def test_a_lock_is_written_updated_and_compared(capsys: pytest.CaptureFixture[st
     first(
         [
             (("--stdio", f"{BARE} dies"), "ended before it answered hint: start it by hand"),
-            (("--stdio", "no-such-command"), "'no-such-command' hint: see that it runs, and"),
+            (("--stdio", "no-such-command"), "'no-such-command' hint: install it, or correct the command"),
             (("--url", "http://127.0.0.1:9/mcp"), "cannot be connected: ConnectError"),
             (("--stdio", GOOD, "--url", "http://127.0.0.1:9"), "one of --stdio and --url"),
             (("--check",), "one of --stdio and --url"),

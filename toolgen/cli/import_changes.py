@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import sys
 import tempfile
 from collections.abc import Mapping
@@ -14,7 +15,6 @@ from toolgen.compatibility import Contract, compare, ranked
 from toolgen.contract.credentials import client_names, environment_name
 from toolgen.contract.printable import printable
 from toolgen.dsl import build
-from toolgen.importers.reimport.source_text import SourceText
 from toolgen.importers.reimport.targets import credentials_in
 
 from .references import side_of
@@ -27,7 +27,7 @@ _MODULE: Final = "toolgen_imported_design"
 def sent_credentials(module: str) -> list[str]:
     """Return a line for each credential of a design: its environment variable, and where that is sent."""
     lines = []
-    for sent in credentials_in(SourceText(module).tree):
+    for sent in credentials_in(ast.parse(module)):
         name = environment_name(sent.service, sent.scheme)
         more = ["…"] if len(sent.servers) > _MOST_SERVERS else []
         servers = ", ".join([*sent.servers[:_MOST_SERVERS], *more]) or "the server that its client is given"
