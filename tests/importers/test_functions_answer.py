@@ -225,6 +225,33 @@ def plant(tree: Tree, number: Even = 2) -> int:
     assert project.run("call", "plant", '{"tree": {"number": 3}}').code == 1
 
 
+def test_a_sensitive_parameter_stays_sensitive(project: ProjectFolder) -> None:
+    text = '''
+from typing import Annotated
+
+from toolgen.runtime import Sensitive
+
+KEY = "sk-123456"
+Secret = Annotated[str, Sensitive()]
+
+
+def send(text: str, key: Secret = KEY, pins: list[Secret] = ["9876"], old: Secret | None = None) -> Secret:
+    """Send a text."""
+    return f"{text} by {key} and {pins}"
+'''
+    imported(project, "app.rooms", "rooms", text)
+    design = (project.path / "app/rooms_design.py").read_text()
+    assert design.count("sensitive=True") == 4
+    assert "x-toolgen-sensitive" not in design
+    for file in project.path.rglob("*"):
+        if file.is_file() and file.name != "rooms.py" and "__pycache__" not in file.parts:
+            assert b"sk-123456" not in file.read_bytes(), file
+    done = project.run("call", "send", '{"text": "hello"}')
+    assert "sk-123456" not in done.out + done.err
+    shown = project.run("call", "send", '{"text": "hello"}', "--show-sensitive")
+    assert json.loads(shown.out)["result"] == "hello by sk-123456 and ['9876']"
+
+
 def test_what_has_no_annotation_answers(project: ProjectFolder) -> None:
     said = imported(
         project,

@@ -25,6 +25,7 @@ from toolgen.shapes import naming
 from toolgen.shapes.fields import Foreign
 from toolgen.shapes.foreign.filling import filler_of
 from toolgen.shapes.foreign.normal_form import UnsafeError, normal_form, safe_text
+from toolgen.shapes.python.sensitive import MARK
 
 from . import codes
 from .boundary import each
@@ -32,7 +33,7 @@ from .clauses_built import NotExpressibleError, check_service, check_tool
 from .clauses_layout import MODULES, Call, Named, Part, Text, Value, call, flat, literal, parts_in
 from .codes import finding_at
 from .contradictions import refused_values
-from .design_attributes import Attributes
+from .design_attributes import Attributes, is_sensitive, told
 from .design_functions import BoundTools
 from .design_objects import required_defaults, root_schema_clause, to_clauses
 from .design_types import CLAUSE_NAMES, Names, TypeTable, identifier
@@ -194,6 +195,9 @@ class _Module:
             return call(word, call("JSONSchema", literal({})))
         class_name = naming.class_name(name, _CLASSES[side])
         pointer = tool.arguments_pointer if side == "args" else tool.result_pointer
+        properties = source_schema.get("properties", {}) if isinstance(source_schema, dict) else {}
+        if tool.function and any(map(is_sensitive, properties.values())):
+            return self._in_attributes(tool, class_name, word, source_schema, pointer)
         defaults = list(required_defaults(foreign.schema))
         try:
             if side == "args" and defaults and filler_of(compact(foreign.schema)) is not None:
@@ -223,7 +227,7 @@ class _Module:
         clause = call(word, *Attributes(self._toolset, class_name, self._types).of(source_schema))
         types = [(type_.name, type_.text) for type_ in self._types.types]
         schemas = check_tool(self._toolset, call("Tool", literal("tool"), Text("T."), clause), types)
-        self._find_lost_notes(tool, source_schema, schemas[word == "Return"], pointer)
+        self._find_lost_notes(tool, told(source_schema), schemas[word == "Return"], pointer)
         return clause
 
     def _find_lost_notes(
@@ -237,6 +241,8 @@ class _Module:
         if unknown := [place.removeprefix(pointer) for place in lost if place not in reported]:
             message = f"says what the design does not carry: {', '.join(unknown)}"
             hint = "write it into a description, if a model should read it"
+            if any(place.endswith(f"/{MARK}") for place in unknown):
+                hint = "write sensitive=True at the attributes of these classes"
             self._find(codes.NOTE_LEFT_OUT, tool, pointer + unknown[0], message, hint)
 
     def _schema(self, foreign: Foreign, schema: object, name: str, side: Side) -> Part:

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from toolgen.contract.json_value import objects_in
 from toolgen.schema_reader import read
+from toolgen.shapes.python.sensitive import MARK, without_marks
 
 from .clauses_built import NotExpressibleError, check_tool
 from .clauses_layout import Call, Named, Part, Text, call, literal
@@ -41,7 +42,10 @@ class Attributes:
         if object_.get("additionalProperties"):
             yield Named("open", literal(True))
 
-    def _attribute(self, key: str, property_: Any, held: dict[str, Any], is_required: bool) -> Part:
+    def _attribute(self, key: str, property_: Any, held: dict[str, Any], is_required: bool) -> Call:
+        if is_sensitive(property_):
+            marked = self._attribute(key, _unmarked(property_), held, is_required)
+            return call("Attribute", *marked.parts, Named("sensitive", literal(True)))
         facts: dict[str, Any] = {"required": [key]} if is_required else {}
         alone = {
             "type": "object",
@@ -84,6 +88,21 @@ class Attributes:
     def _check(self, attribute: Call, types: list[tuple[str, Call]]) -> None:
         tool = call("Tool", literal("tool"), Text("T."), call("Args", attribute))
         check_tool(self._toolset, tool, types)
+
+
+def is_sensitive(property_: Any) -> bool:
+    """Return whether a value of a parameter, or a part of it without a class, is marked `Sensitive`."""
+    return any(part.get(MARK) is True for part in objects_in(property_))
+
+
+def told(schema: Any) -> Any:
+    """Return the schema of an object without the marks that its attributes say."""
+    properties = {key: _unmarked(property_) for key, property_ in schema.get("properties", {}).items()}
+    return {**schema, "properties": properties}
+
+
+def _unmarked(property_: Any) -> Any:
+    return without_marks(property_) if isinstance(property_, dict) else property_
 
 
 def _used(schema: Any, definitions: dict[str, Any]) -> dict[str, Any]:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from pydantic.json_schema import JsonSchemaValue
     from pydantic_core import CoreSchema
 
-_MARK: Final = "x-toolgen-sensitive"
-"""Stands in a JSON Schema between its making and `sensitive_places_of`; nobody else sees it."""
+MARK: Final = "x-toolgen-sensitive"
+"""Stands in a JSON Schema between its making and `sensitive_places_of` or a design; nobody else sees it."""
 _BRANCHES: Final = ("anyOf", "oneOf", "allOf")
 _MAPS: Final = ("$defs", "patternProperties", "properties")
 _DEFS: Final = "#/$defs/"
@@ -31,7 +31,7 @@ class Sensitive:
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
-        return {**handler(schema), _MARK: True}
+        return {**handler(schema), MARK: True}
 
 
 def is_marked(annotation: Any) -> bool:
@@ -57,7 +57,7 @@ def _unmarked(part: Any, defs: Mapping[str, Any], *, is_schema: bool = True) -> 
     """Return a part of a schema without marks; one that is none has schemas by the names of properties."""
     match part:
         case dict():
-            hidden = {_MARK} if part.get(_MARK) is True else set[str]()
+            hidden = {MARK} if part.get(MARK) is True else set[str]()
             if is_schema and part.get("default") is not None and _has_mark(part, defs):
                 hidden.add("default")
             return {
@@ -75,7 +75,7 @@ def _places(schema: Any, defs: Mapping[str, Any], outer: Mapping[str, int], dept
     """Yield the steps from a value at a depth; `outer` has the depth of each definition around it."""
     if not isinstance(schema, dict):
         return
-    if schema.get(_MARK) is True:
+    if schema.get(MARK) is True:
         yield ()
         return
     name = str(schema.get("$ref", "")).removeprefix(_DEFS)
@@ -122,7 +122,7 @@ def _has_mark(schema: Any, defs: Mapping[str, Any]) -> bool:
     waiting = [schema]
     while waiting:
         for part in objects_in(waiting.pop()):
-            if part.get(_MARK) is True:
+            if part.get(MARK) is True:
                 return True
             name = str(part.get("$ref", "")).removeprefix(_DEFS)
             if name in defs and name not in seen:
