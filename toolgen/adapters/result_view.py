@@ -64,10 +64,10 @@ class ResultView:
     """Id of the tool."""
     status: ToolStatus
     text: str
-    """Exactly what the model sees; of a call that waits for a person, that nobody is asked about it now."""
+    """What the model sees, by `text_for_model`."""
     content: tuple[Content, ...] = ()
     error: ErrorView | None = None
-    """None where the call did not fail, and waits for nobody."""
+    """The error; for a suspended call, why it waits. None for any other result."""
     approval: Suspended | None = None
     """What a person has to answer; None where the call does not wait for one."""
     work: Suspended | None = None

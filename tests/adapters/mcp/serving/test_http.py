@@ -230,7 +230,7 @@ async def test_one_identity_does_not_take_the_calls_of_others(tmp_path: Path) ->
         for one in hanging:
             one.cancel()
         await asyncio.wait(hanging)
-    text = "25 calls of yours are executed already; call again later"
+    text = "25 calls of this caller are running; call again later"
     assert (refused.result().status_code, refused.result().json()["error"]["message"]) == (429, text)
     assert (others.status_code, others.json()["result"]["structuredContent"]) == (200, 3)
 

@@ -84,7 +84,7 @@ class CallGate:
             return None
         own = self._executing.count_of(owner)
         if own >= most_of_one(self._max_calls, self._max_calls_per_owner, self._executing.count - own):
-            return f"{own} calls of yours are executed already; call again later"
+            return f"{own} calls of this caller are running; call again later"
         return None
 
     async def drain(self, timeout_s: float) -> None:
