@@ -198,7 +198,6 @@ async def test_a_runtime_without_tools_is_served(era: str) -> None:
         assert (await client.list_tools()).tools == []
 
 
-@in_virtual_time
 async def test_a_client_is_listed_what_its_own_session_may_have(era: str) -> None:
     def secret() -> str:
         """Tell it."""
@@ -222,6 +221,7 @@ async def test_a_client_is_listed_what_its_own_session_may_have(era: str) -> Non
     assert ["secret" in names for names in seen] == [True, False]
 
 
+@in_virtual_time
 async def test_a_toolset_that_breaks_for_one_client_hides_no_change_from_others(era: str) -> None:
     class Fragile:
         name = "desk.fragile"
