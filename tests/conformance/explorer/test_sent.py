@@ -171,6 +171,23 @@ async def test_a_key_sends_what_stands_in_the_editor_when_it_is_pressed(tmp_path
         assert await page.evaluate("posted.length") == 1
 
 
+async def test_a_text_typed_over_two_lines_keeps_no_style_of_them(tmp_path: Path) -> None:
+    async with playing(tmp_path) as (shown, _, _, _, _):
+        page = shown.page
+        await shown.open(f"#/tools/{TOOLSET}.t0")
+        await page.get_by_role("radio", name="JSON").check()
+        editor = page.locator("main .editor .cm-content")
+        await editor.click()
+        await page.keyboard.press("Control+A")
+        await page.keyboard.insert_text("[1,\n1234]")
+        await editor.get_by_text("1234", exact=True).wait_for()  # the number has a color
+        await page.keyboard.press("Control+Home")
+        await page.keyboard.press("Shift+ArrowDown")
+        await page.keyboard.press("Shift+ArrowRight")
+        await page.keyboard.insert_text("[5")
+        assert await editor.inner_text() == "[5234]"
+
+
 _TYPE_AND_SEND: Final = """(text) => {
     document.execCommand("insertText", false, text);
     const content = document.querySelector("main .editor").shadowRoot.querySelector(".cm-content");

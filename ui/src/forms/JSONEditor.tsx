@@ -32,6 +32,7 @@ export default function JSONEditor({ label, text, issues, change, run }: {
         keymap.of([{ key: "Mod-Enter", run: () => { latest.current.run(); return true; } }, ...defaultKeymap, ...historyKeymap]),
         lineNumbers(), history(), indentOnInput(), bracketMatching(), syntaxHighlighting(defaultHighlightStyle), lintGutter(), json(), EditorView.lineWrapping,
         EditorView.contentAttributes.of({ "aria-label": label }),
+        EditorView.domEventHandlers({ beforeinput: replaceSelected }),
         EditorView.theme({
           "&": { border: "1px solid var(--edge)", borderRadius: "6px", background: "var(--panel)", color: "var(--ink)", fontSize: "12px", maxHeight: "480px" },
           ".cm-gutters": { background: "var(--sunk)", color: "var(--muted)", border: "0" }, ".cm-scroller": { fontFamily: "var(--code)", overflow: "auto" },
@@ -60,6 +61,13 @@ export default function JSONEditor({ label, text, issues, change, run }: {
     editor.dispatch(setDiagnostics(editor.state, found));
   }, [issues]);
   return <div ref={place} className="editor" />;
+}
+
+/** Replace what is selected by what is typed. A browser that joins two lines to do it copies the color of the second as an inline style, which the policy forbids. */
+function replaceSelected(event: InputEvent, view: EditorView): boolean {
+  if (event.inputType !== "insertText" || event.data === null || view.state.selection.main.empty) return false;
+  view.dispatch(view.state.replaceSelection(event.data), { userEvent: "input.type", scrollIntoView: true });
+  return true;
 }
 
 /** Where the value at a JSON Pointer stands in a text: of the deepest part of it that is there. */
