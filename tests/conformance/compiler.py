@@ -1,4 +1,4 @@
-"""The TypeScript compiler and its linter, in node, over folders of generated code: `make .peers/ready`."""
+"""The TypeScript compilers and their linter, in node, over folders of generated code: `make .peers/ready`."""
 
 from __future__ import annotations
 
@@ -36,6 +36,49 @@ OPTIONS: dict[str, Any] = {
 }
 """The strictest that a project of others may have."""
 
+COMPILERS = ("typescript", "typescript-5", "typescript-7")
+"""The packages of the compilers; the first is what the linter and all other tests use."""
+
+_PLAIN: dict[str, Any] = {
+    "strict": True,
+    "target": "es2022",
+    "lib": ["es2022", "dom"],
+    "module": "esnext",
+    "moduleResolution": "bundler",
+    "types": [],
+}
+
+
+_EXACT = {**_PLAIN, "exactOptionalPropertyTypes": True}
+_SETTINGS = {
+    "strict": _PLAIN,
+    "exact": _EXACT,
+    "indexed": {**_EXACT, "noUncheckedIndexedAccess": True},
+    "strictest": OPTIONS,
+}
+SETTINGS = (*_SETTINGS, "vite-vanilla", "vite-react")
+"""The names of what `settings` returns."""
+
+
+def settings(name: str) -> dict[str, Any]:
+    """Return compiler options that ordinary projects have.
+
+    None of them includes another: with `exactOptionalPropertyTypes` a spread of an optional property
+    needs no check for undefined, so what compiles under the strictest options can fail under `strict`.
+    """
+    return _SETTINGS[name] if name in _SETTINGS else _of_vite(name.removeprefix("vite-"))
+
+
+def _of_vite(name: str) -> dict[str, Any]:
+    """Return the compiler options that `npm create vite` writes for a template."""
+    folder = MODULES / f"create-vite/template-{name}-ts"
+    files = [folder / each for each in ("tsconfig.app.json", "tsconfig.json") if (folder / each).is_file()]
+    text = re.sub(r"/\*.*?\*/", "", files[0].read_text("utf-8"), flags=re.DOTALL)
+    options: dict[str, Any] = json.loads(text)["compilerOptions"]
+    # `strict` is the default since TypeScript 6. The types of Vite are those of its own modules.
+    return {**options, "strict": True, "types": []}
+
+
 _LINTER = """
 import eslint from "@eslint/js";
 import { defineConfig } from "eslint/config";
@@ -50,29 +93,32 @@ export default defineConfig(
 
 def project(folder: Path, texts: Mapping[str, str], **options: Any) -> Path:
     """Write the texts to a project for node, and return its folder."""
+    require_modules()
+    write(folder, texts)
+    configure(folder, {**OPTIONS, **options})
+    write(folder, {"package.json": '{"type": "module"}', "eslint.config.js": _LINTER})
+    (folder / "node_modules").symlink_to(MODULES)
+    return folder
+
+
+def configure(folder: Path, options: Mapping[str, Any]) -> None:
+    """Write the compiler options of a project."""
+    write(folder, {"tsconfig.json": json.dumps({"compilerOptions": {**options}, "include": ["**/*.ts"]})})
+
+
+def require_modules() -> None:
+    """Skip a test where the packages of others are missing; in CI it fails."""
     if not (MODULES / "typescript").is_dir():
         missing = f"{MODULES / 'typescript'} is missing: make .peers/ready"
         if os.environ.get("CI"):
             pytest.fail(missing)
         pytest.skip(missing)
-    write(folder, texts)
-    settings = {"compilerOptions": {**OPTIONS, **options}, "include": ["**/*.ts"]}
-    write(
-        folder,
-        {
-            "package.json": '{"type": "module"}',
-            "tsconfig.json": json.dumps(settings),
-            "eslint.config.js": _LINTER,
-        },
-    )
-    (folder / "node_modules").symlink_to(MODULES)
-    return folder
 
 
-def refused(folder: Path) -> dict[tuple[str, int], str]:
+def refused(folder: Path, compiler: str = COMPILERS[0]) -> dict[tuple[str, int], str]:
     """Compile the project, and return what the compiler says, by file and line."""
     options = [] if "outDir" in (folder / "tsconfig.json").read_text() else ["--noEmit"]
-    done = node(folder, MODULES / "typescript/bin/tsc", "--pretty", "false", *options)
+    done = node(folder, MODULES / compiler / "bin/tsc", "--pretty", "false", *options)
     errors = {(each["file"], int(each["line"])): each["text"] for each in _ERROR.finditer(done.stdout)}
     assert bool(errors) == bool(done.returncode), done.stdout + done.stderr
     return errors

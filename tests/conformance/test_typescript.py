@@ -14,7 +14,14 @@ from hypothesis import given
 from tests import golden
 from tests.conformance import corpora
 from tests.conformance.agreement import decoded, documents, drawing
-from tests.conformance.compiler import linted, project, refused
+from tests.conformance.compiler import (
+    OPTIONS,
+    configure,
+    linted,
+    project,
+    refused,
+    settings,
+)
 from tests.conformance.generated import packages, specs_of
 from tests.conformance.random_designs import designs
 from tests.conformance.test_imported_designs import FILES, corpus
@@ -48,13 +55,21 @@ def trees(design: Design, name: str) -> dict[str, str]:
     return {f"{name}/{path}": text for path, text in texts.items()}
 
 
-def test_the_example_and_the_cases_are_clean(tmp_path: Path) -> None:
-    texts = {f"home/{path}": text for path, text in home().items()}
+def everything() -> dict[str, str]:
+    """Return the code of the document beside the tree of the example, and the trees of all cases."""
+    texts = {f"toolgen/{path}": text for path, text in home().items()}
     for case in golden.NAMES:
         texts |= trees(golden.design(case), case)
+    shown = {f"block_{number}.ts": text for number, text in enumerate(blocks("ts"))}
+    assert len(shown) > 1
+    return texts | shown
+
+
+def test_the_example_and_the_cases_are_clean(tmp_path: Path) -> None:
+    texts = everything()
     folder = project(tmp_path, texts)
     assert refused(folder) == {}
-    assert linted(folder, "home", *_own(texts)) == ""
+    assert linted(folder, "toolgen", *_own(texts)) == ""
 
 
 def _own(texts: Iterable[str]) -> list[str]:
@@ -83,6 +98,9 @@ def test_random_designs_are_clean(tmp_path: Path) -> None:
     folder = project(tmp_path, texts)
     assert refused(folder) == {}
     assert len({path.split("/")[0] for path in texts}) > 5
+    configure(folder, settings("strict"))
+    assert refused(folder) == {}
+    configure(folder, OPTIONS)
     assert linted(folder, *_own(texts)[:: volume(3, lab=1)]) == ""
 
 
@@ -232,12 +250,3 @@ def _expression(value: Any) -> str:
             return quote(value)
         case _:
             return json.dumps(value)
-
-
-def test_the_code_of_the_document_compiles(tmp_path: Path) -> None:
-    texts = {f"toolgen/{path}": text for path, text in home().items()}
-    shown = {f"block_{number}.ts": text for number, text in enumerate(blocks("ts"))}
-    assert len(shown) > 1
-    folder = project(tmp_path, texts | shown)
-    assert refused(folder) == {}
-    assert linted(folder, *shown) == ""

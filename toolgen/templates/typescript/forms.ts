@@ -116,7 +116,7 @@ export async function saidOf(call: Promise<AnyCall>): Promise<{ readonly said: s
 
 /** Whether no input of a form is marked as wrong (`setCustomValidity`); the first one that is says why. */
 export function isReady(form: Element): boolean {
-  const inputs = [...form.querySelectorAll<HTMLInputElement>("input, select, textarea")];
+  const inputs = Array.from(form.querySelectorAll<HTMLInputElement>("input, select, textarea"));
   return inputs.every((input) => !input.validity.customError || input.reportValidity());
 }
 
@@ -271,7 +271,7 @@ function hints(schema: FormObject, from: Place): FormObject {
   if (example !== undefined) ui.push(["ui:placeholder", example]);
   for (const [name, one] of entries(own["properties"])) {
     const value = isRequired(own, name) ? undefined : resolved(one, root)["default"];
-    const help = value === undefined ? {} : { "ui:help": `Without it: ${JSON.stringify(value)}` };
+    const help: FormObject = value === undefined ? {} : { "ui:help": `Without it: ${JSON.stringify(value)}` };
     if (!name.startsWith("ui:")) add(name, { ...hints(one, within(place, name)), ...help }); // it would be a hint
   }
   for (const key of ["items", "additionalProperties"]) {
