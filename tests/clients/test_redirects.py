@@ -28,9 +28,13 @@ def by(verb: Verb, *responses: Response) -> Any:
     return operation(http, errors={})
 
 
-async def followed(of: Any, *answers: bytes) -> tuple[Any, list[Received]]:
+async def followed(of: Any, *answers: bytes, most_bytes: int = 10_000) -> tuple[Any, list[Received]]:
     """Return the result, or the error, and the requests."""
-    async with serving(answering(*answers)) as server, Books(server=server.url) as client:
+    respond = answering(*answers)
+    async with (
+        serving(respond) as server,
+        Books(server=server.url, max_response_bytes=most_bytes) as client,
+    ):
         try:
             return await client.send(of, GetBook(id="1")), server.received
         except ToolError as error:
@@ -52,13 +56,27 @@ async def test_a_safe_request_is_made_again_at_the_same_origin(status: int) -> N
 
 
 @pytest.mark.parametrize("verb", ["POST", "PUT", "DELETE", "PATCH"])
-@pytest.mark.parametrize("status", [301, 302, 307, 308])
+@pytest.mark.parametrize("status", [307, 308])
+async def test_any_request_is_made_again_where_it_stays_the_same(verb: Verb, status: int) -> None:
+    """By RFC 9110, sections 15.4.8 and 15.4.9: the method and the body stay."""
+    result, requests = await followed(
+        by(verb), to("/v1/books/", status), to("/v2/books/", status), answer(200, BOOK)
+    )
+    assert result == Book(id="1", title="Dune")
+    sent = [(one.verb, one.body, one.headers.get("content-type")) for one in requests]
+    assert sent == [sent[0]] * 3
+    assert (sent[0][0], bool(sent[0][1])) == (verb, verb != "DELETE")
+    assert [one.target for one in requests[1:]] == ["/v1/books/", "/v2/books/"]
+
+
+@pytest.mark.parametrize("verb", ["POST", "PUT", "DELETE", "PATCH"])
+@pytest.mark.parametrize("status", [301, 302])
 async def test_no_other_request_is_made_again(verb: Verb, status: int) -> None:
     error, requests = await followed(by(verb), to("/v2/books?token=s3cret", status))
     assert len(requests) == 1
     assert str(error) == (
         f"Books.get_book failed: 127.0.0.1 redirects to {server_of(requests)}/v2/books (status {status}), "
-        f"which was not followed: a {verb} is not made again elsewhere"
+        f"which was not followed: a {verb} is made again for 307 and 308 only"
     )
 
 
@@ -108,8 +126,38 @@ async def test_a_user_in_an_address_is_another_place() -> None:
 
 async def test_redirects_end() -> None:
     error, requests = await followed(by("GET"), to("/v1/books"))
-    assert "redirects more than 5 times" in str(error)
-    assert len(requests) == 6
+    assert "redirects more than 3 times" in str(error)
+    assert len(requests) == 4
+
+
+@pytest.mark.parametrize("place", ELSEWHERE)
+async def test_no_other_origin_gets_what_is_sent(place: str) -> None:
+    error, requests = await followed(by("POST"), to(place, 307))
+    assert len(requests) == 1
+    assert "which was not followed" in str(error)
+
+
+async def test_what_was_done_at_another_address_is_read_at_a_third() -> None:
+    result, requests = await followed(
+        by("POST"), to("/v1/books/", 307), to("/v1/books/1", 303), answer(200, BOOK)
+    )
+    assert result == Book(id="1", title="Dune")
+    assert [(one.verb, bool(one.body)) for one in requests] == [
+        ("POST", True),
+        ("POST", True),
+        ("GET", False),
+    ]
+
+
+async def test_the_answers_of_a_call_have_one_budget() -> None:
+    """A redirect has a body too."""
+    moved = answer(307, b"x" * 600, Location="/v2")
+    large = answer(200, BOOK + b" " * 600)
+    assert (await followed(by("POST"), large, most_bytes=1000))[0] == Book(id="1", title="Dune")
+    error, requests = await followed(by("POST"), moved, large, most_bytes=1000)
+    assert isinstance(error, OutcomeUnknownError)
+    assert "the answer has more than 1000 bytes" in str(error)
+    assert len(requests) == 2
 
 
 async def test_a_redirect_without_a_place_is_a_status() -> None:
@@ -317,6 +365,24 @@ def test_a_value_in_a_host_stays_there(value: str) -> None:
 def test_a_client_without_a_server_is_refused() -> None:
     with pytest.raises(RegistrationError, match="has no server"):
         HTTPClient()
+
+
+async def test_a_request_that_is_lost_where_it_leads_is_unknown() -> None:
+    """Sent twice, it is one call: without its answer nobody knows what the second place did."""
+
+    async def respond(request: Received, writer: asyncio.StreamWriter) -> None:
+        if request.target == "/v1/books":
+            writer.write(to("/v1/books/", 307))
+        else:
+            writer.close()
+
+    async with serving(respond) as server, Books(server=server.url) as client:
+        with pytest.raises(OutcomeUnknownError, match="it may have run"):
+            await client.send(by("POST"), GetBook(id="1"))
+        assert len(server.received) == 2
+        with pytest.raises(ToolError) as raised:
+            await client.send(by("PUT"), GetBook(id="1"))
+    assert not isinstance(raised.value, OutcomeUnknownError), "twice does the same as once"
 
 
 async def test_a_lost_redirect_of_what_was_done_is_unknown() -> None:

@@ -86,6 +86,36 @@ async def test_a_call_whose_time_is_over_is_unknown_once_it_was_sent() -> None:
     assert (result.status, result.retry_hint and result.retry_hint.reason) == ("error", "timeout")
 
 
+async def test_a_redirected_request_is_one_call() -> None:
+    """A route of FastAPI with a slash at its end: what was asked for is done once, at the second address."""
+    home = answer(307, b"", Location="/books/")
+    contexts: list[ToolContext] = []
+    result, received = await called(POST, answering(home, answer(200, BOOK)), contexts=contexts)
+    assert (result.status, len(contexts)) == ("ok", 1)
+    assert [(one.verb, one.target, one.body) for one in received] == [
+        ("POST", "/books", b'{"id":"1"}'),
+        ("POST", "/books/", b'{"id":"1"}'),
+    ]
+
+    async def lost(request: Received, writer: asyncio.StreamWriter) -> None:
+        writer.write(home if request.target == "/books" else b"")
+        if request.target != "/books":
+            writer.close()
+
+    result, received = await called(POST, lost)
+    assert (result.status, len(received)) == ("unknown", 2)
+
+
+@by_clock
+async def test_the_requests_of_a_call_have_one_time() -> None:
+    async def slowly(request: Received, writer: asyncio.StreamWriter) -> None:
+        put_forward(3)
+        writer.write(answer(307, b"", Location="/elsewhere"))
+
+    result, received = await called(POST, slowly, tool_timeout_s=5)
+    assert (result.status, len(received)) == ("unknown", 2)
+
+
 @by_clock
 async def test_a_call_whose_connection_was_never_made_was_not_run_when_its_time_is_over() -> None:
     """A host whose name takes long to resolve, as one that drops what it gets."""

@@ -115,8 +115,12 @@ class Connections:
         if pool is not None:
             await pool.aclose()
 
+    def budget(self) -> Budget:
+        """Return what all answers of one call may have together."""
+        return Budget(self._most_bytes)
+
     async def exchange(
-        self, request: httpx.Request, guarded: Origin | None, on_send: OnSend | None
+        self, request: httpx.Request, guarded: Origin | None, on_send: OnSend | None, budget: Budget
     ) -> Answer:
         """Return the answer to a request.
 
@@ -124,13 +128,14 @@ class Connections:
             request: Its address is of the origin.
             guarded: The origin, where its addresses have to be public.
             on_send: None where nothing is to happen before it is sent.
+            budget: What this answer may have beside those before it.
 
         Raises:
             NotConnectedError: nothing was sent.
             AnswerLostError: no whole answer came, or a longer one than may be.
         """
         if guarded is None:
-            return await self._exchanged(request, on_send)
+            return await self._exchanged(request, on_send, budget)
         try:
             addresses = await public_addresses(guarded.host, guarded.port)
         except OSError as error:
@@ -144,21 +149,21 @@ class Connections:
             raise RefusedAddressError("it is at an address that is not public") from None
         request.headers["Host"] = request.url.netloc.decode("ascii")
         request.extensions["sni_hostname"] = request.url.raw_host.decode("ascii")
-        return await self._at_one_of(addresses, request, on_send)
+        return await self._at_one_of(addresses, request, on_send, budget)
 
     async def _at_one_of(
-        self, addresses: Sequence[str], request: httpx.Request, on_send: OnSend | None
+        self, addresses: Sequence[str], request: httpx.Request, on_send: OnSend | None, budget: Budget
     ) -> Answer:
         failure = NotConnectedError("it has no address")
         for address in addresses:
             request.url = request.url.copy_with(host=address)
             try:
-                return await self._exchanged(request, on_send)
+                return await self._exchanged(request, on_send, budget)
             except NotConnectedError as error:
                 failure = error
         raise failure
 
-    async def _exchanged(self, request: httpx.Request, on_send: OnSend | None) -> Answer:
+    async def _exchanged(self, request: httpx.Request, on_send: OnSend | None, budget: Budget) -> Answer:
         sending = _Sending(on_send)
         if on_send is not None:
             if self._http is None:
@@ -168,7 +173,7 @@ class Connections:
         try:
             response = await self._responded(request)
             try:
-                return await self._read(response, request.method)
+                return await _read(response, request.method, budget)
             finally:
                 if self._http is None and (_has_surplus(response) or _has_two_lengths(response)):
                     await response.extensions["network_stream"].aclose()
@@ -190,25 +195,24 @@ class Connections:
         end_head(response)
         return response
 
-    async def _read(self, response: httpx.Response, verb: str) -> Answer:
-        """Return the answer with its body, unpacked.
 
-        Raises:
-            AnswerLostError: it is longer than it may be, or packed in a way that was not asked for.
-        """
-        is_failure = response.status_code >= 300
-        chunks, is_cut = list[bytes](), False
-        try:
-            async with aclosing(_unpacked(response, verb, self._most_bytes)) as parts:
-                async for part in parts:
-                    chunks.append(part)
-        except (httpx.HTTPError, AnswerLostError):
-            if not is_failure:  # of a failure its status says enough
-                raise
-            is_cut = True
-        return Answer(
-            status=response.status_code, headers=response.headers, body=b"".join(chunks), is_cut=is_cut
-        )
+async def _read(response: httpx.Response, verb: str, budget: Budget) -> Answer:
+    """Return the answer with its body, unpacked.
+
+    Raises:
+        AnswerLostError: it is longer than it may be, or packed in a way that was not asked for.
+    """
+    is_failure = response.status_code >= 300
+    chunks, is_cut = list[bytes](), False
+    try:
+        async with aclosing(_unpacked(response, verb, budget)) as parts:
+            async for part in parts:
+                chunks.append(part)
+    except (httpx.HTTPError, AnswerLostError):
+        if not is_failure:  # of a failure its status says enough
+            raise
+        is_cut = True
+    return Answer(status=response.status_code, headers=response.headers, body=b"".join(chunks), is_cut=is_cut)
 
 
 class _Sending:
@@ -232,7 +236,7 @@ class _Sending:
 
 
 class _Counter:
-    """Counts the bytes and the small chunks of a body, or of what it unpacks to."""
+    """Counts the bytes and the small chunks of bodies, or of what they unpack to."""
 
     def __init__(self, most_bytes: int) -> None:
         self._most_bytes = most_bytes
@@ -253,14 +257,24 @@ class _Counter:
         return chunk
 
 
-async def _unpacked(response: httpx.Response, verb: str, most_bytes: int) -> AsyncGenerator[bytes]:
+class Budget:
+    """What the answers of one call may have together: that of a redirect counts too."""
+
+    __slots__ = ("received", "unpacked")
+
+    def __init__(self, most_bytes: int) -> None:
+        self.received = _Counter(most_bytes)
+        self.unpacked = _Counter(most_bytes)
+
+
+async def _unpacked(response: httpx.Response, verb: str, budget: Budget) -> AsyncGenerator[bytes]:
     """Yield the body in pieces of a bounded size, whatever it is packed in.
 
     Raises:
         AnswerLostError: it is not packed as it says, or in a way that was not asked for.
         TooLongError: it has more bytes or chunks than it may, packed or unpacked.
     """
-    counter = _Counter(most_bytes)
+    counter = budget.received
     if response.is_stream_consumed:  # by a hook of the given client
         try:
             yield counter.add(response.content)
@@ -278,7 +292,7 @@ async def _unpacked(response: httpx.Response, verb: str, most_bytes: int) -> Asy
         return
     if len(codings) > _MOST_CODINGS or any(coding not in _WINDOWS for coding in codings):
         raise AnswerLostError(f"the answer is packed as {', '.join(codings)!r}, which was not asked for")
-    unpackers = [_Unpacker(coding, most_bytes) for coding in reversed(codings)]
+    unpackers = [_Unpacker(coding, budget.unpacked) for coding in reversed(codings)]
     async for chunk in response.stream:  # type: ignore[union-attr]  # of an asynchronous client
         for piece in _through(unpackers, counter.add(chunk)):
             yield piece
@@ -299,8 +313,8 @@ class _Unpacker:
 
     _PIECE = 64 * 1024
 
-    def __init__(self, coding: str, most_bytes: int) -> None:
-        self._counter = _Counter(most_bytes)
+    def __init__(self, coding: str, counter: _Counter) -> None:
+        self._counter = counter
         self._window = _WINDOWS[coding]
         self._inflater = zlib.decompressobj(self._window)
         self._may_be_raw = coding == "deflate"

@@ -47,8 +47,10 @@ R = TypeVar("R")
 
 TIMEOUT_S: Final = 60.0
 """Seconds for a request that no tool with a time of its own has made."""
-_MOST_REDIRECTS: Final = 5
+_MOST_REDIRECTS: Final = 3
 _REDIRECTS: Final = frozenset((301, 302, 303, 307, 308))
+_SAME_REQUEST: Final = frozenset((307, 308))
+"""Redirects that keep the method and the body: the request was not executed (RFC 9110, 15.4.8 and 15.4.9)."""
 
 
 class Method(Generic[R]):
@@ -149,6 +151,7 @@ class _Exchange:
         self._content = content
         self._call = call
         self.request = method.request(call)
+        self._budget = method.connections.budget()
         self.has_sent = False
         self.is_redirected = False
 
@@ -182,7 +185,10 @@ class _Exchange:
         return replace(answer, body=without(secrets, body), headers=httpx.Headers(pairs))
 
     async def _followed(self, credentials: Applied) -> tuple[Answer, str]:
-        """Return the answer at the end of redirects that stay at the origin (RFC 9110, section 15.4)."""
+        """Return the answer at the end of redirects that stay at the origin (RFC 9110, section 15.4).
+
+        Any body can be sent again: it is bytes. All requests are one call, with one limit of time and bytes.
+        """
         method = self._method
         verb: Verb = method.http.verb
         url = f"{method.base.url}{self._parts.path}"
@@ -196,8 +202,8 @@ class _Exchange:
                 return answer, url
             if answer.status == 303 and verb != "HEAD":
                 verb, has_body = "GET", False
-            if verb not in SAFE_VERBS:
-                raise self._not_followed(answer, target, f"a {verb} is not made again elsewhere")
+            if verb not in SAFE_VERBS and answer.status not in _SAME_REQUEST:
+                raise self._not_followed(answer, target, f"a {verb} is made again for 307 and 308 only")
             if _origin(target) != method.base.origin:
                 raise self._not_followed(answer, target, "that is another place")
             url, self.is_redirected = target, True
@@ -243,7 +249,8 @@ class _Exchange:
         if not is_once:
             await self._begin()
         guarded = base.origin if base.is_guarded else None
-        return await self._method.connections.exchange(request, guarded, self._begin if is_once else None)
+        on_send = self._begin if is_once else None
+        return await self._method.connections.exchange(request, guarded, on_send, self._budget)
 
     async def _begin(self) -> None:
         self.has_sent = True
