@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.importers.recursive_api import recursive_api
 from tests.work import lines_run
 from toolgen.importers.json_schema import read_schemas
 from toolgen.importers.openapi import openapi_files
@@ -74,6 +75,16 @@ def test_an_api_is_read_in_linear_work(source: Callable[[int], str], tmp_path: P
         return lines_run(lambda: openapi_files(document, name="api", service="API"))
 
     assert work(400) < 2.2 * work(200)
+
+
+def test_components_that_lead_to_each_other_are_read_in_linear_work(tmp_path: Path) -> None:
+    def work(number: int) -> int:
+        file = tmp_path / f"{number}.json"
+        file.write_text(json.dumps(recursive_api(number)), "utf-8")
+        document = read_document(file)
+        return lines_run(lambda: openapi_files(document, name="api", service="API"))
+
+    assert work(160) < 2.3 * work(80)
 
 
 YAML: dict[str, Callable[[int], str]] = {

@@ -29,7 +29,7 @@ from .openapi_components import Components
 from .openapi_cuts import Cut
 from .openapi_document import API, UnreadableError, listed, mapping, text
 from .openapi_kept import MISFIT, MISFIT_HINT
-from .openapi_ledger import loosened_unions, lost_parts
+from .openapi_ledger import loosened_unions, lost_parts, shortened_schemas
 from .openapi_module import Module, ServiceParts
 from .openapi_notes import SchemaLedger, Source
 from .openapi_operations import Operation, Selection, described, operations_of
@@ -147,6 +147,7 @@ class _Importer:
                 ledger = SchemaLedger(self._components, built, self._types.names())
                 self._findings += ledger.findings(self._sources(drafts), tuple(self._findings))
         self._findings += loosened_unions(self._components.alternatives.loosened)
+        self._findings += shortened_schemas(self._types.kept.shortened)
         imported = sum(len(each.methods) for each in services) if files else 0
         findings = tuple(dict.fromkeys(self._findings))
         return DesignFiles(files=files, findings=findings, imported=imported)

@@ -119,6 +119,13 @@ class Components:
             return "class"
         return "union" if facts.branches > 1 and not facts.properties else "inline"
 
+    def outline(self, address: str) -> dict[str, object]:
+        """Return a schema of the kind of values that a component has, without what it says of them."""
+        facts = self.facts(address)
+        kinds = ["object"] if self.kind(address) == "class" else [] if facts.branches else sorted(facts.types)
+        kinds += ["null"] if kinds and facts.is_nullable else []
+        return {"type": kinds[0] if len(kinds) == 1 else kinds} if kinds else {}
+
     def hidden(self, schema: dict[str, object], place: str, direction: Direction) -> frozenset[str]:
         """Return the properties of an object that are not in this direction."""
         if not ({"properties", "allOf"} & schema.keys()):

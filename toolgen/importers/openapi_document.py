@@ -13,6 +13,7 @@ from urllib.parse import unquote, urldefrag, urljoin
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_pointer import ABSENT, resolved, tokens_of
+from toolgen.contract.json_value import values_in
 from toolgen.findings import Finding
 
 from .codes import BAD_OPERATION, finding_at
@@ -44,6 +45,8 @@ class API:
         self.is_3_0 = str(document.get("openapi", "")).startswith("3.0")
         self.base = text(document.get("$self"))
         """The address that the document says it has (OAS 3.2.0, 4.1.2.2); "" for none."""
+        self.size = _values(document)
+        """How many values the document has, and the files of it that were read so far."""
         self._read = read
         self._files: dict[str, object] = {}
 
@@ -97,6 +100,7 @@ class API:
                 raise UnreadableError(
                     place, f"the reference leads to {file!r}: {error}", error.hint
                 ) from error
+            self.size += _values(self._files[file])
         return self._files[file]
 
     def followed(self, value: object, address: str) -> tuple[dict[str, object], str]:
@@ -114,6 +118,10 @@ class API:
             address = self.address(reference, place)
             value = self.find(address, place)
         raise UnreadableError(address, "the reference leads back to itself")
+
+
+def _values(document: object) -> int:
+    return sum(1 for _ in values_in(document))
 
 
 def _file_of(address: str) -> str:

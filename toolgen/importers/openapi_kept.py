@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from toolgen.contract.json_value import compact, values_in
+from toolgen.contract.record import frozen_record
 from toolgen.schema_reader import read
 from toolgen.schema_reader.names import Names
 from toolgen.schema_reader.validator import rejected_values
@@ -18,13 +21,40 @@ from .clauses_schemas import schema_clause
 from .openapi_components import Components, Direction
 from .openapi_cuts import shown
 from .openapi_document import UnreadableError, component_name, listed
+from .openapi_outlines import widened
 from .openapi_schemas import Tag, Translator, pinned
 
 _MOST_KEPT: Final = 20_000
-"""Values of a schema that stays a schema, with all that it refers to."""
+"""Values of a schema that stays a schema, with what it carries."""
+_MOST_CARRIED: Final = 5_000
+"""Values in the `$defs` of a schema; those of real documents have up to 4,100, or some 15,000."""
+_TIMES_CARRIED: Final = 2
+"""Most values in all `$defs` together, for each value of the document; real documents have up to 1.2."""
 MISFIT: Final = "has an example that its schema refuses; it is left out"
 MISFIT_HINT: Final = "correct the example or the schema"
 _TAGGED: Final = "has an example without the tag of its union; it has that of the one branch that fits"
+
+
+@frozen_record
+class _Part:
+    """The schema of a component for one direction."""
+
+    schema: Any
+    used: list[str]
+    """The addresses that it refers to."""
+    size: int
+    """Its values."""
+
+
+@dataclass(slots=True)
+class _Carried:
+    """Schemas by their names in `$defs`."""
+
+    schemas: dict[str, object] = field(default_factory=dict)
+    lacking: dict[str, str] = field(default_factory=dict)
+    """The addresses of those that are outlines, by name."""
+    size: int = 0
+    """Values of those that are none."""
 
 
 class KeptSchemas:
@@ -47,10 +77,14 @@ class KeptSchemas:
         self._names: dict[str, str] = {}
         self._defined: dict[str, str] = {}
         self._definitions = Names("")
-        self._parts: dict[tuple[str, Direction], tuple[Any, list[str]]] = {}
+        self._parts: dict[tuple[str, Direction], _Part] = {}
         self._examples: dict[tuple[str, Direction], list[Call]] = {}
+        self._spent = 0
+        """Values that all schemas carry so far."""
         self._small: dict[str, Part | None] = {}
         """What stands for schemas in place; None for those that are named."""
+        self.shortened: dict[str, None] = {}
+        """The addresses of components of which schemas that refer to very much have outlines."""
         self.clauses: dict[str, Call] = {}
         """The clauses of the schemas by name."""
         self.files: dict[str, object] = {}
@@ -58,6 +92,8 @@ class KeptSchemas:
 
     def clear(self) -> None:
         self._names.clear()
+        self._spent = 0
+        self.shortened.clear()
         self.clauses.clear()
         self.files.clear()
 
@@ -66,21 +102,21 @@ class KeptSchemas:
         if isinstance(schema, dict) and isinstance(schema.get("$ref"), str) and len(schema) == 1:
             place = self._components.canonical(self._api.address(schema["$ref"], place))
             schema, name = self._api.find(place), naming.class_name(component_name(place))
-        whole = self.whole(schema, place, direction)
-        text = compact(whole)
+        result, used = self._readable(schema, place, direction)
+        text = f"{direction} {compact(result)}" if used else compact(result)
         if text in self._names:
             return self._names[text]
         if text not in self._small:
-            self._small[text] = _small(whole)
+            self._small[text] = None if used else _small(result)
         if (clause := self._small[text]) is not None:
             return clause
         self._names[text] = self._take(name)
-        self._write(whole, place, self._names[text])
+        self._write(self._carrying(result, used, direction), place, self._names[text])
         return self._names[text]
 
     def add(self, schema: object, place: str, direction: Direction, name: str) -> None:
         """Keep the schema of a component under this name."""
-        self._write(self.whole(schema, place, direction), place, name)
+        self._write(self._carrying(*self._readable(schema, place, direction), direction), place, name)
 
     def _write(self, whole: Any, place: str, name: str) -> None:
         """Write a schema into a file; any JSON stands for one that cannot be read."""
@@ -103,7 +139,8 @@ class KeptSchemas:
 
     def fitting(self, schema: object, place: str, direction: Direction, values: list[Any]) -> list[Any]:
         """Return those of some values that a schema accepts."""
-        whole = self.whole(schema, place, direction)
+        result, used = self._readable(schema, place, direction)
+        whole = self._whole(result, self._carried(used, direction, _MOST_CARRIED))
         if not isinstance(whole, dict):
             return []
         good = []
@@ -153,23 +190,61 @@ class KeptSchemas:
         self._find(codes.ODD_SCHEMA, address, MISFIT, MISFIT_HINT)
         return True
 
-    def whole(self, schema: object, place: str, direction: Direction) -> Any:
-        """Return a schema with all that it refers to in its `$defs`."""
-        definitions: dict[str, object] = {}
+    def _readable(self, schema: object, place: str, direction: Direction) -> tuple[Any, list[str]]:
+        """Return a translated schema and what it refers to; any JSON for one that cannot be read."""
         try:
-            result, waiting = self._translated(schema, place, direction)
-            while waiting:
-                address = waiting.pop()
-                if self._defined[address] not in definitions:
-                    key = address, direction
-                    if key not in self._parts:
-                        self._parts[key] = self._translated(self._api.find(address), address, direction)
-                    definitions[self._defined[address]], used = self._parts[key]
-                    waiting += used
+            return self._translated(schema, place, direction)
         except UnreadableError as error:
             self._find(codes.LEFT_OUT, error.pointer, f"{error.message}; any JSON is taken", error.hint)
-            return {}
-        return {**result, "$defs": definitions} if definitions and isinstance(result, dict) else result
+            return {}, []
+
+    def _carrying(self, schema: Any, used: list[str], direction: Direction) -> Any:
+        """Return a schema with what it refers to in its `$defs`.
+
+        Of too much it carries only what refers to nothing, and outlines of the rest: components that lead to
+        each other would otherwise stand in the design once for each schema that leads to them.
+        """
+        left = max(_MOST_CARRIED, _TIMES_CARRIED * self._api.size) - self._spent
+        carried = self._carried(used, direction, max(0, min(_MOST_CARRIED, left)))
+        self._spent += carried.size
+        self.shortened.update(dict.fromkeys(carried.lacking.values()))
+        return self._whole(schema, carried)
+
+    def _whole(self, schema: Any, carried: _Carried) -> Any:
+        if not carried.schemas or not isinstance(schema, dict):
+            return schema
+        whole = {**schema, "$defs": carried.schemas}
+        return widened(whole, carried.lacking) if carried.lacking else whole
+
+    def _carried(self, used: list[str], direction: Direction, most: int) -> _Carried:
+        """Return the schemas at addresses with all that they refer to, if they have at most so many values.
+
+        Otherwise an outline stands for each that refers to others.
+        """
+        carried = _Carried()
+        waiting = deque(used)
+        while waiting:
+            address = waiting.popleft()
+            name = self._defined[address]
+            if name in carried.schemas:
+                continue
+            if (address, direction) not in self._parts:
+                self._parts[address, direction] = self._part(address, direction)
+            part = self._parts[address, direction]
+            if most and carried.size + part.size > most:
+                return self._carried(used, direction, 0)
+            if part.used and not most:
+                carried.schemas[name] = self._components.outline(address)
+                carried.lacking[name] = address
+            else:
+                carried.schemas[name] = part.schema
+                carried.size += part.size
+                waiting += part.used
+        return carried
+
+    def _part(self, address: str, direction: Direction) -> _Part:
+        schema, used = self._readable(self._api.find(address), address, direction)
+        return _Part(schema=schema, used=used, size=sum(1 for _ in values_in(schema)))
 
     def _translated(self, schema: object, place: str, direction: Direction) -> tuple[Any, list[str]]:
         """Return a schema with references into `$defs`, and the addresses that they lead to."""

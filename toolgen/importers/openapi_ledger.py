@@ -9,11 +9,12 @@ from toolgen.findings import Finding
 
 from . import codes
 from .codes import finding_at
-from .openapi_document import API, UnreadableError, listed, mapping
+from .openapi_document import API, UnreadableError, component_name, listed, mapping
 from .openapi_operations import Operation
 from .pointers import joined
 
 _DISTINGUISH: Final = "give each branch a required property with a constant, or say anyOf"
+_SPLIT: Final = "write a JSONSchema of what you need of it into the design"
 _MOST_NAMED: Final = 20
 """Places that a finding names beside its own."""
 _HINT: Final = "write it into a description, if a model should read it"
@@ -43,6 +44,19 @@ def loosened_unions(places: Iterable[str]) -> Iterator[Finding]:
             f"no answer is refused for that ({count}{also if rest else ''})"
         )
         yield finding_at(codes.REPAIRED_SCHEMA, found_at[0], message, hint=_DISTINGUISH)
+
+
+def shortened_schemas(addresses: Iterable[str]) -> Iterator[Finding]:
+    """Yield the finding about the components of which schemas of the design have outlines; none for none."""
+    found_at = list(addresses)
+    if found_at:
+        named = ", ".join(map(component_name, found_at[:_MOST_NAMED]))
+        more = f" and {len(found_at) - _MOST_NAMED:,} more" if len(found_at) > _MOST_NAMED else ""
+        message = (
+            "schemas that clauses cannot express refer to too much to carry it all; any object stands in "
+            f"them for {named}{more}"
+        )
+        yield finding_at(codes.LEFT_OUT, found_at[0], message, hint=_SPLIT)
 
 
 def _lost(api: API, operations: Iterable[Operation]) -> Iterator[tuple[str, str]]:
