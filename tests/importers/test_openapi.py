@@ -190,7 +190,7 @@ def test_references_to_files_of_the_folder_are_followed() -> None:
         ({"requestBody": {"$ref": "https://x.example/a.yml"}}, "leads out of the document"),
         ({"requestBody": {"$ref": "../a.yml"}}, "leads out of the document's folder"),
         ({"requestBody": {"$ref": "a%00.yml"}}, "leads out of the document's folder"),
-        (body({"$ref": "#/components/schemas/No"}), "leads to nothing"),
+        ({"requestBody": {"$ref": "#/components/requestBodies/No"}}, "leads to nothing"),
         ({"parameters": [{"name": "a"}]}, "a parameter needs 'name' and 'in'"),
         ({"parameters": {"a": 1}}, "the parameters are an object, not a list"),
         ({"requestBody": 3}, "an object belongs here, not a number"),

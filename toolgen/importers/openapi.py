@@ -144,6 +144,7 @@ class _Importer:
                 drafts = self._without(drafts, built.faults)
             else:
                 files = self._module.files(statements, self._types)
+                self._findings += self._astray()
                 ledger = SchemaLedger(self._components, built, self._types.names())
                 self._findings += ledger.findings(self._sources(drafts), tuple(self._findings))
         self._findings += loosened_unions(self._components.alternatives.loosened)
@@ -151,6 +152,12 @@ class _Importer:
         imported = sum(len(each.methods) for each in services) if files else 0
         findings = tuple(dict.fromkeys(self._findings))
         return DesignFiles(files=files, findings=findings, imported=imported)
+
+    def _astray(self) -> Iterator[Finding]:
+        """Yield the findings about references that lead to no schema."""
+        for place, error in self._api.astray.items():
+            message = f"{error.message}; any JSON is taken for what it stands for"
+            yield finding_at(codes.LEFT_OUT, place, message, hint=error.hint)
 
     def _sources(self, drafts: Iterable[_Draft]) -> Iterator[Source]:
         """Yield the schemas of the components, and of operations, with the classes that have them."""

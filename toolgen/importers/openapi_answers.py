@@ -172,8 +172,8 @@ class AnswerWriter:
             return None
         schema = answer.schema
         if isinstance(schema, dict) and isinstance(schema.get("$ref"), str) and len(schema) == 1:
-            address = self._components.api.address(schema["$ref"], joined(answer.place, "$ref"))
-            type_ = self._types.type_of(address, "out")
+            address = self._components.api.target(schema["$ref"], joined(answer.place, "$ref"))
+            type_ = None if address is None else self._types.type_of(address, "out")
             if type_ is not None:
                 return (type_,)
             return None

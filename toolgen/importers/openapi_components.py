@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
-from toolgen.schema_reader.keywords import ANNOTATIONS
-from toolgen.shapes.foreign.schema import VALUES
+from toolgen.schema_reader.keywords import ANNOTATIONS, children
 
 from .openapi_document import API, UnreadableError, component_name, listed, mapping
 from .openapi_unions import Alternatives
@@ -69,7 +68,7 @@ class Components:
             return None
         words = [word for word in schema if word not in _NO_CONSTRAINTS]
         if words == ["$ref"] and isinstance(schema["$ref"], str):
-            return self.api.address(schema["$ref"], joined(address, "$ref"))
+            return self.api.target(schema["$ref"], joined(address, "$ref"))
         return None
 
     def facts(self, address: str) -> Facts:
@@ -90,11 +89,10 @@ class Components:
         if not isinstance(schema, dict) or depth > _DEEPEST:
             return
         if isinstance(reference := schema.get("$ref"), str):
-            address = self.api.address(reference, joined(place, "$ref"))
-            target = self.api.find(address, place)
-            if address not in seen:
+            address = self.api.target(reference, joined(place, "$ref"))
+            if address is not None and address not in seen:
                 seen.add(address)
-                self._collect(target, address, facts, seen, depth + 1)
+                self._collect(self.api.find(address), address, facts, seen, depth + 1)
             if self.api.is_3_0:
                 return
         for name, part in mapping(schema.get("properties")).items():
@@ -166,16 +164,15 @@ class Components:
         waiting: list[tuple[object, str]] = [(self.api.find(address), address)]
         while waiting:
             part, place = waiting.pop()
-            if isinstance(part, list):
-                waiting += [(inner, place) for inner in part]
-            elif isinstance(part, dict):
-                if hides_property(part, direction) or self.alternatives.overlap(part, place):
-                    yield None
-                if isinstance(reference := part.get("$ref"), str):
-                    yield self.canonical(self.api.address(reference, address))
-                waiting += [
-                    (inner, place) for key, inner in part.items() if key not in VALUES and key != "example"
-                ]
+            if not isinstance(part, dict):
+                continue
+            if hides_property(part, direction) or self.alternatives.overlap(part, place):
+                yield None
+            if isinstance(reference := part.get("$ref"), str):
+                target = self.api.target(reference, joined(place, "$ref"))
+                if target is not None:
+                    yield self.canonical(target)
+            waiting += [(inner, joined(place, *tokens)) for tokens, inner in children(part)]
 
     def tags(
         self, schema: dict[str, object], branches: list[object], place: str
@@ -249,7 +246,9 @@ class Components:
         own = self._choices(branch, name, place)
         if not isinstance(branch, dict) or not isinstance(branch.get("$ref"), str):
             return ()
-        address = self.api.address(branch["$ref"], place)
+        address = self.api.target(branch["$ref"], joined(place, "$ref"))
+        if address is None:
+            return own
         values = mapped.get(self.canonical(address), [])
         if own:
             return tuple(value for value in values if value in own) or own

@@ -47,6 +47,8 @@ class API:
         """The address that the document says it has (OAS 3.2.0, 4.1.2.2); "" for none."""
         self.size = _values(document)
         """How many values the document has, and the files of it that were read so far."""
+        self.astray: dict[str, UnreadableError] = {}
+        """The references of schemas that lead to no schema, by place."""
         self._read = read
         self._files: dict[str, object] = {}
 
@@ -102,6 +104,19 @@ class API:
                 ) from error
             self.size += _values(self._files[file])
         return self._files[file]
+
+    def target(self, reference: str, place: str) -> str | None:
+        """Return the address of the schema that the `$ref` of another one leads to.
+
+        None for one that leads nowhere, which costs only the value that it stands for: `astray` has it.
+        """
+        try:
+            address = self.address(reference, place)
+            self.find(address, place)
+        except UnreadableError as error:
+            self.astray.setdefault(place, error)
+            return None
+        return address
 
     def followed(self, value: object, address: str) -> tuple[dict[str, object], str]:
         """Return the object at an address, or the one that its `$ref` leads to, with its own address.

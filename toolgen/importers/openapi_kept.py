@@ -23,6 +23,7 @@ from .openapi_cuts import shown
 from .openapi_document import UnreadableError, component_name, listed
 from .openapi_outlines import widened
 from .openapi_schemas import Tag, Translator, pinned
+from .pointers import joined
 
 _MOST_KEPT: Final = 20_000
 """Values of a schema that stays a schema, with what it carries."""
@@ -100,8 +101,10 @@ class KeptSchemas:
     def part(self, schema: object, place: str, direction: Direction, name: str) -> Part:
         """Return what stands for a schema that no clause expresses: it itself, or its name."""
         if isinstance(schema, dict) and isinstance(schema.get("$ref"), str) and len(schema) == 1:
-            place = self._components.canonical(self._api.address(schema["$ref"], place))
-            schema, name = self._api.find(place), naming.class_name(component_name(place))
+            target = self._api.target(schema["$ref"], joined(place, "$ref"))
+            if target is not None:
+                place = self._components.canonical(target)
+                schema, name = self._api.find(place), naming.class_name(component_name(place))
         result, used = self._readable(schema, place, direction)
         text = f"{direction} {compact(result)}" if used else compact(result)
         if text in self._names:
@@ -157,7 +160,10 @@ class KeptSchemas:
         if isinstance(schema, dict) and len(held := listed(schema.get("allOf"))) == 1:
             schema = held[0]
         while isinstance(schema, dict) and isinstance(schema.get("$ref"), str):
-            place = self._components.canonical(self._api.address(schema["$ref"], place))
+            target = self._api.target(schema["$ref"], joined(place, "$ref"))
+            if target is None:
+                return []
+            place = self._components.canonical(target)
             schema = self._api.find(place)
         union = schema if isinstance(schema, dict) else {}
         word = "oneOf" if "oneOf" in union else "anyOf"

@@ -21,7 +21,7 @@ from .codes import finding_at
 from .contradictions import refused_values
 from .ledger import STRUCTURE, Notes, Place, notes_of, place_of
 from .openapi_components import Components, Direction, hides_property
-from .openapi_document import UnreadableError, component_name, mapping
+from .openapi_document import component_name, mapping
 from .pointers import joined
 
 _EXTENSIONS: Final = "x-"
@@ -122,15 +122,14 @@ class SchemaLedger:
         self, reference: str, place: Place, pointer: str, *, is_joined: bool
     ) -> Iterator[tuple[Any, Place, str, bool]]:
         """Yield what a reference leads to, where that is no type of its own or is joined by `allOf`."""
-        try:
-            address = self._components.canonical(self._api.address(reference, joined(pointer, "$ref")))
-            held = self._api.find(address)
-        except UnreadableError:
+        target = self._api.target(reference, joined(pointer, "$ref"))
+        if target is None:
             return
+        address = self._components.canonical(target)
         if self._components.kind(address) == "inline":
-            yield held, (), address, True
+            yield self._api.find(address), (), address, True
         elif is_joined:
-            yield held, place, address, False
+            yield self._api.find(address), place, address, False
 
 
 def _above(pointer: str) -> Iterator[str]:

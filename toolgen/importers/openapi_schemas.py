@@ -75,7 +75,8 @@ class Translator:
         for key, value in schema.items():
             at = joined(place, key)
             if key == "$ref" and isinstance(value, str):
-                result.update(self._refer(self._api.address(value, at), None))
+                if (address := self._api.target(value, at)) is not None:
+                    result.update(self._refer(address, None))
             elif key == "allOf" and isinstance(value, list):
                 is_alias = len(value) == 1 and not any(
                     word in CONSTRAINTS for word in schema if word != "allOf"
@@ -114,8 +115,9 @@ class Translator:
         """Return a part of `allOf`; objects that several references join are written out."""
         if not self._inlines or not isinstance(part, dict) or not isinstance(part.get("$ref"), str):
             return self.translated(part, place, hidden)
-        address = self._components.canonical(self._api.address(part["$ref"], joined(place, "$ref")))
-        if address in self._open:
+        target = self._api.target(part["$ref"], joined(place, "$ref"))
+        address = None if target is None else self._components.canonical(target)
+        if address is None or address in self._open:
             return self.translated(part, place, hidden)
         self._joined_parts += 1
         if self._joined_parts > _MOST_JOINED:
@@ -133,8 +135,8 @@ class Translator:
         for n, (branch, pinned) in enumerate(zip(branches, values, strict=True)):
             at = joined(place, n)
             if pinned and isinstance(branch, dict) and isinstance(branch.get("$ref"), str):
-                address = self._api.address(branch["$ref"], joined(at, "$ref"))
-                result.append(self._refer(address, Tag(tag, pinned)))
+                address = self._api.target(branch["$ref"], joined(at, "$ref"))
+                result.append({} if address is None else self._refer(address, Tag(tag, pinned)))
             else:
                 result.append(self.translated(branch, at))
         return result

@@ -71,8 +71,9 @@ class Alternatives:
             return ANY
         shape = ANY
         if isinstance(reference := schema.get("$ref"), str):
-            address = self._api.address(reference, joined(place, "$ref"))
-            shape = self._shape(self._api.find(address, place), address, depth, steps - 1)
+            address = self._api.target(reference, joined(place, "$ref"))
+            if address is not None:
+                shape = self._shape(self._api.find(address), address, depth, steps - 1)
             if self._api.is_3_0:
                 return shape
         parts = [self._own(schema, place, depth, steps - 1)]
