@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
 from toolgen.schema_reader.keywords import ANNOTATIONS, children
 
-from .openapi_document import API, UnreadableError, component_name, listed, mapping
+from .openapi_document import API, UnreadableError, component_name, listed, mapping, text
+from .openapi_tags import TagValue, is_meant, tag_value
 from .openapi_unions import Alternatives
 from .pointers import joined
+from .records import a_kind
 
 Direction: TypeAlias = Literal["", "in", "out"]
 """Whether a schema is of requests or of answers; "" where that makes no difference."""
@@ -176,12 +180,12 @@ class Components:
 
     def tags(
         self, schema: dict[str, object], branches: list[object], place: str
-    ) -> tuple[str, list[tuple[str, ...]]]:
+    ) -> tuple[str, list[tuple[TagValue, ...]]]:
         """Return the tag of a union, and its values in each branch: () where there are none to add.
 
         They are those of its discriminator (OAS 3.1.1, 4.8.25), or those that each branch says itself.
         """
-        none: list[tuple[str, ...]] = [()] * len(branches)
+        none: list[tuple[TagValue, ...]] = [()] * len(branches)
         owned = [
             None if _is_null(branch) else self._pins(branch, joined(place, n))
             for n, branch in enumerate(branches)
@@ -203,14 +207,18 @@ class Components:
                 return name, [() if own is None else (own[name],) for own in owned]
         return "", none
 
-    def tag_values(self, address: str) -> list[str]:
+    def tag_values(self, address: str) -> list[TagValue]:
         """Return the values of the tag of a union, after which the classes of its branches are called."""
         schema = mapping(self.api.find(address))
         for word in ("oneOf", "anyOf"):
             _, values = self.tags(schema, listed(schema.get(word)), joined(address, word))
-            if texts := [value for each in values for value in each]:
-                return texts
+            if found := [value for each in values for value in each]:
+                return found
         return []
+
+    def has_texts(self, address: str) -> bool:
+        """Return whether the tag of a union, if it has one, is a text."""
+        return all(isinstance(value, str) for value in self.tag_values(address))
 
     def _pins(self, branch: object, place: str) -> dict[str, str]:
         """Return the texts that required properties of a branch must be."""
@@ -227,38 +235,85 @@ class Components:
                 pins[name] = values[0]
         return pins
 
+    def unread_mappings(self, schema: dict[str, object], place: str) -> Iterator[tuple[str, str]]:
+        """Yield the keys and branches that a discriminator does not tell apart, each with the reason."""
+        discriminator = mapping(schema.get("discriminator"))
+        name, entries = text(discriminator.get("propertyName")), mapping(discriminator.get("mapping"))
+        word = "oneOf" if "oneOf" in schema else "anyOf"
+        branches: dict[str, tuple[object, str]] = {}
+        for n, branch in enumerate(listed(schema.get(word))):
+            at = joined(place, word, n)
+            if isinstance(reference := mapping(branch).get("$ref"), str):
+                with suppress(UnreadableError):
+                    branches[self.canonical(self.api.address(reference, at))] = branch, at
+        named: set[str] = set()
+        for key, target in entries.items():
+            try:
+                address = self._mapped_address(target, place)
+                named.add(address)
+            except UnreadableError as error:
+                yield key, error.message
+                continue
+            if address not in branches:
+                if word in schema:
+                    yield key, f"{target!r} is no branch of the union"
+            elif name and (fault := self._fault_of_key(key, *branches[address], name)):
+                yield key, fault
+        for address, (branch, at) in branches.items() if name else ():
+            if address not in named and not self._values(branch, name, {}, at):
+                yield component_name(address), "no entry names it, and the property is no text there"
+
+    def _fault_of_key(self, key: str, branch: object, place: str, name: str) -> str:
+        types, choices = self._choices(branch, name, place)
+        if choices and not any(is_meant(key, value) for value in choices):
+            return f"{name!r} cannot be that in the branch"
+        return "" if choices or tag_value(key, types) is not None else f"{name!r} is no text in the branch"
+
     def _mapped(self, mapped: dict[str, object], place: str) -> dict[str, list[str]]:
-        """Return the values of a discriminator by the address that they mean."""
+        """Return the keys of a discriminator's mapping by the address that they mean."""
         result: dict[str, list[str]] = {}
-        for value, target in mapped.items():
-            if isinstance(target, str):
-                is_name = "#" not in target and "/" not in target and "." not in target
-                reference = f"#/components/schemas/{target}" if is_name else target
-                try:
-                    address = self.canonical(self.api.address(reference, place))
-                except UnreadableError:
-                    continue
-                result.setdefault(address, []).append(value)
+        for key, target in mapped.items():
+            with suppress(UnreadableError):
+                result.setdefault(self._mapped_address(target, place), []).append(key)
         return result
 
-    def _values(self, branch: object, name: str, mapped: dict[str, list[str]], place: str) -> tuple[str, ...]:
+    def _mapped_address(self, target: object, place: str) -> str:
+        """Return the address that an entry of a mapping means: a component of this name, or a reference.
+
+        Raises:
+            UnreadableError: it leads nowhere.
+        """
+        if not isinstance(target, str):
+            raise UnreadableError(place, f"the schema that it means is {a_kind(target)}, not a text")
+        components = mapping(mapping(self.api.document.get("components")).get("schemas"))
+        is_name = target in components or not re.search("[#/.]", target)
+        named = joined("/components/schemas", target)
+        return self.canonical(named if is_name else self.api.address(target, place))
+
+    def _values(
+        self, branch: object, name: str, mapped: dict[str, list[str]], place: str
+    ) -> tuple[TagValue, ...]:
         """Return what the tag is in a branch: what it lists itself, what is mapped to it, or its name."""
-        own = self._choices(branch, name, place)
+        types, own = self._choices(branch, name, place)
         if not isinstance(branch, dict) or not isinstance(branch.get("$ref"), str):
             return ()
         address = self.api.target(branch["$ref"], joined(place, "$ref"))
         if address is None:
             return own
-        values = mapped.get(self.canonical(address), [])
+        keys = mapped.get(self.canonical(address), [])
         if own:
-            return tuple(value for value in values if value in own) or own
-        return tuple(values) or (component_name(address),)
+            return tuple(value for key in keys for value in own if is_meant(key, value)) or own
+        values = [tag_value(key, types) for key in keys or [component_name(address)]]
+        return tuple(value for value in values if value is not None)
 
-    def _choices(self, branch: object, name: str, place: str) -> tuple[str, ...]:
+    def _choices(self, branch: object, name: str, place: str) -> tuple[set[str], tuple[TagValue, ...]]:
+        """Return the types of a tag in a branch, and the values that it lists."""
         part, at = self.facts_of(branch, place).properties.get(name, ({}, place))
         held, _ = self.api.followed(part, at)
         values = [held["const"]] if "const" in held else listed(held.get("enum"))
-        return tuple(value for value in values if isinstance(value, str))
+        kind = held.get("type")
+        types = {str(each) for each in (kind if isinstance(kind, list) else [kind]) if each is not None}
+        return types, tuple(value for value in values if isinstance(value, str | int | float))
 
 
 def _is_null(schema: object) -> bool:

@@ -128,6 +128,8 @@ class Cutter:
             name = cut.inlined[address]
             return {"$ref": f"#/$defs/{name}"}
         direction = self._components.direction(address, cut.direction)
+        if tag and not all(isinstance(value, str) for value in tag.values):
+            tag = None  # a OneOf is told by texts; the union stays a schema, and its branches have their tag
         key = TypeKey(address, direction, tag.name if tag and kind == "class" else "")
         mark = cut.names.take("Type")
         key_of_mark = f"{_MARK}{mark}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Final
 from urllib.parse import unquote, urldefrag, urljoin
 
@@ -51,6 +52,7 @@ class API:
         """The references of schemas that lead to no schema, by place."""
         self._read = read
         self._files: dict[str, object] = {}
+        self._own: dict[str, bool] = {}
 
     def address(self, reference: str, place: str) -> str:
         """Return the address that a reference at a place leads to.
@@ -76,7 +78,14 @@ class API:
         if path.startswith(("../", "/")) or path == ".." or "\0" in path:
             message = f"the reference {reference!r} leads out of the document's folder"
             raise UnreadableError(place, message, "put the file below the folder of the document")
-        return f"{path}#{pointer}"
+        return pointer if self._is_own(path) else f"{path}#{pointer}"
+
+    def _is_own(self, file: str) -> bool:
+        """Return whether a file holds this very document."""
+        if file not in self._own:
+            with suppress(UnreadableError):
+                self._own[file] = self._content(file, "") == self.document
+        return self._own.get(file, False)
 
     def find(self, address: str, place: str = "") -> object:
         """Return the value at an address.

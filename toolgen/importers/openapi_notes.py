@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any, Final
 
 from toolgen.contract.json_pointer import tokens_of
@@ -29,6 +30,7 @@ _MAPPING: Final = "discriminator.defaultMapping"
 _MOST_NAMED: Final = 20
 """Components that a finding names; more would not be read."""
 _HINT: Final = "write it into a description, if a model should read it"
+_MAPPING_HINT: Final = "name a branch of the union, by a value that its property can have"
 _READ: Final = STRUCTURE | {"discriminator", "readOnly", "writeOnly"}
 """Keywords of OpenAPI that say which values pass, in which direction."""
 _OF_WHOLE: Final = ("title", "description", "example", "examples")
@@ -78,8 +80,28 @@ class SchemaLedger:
                     kind = _EXTENSIONS if keyword.startswith("x-") else keyword
                     lost.setdefault(kind, {}).setdefault(_owner(pointer, source), []).append(pointer)
             yield from _odd(source)
+            yield from self._unread_mappings(source)
         for keyword, owners in lost.items():
             yield _lost(keyword, owners)
+
+    def _unread_mappings(self, source: Source) -> Iterator[Finding]:
+        """Yield a finding for each discriminator that cannot be read wholly."""
+        waiting: list[tuple[Any, str]] = [(source.schema, source.pointer)]
+        while waiting:
+            schema, pointer = waiting.pop()
+            if not isinstance(schema, dict):
+                continue
+            waiting += [(inner, joined(pointer, *tokens)) for tokens, inner in children(schema)]
+            faults: list[str] = []
+            with suppress(UnreadableError):  # named where it stands
+                found = self._components.unread_mappings(schema, pointer)
+                faults += (f"{key!r}: {why}" for key, why in found)
+            if faults:
+                shown = "; ".join(faults[:_MOST_NAMED])
+                more = f" and {len(faults) - _MOST_NAMED:,} more" if len(faults) > _MOST_NAMED else ""
+                at = joined(pointer, "discriminator")
+                message = f"the discriminator cannot be read for {shown}{more}"
+                yield finding_at(codes.LEFT_OUT, at, message, hint=_MAPPING_HINT)
 
     def _written(self, names: Iterable[str]) -> Notes | None:
         """Return what classes of the design say; None where none of them is known."""

@@ -19,6 +19,7 @@ from toolgen.shapes.foreign.schema import MAPS
 from .enum_labels import LABELS, labelled
 from .openapi_components import Components, Direction, hides_property
 from .openapi_document import UnreadableError
+from .openapi_tags import TagValue
 from .pointers import joined
 
 _NO_KEYWORDS: Final = frozenset(["discriminator", "example", "externalDocs", "nullable", "xml"])
@@ -37,7 +38,7 @@ class Tag:
     """The property that says which branch of a union a value is, and what it is in this branch."""
 
     name: str
-    values: tuple[str, ...]
+    values: tuple[TagValue, ...]
 
 
 Refer: TypeAlias = Callable[[str, Tag | None], dict[str, object]]

@@ -118,6 +118,9 @@ class TypeBook:
 
     def _component(self, key: TypeKey) -> Cut:
         schema = self._api.find(key.address)
+        if self._components.kind(key.address) == "union" and not self._components.has_texts(key.address):
+            self._failed.add(key)  # before its branches become types that nothing has
+            return Cut(schema={}, place=key.address)
         try:
             cut = self.cutter.cut(schema, key.address, key.direction)
         except UnreadableError as error:
@@ -154,7 +157,7 @@ class TypeBook:
         name = f"{base}{'Input' if is_input else ''}{'Branch' if is_branch else ''}"
         if self._components.kind(key.address) == "union":
             values = self._components.tag_values(key.address)
-            while any(naming.class_name(name, value) in self._bases for value in values):
+            while any(naming.class_name(name, str(value)) in self._bases for value in values):
                 name = f"{name}Union"
         return self._take(name)
 

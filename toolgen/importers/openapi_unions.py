@@ -14,10 +14,11 @@ from typing import Final, TypeAlias, TypeVar
 from toolgen.shapes.union_shapes import ANY, Shape, scalars
 
 from .openapi_document import API, UnreadableError, listed, mapping
+from .openapi_tags import TagValue
 from .pointers import joined
 
 T = TypeVar("T")
-Tags: TypeAlias = Callable[[dict[str, object], list[object], str], tuple[str, list[tuple[str, ...]]]]
+Tags: TypeAlias = Callable[[dict[str, object], list[object], str], tuple[str, list[tuple[TagValue, ...]]]]
 """Returns the tag of a union, and its values in each branch."""
 _DEEPEST: Final = 3
 """How far objects inside objects are followed to tell two apart."""

@@ -1,0 +1,37 @@
+"""Values of the tag of a union, which a discriminator writes as keys of its mapping, and so as texts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Set
+from typing import TypeAlias
+
+TagValue: TypeAlias = str | int | float
+"""A text, a number or a boolean."""
+
+
+def tag_value(key: str, types: Set[str]) -> TagValue | None:
+    """Return the value that a key of a mapping means for a property of these JSON types; None for none."""
+    if not types or "string" in types:
+        return key
+    try:
+        value = json.loads(key.lower())  # some generators write True
+    except ValueError:
+        return None
+    match value:
+        case bool():
+            return value if "boolean" in types else None
+        case int():
+            return value if types & {"integer", "number"} else None
+        case float() if "number" in types:
+            return value
+        case float() if "integer" in types and value.is_integer():
+            return int(value)
+    return None
+
+
+def is_meant(key: str, value: TagValue) -> bool:
+    """Return whether a key of a mapping means a value."""
+    if isinstance(value, str):
+        return key == value
+    return tag_value(key, {"boolean"} if isinstance(value, bool) else {"number"}) == value
