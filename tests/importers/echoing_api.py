@@ -80,11 +80,11 @@ class EchoingAPI:
         return [issue["path"] for issue in answer["issues"]]
 
     def arguments(self, tool: str) -> dict[str, Any]:
-        """Return the published schemas of a tool's arguments by name."""
+        """Return the published schema of a tool's arguments."""
         tools = json.loads((self.project.path / "app/gen/tool_schemas.json").read_text("utf-8"))["tools"]
         found = next(each for each in tools if each["name"] == tool)
-        properties: dict[str, Any] = found["payload"]["schema"]["properties"]
-        return properties
+        schema: dict[str, Any] = found["payload"]["schema"]
+        return schema
 
     @property
     def design(self) -> str:

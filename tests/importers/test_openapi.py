@@ -21,7 +21,8 @@ def test_a_document_is_a_service_with_a_toolset_for_each_tag(library: DesignFile
     text = design(library)
     assert library.imported == 3
     assert [each.message for each in library.findings] == [
-        "the design does not carry 'xml' of schemas (1 place, in Series)"
+        "the design does not carry the header 'Authorization', which the client itself sends (1 place)",
+        "the design does not carry 'xml' of schemas (1 place, in Series)",
     ]
     assert (
         'Server("https://{city}.books.example/v1", Variable("city", "bonn", "ulm", default="bonn"), ' in text
@@ -168,7 +169,7 @@ def test_long_ids_are_shortened_and_keep_a_digest() -> None:
 
 def test_variables_that_nobody_describes_are_texts() -> None:
     files = operation({}, path="/a/{name}")
-    assert 'Payload(Attribute("name", String, None, required=True))' in design(files)
+    assert 'Payload(Attribute("name", String, None, min_length=1, required=True))' in design(files)
     [finding] = files.findings
     assert finding.is_warning
     assert finding.message == "no parameter describes the path variable 'name'; it is a required text"

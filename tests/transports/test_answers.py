@@ -175,6 +175,12 @@ class TestRules:
         )
         built(serving(result, HTTP(GET("/"), Response(response.status, Header("a", "X-A")))))
 
+    def test_a_header_of_an_answer_has_no_style(self) -> None:
+        result = Result(Attribute("a", Int, "One.", required=True))
+        found = wrong(result, HTTP(GET("/"), Response(200, Header("a", "X-A", style="json"))))
+        fault = "is for requests, and this header is of an answer"
+        assert found == ("bad-style", f"style 'json' of Header 'a' of method 'find' {fault}", "remove it")
+
     def test_head_has_headers_alone(self) -> None:
         result = Result(Attribute("a", Int, "One.", required=True))
         assert wrong(result, HTTP(HEAD("/")))[0] == "bad-response"

@@ -73,6 +73,7 @@ RESULT = Result(
 )
 REQUESTS = (
     HTTP(GET("/{id}"), Param("list", "l", style="form", explode=False), Param("id", style="label")),
+    HTTP(GET("/{id}"), Param("book", style="json")),
     HTTP(HEAD("/{id}"), Param("list", style="spaceDelimited"), Param("id", style="matrix")),
     HTTP(OPTIONS("/{id}"), Param("list", style="pipeDelimited"), Param("id", style="simple")),
     HTTP(PUT("/{id}"), Body("book", content_type="application/merge-patch+json")),

@@ -25,6 +25,7 @@ from toolgen.dsl import (
     PATCH,
     POST,
     PUT,
+    Any,
     APIKeySecurity,
     ArrayOf,
     Attribute,
@@ -103,6 +104,22 @@ class TestPlaces:
             transport.Parameter("tags", "query", "", "pipeDelimited", False),
             transport.Parameter("filter", "query", "", "deepObject"),
             transport.Parameter("more", "query"),
+        )
+
+    def test_a_value_of_any_type_stands_everywhere_as_json(self) -> None:
+        names = ("id", "filter", "tags", "visitor")
+        payload = Payload(*(Attribute(name, ArrayOf(Any), "What.", required=True) for name in names))
+        clauses: tuple[HTTPChild, ...] = (
+            Param("id", style="json"),
+            Param("filter", style="json"),
+            Header("tags", "X-Tags", style="json"),
+            Cookie("visitor", style="json"),
+        )
+        assert sent(payload, HTTP(GET("/{id}"), *clauses)).parameters == (
+            transport.Parameter("id", "path", "", "json"),
+            transport.Parameter("filter", "query", "", "json"),
+            transport.Parameter("tags", "header", "X-Tags", "json"),
+            transport.Parameter("visitor", "cookie", "", "json"),
         )
 
     @pytest.mark.parametrize(

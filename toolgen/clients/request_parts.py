@@ -17,7 +17,7 @@ from toolgen.shapes.design.model import ToolModel
 
 from .files import Field, FilePart
 from .parameter_names import TakenNames, name_of_part
-from .styles import cookie_parts, encoded, header_text, path_text, query_parts, text_of
+from .styles import cookie_parts, encoded, header_text, json_text, path_text, query_parts, text_of
 
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 _OWN_HEADERS: Final = CONNECTION_HEADERS | {"cookie"}
@@ -101,7 +101,7 @@ class RequestPlan:
         if self._query:
             parts.query += self._query.split("&")
         for parameter in self._others:
-            value = document.get(parameter.attribute)
+            value = _value(parameter, document)
             if value is not None:
                 self._add(parts, parameter, value)
         if self._body is not None:
@@ -144,7 +144,7 @@ class RequestPlan:
 
         def filled(match: re.Match[str]) -> str:
             parameter = self._path_parameters[match[1]]
-            value = document.get(parameter.attribute)
+            value = _value(parameter, document)
             for scalar in _scalars(value):
                 _require_in_segment(parameter.attribute, text_of(scalar))
             style = parameter.style or "simple"
@@ -243,6 +243,12 @@ def _keys_of(payload: Any, name: str) -> frozenset[str]:
         waiting += get_args(type_)
         keys.update(_attributes(type_))
     return frozenset(keys)
+
+
+def _value(parameter: Parameter, document: Mapping[str, Json]) -> Json:
+    """Return the value of a parameter; its text, where it is sent as JSON."""
+    value = document.get(parameter.attribute)
+    return json_text(value) if parameter.style == "json" and value is not None else value
 
 
 def _explodes(parameter: Parameter, style: str) -> bool:

@@ -18,6 +18,11 @@ def text_of(value: Json) -> str:
     return value if isinstance(value, str) else json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 
 
+def json_text(value: Json) -> str:
+    """Return a value as JSON text of ASCII alone, which stands in a header too."""
+    return json.dumps(value, separators=(",", ":"))
+
+
 def encoded(value: Json) -> str:
     """Return the text of a value, percent-encoded but for unreserved characters (RFC 3986, section 2.3)."""
     return quote(text_of(value), safe="")

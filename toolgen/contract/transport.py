@@ -15,8 +15,9 @@ from .record import frozen_record
 Verb: TypeAlias = Literal["GET", "HEAD", "OPTIONS", "PUT", "DELETE", "POST", "PATCH"]
 Place: TypeAlias = Literal["path", "query", "header", "cookie"]
 Style: TypeAlias = Literal[
-    "form", "simple", "label", "matrix", "spaceDelimited", "pipeDelimited", "deepObject"
+    "form", "simple", "label", "matrix", "spaceDelimited", "pipeDelimited", "deepObject", "json"
 ]
+"""Those of OpenAPI, and `json` for JSON text, which OpenAPI writes as `content`."""
 Media: TypeAlias = Literal["json", "form", "multipart", "text", "bytes"]
 Status: TypeAlias = int | Literal["1XX", "2XX", "3XX", "4XX", "5XX", "default"]
 

@@ -135,7 +135,7 @@ class Param(Clause):
     """Its name in the request; None for that of the attribute."""
     _: KW_ONLY
     style: Style | None = None
-    """The style of OpenAPI; None for `form` in the query and `simple` in the path."""
+    """A style of OpenAPI, or `json` for JSON text; None is `form` in the query, `simple` in the path."""
     explode: bool | None = None
     """Whether items and properties stand alone; None for what the style does: only `form` does."""
 
@@ -150,6 +150,9 @@ class Header(Clause):
     attribute: str
     name: str | None = None
     """None for the name of the attribute."""
+    _: KW_ONLY
+    style: Literal["json"] | None = None
+    """`json` for JSON text, in a request."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -163,6 +166,8 @@ class Cookie(Clause):
     name: str | None = None
     """None for the name of the attribute."""
     _: KW_ONLY
+    style: Literal["json"] | None = None
+    """`json` for JSON text."""
     explode: bool | None = None
     """Whether each item is a cookie; None for yes."""
 

@@ -79,7 +79,8 @@ BAD_STYLE: Final = Rule(
     "style {style!r} of {clause} {attribute!r} of method {method!r} {fault}",
     "{hint}",
     "Styles are those of OpenAPI: in the path `simple`, `label` and `matrix`, in the query `form`, "
-    "`spaceDelimited` and `pipeDelimited` of lists, and `deepObject` of objects.",
+    "`spaceDelimited` and `pipeDelimited` of lists, and `deepObject` of objects. `json` writes any value "
+    "of a request as JSON text.",
 )
 BAD_BODY: Final = Rule(
     "bad-body",

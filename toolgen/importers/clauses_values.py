@@ -30,6 +30,9 @@ TYPED_FORMATS: Final = {
 }
 """Words by the format that means them."""
 
+REQUEST_FORMATS: Final = frozenset(["byte", "date-time", "date", "uuid", "uri"])
+"""Formats of requests that become types, although by JSON Schema they are notes."""
+
 _KINDS: Final[dict[str, ScalarKind]] = {
     "byte": "bytes",
     "date-time": "datetime",

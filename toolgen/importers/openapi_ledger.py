@@ -11,10 +11,12 @@ from . import codes
 from .codes import finding_at
 from .openapi_document import API, UnreadableError, component_name, listed, mapping
 from .openapi_operations import Operation
+from .openapi_parameters import is_of_client
 from .pointers import joined
 
 _DISTINGUISH: Final = "give each branch a required property with a constant, or say anyOf"
 _SPLIT: Final = "write a JSONSchema of what you need of it into the design"
+_OF_CLIENT: Final = ", which the client itself sends"
 _MOST_NAMED: Final = 20
 """Places that a finding names beside its own."""
 _HINT: Final = "write it into a description, if a model should read it"
@@ -27,9 +29,9 @@ def lost_parts(api: API, operations: Iterable[Operation]) -> Iterator[Finding]:
         places.setdefault(what, []).append(place)
     for what, found_at in places.items():
         count = f"{len(found_at):,} place{'' if len(found_at) == 1 else 's'}"
-        yield finding_at(
-            codes.NOTE_LEFT_OUT, found_at[0], f"the design does not carry {what} ({count})", hint=_HINT
-        )
+        message = f"the design does not carry {what} ({count})"
+        hint = "the client knows what to send" if what.endswith(_OF_CLIENT) else _HINT
+        yield finding_at(codes.NOTE_LEFT_OUT, found_at[0], message, hint=hint)
 
 
 def loosened_unions(places: Iterable[str]) -> Iterator[Finding]:
@@ -95,6 +97,8 @@ def _lost_of_parameters(api: API, operation: Operation) -> Iterator[tuple[str, s
                 held, at = api.followed(parameter, joined(pointer, "parameters", n))
             except UnreadableError:
                 continue
+            if is_of_client(held):
+                yield f"the header {held['name']!r}{_OF_CLIENT}", at
             if held.get("allowReserved") is True:
                 yield "allowReserved of parameters, whose values are escaped", joined(at, "allowReserved")
 

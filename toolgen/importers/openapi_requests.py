@@ -15,25 +15,15 @@ from toolgen.shapes import naming
 from . import codes
 from .clauses_layout import Call, Named, Part, Value, call, literal
 from .design_types import identifier
-from .openapi_bodies import FORMS, RequestBody, body_of
+from .openapi_bodies import RequestBody, body_of
 from .openapi_cuts import Cut
-from .openapi_document import UnreadableError, listed, mapping, schema_of, text
+from .openapi_document import API, listed, mapping, text
 from .openapi_kept import MISFIT, MISFIT_HINT
 from .openapi_operations import Operation
+from .openapi_parameters import ParameterPart, parameters_of, schema_and_place, sendable, style_of
 from .openapi_types import TypeBook
 from .pointers import joined
-from .records import a_kind
 
-_PLACES: Final = ("path", "query", "header", "cookie", "querystring")
-_NO_PARAMETERS: Final = frozenset(["accept", "content-type", "authorization"])
-"""Headers that a parameter does not describe (OAS 3.1.1, 4.8.12.2)."""
-_STYLES: Final[Mapping[str, tuple[str, ...]]] = {
-    "path": ("simple", "label", "matrix"),
-    "query": ("form", "spaceDelimited", "pipeDelimited", "deepObject"),
-    "header": ("simple",),
-    "cookie": ("form",),
-    "querystring": ("form",),
-}
 _VALUES: Final = frozenset(["string", "integer", "number", "boolean"])
 
 
@@ -47,6 +37,8 @@ class RequestParts:
     parameters: list[str] = field(default_factory=list)
     names: dict[str, str] = field(default_factory=dict)
     """What parameters are called in a request, where their attributes are called differently."""
+    json: set[str] = field(default_factory=set)
+    """Parameters that are sent as JSON text."""
     clauses: dict[str, Call] = field(default_factory=dict)
     """Clauses by attribute; one that stands where it would anyway has none."""
     body: Call | None = None
@@ -69,8 +61,9 @@ class RequestParts:
                     find(codes.ODD_SCHEMA, place, MISFIT, MISFIT_HINT)
                 parts[key] = {**part, "examples": good}
         self._take_example(cut, find)
-        cut.apart = {key for key in self.parameters if not _has_text(parts[key], cut.definitions)}
-        for key in self.parameters:
+        styled = [key for key in self.parameters if key not in self.json]
+        cut.apart = {key for key in styled if not _has_text(parts[key], cut.definitions)}
+        for key in styled:
             self._settle_style(key, _types_of(parts[key], cut.definitions))
         return cut
 
@@ -128,7 +121,8 @@ def request_of(operation: Operation, keys: set[tuple[str, str]], find: Callable[
     variables = list(dict.fromkeys(re.findall(r"\{([^{}]+)\}", path)))
     body = body_of(operation, find)
     taken = set(mapping(mapping(body.schema).get("properties"))) if body and body.is_spread else set()
-    for (name, place), (parameter, pointer) in _parameters(operation).items():
+    for parameter in parameters_of(operation, find):
+        name, place, pointer = parameter.name, parameter.place, parameter.pointer
         if (place, name.lower() if place == "header" else name) in keys:
             continue
         if place == "path" and name not in variables:
@@ -139,14 +133,15 @@ def request_of(operation: Operation, keys: set[tuple[str, str]], find: Callable[
         if key != wanted and wanted not in parts.properties and wanted not in taken:
             message = f"the parameter {name!r} is the argument {key!r}: another one has its name in Python"
             find(codes.RENAMED, pointer, message, "rename it in the design, if that is not what you want")
-        _add_parameter(parts, key, name, place, parameter, pointer, find)
+        _add_parameter(parts, key, parameter, operation.api, find)
         if place == "path":
             variables.remove(name)
     for name in variables:
         message = f"no parameter describes the path variable {name!r}; it is a required text"
         find(codes.ASSUMED, operation.pointer, message, "add the parameter")
         key = parts.free_key(identifier(name, "value") if key_fault(name) else name, taken, "path")
-        parts.add(key, {"type": "string"}, operation.pointer, required=True)
+        schema = sendable({"type": "string"}, operation.pointer, "path", operation.api)
+        parts.add(key, schema, operation.pointer, required=True)
         if key != name:
             parts.clauses[key] = call("Param", literal(key), literal(name))
         parts.parameters.append(key)
@@ -171,79 +166,27 @@ def _drop_defaults(parts: RequestParts, operation: Operation) -> None:
                 del parts.clauses[key]
 
 
-def _parameters(operation: Operation) -> dict[tuple[str, str], tuple[dict[str, object], str]]:
-    """Return the parameters with their pointers by name and place; the operation's own come last and win."""
-    result: dict[tuple[str, str], tuple[dict[str, object], str]] = {}
-    for holder, pointer in ((operation.item, operation.item_pointer), (operation.value, operation.pointer)):
-        place = joined(pointer, "parameters")
-        held = holder.get("parameters") or []
-        if not isinstance(held, list):
-            raise UnreadableError(place, f"the parameters are {a_kind(held)}, not a list")
-        for index, value in enumerate(held):
-            parameter, found_at = operation.api.followed(value, joined(place, index))
-            name, where = parameter.get("name"), parameter.get("in")
-            if not isinstance(name, str) or not isinstance(where, str) or where not in _PLACES:
-                hint = f"'in' is one of {', '.join(_PLACES)}"
-                raise UnreadableError(found_at, "a parameter needs 'name' and 'in'", hint)
-            if where != "header" or name.lower() not in _NO_PARAMETERS:
-                result[name, where] = parameter, found_at
-    return result
-
-
 def _add_parameter(
-    parts: RequestParts,
-    key: str,
-    name: str,
-    place: str,
-    parameter: dict[str, object],
-    pointer: str,
-    find: Callable[..., None],
+    parts: RequestParts, key: str, parameter: ParameterPart, api: API, find: Callable[..., None]
 ) -> None:
-    schema, at = schema_of(parameter), joined(pointer, "schema")
-    content = mapping(parameter.get("content"))
-    if place == "querystring":
-        media = mapping(content.get(FORMS[0]))
-        if not media:
-            message = f"the parameter {name!r} is the whole query, as {', '.join(content) or 'nothing'}"
-            raise UnreadableError(pointer, message, f"describe its content as {FORMS[0]}")
-        schema, at = schema_of(media), joined(pointer, "content", FORMS[0], "schema")
-    elif parameter.get("schema") is None and content:
-        message = f"the parameter {name!r} is JSON in a text; its argument is the text"
-        find(codes.ASSUMED, pointer, message, "say in the design what the text holds")
-        schema = {"type": "string"}
-    parts.add(
-        key, _with_facts(schema, parameter), at, required=parameter.get("required") is True or place == "path"
-    )
+    name, place = parameter.name, parameter.place
+    schema, at = schema_and_place(parameter, api, find)
+    is_required = parameter.value.get("required") is True or place == "path"
+    parts.add(key, _with_facts(schema, parameter.value), at, required=is_required)
     parts.parameters.append(key)
-    named = _style(parameter, place)
+    named = style_of(parameter, find)
     own = [literal(name)] if key != name else []
     if own:
         parts.names[key] = name
-    style = parameter.get("style")
-    if style is not None and style not in _STYLES[place]:
-        message = f"the parameter {name!r} has the style {style!r}, and is sent as {_STYLES[place][0]!r}"
-        find(codes.ASSUMED, pointer, message, f"write one of {', '.join(_STYLES[place])}")
+    if parameter.json_media:
+        parts.json.add(key)
     if place == "header":
-        parts.clauses[key] = call("Header", literal(key), *own)
+        styles = [each for each in named if parameter.json_media]
+        parts.clauses[key] = call("Header", literal(key), *own, *styles)
     elif place == "cookie":
-        explode = [each for each in named if each.keyword == "explode"]
-        parts.clauses[key] = call("Cookie", literal(key), *own, *explode)
+        parts.clauses[key] = call("Cookie", literal(key), *own, *named)
     elif place in ("query", "querystring") or named or own:
         parts.clauses[key] = call("Param", literal(key), *own, *named)
-
-
-def _style(parameter: dict[str, object], place: str) -> list[Named]:
-    """Return style and explode where they are not those of the place (OAS 3.1.1, 4.8.12.2)."""
-    styles = _STYLES[place]
-    style = parameter.get("style")
-    named = []
-    if style in styles and style != styles[0]:
-        named.append(Named("style", literal(style)))
-    explode = parameter.get("explode")
-    effective = style if style in styles else styles[0]
-    if isinstance(explode, bool) and explode != (effective in ("form", "deepObject")):
-        named.append(Named("explode", literal(explode)))
-    return named
 
 
 def _has_text(schema: Any, definitions: Mapping[str, Any], depth: int = 0) -> bool:

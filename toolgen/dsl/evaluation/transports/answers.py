@@ -133,6 +133,10 @@ def _header(scope: MethodScope, header: Header, of: ObjectType, where: str) -> s
     if not is_token(name):
         fault, hint = "has characters that no header has", "write the name that the service sends"
         scope.add(codes.BAD_PARAMETER, header.source, clause="Header", name=name, fault=fault, hint=hint)
+    if header.style is not None:
+        fault, hint = "is for requests, and this header is of an answer", "remove it"
+        facts = {"clause": "Header", "style": header.style, "attribute": header.attribute, "fault": fault}
+        scope.add(codes.BAD_STYLE, header.source, **facts, hint=hint)
     attribute = scope.attribute(header, header.attribute, of, where)
     if attribute is not None and not is_read_from(attribute.type, "header", scope.objects):
         _unreadable(scope, header, attribute, "stand in a header", "take it from the body, or write String")

@@ -21,10 +21,10 @@ from .scope import MethodScope
 from .servers import is_plain
 
 _STYLES: Final[dict[Place, tuple[Style, ...]]] = {
-    "path": ("simple", "label", "matrix"),
-    "query": ("form", "spaceDelimited", "pipeDelimited", "deepObject"),
-    "header": ("simple",),
-    "cookie": ("form",),
+    "path": ("simple", "label", "matrix", "json"),
+    "query": ("form", "spaceDelimited", "pipeDelimited", "deepObject", "json"),
+    "header": ("simple", "json"),
+    "cookie": ("form", "json"),
 }
 _IN: Final[dict[Place, str]] = {
     "path": "the path",
@@ -52,9 +52,9 @@ class Parameters:
             place: Place = "path" if self._is_in_path(child) else "query"
             self._take(child, place, child.style, child.explode)
         for header in clauses_of_kind(self._clause.children, Header):
-            self._take(header, "header", None, None)
+            self._take(header, "header", header.style, None)
         for cookie in clauses_of_kind(self._clause.children, Cookie):
-            self._take(cookie, "cookie", None, cookie.explode)
+            self._take(cookie, "cookie", cookie.style, cookie.explode)
         for variable in self._variables:
             if ("path", variable) not in self._names:
                 self._fill(variable)
@@ -155,7 +155,7 @@ class Parameters:
                 related = [RelatedSource(message="it is sent here first", source=earlier)]
                 scope.add(codes.SENT_TWICE, source, related, what=what)
                 return
-        if not can_stand(field.type, place, scope.objects):
+        if parameter.style != "json" and not can_stand(field.type, place, scope.objects):
             hint = f'take it apart into single values, or send it in a body: Body("{field.name}")'
             scope.add(
                 codes.UNSENDABLE_TYPE,

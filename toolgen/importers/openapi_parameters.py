@@ -1,0 +1,169 @@
+"""The parameters of an operation: those that are sent, what their values may be, and how they are written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from toolgen.contract.record import frozen_record
+from toolgen.dsl.evaluation.transports.headers import header_fault, is_token
+from toolgen.shapes.constraints import lengths_of
+
+from . import codes
+from .clauses_layout import Named, literal
+from .clauses_values import REQUEST_FORMATS
+from .openapi_bodies import FORMS
+from .openapi_document import API, UnreadableError, mapping, schema_of
+from .openapi_operations import Operation
+from .pointers import joined
+from .records import a_kind
+
+STYLES: Final[Mapping[str, tuple[str, ...]]] = {
+    "path": ("simple", "label", "matrix"),
+    "query": ("form", "spaceDelimited", "pipeDelimited", "deepObject"),
+    "header": ("simple",),
+    "cookie": ("form",),
+    "querystring": ("form",),
+}
+"""The styles of each place, its usual one first."""
+_LEGAL: Final = r"^[^\x00-\x1F\x7F]*$"
+"""What the value of a header may hold (RFC 9110, section 5.5)."""
+_SHORTEST, _ = lengths_of("string")
+_FEWEST, _ = lengths_of("array")
+_SENT: Final[Mapping[str, dict[str, object]]] = {"path": {_SHORTEST: 1}, "header": {"pattern": _LEGAL}}
+"""What a text has to fit that is sent there."""
+
+
+@frozen_record
+class ParameterPart:
+    """One parameter of the document."""
+
+    name: str
+    place: str
+    value: dict[str, object]
+    pointer: str
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What no two parameters have in common; the case of headers does not count (RFC 9110, 5.1)."""
+        return (self.name.lower() if self.place == "header" else self.name), self.place
+
+    @property
+    def content(self) -> dict[str, object]:
+        return mapping(self.value.get("content")) if self.value.get("schema") is None else {}
+
+    @property
+    def json_media(self) -> str:
+        """The media type of a value that is sent as JSON text; "" for any other value."""
+        for kind in self.content:
+            plain = kind.partition(";")[0].strip().lower()
+            if self.place != "querystring" and (plain == "application/json" or plain.endswith("+json")):
+                return kind
+        return ""
+
+
+def parameters_of(operation: Operation, find: Callable[..., None]) -> list[ParameterPart]:
+    """Return the parameters that are sent; the operation's own come last and win over those of its path.
+
+    Raises:
+        UnreadableError: one cannot be read.
+    """
+    result: dict[tuple[str, str], ParameterPart] = {}
+    for holder, pointer in ((operation.item, operation.item_pointer), (operation.value, operation.pointer)):
+        place = joined(pointer, "parameters")
+        held = holder.get("parameters") or []
+        if not isinstance(held, list):
+            raise UnreadableError(place, f"the parameters are {a_kind(held)}, not a list")
+        for index, value in enumerate(held):
+            parameter, found_at = operation.api.followed(value, joined(place, index))
+            name, where = parameter.get("name"), parameter.get("in")
+            if not isinstance(name, str) or not isinstance(where, str) or where not in STYLES:
+                hint = f"'in' is one of {', '.join(STYLES)}"
+                raise UnreadableError(found_at, "a parameter needs 'name' and 'in'", hint)
+            part = ParameterPart(name=name, place=where, value=parameter, pointer=found_at)
+            if where in ("header", "cookie") and not is_token(name):
+                message = f"the parameter {name!r} has characters that no {where} has; it is left out"
+                find(codes.LEFT_OUT, found_at, message, "correct its name")
+            elif not is_of_client(parameter):
+                result[part.key] = part
+    return list(result.values())
+
+
+def is_of_client(parameter: Mapping[str, object]) -> bool:
+    """Return whether a parameter is a header that the client itself sends, whatever the document says."""
+    name = parameter.get("name")
+    if parameter.get("in") != "header" or not isinstance(name, str) or not is_token(name):
+        return False
+    return name.lower() == "accept" or bool(header_fault(name))
+
+
+def schema_and_place(parameter: ParameterPart, api: API, find: Callable[..., None]) -> tuple[object, str]:
+    """Return the schema of what is sent, with its address.
+
+    Raises:
+        UnreadableError: it is the whole query, and no form.
+    """
+    pointer, name = parameter.pointer, parameter.name
+    content = mapping(parameter.value.get("content"))
+    if kind := FORMS[0] if parameter.place == "querystring" else parameter.json_media:
+        media = mapping(content.get(kind))
+        if not media:
+            message = f"the parameter {name!r} is the whole query, as {', '.join(content) or 'nothing'}"
+            raise UnreadableError(pointer, message, f"describe its content as {FORMS[0]}")
+        return schema_of(media), joined(pointer, "content", kind, "schema")
+    if content := parameter.content:
+        kind = next(iter(content))
+        message = f"the parameter {name!r} is {kind}; its argument is the text"
+        find(codes.ASSUMED, pointer, message, "say in the design what the text holds")
+        return {"type": "string"}, pointer
+    schema, at = schema_of(parameter.value), joined(pointer, "schema")
+    return sendable(schema, at, parameter.place, api), at
+
+
+def sendable(schema: object, at: str, place: str, api: API) -> object:
+    """Return a schema of what can be sent in this place: of texts, and of lists of them."""
+    limits = _SENT.get(place)
+    if limits is None or not isinstance(schema, dict | bool):
+        return schema
+    held: dict[str, Any] = {}
+    if isinstance(schema, dict):
+        try:
+            held, at = api.followed(schema, at)
+        except UnreadableError:
+            return schema
+    kinds = held.get("type")
+    types = {str(each) for each in (kinds if isinstance(kinds, list) else [kinds])} - {"null", "None"}
+    more: dict[str, object] = {}
+    if types == {"array"}:
+        items = sendable(held.get("items", True), joined(at, "items"), place, api)
+        more = {
+            "items": items,
+            **({_FEWEST: held.get(_FEWEST) or 1} if place == "path" else {}),
+        }
+    elif (
+        "string" in types
+        and not {"enum", "const"} & held.keys()
+        and held.get("format") not in REQUEST_FORMATS
+    ):
+        more = {word: limit for word, limit in limits.items() if not held.get(word)}
+    if not more or not isinstance(schema, dict):
+        return schema
+    return {"allOf": [schema], **more} if "$ref" in schema else {**schema, **more}
+
+
+def style_of(parameter: ParameterPart, find: Callable[..., None]) -> list[Named]:
+    """Return style and explode where they are not those of the place (OAS 3.1.1, 4.8.12.2)."""
+    if parameter.json_media:
+        return [Named("style", literal("json"))]
+    styles, style = STYLES[parameter.place], parameter.value.get("style")
+    if style is not None and style not in styles:
+        message = f"the parameter {parameter.name!r} has the style {style!r}, and is sent as {styles[0]!r}"
+        find(codes.ASSUMED, parameter.pointer, message, f"write one of {', '.join(styles)}")
+    named = []
+    if style in styles and style != styles[0]:
+        named.append(Named("style", literal(style)))
+    explode = parameter.value.get("explode")
+    effective = style if style in styles else styles[0]
+    if isinstance(explode, bool) and explode != (effective in ("form", "deepObject")):
+        named.append(Named("explode", literal(explode)))
+    return named
