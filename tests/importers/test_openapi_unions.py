@@ -43,7 +43,7 @@ def kept(files: DesignFiles) -> str:
 def test_branches_that_one_value_fits_are_any_of_in_answers(branches: list[object]) -> None:
     files = answered({"oneOf": branches}, schemas={"Anything": {"type": "object"}})
     assert files.imported == 1
-    [finding] = files.findings
+    [finding] = [each for each in files.findings if "nullable" not in each.message]
     assert finding.code == "import-repaired-schema"
     assert "a value may fit two branches of this oneOf" in finding.message
     assert finding.place.pointer == (

@@ -66,6 +66,16 @@ class Components:
             self._canonical[address] = seen[-1]
         return self._canonical[address]
 
+    def adds_null(self, address: str) -> bool:
+        """Return whether a schema only refers to another one, and adds null to it, or one on the way does."""
+        seen: list[str] = []
+        while address not in seen and (target := self._only_target(address)) is not None:
+            if mapping(self.api.find(address)).get("nullable") is True:
+                return True
+            seen.append(address)
+            address = target
+        return False
+
     def _only_target(self, address: str) -> str | None:
         schema = self.api.find(address)
         if not isinstance(schema, dict):
@@ -98,6 +108,7 @@ class Components:
                 seen.add(address)
                 self._collect(self.api.find(address), address, facts, seen, depth + 1)
             if self.api.is_3_0:
+                facts.is_nullable |= schema.get("nullable") is True
                 return
         for name, part in mapping(schema.get("properties")).items():
             facts.properties[name] = part, joined(place, "properties", name)

@@ -102,7 +102,7 @@ class KeptSchemas:
         """Return what stands for a schema that no clause expresses: it itself, or its name."""
         if isinstance(schema, dict) and isinstance(schema.get("$ref"), str) and len(schema) == 1:
             target = self._api.target(schema["$ref"], joined(place, "$ref"))
-            if target is not None:
+            if target is not None and not self._components.adds_null(target):
                 place = self._components.canonical(target)
                 schema, name = self._api.find(place), naming.class_name(component_name(place))
         result, used = self._readable(schema, place, direction)

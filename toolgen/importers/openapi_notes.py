@@ -22,7 +22,8 @@ from .codes import finding_at
 from .contradictions import refused_values
 from .ledger import STRUCTURE, Notes, Place, notes_of, place_of
 from .openapi_components import Components, Direction, hides_property
-from .openapi_document import component_name, mapping
+from .openapi_document import UnreadableError, component_name, mapping
+from .openapi_schemas import BESIDE_REFERENCES
 from .pointers import joined
 
 _EXTENSIONS: Final = "x-"
@@ -33,10 +34,12 @@ _HINT: Final = "write it into a description, if a model should read it"
 _MAPPING_HINT: Final = "name a branch of the union, by a value that its property can have"
 _READ: Final = STRUCTURE | {"discriminator", "readOnly", "writeOnly"}
 """Keywords of OpenAPI that say which values pass, in which direction."""
+_FLAGS: Final = ("$ref", "readOnly", "writeOnly")
+"""What is read beside a reference of OpenAPI 3.0 in silence."""
 _OF_WHOLE: Final = ("title", "description", "example", "examples")
 """What an object says of itself, which one that takes it over by `allOf` does not."""
-_READ_BY_REFERENCES: Final = ("description", "summary")
-"""What OpenAPI 3.0 reads of what stands beside a reference, at least for people."""
+_MEANT: Final = ("nullable", "default", "deprecated")
+"""What counts beside a reference although OpenAPI 3.0 ignores it, and is no text for readers."""
 
 
 @frozen_record
@@ -62,6 +65,9 @@ class SchemaLedger:
         self._api = components.api
         self._types = frozenset(types)
         self._root = {"$defs": built.schemas(types)}
+        self._meant: dict[str, None] = {}
+        self._foreign: dict[str, None] = {}
+        self._ignored: dict[str, None] = {}
 
     def findings(self, sources: Iterable[Source], reported: Iterable[Finding]) -> Iterator[Finding]:
         """Yield what is lost, grouped, and what is odd or takes long; not what is reported."""
@@ -83,6 +89,28 @@ class SchemaLedger:
             yield from self._unread_mappings(source)
         for keyword, owners in lost.items():
             yield _lost(keyword, owners)
+        yield from self._beside_references()
+
+    def _note_beside(self, keyword: str, pointer: str) -> None:
+        if keyword in _MEANT:
+            self._meant.setdefault(pointer)
+        elif keyword not in (*BESIDE_REFERENCES, "example"):
+            self._ignored.setdefault(pointer)
+
+    def _beside_references(self) -> Iterator[Finding]:
+        """Yield what counts, or is not read, where the letter of OpenAPI says nothing of it."""
+        if self._meant:
+            message = f"{_counted(self._meant)} beside $ref counts, although OpenAPI 3.0 ignores it"
+            hint = "write it beside allOf: [{$ref: …}]"
+            yield finding_at(codes.REPAIRED_SCHEMA, next(iter(self._meant)), message, hint=hint)
+        if self._foreign:
+            message = f"{_counted(self._foreign)} counts as in OpenAPI 3.0; later versions do not have it"
+            hint = 'write type: [..., "null"]'
+            yield finding_at(codes.REPAIRED_SCHEMA, next(iter(self._foreign)), message, hint=hint)
+        if self._ignored:
+            message = f"{_counted(self._ignored)} beside $ref is not read, as OpenAPI 3.0 says"
+            hint = "write it beside allOf: [{$ref: …}], if it should count"
+            yield finding_at(codes.NOTE_LEFT_OUT, next(iter(self._ignored)), message, hint=hint)
 
     def _unread_mappings(self, source: Source) -> Iterator[Finding]:
         """Yield a finding for each discriminator that cannot be read wholly."""
@@ -125,7 +153,11 @@ class SchemaLedger:
             has_reference = self._api.is_3_0 and isinstance(reference, str)
             for keyword, value in schema.items():
                 is_known = keyword in _READ or (not is_own and keyword in _OF_WHOLE)
-                if not is_known and (not has_reference or keyword in _READ_BY_REFERENCES):
+                if has_reference and keyword not in _FLAGS:
+                    self._note_beside(keyword, joined(pointer, keyword))
+                elif keyword == "nullable" and value is True and not self._api.is_3_0:
+                    self._foreign.setdefault(joined(pointer, keyword))
+                if not is_known and (not has_reference or keyword in BESIDE_REFERENCES):
                     yield place, keyword, value, joined(pointer, keyword)
             if "defaultMapping" in mapping(schema.get("discriminator")):
                 at = joined(pointer, "discriminator", "defaultMapping")
@@ -173,14 +205,19 @@ def _lost(keyword: str, owners: Mapping[str, list[str]]) -> Finding:
     places = [pointer for pointers in owners.values() for pointer in pointers]
     what = repr(keyword)
     if keyword == _EXTENSIONS:
-        counts = Counter(tokens_of(pointer)[-1] for pointer in places)
-        what = f"the extensions {', '.join(f'{each} ({counts[each]:,})' for each in counts)}"
+        what = f"the extensions {_counted(places)}"
     count = f"{len(places):,} place{'' if len(places) == 1 else 's'}"
     named = ", ".join(list(owners)[:_MOST_NAMED])
     more = f" and {len(owners) - _MOST_NAMED:,} more" if len(owners) > _MOST_NAMED else ""
     message = f"the design does not carry {what} of schemas ({count}, in {named}{more})"
     code = codes.LEFT_OUT if keyword == _MAPPING else codes.NOTE_LEFT_OUT
     return finding_at(code, places[0], message, hint=_HINT)
+
+
+def _counted(pointers: Iterable[str]) -> str:
+    """Return the keywords at some places, each with the number of its places."""
+    counts = Counter(tokens_of(pointer)[-1] for pointer in pointers)
+    return ", ".join(f"{each} ({counts[each]:,})" for each in counts)
 
 
 def _odd(source: Source) -> Iterator[Finding]:

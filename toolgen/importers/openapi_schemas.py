@@ -1,8 +1,9 @@
 """Schemas of an OpenAPI document as JSON Schema 2020-12.
 
 OpenAPI 3.1 and later write JSON Schema (OAS 3.1.1, 4.8.24); the dialect of 3.0 (OAS 3.0.4, 4.7.24) is
-translated: `nullable`, the boolean bounds, and `$ref` beside which nothing counts. What is `readOnly` is not
-in requests, what is `writeOnly` not in answers, and what a `discriminator` maps to a schema is pinned there.
+translated: `nullable`, the boolean bounds, and `$ref`, beside which nothing counts by the letter, but here
+what documents mean: `nullable`, a default and what is said for readers. What is `readOnly` is not in
+requests, what is `writeOnly` not in answers, and what a `discriminator` maps to a schema is pinned there.
 A `oneOf` of answers whose branches may fit one value is `anyOf`: a call must not fail for such an answer.
 """
 
@@ -18,13 +19,16 @@ from toolgen.shapes.foreign.schema import MAPS
 
 from .enum_labels import LABELS, labelled
 from .openapi_components import Components, Direction, hides_property
-from .openapi_document import UnreadableError
+from .openapi_document import UnreadableError, listed
 from .openapi_tags import TagValue
 from .pointers import joined
 
 _NO_KEYWORDS: Final = frozenset(["discriminator", "example", "externalDocs", "nullable", "xml"])
 """What OpenAPI adds; nothing of it is checked of a value, but `nullable`, which is translated."""
 _LABELS: Final = frozenset(LABELS)
+BESIDE_REFERENCES: Final = ("title", "description", "default", "examples", "deprecated")
+"""What counts beside a reference of OpenAPI 3.0, with `nullable`; nothing else is read there."""
+_BESIDE: Final = ("$ref", "nullable", "example", *BESIDE_REFERENCES)
 _NOTES: Final = ("title", "description", "examples", "deprecated")
 """What a branch beside null says of the whole value; a default that is no server's would be sent."""
 _DEEPEST: Final = 90
@@ -68,6 +72,8 @@ class Translator:
             return schema
         if not _LABELS.isdisjoint(schema):
             schema = labelled(schema)
+        if isinstance(schema.get("$ref"), str):
+            schema = self._with_what_counts(schema)
         if len(self._open) > _DEEPEST:
             raise UnreadableError(place, "schemas lead into each other without end")
         if self._direction:
@@ -77,7 +83,7 @@ class Translator:
             at = joined(place, key)
             if key == "$ref" and isinstance(value, str):
                 if (address := self._api.target(value, at)) is not None:
-                    result.update(self._refer(address, None))
+                    result.update(self._reference(address, None))
             elif key == "allOf" and isinstance(value, list):
                 is_alias = len(value) == 1 and not any(
                     word in CONSTRAINTS for word in schema if word != "allOf"
@@ -103,7 +109,23 @@ class Translator:
             result["examples"] = [schema["example"]]
         if "anyOf" in result or "oneOf" in result:
             result = _with_notes_of_branch(result)
-        return _from_3_0(schema, result) if self._api.is_3_0 else result
+        if self._api.is_3_0:
+            _move_exclusive_bounds(result)
+        return or_null(result) if schema.get("nullable") is True else result
+
+    def _with_what_counts(self, schema: dict[str, object]) -> dict[str, object]:
+        """Return a reference with what counts beside it, where that is more than notes as a join."""
+        if self._api.is_3_0:
+            return {key: schema[key] for key in _BESIDE if key in schema}
+        rest = {key: value for key, value in schema.items() if key != "$ref"}
+        if CONSTRAINTS.isdisjoint(rest):
+            return schema
+        return {**rest, "allOf": [{"$ref": schema["$ref"]}, *listed(rest.get("allOf"))]}
+
+    def _reference(self, address: str, tag: Tag | None) -> dict[str, object]:
+        """Return the schema that stands for a reference, with null where it leads over one that adds it."""
+        reference = self._refer(address, tag)
+        return or_null(reference) if self._components.adds_null(address) else reference
 
     def _map(self, value: Mapping[str, object], place: str, hidden: frozenset[str]) -> dict[str, object]:
         return {
@@ -118,6 +140,7 @@ class Translator:
             return self.translated(part, place, hidden)
         target = self._api.target(part["$ref"], joined(place, "$ref"))
         address = None if target is None else self._components.canonical(target)
+        rest = {} if self._api.is_3_0 else {key: value for key, value in part.items() if key != "$ref"}
         if address is None or address in self._open:
             return self.translated(part, place, hidden)
         self._joined_parts += 1
@@ -125,7 +148,8 @@ class Translator:
             raise UnreadableError(place, f"allOf joins more than {_MOST_JOINED:,} schemas here")
         self._open.append(address)
         try:
-            return self.translated(self._api.find(address, place), address, hidden)
+            whole = self.translated(self._api.find(address, place), address, hidden)
+            return {"allOf": [whole, self.translated(rest, place, hidden)]} if rest else whole
         finally:
             self._open.pop()
 
@@ -137,7 +161,10 @@ class Translator:
             at = joined(place, n)
             if pinned and isinstance(branch, dict) and isinstance(branch.get("$ref"), str):
                 address = self._api.target(branch["$ref"], joined(at, "$ref"))
-                result.append({} if address is None else self._refer(address, Tag(tag, pinned)))
+                reference = {} if address is None else self._reference(address, Tag(tag, pinned))
+                rest = {key: value for key, value in branch.items() if key != "$ref"}
+                is_plain = self._api.is_3_0 or CONSTRAINTS.isdisjoint(rest)
+                result.append(reference if is_plain else {"allOf": [reference, self.translated(rest, at)]})
             else:
                 result.append(self.translated(branch, at))
         return result
@@ -160,31 +187,31 @@ def pinned(schema: dict[str, object], tag: Tag) -> dict[str, object]:
     return {"allOf": [schema, {"type": "object", "properties": properties, "required": [tag.name]}]}
 
 
-def _from_3_0(schema: dict[str, object], result: dict[str, object]) -> dict[str, object]:
-    """Return the translation of a schema whose dialect is that of OpenAPI 3.0."""
-    if "$ref" in result:
-        return {key: result[key] for key in ("$ref", "description") if key in result}
+def _move_exclusive_bounds(result: dict[str, object]) -> None:
+    """Write the boolean bounds of OpenAPI 3.0 as those of JSON Schema."""
     for bound, exclusive in (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")):
         if isinstance(flag := result.get(exclusive), bool):
             del result[exclusive]
             if flag and bound in result:
                 result[exclusive] = result.pop(bound)
-    return _or_null(result) if schema.get("nullable") is True else result
 
 
-def _or_null(schema: dict[str, object]) -> dict[str, object]:
+def or_null(schema: dict[str, object]) -> dict[str, object]:
     """Return the schema with null accepted.
 
-    By the letter (OAS 3.0.4, 4.7.24.1) `nullable` counts beside `type` only; documents mean it everywhere.
+    By the letter (OAS 3.0.4, 4.7.24.1) `nullable` counts beside `type` only; documents mean it everywhere,
+    also those of 3.1, which has no such keyword.
     """
-    outer: dict[str, object] = {
-        key: schema[key] for key in ("title", "description", "default", "examples") if key in schema
-    }
+    outer: dict[str, object] = {key: schema[key] for key in BESIDE_REFERENCES if key in schema}
     inner = {key: value for key, value in schema.items() if key not in outer}
-    if not inner:
+    branches = inner.get("anyOf")
+    is_union = isinstance(branches, list) and len(inner) == 1
+    if not inner or (is_union and NULL in listed(branches)):
         return schema
     if isinstance(type_ := inner.get("type"), str) and not any(key in inner for key in IN_PLACE):
         values = inner.get("enum")
-        listed = {"enum": values if None in values else [*values, None]} if isinstance(values, list) else {}
-        return {**schema, "type": [type_, "null"], **listed}
-    return {**outer, "anyOf": [inner, {"type": "null"}]}
+        with_null = (
+            {"enum": values if None in values else [*values, None]} if isinstance(values, list) else {}
+        )
+        return {**schema, "type": [type_, "null"], **with_null}
+    return {**outer, "anyOf": [*listed(branches), NULL] if is_union else [inner, NULL]}

@@ -111,6 +111,8 @@ class TypeBook:
 
     def type_of(self, address: str, direction: Direction) -> Part | None:
         """Return the type of a component that is an object of clauses; None for any other schema."""
+        if self._components.adds_null(address):
+            return None
         address = self._components.canonical(address)
         key = TypeKey(address, self._components.direction(address, direction))
         is_type = key in self._order and key not in self._failed and self._components.kind(address) == "class"

@@ -76,7 +76,7 @@ class Alternatives:
             if address is not None:
                 shape = self._shape(self._api.find(address), address, depth, steps - 1)
             if self._api.is_3_0:
-                return shape
+                return _either(shape, _NULL) if schema.get("nullable") is True else shape
         parts = [self._own(schema, place, depth, steps - 1)]
         parts += [
             self._shape(part, joined(place, "allOf", n), depth, steps - 1)
