@@ -82,7 +82,7 @@ def test_a_document_without_an_absolute_server_asks_for_one(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("document", "message"),
     [
-        ({"swagger": "2.0"}, r"OpenAPI '2.0' \(Swagger\); 3.0 and later are read"),
+        ({"swagger": "1.2"}, r"Swagger '1\.2'; Swagger 2\.0, and OpenAPI 3\.0 and later are read"),
         ({"openapi": 3.1}, "says openapi 3.1"),
         ({"paths": {}}, "has no 'openapi'"),
         ([], "is a list, not an OpenAPI document"),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
 
@@ -38,6 +38,7 @@ from .openapi_security import Securities
 from .openapi_servers import ServerOptions, server_clauses
 from .openapi_types import TypeBook
 from .records import a_kind
+from .swagger import Swagger, is_swagger
 from .text import Document
 from .tool import ImportedTool
 
@@ -87,10 +88,15 @@ def openapi_files(
     `read` returns what another file of the document's folder holds, by its path from there.
 
     Raises:
-        ToolgenError: it is no document of OpenAPI 3.
+        ToolgenError: it is no document of OpenAPI 3 or Swagger 2.0.
     """
-    api = API(_checked(document.value), read)
-    return _Importer(api, document, name, service, options or OpenAPIOptions()).files()
+    value = _checked(document.value)
+    if not is_swagger(value):
+        return _Importer(API(value, read), document, name, service, options or OpenAPIOptions()).files()
+    swagger = Swagger(value, read)
+    api = API(swagger.converted(), swagger.file)
+    files = _Importer(api, document, name, service, options or OpenAPIOptions()).files()
+    return replace(files, findings=swagger.findings(files.findings))
 
 
 def _checked(value: object) -> dict[str, object]:
@@ -98,10 +104,12 @@ def _checked(value: object) -> dict[str, object]:
         raise ToolgenError(
             f"the document is {a_kind(value)}, not an OpenAPI document", hint="it starts with 'openapi'"
         )
+    if is_swagger(value):
+        return value
     if "swagger" in value:
         raise ToolgenError(
-            f"the document is OpenAPI {value['swagger']!r} (Swagger); 3.0 and later are read",
-            hint="convert it, for example with: npx swagger2openapi FILE",
+            f"the document is Swagger {value['swagger']!r}; Swagger 2.0, and OpenAPI 3.0 and later are read",
+            hint="ask its author for a later version",
         )
     version = value.get("openapi")
     if not isinstance(version, str) or not re.match(r"3\.\d", version):

@@ -1,0 +1,322 @@
+"""Swagger 2.0: a document in the form of OpenAPI 3.0, and where each part of it stands in the original."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Final
+from urllib.parse import urlsplit
+
+from toolgen.findings import Finding
+
+from . import codes
+from .codes import finding_at
+from .openapi_bodies import FORMS
+from .openapi_document import API, UnreadableError, listed, mapping, text
+from .pointers import joined
+from .swagger_schemas import COMPONENTS, moved, parts_of, schema_3, security_scheme
+
+_JSON: Final = ("application/json",)
+_BYTES: Final = ("application/octet-stream",)
+_METHODS: Final = ("get", "put", "post", "delete", "options", "head", "patch")
+_MOVED: Final = frozenset(
+    "swagger host basePath schemes consumes produces definitions parameters responses "
+    "securityDefinitions paths".split()
+)
+"""Keys of a document that stand elsewhere in OpenAPI 3."""
+_ANY_SCHEMA: Final = frozenset("$ref allOf anyOf enum items oneOf properties type".split())
+"""Keys by which a schema is known in a file that may hold many."""
+_STYLES: Final[Mapping[tuple[str, str], dict[str, object]]] = {
+    ("query", "csv"): {"explode": False},
+    ("query", "ssv"): {"style": "spaceDelimited", "explode": False},
+    ("query", "pipes"): {"style": "pipeDelimited", "explode": False},
+    ("query", "multi"): {"explode": True},
+    ("path", "csv"): {},
+    ("header", "csv"): {},
+    ("formData", "multi"): {},
+}
+"""Styles of OpenAPI 3 by place and `collectionFormat`."""
+_SEPARATORS: Final = {"csv": "commas", "ssv": "spaces", "tsv": "tabs", "pipes": "vertical bars"}
+
+
+class Swagger:
+    """A Swagger 2.0 document; `read` returns what another file of its folder holds."""
+
+    def __init__(
+        self,
+        document: dict[str, object],
+        read: Callable[[str], object] | None = None,
+        base: str = "",
+    ) -> None:
+        """`base` is the address that the document was read from; "" for a file."""
+        self._source = API(document, read)
+        self._document = document
+        self._read = read
+        self._base = base
+        self._findings: list[Finding] = []
+        self._places = {**COMPONENTS, "/servers": "/host"}
+        """Places of the original by those of OpenAPI 3, where the two differ."""
+
+    def converted(self) -> dict[str, object]:
+        """Return the document in the form of OpenAPI 3.0."""
+        held = self._document
+        responses = mapping(held.get("responses")).items()
+        components = {
+            "schemas": {name: schema_3(value) for name, value in mapping(held.get("definitions")).items()},
+            "responses": {
+                name: self._response(
+                    value,
+                    joined("/responses", name),
+                    joined("/components/responses", name),
+                    self._kinds({}, "produces"),
+                )
+                for name, value in responses
+            },
+            "securitySchemes": {
+                name: security_scheme(mapping(value))
+                for name, value in mapping(held.get("securityDefinitions")).items()
+            },
+        }
+        return {
+            "openapi": "3.0.3",
+            **{key: value for key, value in held.items() if key not in _MOVED},
+            "servers": self._servers(held.get("schemes"), "/schemes"),
+            **({"paths": dict(self._paths())} if isinstance(held.get("paths"), dict) else {}),
+            "components": components,
+        }
+
+    def file(self, path: str) -> object:
+        """Return what another file holds, with its schemas in the form of OpenAPI 3.0."""
+        return self._schemas_in(self._read(path) if self._read else None)
+
+    def _schemas_in(self, value: object) -> object:
+        if not isinstance(value, dict) or _ANY_SCHEMA & value.keys():
+            return schema_3(value, None)
+        return {key: self._schemas_in(part) for key, part in value.items()}
+
+    def findings(self, findings: Iterable[Finding]) -> tuple[Finding, ...]:
+        """Return findings about the converted document at the places of the original, after its own."""
+        return (*self._findings, *map(self._original, findings))
+
+    def _original(self, finding: Finding) -> Finding:
+        message, pointer = finding.message, finding.place.pointer or ""
+        for new, old in COMPONENTS.items():
+            message = message.replace(f"{new}/", f"{old}/")
+        start = pointer
+        while start and start not in self._places:
+            start = start.rpartition("/")[0]
+        place = finding.place
+        if start:
+            place = replace(place, pointer=self._places[start] + pointer.removeprefix(start))
+        return replace(finding, message=message, place=place)
+
+    def _servers(self, schemes: object, place: str) -> list[object]:
+        host, path = text(self._document.get("host")), text(self._document.get("basePath")).strip("/")
+        if not host:
+            return [{"url": f"/{path}"}]
+        named = [each for each in listed(schemes) if each in ("https", "http")]
+        if not named and not self._base:
+            message = f"the document does not say how {host} is reached; it is https"
+            self._find(place, message, 'say it: "schemes": ["https"]')
+        scheme = "http" if named and "https" not in named else "https"
+        return [{"url": f"{scheme if named else urlsplit(self._base).scheme or scheme}://{host}/{path}"}]
+
+    def _paths(self) -> Iterator[tuple[str, object]]:
+        for path, value in mapping(self._document.get("paths")).items():
+            pointer = joined("/paths", path)
+            try:
+                item, at = self._source.followed(value, pointer)
+            except UnreadableError:  # the importer says so, and ignores extensions
+                yield path, value
+                continue
+            self._places[pointer] = at
+            common = list(self._parameters(item, at))
+            result = {key: part for key, part in item.items() if key != "parameters"}
+            for key in _METHODS:
+                if isinstance(part := item.get(key), dict):
+                    result[key] = self._operation(part, joined(at, key), joined(pointer, key), common)
+            yield path, result
+
+    def _parameters(self, holder: Mapping[str, object], at: str) -> Iterator[tuple[object, str]]:
+        """Yield the parameters of a path or an operation, with their places; one that is not found stays."""
+        place = joined(at, "parameters")
+        for index, value in enumerate(listed(holder.get("parameters"))):
+            try:
+                yield self._source.followed(value, joined(place, index))
+            except UnreadableError:
+                yield value, joined(place, index)
+
+    def _operation(
+        self, value: dict[str, object], at: str, pointer: str, common: list[tuple[object, str]]
+    ) -> dict[str, object]:
+        """Return an operation, which is at `pointer` then; `common` are parameters of its path."""
+        own = list(self._parameters(value, at))
+        names = {_key(held) for held, _ in own}
+        written: list[object] = []
+        fields: list[tuple[dict[str, object], str]] = []
+        moved = ("parameters", "consumes", "produces", "schemes", "responses")
+        result = {key: part for key, part in value.items() if key not in moved}
+        consumes = self._kinds(value, "consumes")
+        for held, place in [*(each for each in common if _key(each[0]) not in names), *own]:
+            where = mapping(held).get("in")
+            if where == "body":
+                there = joined(pointer, "requestBody")
+                result["requestBody"] = self._body(mapping(held), place, there, consumes)
+            elif where == "formData" and text(mapping(held).get("name")):
+                fields.append((mapping(held), place))
+            else:
+                there = joined(pointer, "parameters", len(written))
+                written.append(self._parameter(held, place, there))
+        if fields:
+            there = joined(pointer, "requestBody")
+            result["requestBody"] = self._form(fields, joined(at, "parameters"), there, consumes)
+        if written:
+            result["parameters"] = written
+        if isinstance(schemes := value.get("schemes"), list) and schemes != self._document.get("schemes"):
+            result["servers"] = self._servers(schemes, joined(at, "schemes"))
+        if isinstance(responses := value.get("responses"), dict):
+            produces = self._kinds(value, "produces")
+            result["responses"] = {
+                status: self._answer(
+                    answer,
+                    joined(at, "responses", status),
+                    joined(pointer, "responses", status),
+                    produces,
+                )
+                for status, answer in responses.items()
+            }
+        return result
+
+    def _parameter(self, held: object, place: str, there: str) -> object:
+        """Return a parameter outside the body; `there` is its new place."""
+        self._places[there] = place
+        if not isinstance(held, dict) or "$ref" in held:
+            return held
+        rest, _ = parts_of(held)
+        where = text(held.get("in"))
+        schema, style = self._styled(held, where, place)
+        self._places[joined(there, "schema")] = joined(place, "schema") if "schema" in held else place
+        if "x-example" in held:
+            rest["example"] = rest.pop("x-example")
+        return {**rest, **style, "schema": schema}
+
+    def _styled(self, held: Mapping[str, object], where: str, place: str) -> tuple[object, dict[str, object]]:
+        """Return the schema of a parameter, and how a list of it is written."""
+        file = _file_of(place)
+        if "schema" in held:
+            return schema_3(held["schema"], file), {}
+        schema = schema_3(parts_of(held)[1], file)
+        if held.get("type") != "array" or _is_file(held):
+            return schema, {}
+        form = text(held.get("collectionFormat")) or "csv"
+        form = "csv" if form not in _SEPARATORS and (where, form) not in _STYLES else form
+        if (where, form) in _STYLES:
+            return schema, _STYLES[where, form]
+        between = _SEPARATORS[form]
+        message = f"{text(held.get('name'))!r} is a list in one text, separated by {between}"
+        self._find(place, f"{message}; its argument is the text", "say in the design what it holds")
+        return {"type": "string"}, {}
+
+    def _body(
+        self, held: Mapping[str, object], place: str, there: str, consumes: tuple[str, ...]
+    ) -> dict[str, object]:
+        file = _file_of(place)
+        self._places[there] = place
+        for kind in consumes:
+            self._places[joined(there, "content", kind)] = place
+        media = {"schema": schema_3(held["schema"], file)} if "schema" in held else {}
+        rest = {key: part for key, part in held.items() if key not in ("in", "name", "schema")}
+        return {**rest, "content": dict.fromkeys(consumes, media)}
+
+    def _form(
+        self, fields: list[tuple[dict[str, object], str]], place: str, there: str, consumes: tuple[str, ...]
+    ) -> dict[str, object]:
+        """Return the body whose parts are parameters; one with a file is of several parts."""
+        has_file = any(_is_file(held) for held, _ in fields)
+        kind = FORMS[1] if has_file else next((kind for kind in FORMS if kind in consumes), FORMS[0])
+        at = joined(there, "content", kind, "schema")
+        self._places |= {there: place, joined(there, "content", kind): place, at: place}
+        properties: dict[str, object] = {}
+        for held, part in fields:
+            name = str(held["name"])
+            self._places[joined(at, "properties", name)] = part
+            schema, _ = self._styled(held, "formData", part)
+            facts, _ = parts_of(held)
+            own = {key: fact for key, fact in facts.items() if key not in ("in", "name", "required")}
+            properties[name] = {**mapping(schema), **own}
+        required = [str(held["name"]) for held, _ in fields if held.get("required") is True]
+        schema = {"type": "object", "properties": properties, **({"required": required} if required else {})}
+        return {"required": bool(required), "content": {kind: {"schema": schema}}}
+
+    def _answer(self, value: object, at: str, there: str, produces: tuple[str, ...]) -> object:
+        """Return an answer of an operation; a reference stays one unless its media types are others."""
+        reference = text(mapping(value).get("$ref"))
+        if reference.startswith("#/responses/") and produces == self._kinds({}, "produces"):
+            return {"$ref": moved(reference)}
+        try:
+            held, place = self._source.followed(value, at)
+        except UnreadableError:  # the importer says so
+            return value
+        return self._response(held, place, there, produces)
+
+    def _kinds(self, operation: Mapping[str, object], word: str) -> tuple[str, ...]:
+        """Return the media types of an operation, or those of the document; JSON if neither names one."""
+        own = operation.get(word)
+        written = own if isinstance(own, list) else self._document.get(word)
+        return tuple(each for each in listed(written) if isinstance(each, str) and "/" in each) or _JSON
+
+    def _response(self, value: object, place: str, there: str, kinds: tuple[str, ...]) -> object:
+        self._places[there] = place
+        if not isinstance(value, dict):
+            return value
+        file = _file_of(place)
+        result = {key: part for key, part in value.items() if key not in ("schema", "examples", "headers")}
+        media: dict[str, object] = {}
+        if value.get("schema") is not None:
+            media["schema"] = schema_3(value["schema"], file)
+            if mapping(value["schema"]).get("type") == "file":
+                kinds = tuple(kind for kind in kinds if "json" not in kind) or _BYTES
+        content: dict[str, dict[str, object]] = {kind: {**media} for kind in kinds} if media else {}
+        for kind, example in mapping(value.get("examples")).items():
+            if kind in content or ("/" in kind and not media):
+                content.setdefault(kind, {})["example"] = example
+            elif content:
+                named = content[next(iter(content))].setdefault("examples", {})
+                mapping(named)[kind] = {"value": example}
+        if content:
+            self._places |= {joined(there, "content", kind): place for kind in content}
+            result["content"] = content
+        if headers := mapping(value.get("headers")):
+            result["headers"] = {name: self._header(part, file) for name, part in headers.items()}
+        return result
+
+    def _header(self, value: object, file: str) -> object:
+        if not isinstance(value, dict):
+            return value
+        rest, schema = parts_of(value)
+        return {**rest, "schema": schema_3(schema, file)}
+
+    def _find(self, pointer: str, message: str, hint: str) -> None:
+        self._findings.append(finding_at(codes.ASSUMED, pointer, message, hint=hint))
+
+
+def is_swagger(value: Mapping[str, object]) -> bool:
+    """Return whether a document says that it is Swagger 2.0."""
+    return str(value.get("swagger")) in ("2.0", "2")
+
+
+def _file_of(place: str) -> str:
+    """Return the file of an address; "" for the document itself."""
+    return "" if place[:1] in ("", "/") else place.partition("#")[0]
+
+
+def _key(parameter: object) -> tuple[str, str]:
+    """Return what makes a parameter the same as another one; a request has one body."""
+    held = mapping(parameter)
+    where = text(held.get("in"))
+    return where, "" if where == "body" else text(held.get("name"))
+
+
+def _is_file(held: Mapping[str, object]) -> bool:
+    """Return whether a parameter is a file, or a list of files."""
+    return "file" in (held.get("type"), mapping(held.get("items")).get("type"))
