@@ -38,6 +38,8 @@ def sent_credentials(module: str) -> list[str]:
             )
         else:
             line = f"{name}, if set, is sent to: {servers} ({sent.place})"
+        if sent.copies:
+            line = f"{line}; in some requests also as {', '.join(sent.copies)}, which is no argument then"
         lines.append(printable(line))
     return lines
 

@@ -68,6 +68,10 @@ class RequestPlan:
         if http.paging and http.paging.style == "cursor" and not _has(http, http.paging.cursor):
             self._others.append(Parameter(http.paging.cursor, "query", http.paging.name))
         self._taken = TakenNames([*_names(http), *map(name_of_part, self._query.split("&"))])
+        requirements = (each for alternative in http.security for each in alternative)
+        names = {requirement.body for requirement in requirements} - {""}
+        self._filled = TakenNames(names) if names else ()
+        """Names in the body that a credential fills."""
         self._keys = {key: _keys_of(payload, name) for key, name in self._names.items()}
         """The keys that the objects of an attribute have by design, by its JSON key."""
         self._require_sound()
@@ -167,7 +171,9 @@ class RequestPlan:
             return
         attributes = {name: document[name] for name in body.attributes if name in document}
         value: Any = document[key] if key else attributes
-        content_type = body.content_type or _TYPES[body.media]
+        content_type = content_type_of(body)
+        if self._filled and isinstance(value, dict) and any(name in self._filled for name in value):
+            raise ToolError(f"{key or 'the payload'} may not have a key that is a credential")
         if key and body.media in ("form", "multipart"):
             self._require_free_keys(key, value, stands_alone=False)
         match body.media:
@@ -206,6 +212,11 @@ class RequestPlan:
         return fields
 
 
+def content_type_of(body: Body) -> str:
+    """Return the media type of a body; "" for several parts, whose boundary it has."""
+    return body.content_type or _TYPES[body.media]
+
+
 def _attributes(payload: Any) -> dict[str, str]:
     """Return the Python names of a class's attributes by their JSON keys."""
     fields = getattr(payload, "model_fields", {})
@@ -231,7 +242,8 @@ def _has(http: HTTP, attribute: str) -> bool:
 def _names(http: HTTP) -> set[str]:
     """Return the names of all parameters and credentials of a request."""
     names = {parameter.name or parameter.attribute for parameter in http.parameters}
-    names |= {requirement.scheme.key for alternative in http.security for requirement in alternative}
+    for requirement in (each for alternative in http.security for each in alternative):
+        names |= {requirement.scheme.key, requirement.header, requirement.query, requirement.body}
     return names if http.paging is None else names | {http.paging.name or http.paging.style}
 
 

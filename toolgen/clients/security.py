@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64encode
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 from urllib.parse import quote
 
 from toolgen.calls.errors import CredentialNeededError, ToolError
 from toolgen.contract.credentials import Credential, Credentials, forms_of, note
 from toolgen.contract.secrets import HIDDEN
-from toolgen.contract.transport import Requirement, Security
+from toolgen.contract.transport import Media, Requirement, Security
 
 from .call import ServedCall
 
@@ -26,6 +26,8 @@ _ESCAPES: Final[tuple[dict[int, str], ...]] = (
     {ord("&"): "\\u0026", ord("+"): "\\u002B"},
 )
 """Characters of ASCII that JSON of others escapes: that of PHP, of Go, of .NET."""
+_ALONE: Final = "access_token"
+"""A token with this name in the query or the body is sent in no other way (RFC 6750, section 2)."""
 _SHORTEST: Final = 8
 """Characters of what is looked for in an answer: a shorter text may be a value of its own."""
 
@@ -48,8 +50,10 @@ def credentials_of(own: Credentials | None, call: ServedCall | None) -> Credenti
 
 def query_keys(security: Security) -> frozenset[str]:
     """Return the names of the credentials that may stand in a query."""
-    schemes = [requirement.scheme for alternative in security for requirement in alternative]
-    return frozenset(scheme.key for scheme in schemes if scheme.kind == "api_key" and scheme.place == "query")
+    requirements = [requirement for alternative in security for requirement in alternative]
+    schemes = [requirement.scheme for requirement in requirements]
+    keys = {scheme.key for scheme in schemes if scheme.kind == "api_key" and scheme.place == "query"}
+    return frozenset(keys.union(requirement.query for requirement in requirements) - {""})
 
 
 class Keyring:
@@ -137,6 +141,8 @@ class Applied:
     headers: list[tuple[str, str]] = field(default_factory=list)
     query: list[str] = field(default_factory=list)
     cookies: list[str] = field(default_factory=list)
+    fields: list[tuple[str, str]] = field(default_factory=list)
+    """Fields of a form, or keys of a JSON object."""
 
 
 NO_CREDENTIALS: Final = Applied()
@@ -160,10 +166,41 @@ def applied(used: Used) -> Applied:
                 f"the credential {scheme.name!r} has characters that no request may have; give it again"
             )
         if scheme.kind != "api_key":
-            parts.headers.append(("Authorization", f"Bearer {secret}"))
+            if _ALONE not in (requirement.query, requirement.body):
+                parts.headers.append(("Authorization", f"Bearer {secret}"))
         elif scheme.place == "header":
             parts.headers.append((scheme.key, secret))
         else:
-            text = f"{quote(scheme.key, safe='')}={quote(secret, safe='')}"
-            (parts.query if scheme.place == "query" else parts.cookies).append(text)
+            (parts.query if scheme.place == "query" else parts.cookies).append(_pair(scheme.key, secret))
+        if requirement.header:
+            parts.headers.append((requirement.header, secret))
+        if requirement.query:
+            parts.query.append(_pair(requirement.query, secret))
+        if requirement.body:
+            parts.fields.append((requirement.body, secret))
     return parts
+
+
+def with_fields(
+    content: Mapping[str, Any], media: Media, fields: Iterable[tuple[str, str]]
+) -> dict[str, Any]:
+    """Return the body of a request, as httpx takes it, with credentials among its fields.
+
+    Raises:
+        ToolError: it is no object of JSON.
+    """
+    if "files" in content or media == "multipart":
+        parts = [(name, (None, secret, None)) for name, secret in fields]
+        return {"files": [*content.get("files", ()), *parts]}
+    held: bytes = content.get("content") or b""
+    if media != "json":
+        return {"content": b"&".join(filter(None, [held, *(_pair(*each).encode() for each in fields)]))}
+    rest = (held if held not in (b"", b"null") else b"{}").removeprefix(b"{")
+    if rest == held:
+        raise ToolError("the credential is part of the body, which is no object")
+    own = json.dumps(dict(fields))[:-1].encode()
+    return {"content": own + (b"" if rest == b"}" else b", ") + rest}
+
+
+def _pair(name: str, secret: str) -> str:
+    return f"{quote(name, safe='')}={quote(secret, safe='')}"

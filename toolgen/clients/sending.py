@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from toolgen.calls.errors import ToolError
 from toolgen.contract.credentials import Credentials
-from toolgen.contract.transport import HTTP, IDEMPOTENT_VERBS, SAFE_VERBS, Verb
+from toolgen.contract.transport import HTTP, IDEMPOTENT_VERBS, SAFE_VERBS, Body, Verb
 
 from .answers import AnswerPlan
 from .call import ServedCall
@@ -30,7 +30,7 @@ from .failures import (
 from .files import FilePart, loaded
 from .operation import Operation
 from .paging import names_of_request, page_query
-from .request_parts import RequestParts, RequestPlan
+from .request_parts import RequestParts, RequestPlan, content_type_of
 from .security import (
     NO_CREDENTIALS,
     Applied,
@@ -38,6 +38,7 @@ from .security import (
     Used,
     applied,
     credentials_of,
+    with_fields,
     without,
     written_forms,
 )
@@ -240,9 +241,15 @@ class _Exchange:
             headers.pop("content-type", None)
         if cookies := [*parts.cookies, *credentials.cookies]:
             headers["cookie"] = "; ".join(cookies)
+        content = self._content if has_body else {}
+        if has_body and credentials.fields:
+            body = self._method.http.body or Body(media="form")
+            content = with_fields(content, body.media, credentials.fields)
+            if content_type := content_type_of(body):
+                headers.setdefault("content-type", content_type)
         encoded = [(name.encode("ascii"), text.encode()) for name, text in headers.items()]
         try:
-            request = httpx.Request(verb, url, headers=encoded, **(self._content if has_body else {}))
+            request = httpx.Request(verb, url, headers=encoded, **content)
         except httpx.InvalidURL as error:
             raise ToolError(f"{self.request.name} was not sent: {shown(str(error))}") from None
         is_once = not (self.request.may_repeat if call is None else call.may_repeat)

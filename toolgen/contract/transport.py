@@ -156,10 +156,14 @@ class SecurityScheme:
 
 @frozen_record(kw_only=False)
 class Requirement:
-    """A scheme with the scopes that a request needs of it."""
+    """A scheme with the scopes that a request needs of it, and further places of its secret."""
 
     scheme: SecurityScheme
     scopes: tuple[str, ...] = ()
+    header: str = ""
+    query: str = ""
+    body: str = ""
+    """Field of a form, or key of a JSON object; "" for none, as of the two above."""
 
 
 Security: TypeAlias = tuple[tuple[Requirement, ...], ...]

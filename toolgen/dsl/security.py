@@ -123,11 +123,29 @@ class Security(Clause):
     children: Final[tuple[Scheme, ...]]
     scopes: Final[Sequence[str]]
     """Those that a token needs, of the schemes that have them."""
+    header: Final[str | None]
+    """A further header that has the key or token of the first scheme."""
+    query: Final[str | None]
+    """A query parameter that has it."""
+    body: Final[str | None]
+    """A field of the form, or a key of the JSON object, that has it."""
 
-    def __init__(self, scheme: Scheme, /, *children: Scheme, scopes: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        scheme: Scheme,
+        /,
+        *children: Scheme,
+        scopes: Sequence[str] = (),
+        header: str | None = None,
+        query: str | None = None,
+        body: str | None = None,
+    ) -> None:
         super().__init__()
         self.children = (scheme, *children)
         self.scopes = scopes
+        self.header = header
+        self.query = query
+        self.body = body
 
 
 class NoSecurity(Clause):

@@ -115,7 +115,8 @@ BAD_SECURITY: Final = Rule(
     "security scheme {name!r} {fault}",
     "{hint}",
     "A key has one place: a header, a query parameter or a cookie. A flow of OAuth 2 has the addresses that "
-    "it needs, or that of metadata which has them.",
+    "it needs, or that of metadata which has them. `header`, `query` and `body` of `Security` name places "
+    "that have a key or a token.",
 )
 UNKNOWN_SCOPE: Final = Rule(
     "unknown-scope",

@@ -26,6 +26,7 @@ from .design import DesignFiles, fact_clauses
 from .design_types import Names
 from .openapi_answers import Answers, AnswerWriter, answers_of
 from .openapi_components import Components
+from .openapi_credentials import Filled, filled_findings
 from .openapi_cuts import Cut
 from .openapi_document import API, UnreadableError, listed, mapping, text
 from .openapi_kept import MISFIT, MISFIT_HINT
@@ -33,6 +34,7 @@ from .openapi_ledger import loosened_unions, lost_parts, shortened_schemas
 from .openapi_module import Module, ServiceParts
 from .openapi_notes import SchemaLedger, Source
 from .openapi_operations import Operation, Selection, described, operations_of
+from .openapi_parameters import listed_parameters
 from .openapi_requests import RequestParts, request_of
 from .openapi_security import Securities
 from .openapi_servers import ServerOptions, server_clauses
@@ -132,6 +134,7 @@ class _Importer:
             api, self._module.variable, self._find, is_accepted=options.servers.is_accepted
         )
         self._names = Names(name)
+        self._filled: list[Filled] = []
 
     def files(self) -> DesignFiles:
         drafts = list(self._drafts())
@@ -139,6 +142,7 @@ class _Importer:
         self._types.avoid(naming.class_name(draft.name, side) for draft in drafts for side in sides)
         self._types.scan([cut for draft in drafts for cut in (draft.payload, *draft.answers.cuts())])
         self._module.reserve(self._types.names())
+        self._findings += filled_findings(self._filled)
         self._findings += lost_parts(self._api, (draft.operation for draft in drafts))
         files: dict[str, str] = {}
         services: list[ServiceParts] = []
@@ -250,8 +254,12 @@ class _Importer:
     def _draft(self, operation: Operation) -> _Draft:
         find = partial(self._find, tool=operation.id)
         security = self._securities.of(operation.value)
-        effective = security or self._securities.common()
-        request = request_of(operation, self._securities.keys(effective), find)
+        common = self._securities.common()
+        if all(clause.clause == "NoSecurity" for clause in security or common):
+            security = self._securities.repeated(listed_parameters(operation)) or security
+        filled = self._securities.filled(security or common)
+        request = request_of(operation, filled, find)
+        self._filled.append(filled)
         payload = request.cut(self._types, find)
         answers = answers_of(operation, self._types, find)
         return _Draft(
@@ -260,7 +268,7 @@ class _Importer:
             request=request,
             payload=payload,
             answers=answers,
-            security=security,
+            security=filled.clauses(security or common) if filled.names else security,
         )
 
     def _name(self, operation: Operation) -> str:

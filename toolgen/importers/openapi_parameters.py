@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from toolgen.contract.record import frozen_record
@@ -62,8 +62,8 @@ class ParameterPart:
         return ""
 
 
-def parameters_of(operation: Operation, find: Callable[..., None]) -> list[ParameterPart]:
-    """Return the parameters that are sent; the operation's own come last and win over those of its path.
+def listed_parameters(operation: Operation) -> list[ParameterPart]:
+    """Return the parameters that the document lists; the operation's own win over those of its path.
 
     Raises:
         UnreadableError: one cannot be read.
@@ -81,12 +81,18 @@ def parameters_of(operation: Operation, find: Callable[..., None]) -> list[Param
                 hint = f"'in' is one of {', '.join(STYLES)}"
                 raise UnreadableError(found_at, "a parameter needs 'name' and 'in'", hint)
             part = ParameterPart(name=name, place=where, value=parameter, pointer=found_at)
-            if where in ("header", "cookie") and not is_token(name):
-                message = f"the parameter {name!r} has characters that no {where} has; it is left out"
-                find(codes.LEFT_OUT, found_at, message, "correct its name")
-            elif not is_of_client(parameter):
-                result[part.key] = part
+            result[part.key] = part
     return list(result.values())
+
+
+def sent_parameters(operation: Operation, find: Callable[..., None]) -> Iterator[ParameterPart]:
+    """Yield the listed parameters but those that the client itself sends, or that cannot be sent."""
+    for part in listed_parameters(operation):
+        if part.place in ("header", "cookie") and not is_token(part.name):
+            message = f"the parameter {part.name!r} has characters that no {part.place} has; it is left out"
+            find(codes.LEFT_OUT, part.pointer, message, "correct its name")
+        elif not is_of_client(part.value):
+            yield part
 
 
 def is_of_client(parameter: Mapping[str, object]) -> bool:

@@ -16,11 +16,12 @@ from . import codes
 from .clauses_layout import Call, Named, Part, Value, call, literal
 from .design_types import identifier
 from .openapi_bodies import RequestBody, body_of
+from .openapi_credentials import Filled
 from .openapi_cuts import Cut
 from .openapi_document import API, listed, mapping, text
 from .openapi_kept import MISFIT, MISFIT_HINT
 from .openapi_operations import Operation
-from .openapi_parameters import ParameterPart, parameters_of, schema_and_place, sendable, style_of
+from .openapi_parameters import ParameterPart, schema_and_place, sendable, sent_parameters, style_of
 from .openapi_types import TypeBook
 from .pointers import joined
 
@@ -109,8 +110,8 @@ class RequestParts:
             self.required.append(key)
 
 
-def request_of(operation: Operation, keys: set[tuple[str, str]], find: Callable[..., None]) -> RequestParts:
-    """Return the attributes of an operation; `keys` are parameters that the credentials of it fill.
+def request_of(operation: Operation, filled: Filled, find: Callable[..., None]) -> RequestParts:
+    """Return the attributes of an operation, without those that its credentials fill.
 
     Raises:
         UnreadableError: a parameter or the body cannot be sent.
@@ -120,10 +121,11 @@ def request_of(operation: Operation, keys: set[tuple[str, str]], find: Callable[
     parts.path = path
     variables = list(dict.fromkeys(re.findall(r"\{([^{}]+)\}", path)))
     body = body_of(operation, find)
+    is_filled = body is not None and filled.take_from(body, operation.api)
     taken = set(mapping(mapping(body.schema).get("properties"))) if body and body.is_spread else set()
-    for parameter in parameters_of(operation, find):
+    for parameter in sent_parameters(operation, find):
         name, place, pointer = parameter.name, parameter.place, parameter.pointer
-        if (place, name.lower() if place == "header" else name) in keys:
+        if filled.fills(parameter):
             continue
         if place == "path" and name not in variables:
             find(codes.ASSUMED, pointer, f"the path has no variable {name!r}", "remove the parameter")
@@ -152,7 +154,9 @@ def request_of(operation: Operation, keys: set[tuple[str, str]], find: Callable[
             )
             parts.parameters.append(name)
             parts.clauses[name] = call("Param", literal(name))
-    if body:
+    if body and is_filled:
+        parts.body = call("Body", *_named(body))
+    elif body:
         _add_body(parts, body)
     _drop_defaults(parts, operation)
     return parts
@@ -238,13 +242,17 @@ def _add_body(parts: RequestParts, body: RequestBody) -> None:
     key = "body" if "body" not in parts.properties else "request_body"
     while key in parts.properties:
         key += "_"
-    named = [Named("media", literal(body.media))] if body.media != "json" else []
-    named += [Named("content_type", literal(body.content_type))] if body.content_type else []
     parts.add(key, _with_facts(body.schema, body.facts), body.place, required=body.is_required)
     if body.media == "bytes":
         parts.properties[key] = _with_facts({}, {"description": body.facts["description"]}), body.place
         parts.fixed[key] = "Bytes"
-    parts.body, parts.is_whole = call("Body", literal(key), *named), True
+    parts.body, parts.is_whole = call("Body", literal(key), *_named(body)), True
+
+
+def _named(body: RequestBody) -> list[Named]:
+    """Return what the clause of a body says of its media type."""
+    named = [Named("media", literal(body.media))] if body.media != "json" else []
+    return [*named, *([Named("content_type", literal(body.content_type))] if body.content_type else [])]
 
 
 def _with_facts(schema: object, facts: Mapping[str, object]) -> object:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import product
 from typing import Final
 
@@ -12,7 +12,9 @@ from toolgen.shapes.foreign.normal_form import safe_text
 
 from . import codes
 from .clauses_layout import Call, Named, Text, call, literal
+from .openapi_credentials import Filled
 from .openapi_document import API, UnreadableError, listed, mapping, text
+from .openapi_parameters import ParameterPart
 from .pointers import joined
 
 _PLACE: Final = "/components/securitySchemes"
@@ -55,9 +57,45 @@ class Securities:
         return self._alternatives(own) or ((call("NoSecurity"),) if self.common() else ())
 
     def keys(self, clauses: tuple[Call, ...]) -> set[tuple[str, str]]:
-        """Return places and names of the API keys that clauses ask for; of headers in small letters."""
+        """Return names and places of the API keys that clauses ask for; of headers in small letters."""
         names = {part for clause in clauses for part in clause.parts if isinstance(part, str)}
         return {self._keys[name] for name in names if name in self._keys}
+
+    def filled(self, clauses: tuple[Call, ...]) -> Filled:
+        """Return what the credentials of a request fill; a token only if each alternative has one."""
+        kinds = ("BearerSecurity", "OAuth2Security")
+        tokens = {name for name, clause in self.clauses.items() if clause.clause in kinds}
+        needed = [clause for clause in clauses if clause.clause == "Security"]
+        has_token = bool(needed) and all(
+            any(isinstance(part, str) and part in tokens for part in clause.parts) for clause in needed
+        )
+        return Filled(keys=self.keys(clauses), tokens=frozenset(tokens) if has_token else frozenset())
+
+    def repeated(self, parameters: Iterable[ParameterPart]) -> tuple[Call, ...]:
+        """Return the clauses of an operation that asks for no credential, and has parameters that are one."""
+        held = mapping(mapping(self._api.document.get("components")).get("securitySchemes"))
+        found: dict[tuple[str, str], list[str]] = {}
+        for name, value in held.items():
+            try:
+                scheme, _ = self._api.followed(value, joined(_PLACE, name))
+            except UnreadableError:
+                continue
+            is_key = scheme.get("type") == "apiKey"
+            place = text(scheme.get("in")) if is_key else "header"
+            key = text(scheme.get("name")) if is_key else "authorization"
+            found.setdefault((key.lower() if place == "header" else key, place), []).append(name)
+        wanted: dict[str, object] = {}
+        is_needed = False
+        for parameter in parameters:
+            schemes = found.get(parameter.key, [])
+            if len(schemes) == 1:
+                wanted[schemes[0]] = []
+                is_needed |= parameter.value.get("required") is True
+                named = f"the {parameter.place} parameter {parameter.name!r}"
+                message = f"the operation asks for no credential, and {named} is one"
+                hint = "add NoSecurity() to its method, if it needs none"
+                self._find(codes.ASSUMED, parameter.pointer, f"{message}: {schemes[0]!r} fills it", hint)
+        return self._alternatives([wanted, *([] if is_needed else [{}])]) if wanted else ()
 
     def _alternatives(self, security: object) -> tuple[Call, ...]:
         clauses: dict[str, Call] = {}
@@ -72,7 +110,7 @@ class Securities:
     def _all_of(self, wanted: dict[str, object]) -> tuple[Call, ...]:
         """Return a clause for what is needed together, and one for each other flow of it."""
         variables = [self._variable(name) for name in wanted]
-        places = [self._keys.get(variable, ("header", "authorization")) for variable in variables]
+        places = [self._keys.get(variable, ("authorization", "header")) for variable in variables]
         if not all(variables) or len(set(places)) < len(places):
             return ()
         clauses = []
@@ -116,7 +154,7 @@ class Securities:
             and text(scheme.get("name"))
         ):
             where, key = str(scheme["in"]), text(scheme["name"])
-            self._keys[variable] = where, key.lower() if where == "header" else key
+            self._keys[variable] = key.lower() if where == "header" else key, where
             self.clauses[variable] = call("APIKeySecurity", *head, Named(where, literal(key)))
         elif kind == "http" and words in ("basic", "bearer"):
             self.clauses[variable] = call("BasicSecurity" if words == "basic" else "BearerSecurity", *head)

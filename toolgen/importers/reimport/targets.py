@@ -233,8 +233,11 @@ def _credentials_sent(tree: ast.AST) -> Iterator[tuple[str, str]]:
         sets: list[str] = []
         for each in _children(owner, "Security", "NoSecurity"):
             names = [schemes.get(ast.unparse(part), ast.unparse(part)) for part in each.args]
-            scopes = [ast.unparse(word.value).replace(" ", "") for word in each.keywords]
-            sets.append("+".join([*names, *scopes]) or "none")
+            scopes = [
+                ast.unparse(word.value).replace(" ", "") for word in each.keywords if word.arg == "scopes"
+            ]
+            copies = [f"({place}:{name})" for place, name in _copies(each)]
+            sets.append("+".join([*names, *scopes, *copies]) or "none")
         return sets
 
     for service in clauses_in([tree], "Service"):
@@ -242,6 +245,13 @@ def _credentials_sent(tree: ast.AST) -> Iterator[tuple[str, str]]:
             for method in _children(service, "Method"):
                 sets = sets_of(method) or sets_of(service) or ["none"]
                 yield f"security:{name_in(method)}", f"{'|'.join(sets)} {name_in(server)}"
+
+
+def _copies(security: ast.Call) -> Iterator[tuple[str, str]]:
+    """Yield the further places of a credential, each with the name there."""
+    for word in security.keywords:
+        if word.arg in ("header", "query", "body"):
+            yield word.arg, _plain(word.value)
 
 
 @frozen_record
@@ -252,6 +262,8 @@ class SentCredential:
     scheme: str
     place: str
     """Where it stands in a request, such as `header X-Key`; of OAuth 2 the addresses that give a token."""
+    copies: tuple[str, ...]
+    """Further places in the requests of some methods, such as `query token`."""
     has_client: bool
     """A client of OAuth 2 with an id and a secret gets it."""
     servers: tuple[str, ...]
@@ -263,13 +275,22 @@ def credentials_in(tree: ast.AST) -> Iterator[SentCredential]:
     schemes = dict(_schemes(tree))
     for service in clauses_in([tree], "Service"):
         servers = tuple(name_in(each) for each in _children(service, "Server"))
-        used = [part for each in clauses_in([service], "Security") for part in each.args]
-        clauses = [schemes.get(ast.unparse(part), part) for part in used]
-        for scheme in {name_in(each): each for each in clauses if isinstance(each, ast.Call)}.values():
+        copies: dict[str, dict[str, None]] = {}
+        found: dict[str, ast.Call] = {}
+        for each in clauses_in([service], "Security"):
+            for number, part in enumerate(each.args):
+                scheme = schemes.get(ast.unparse(part), part)
+                if isinstance(scheme, ast.Call):
+                    name = name_in(scheme)
+                    found[name] = scheme
+                    own = [] if number else [f"{place} {key}" for place, key in _copies(each)]
+                    copies[name] = copies.get(name, {}) | dict.fromkeys(own)
+        for name, scheme in found.items():
             yield SentCredential(
                 service=name_in(service),
-                scheme=name_in(scheme),
+                scheme=name,
                 place=_credential(scheme),
+                copies=tuple(sorted(copies[name])),
                 has_client=clause_of(scheme) == "OAuth2Security",
                 servers=servers,
             )

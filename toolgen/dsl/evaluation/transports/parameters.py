@@ -18,6 +18,7 @@ from ..types.spelling import type_text
 from .headers import header_fault, header_hint, is_token
 from .placed_types import can_stand, form_of
 from .scope import MethodScope
+from .security import places_of
 from .servers import is_plain
 
 _STYLES: Final[dict[Place, tuple[Style, ...]]] = {
@@ -42,7 +43,7 @@ class Parameters:
         self._clause = clause
         self._variables = path_variables(scope, clause)
         self._placed: dict[str, Parameter] = {}
-        self._names: dict[tuple[Place, str], Source] = {}
+        self._names: dict[tuple[str, str], Source] = {}
         self.sources: dict[str, Source] = {}
         """Where an attribute got its place."""
 
@@ -107,11 +108,16 @@ class Parameters:
 
     def check_credentials(self, security: Security) -> None:
         """Report parameters that stand where a key of the method's security does."""
-        for scheme in {each.scheme.name: each.scheme for used in security for each in used}.values():
-            if scheme.kind == "api_key" and (source := self._names.get(_key(scheme.place, scheme.key))):
-                kind = {"header": "Header", "query": "Param", "cookie": "Cookie"}[scheme.place]
-                fault = f"is that of the security scheme {scheme.name!r}"
-                facts = {"clause": kind, "name": scheme.key, "fault": fault}
+        named = {
+            place: requirement.scheme.name
+            for alternative in security
+            for requirement in alternative
+            for place in places_of(requirement)
+        }
+        for (place, name), scheme in named.items():
+            if place != "body" and (source := self._names.get(_key(place, name))):
+                kind = {"header": "Header", "query": "Param", "cookie": "Cookie"}[place]
+                facts = {"clause": kind, "name": name, "fault": f"is that of the security scheme {scheme!r}"}
                 hint = "remove the attribute; the client gets the key from the host"
                 self._scope.add(codes.BAD_PARAMETER, source, **facts, hint=hint)
 
@@ -176,7 +182,7 @@ class Parameters:
         self._names[key] = source
 
 
-def _key(place: Place, name: str) -> tuple[Place, str]:
+def _key(place: str, name: str) -> tuple[str, str]:
     """Return what no two parameters have in common; the case of headers does not count."""
     return place, name.lower() if place == "header" else name
 

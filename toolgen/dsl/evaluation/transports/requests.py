@@ -40,6 +40,7 @@ def request_of(scope: MethodScope, clause: HTTP, security: CheckedSecurity) -> C
     paging = paging_of(scope, clause, reached)
     body = _body(scope, clause, verb, parameters, paging)
     parameters.check_credentials(security)
+    _check_body_credentials(scope, clause, verb, body, security)
     return CheckedHTTP(
         verb=verb,
         path=clause.request.path,
@@ -49,6 +50,23 @@ def request_of(scope: MethodScope, clause: HTTP, security: CheckedSecurity) -> C
         paging=paging,
         security=security,
     )
+
+
+def _check_body_credentials(
+    scope: MethodScope, clause: HTTP, verb: Verb, body: CheckedBody | None, security: CheckedSecurity
+) -> None:
+    """Report a credential in a body that cannot have it."""
+    for requirement in {each for alternative in security for each in alternative if each.body}:
+        fault = ""
+        if verb in _BODILESS:
+            fault = f"stands in the body, which does not go with {verb}"
+        elif body is not None and body.media in ("text", "bytes"):
+            fault = f"stands in the body, which is {body.media}"
+        elif body is not None and requirement.body in body.attributes:
+            fault = f"stands in the body as {requirement.body!r}, which is an attribute"
+        if fault:
+            hint = "remove body from this Security, or write another one at the method"
+            scope.add(codes.BAD_SECURITY, clause.source, name=requirement.scheme.name, fault=fault, hint=hint)
 
 
 def verb_of(request: Request) -> Verb:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Literal, TypeAlias
 
 from toolgen.contract.transport import OAuthFlow, Requirement, SecurityScheme
@@ -55,19 +56,38 @@ class Securities:
                 hint = suggestion(scope, declared, f'add Scope("{scope}", "…") to an OAuth2Security')
                 names = " and ".join(repr(scheme.name) for scheme in schemes)
                 self._report.add(codes.UNKNOWN_SCOPE, clause.source, scope=scope, schemes=names, hint=hint)
-        self._check_places(clause, schemes)
-        return tuple(
+        requirements = tuple(
             Requirement(scheme, tuple(scope for scope in clause.scopes if scope in scheme.scopes))
             for scheme in schemes
         )
+        self._check_copies(clause, schemes[0])
+        header, query, body = (each or "" for each in (clause.header, clause.query, clause.body))
+        first = replace(requirements[0], header=header, query=query, body=body)
+        requirements = (first, *requirements[1:])
+        self._check_places(clause, requirements)
+        return requirements
 
-    def _check_places(self, clause: Security, schemes: Iterable[SecurityScheme]) -> None:
+    def _check_copies(self, clause: Security, scheme: SecurityScheme) -> None:
+        """Report a further place of a credential that cannot have it."""
+        copies = {"header": clause.header, "query": clause.query, "body": clause.body}
+        for place, name in copies.items():
+            if name is None:
+                continue
+            fault = header_fault(name) if place == "header" else "" if name else "is empty"
+            if fault:
+                hint = f'write {place}="…" with the name that the service reads'
+                self._refuse(scheme.name, f"has the {place} {name!r}, which {fault}", hint, clause.source)
+            elif scheme.kind == "basic":
+                hint = f"remove {place}; the header Authorization has user and password"
+                self._refuse(scheme.name, f"is no single text for the {place} {name!r}", hint, clause.source)
+
+    def _check_places(self, clause: Security, requirements: Iterable[Requirement]) -> None:
         """Report two schemes that are needed at once and stand in one place."""
         first: dict[tuple[str, str], SecurityScheme] = {}
-        for scheme in schemes:
-            key = scheme.key.lower() if scheme.place == "header" else scheme.key
-            place = (scheme.place, key) if scheme.kind == "api_key" else ("header", "authorization")
-            other = first.setdefault(place, scheme)
+        for scheme, (place, name) in (
+            (each.scheme, found) for each in requirements for found in places_of(each)
+        ):
+            other = first.setdefault((place, name.lower() if place == "header" else name), scheme)
             if other is not scheme:
                 fault = f"and {other.name!r} stand in one place, and are needed at once"
                 hint = "write a Security for each, so that they are alternatives"
@@ -149,6 +169,15 @@ class Securities:
 
     def _refuse(self, name: str, fault: str, hint: str, source: Source) -> None:
         self._report.add(codes.BAD_SECURITY, source, name=name, fault=fault, hint=hint)
+
+
+def places_of(requirement: Requirement) -> Iterator[tuple[str, str]]:
+    """Yield where a credential stands in a request, by place and name."""
+    scheme = requirement.scheme
+    yield (scheme.place, scheme.key) if scheme.kind == "api_key" else ("header", "Authorization")
+    for place in ("header", "query", "body"):
+        if name := getattr(requirement, place):
+            yield place, name
 
 
 def _flow_faults(flow: AuthorizationCodeFlow | ClientCredentialsFlow) -> Iterator[tuple[str, str]]:

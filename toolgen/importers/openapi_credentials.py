@@ -1,0 +1,134 @@
+"""The parameters of an operation that its credentials fill, so that no model is asked for them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from toolgen.findings import Finding
+
+from . import codes
+from .clauses_layout import Call, Named, call, literal
+from .codes import finding_at
+from .openapi_bodies import RequestBody
+from .openapi_document import API, UnreadableError, listed, mapping, text
+from .openapi_parameters import ParameterPart
+from .pointers import joined
+
+_TOKENS: Final = frozenset("accesstoken authtoken bearertoken oauthtoken xaccesstoken xauthtoken".split())
+"""Names of a parameter that a bearer token or a token of OAuth 2 fills, in small letters."""
+_TOKEN: Final = "token"
+"""The name of a parameter that it fills unless its description says that it is another token."""
+_IS_CREDENTIAL: Final = re.compile(
+    r"\b(?:authenticat|authori[sz]|bearer|oauth|access token|api token)", re.IGNORECASE
+)
+_NO_LETTERS: Final = re.compile(r"[^a-z0-9]")
+_PLACES: Final = ("header", "query", "body")
+_EMPTY: Final = frozenset(["type", "properties", "required", "description", "title"])
+"""What a schema of an object without properties may say."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Filled:
+    """What of one request its credentials fill."""
+
+    keys: set[tuple[str, str]]
+    """Names and places of API keys; of headers in small letters."""
+    tokens: frozenset[str]
+    """Variables of the schemes whose credential is a token; none if a request may have no such credential."""
+    names: dict[str, str] = field(default_factory=dict)
+    """Names of parameters that a token fills, by place."""
+    pointers: dict[str, str] = field(default_factory=dict)
+    """Where the document has them."""
+    undecided: dict[str, str] = field(default_factory=dict)
+    """Properties of a body that may be the credential, and stay arguments; by their pointers."""
+
+    def fills(self, parameter: ParameterPart) -> bool:
+        """Return whether a credential fills a parameter."""
+        name, place = parameter.name, parameter.place
+        if parameter.key in self.keys:
+            return True
+        is_free = bool(self.tokens) and place in _PLACES[:2] and place not in self.names
+        if not is_free or not _is_token(name, parameter.value) or _kind(parameter.value) != "string":
+            return False
+        self.names[place], self.pointers[place] = name, parameter.pointer
+        return True
+
+    def take_from(self, body: RequestBody, api: API) -> bool:
+        """Take out of a body what a token fills, and return whether nothing is left of it.
+
+        A JSON object has it only where its description says so; one that is a component stays as it is.
+        """
+        if not self.tokens or body.media not in ("json", "form", "multipart"):
+            return False
+        is_own = "$ref" not in mapping(body.schema)
+        try:
+            schema, place = api.followed(body.schema, body.place)
+        except UnreadableError:  # the types say so
+            return False
+        properties = mapping(schema.get("properties"))
+        for name, part in properties.items():
+            value, pointer = mapping(part), joined(place, "properties", name)
+            if not _is_token(name, value) or _kind(value) != "string":
+                continue
+            is_said = bool(_IS_CREDENTIAL.search(text(value.get("description"))))
+            if not is_own or (body.media == "json" and not is_said):
+                self.undecided[pointer] = name
+                continue
+            self.names["body"], self.pointers["body"] = name, pointer
+            rest = {key: held for key, held in properties.items() if key != name}
+            required = [key for key in listed(schema.get("required")) if key != name]
+            body.schema = {**schema, "properties": rest, "required": required}
+            body.files.pop(name, None)
+            return not rest and schema.keys() <= _EMPTY
+        return False
+
+    def clauses(self, security: tuple[Call, ...]) -> tuple[Call, ...]:
+        """Return the clauses of a method, which say where its token stands too."""
+        return tuple(map(self._clause, security)) if self.names else security
+
+    def _clause(self, clause: Call) -> Call:
+        if clause.clause != "Security":
+            return clause
+        first = next(part for part in clause.parts if isinstance(part, str) and part in self.tokens)
+        rest = [part for part in clause.parts if part is not first]
+        named = [Named(place, literal(self.names[place])) for place in _PLACES if place in self.names]
+        return call("Security", first, *rest, *named)
+
+
+def _is_token(name: str, parameter: Mapping[str, object]) -> bool:
+    word = _NO_LETTERS.sub("", name.lower())
+    described = text(parameter.get("description"))
+    return word in _TOKENS or (word == _TOKEN and (not described or bool(_IS_CREDENTIAL.search(described))))
+
+
+def _kind(parameter: Mapping[str, object]) -> object:
+    """Return the type of a parameter or a property; a text where it says none."""
+    schema = parameter if "schema" not in parameter else mapping(parameter["schema"])
+    return schema.get("type", "string")
+
+
+def filled_findings(requests: Iterable[Filled]) -> Iterator[Finding]:
+    """Yield a finding for each place and name that tokens fill, and for those that stay arguments."""
+    found: dict[tuple[str, str], list[str]] = {}
+    open_: dict[str, list[str]] = {}
+    for request in requests:
+        for place, name in request.names.items():
+            found.setdefault((place, name), []).append(request.pointers[place])
+        for pointer, name in request.undecided.items():
+            open_.setdefault(name, []).append(pointer)
+    for (place, name), pointers in found.items():
+        what = "property of the body" if place == "body" else f"{place} parameter"
+        message = f"the {what} {name!r} is filled by the credential, and is no argument ({_places(pointers)})"
+        hint = f'if a model should give it, remove {place}="{name}" from Security, and add an Attribute'
+        yield finding_at(codes.ASSUMED, pointers[0], message, hint=hint)
+    for name, pointers in open_.items():
+        message = f"the property of the body {name!r} may be the credential, and is an argument"
+        hint = f'if it is the credential, remove the attribute, and write body="{name}" into Security'
+        yield finding_at(codes.ASSUMED, pointers[0], f"{message} ({_places(pointers)})", hint=hint)
+
+
+def _places(pointers: list[str]) -> str:
+    return f"{len(pointers):,} place{'' if len(pointers) == 1 else 's'}"
