@@ -48,6 +48,35 @@ def test_a_server_of_one_operation_is_named_with_it_and_without_its_password() -
     [finding] = files.findings
     assert (finding.code, finding.tool) == ("import-no-server", "x")
     assert finding.message.endswith("'http://…@books.example'")
+    assert 'Server("/")' in design(files)
+
+
+@pytest.mark.parametrize(
+    ("servers", "clause"),
+    [
+        (None, 'Server("/")'),
+        ([{"url": ""}], 'Server("/")'),
+        ([{"url": "./api/v2/"}], 'Server("/api/v2")'),
+        (
+            [{"url": "/{v}", "variables": {"v": {"default": "v1"}}}],
+            'Server("/{v}", Variable("v", default="v1"))',
+        ),
+        ([{"url": "//books.example/v1"}], 'Server("/")'),
+        ([{"url": "/v1?key=1"}], 'Server("/")'),
+        (
+            [{"url": "/v1"}, {"url": "https://books.example"}],
+            'Server("https://books.example", accepted=False)',
+        ),
+    ],
+)
+def test_a_server_without_a_host_keeps_its_path(servers: object, clause: str) -> None:
+    value = {
+        "openapi": "3.1.0",
+        "servers": servers,
+        "paths": {"/x": {"get": {"operationId": "x", "summary": "Do x."}}},
+    }
+    files = openapi_files(Document(name="api", value=value), name="api", service="api")
+    assert clause in " ".join(design(files).split())
 
 
 def test_an_option_that_fits_no_operation_is_warned_of(tmp_path: Path) -> None:
@@ -71,10 +100,12 @@ def test_an_option_that_fits_no_operation_is_warned_of(tmp_path: Path) -> None:
 def test_a_document_without_an_absolute_server_asks_for_one(tmp_path: Path) -> None:
     text = LIBRARY.replace("https://{city}.books.example/v1/", "/v1")
     files = yaml_files(tmp_path, text)
-    assert (files.imported, files.files) == (0, {})
-    errors = [finding for finding in files.findings if not finding.is_warning]
-    assert {finding.code for finding in errors} == {"import-no-server"}
-    assert errors[0].message.endswith("absolute address it answers, but '/v1'")
+    assert files.imported == 3
+    assert 'Server("/v1")' in design(files)
+    [finding] = [each for each in files.findings if each.code == "import-no-server"]
+    assert finding.is_warning
+    assert finding.message.endswith("absolute address it answers, but '/v1'")
+    assert finding.hint == 'say it: --server https://…, or write it into Server("/v1") of the design'
     options = OpenAPIOptions(servers=ServerOptions(url="https://books.example"))
     assert 'Server("https://books.example/v1")' in design(yaml_files(tmp_path, text, options))
 

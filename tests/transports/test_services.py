@@ -75,7 +75,9 @@ class TestAddresses:
         ("url", "fault"),
         [
             ("books.example/v1", "is no absolute address of http or https"),
-            ("/v1", "is no absolute address of http or https"),
+            ("//books.example/v1", "is no absolute address of http or https"),
+            ("/v1?key=1", "has a query or a fragment"),
+            ("/v 1", "is no absolute address of http or https"),
             ("", "is no absolute address of http or https"),
             ("ftp://books.example", "is no absolute address of http or https"),
             ("https://", "is no absolute address of http or https"),

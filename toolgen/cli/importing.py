@@ -6,6 +6,7 @@ import gc
 import inspect
 import keyword
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -87,14 +88,14 @@ def import_tools(request: ImportRequest) -> Outcome:
     texts = {source.file.name: lock.module, **schemas, lock_path(source.file).name: lock_text(lock)}
     write_new_files(source.file.parent, texts, is_forced=request.is_forced)
     is_failed = any(map(is_loss, findings)) and not request.may_lose
-    parts = [f"imported {counted(design.imported, 'tool')}", *([faults] if faults else ())]
-    parts += [_LACKING] if is_failed else []
+    counts = f"imported {counted(design.imported, 'tool')}"
+    parts = [counts, faults, _unnamed_server(source.file), _LACKING if is_failed else ""]
     return reported(
         findings,
         request.format,
         code=1 if is_failed else 0,
         notes=[*sent_credentials(lock.module), *_next_steps(source.file, list(schemas))],
-        summary="; ".join(parts),
+        summary="; ".join(filter(None, parts)),
     )
 
 
@@ -157,10 +158,9 @@ def _follow(
     lock, schemas = source.lock()
     gc.collect()  # the syntax trees of a merge take the room of what read the source
     unresolved = {place: each for place, each in last.open.items() if place not in request.resolved}
-    chosen = source.chosen(lock.module)
     last = replace(last, open=unresolved)
     update = planned_update(
-        source.file, last, lock, schemas, unread, chosen=chosen, is_check=request.is_check
+        source.file, last, lock, schemas, unread, chosen=source.chosen(lock.module), is_check=request.is_check
     )
     effects = update.effects
     stuck = [effect for effect in effects if effect.kind in ("conflict", "gone")]
@@ -187,14 +187,15 @@ def _follow(
     replace_files(update.edits)
     is_lacking = (len(stuck) > 0 or any(map(is_loss, findings))) and not request.may_lose
     parts = [f"imported {counted(source.design.imported, 'tool')}", counts or f"{file} is up to date"]
-    counted_findings = _counted([each for each in findings if not each.is_warning], findings)
+    parts += [_unnamed_server(source.file)]
+    parts += [_counted([each for each in findings if not each.is_warning], findings)]
     advice = "resolve what is in conflict with --resolve" if is_open else _LACKING if is_lacking else ""
     return reported(
         [*findings, *changes],
         request.format,
         code=1 if advice else 0,
         notes=notes,
-        summary="; ".join(filter(None, [*parts, counted_findings, advice])),
+        summary="; ".join(filter(None, [*parts, advice])),
     )
 
 
@@ -220,6 +221,13 @@ def _text_of(file: Path) -> str | None:
         return file.read_text("utf-8")
     except (OSError, ValueError):
         return None
+
+
+def _unnamed_server(design: Path) -> str:
+    """Return what the summary says if a server of the design has no host; "" otherwise."""
+    if not re.search(r'\bServer\(\s*"/', _text_of(design) or ""):
+        return ""
+    return f"calls fail until the server is named: --server URL, or Server(…) in {_shown(design)}"
 
 
 def _in_file(finding: Finding, source: str) -> Finding:

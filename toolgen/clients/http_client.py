@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Final, Self, TypeVar
 
 from pydantic import BaseModel
 
+from toolgen.calls.errors import ToolError
 from toolgen.contract.credentials import Credentials
 from toolgen.contract.extras import extra
 from toolgen.contract.secrets import Secrets, hiding, noting
@@ -67,11 +68,14 @@ class HTTPClient:
         Raises:
             RegistrationError: there is no server, or a variable does not fit.
         """
-        self._base = base_of(self.servers, server, variables or {})
+        is_named = server or not self.servers or not self.servers[0].url.startswith("/")
+        self._base = base_of(self.servers, server, variables or {}) if is_named else None
         self._credentials = credentials
         self._timeout_s = timeout_s
         self._connections = Connections(
-            http, has_tls=self._base.origin.scheme == "https", most_bytes=max_response_bytes
+            http,
+            has_tls=self._base is not None and self._base.origin.scheme == "https",
+            most_bytes=max_response_bytes,
         )
         self._methods: dict[Operation[Any, Any], Method[Any]] = {}
 
@@ -87,6 +91,14 @@ class HTTPClient:
         """Close the connections of the running loop; a later request opens others."""
         await self._connections.aclose()
 
+    def _without_server(self, operation: Operation[Any, Any]) -> str:
+        path = self.servers[0].url
+        return (
+            f"{operation.service}.{operation.name} was not sent: the server of {operation.service} has no "
+            f'address. Write it into Server("{path}") in the design, import the API again with --server, or '
+            f"make the client with {type(self).__name__}(server=…)"
+        )
+
     async def send(self, operation: Operation[P, R], payload: P) -> R:
         """Return the result of a method: of one request, and of one more where a credential was refused.
 
@@ -94,10 +106,12 @@ class HTTPClient:
             DeclaredError: the service answered with an error of the design.
             CredentialNeededError: a credential is missing, or was refused.
             OutcomeUnknownError: the answer was lost, and the request may not be made again.
-            ToolError: the request failed otherwise.
+            ToolError: the request failed otherwise, or nobody has named the server.
         """
         method = self._methods.get(operation)
         if method is None:
+            if self._base is None:
+                raise ToolError(self._without_server(operation))
             method = Method(operation, self._base, self._connections, self._timeout_s)
             self._methods[operation] = method
         call = served_call()

@@ -78,7 +78,9 @@ NO_MATCH: Final = Code(
 NO_SERVER: Final = Code(
     "import-no-server",
     "An OpenAPI document names no server, or one that is relative to where the document was found, so that "
-    "nobody knows where requests go. Name the address with --server.",
+    "nobody knows where requests go. The tools are in the design, and their calls fail until you name the "
+    "address: with --server, or in the `Server` of the design.",
+    "warning",
 )
 LONG_NAME: Final = Code(
     "import-long-name",

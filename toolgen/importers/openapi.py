@@ -37,7 +37,7 @@ from .openapi_operations import Operation, Selection, described, operations_of
 from .openapi_parameters import listed_parameters
 from .openapi_requests import RequestParts, request_of
 from .openapi_security import Securities
-from .openapi_servers import ServerOptions, server_clauses
+from .openapi_servers import ServerOptions, is_relative, server_clauses
 from .openapi_types import TypeBook
 from .records import a_kind
 from .swagger import Swagger, is_swagger
@@ -194,8 +194,6 @@ class _Importer:
         services: dict[tuple[str, ...], ServiceParts] = {}
         for draft in drafts:
             servers = self._servers(draft.operation)
-            if servers is None:
-                continue
             key = tuple(server.flat for server in servers)
             if key not in services:
                 services[key] = ServiceParts(servers=servers, security=common)
@@ -281,17 +279,17 @@ class _Importer:
             self._find(codes.RENAMED, operation.pointer, message, hint, tool=operation.id)
         return name
 
-    def _servers(self, operation: Operation) -> tuple[Call, ...] | None:
+    def _servers(self, operation: Operation) -> tuple[Call, ...]:
         written = operation.servers or self._api.document.get("servers")
         servers = server_clauses(written, self._options.servers, self._api.base)
-        if not servers:
+        if is_relative(servers[0]):
             message = "the document does not say at which absolute address it answers"
             urls = [str(each["url"]) for each in listed(written) if isinstance(each, dict) and "url" in each]
             addresses = ", ".join(repr(_USER.sub("//…@", url)) for url in urls)
             place, tool = (operation.pointer, operation.id) if operation.servers else ("/servers", "")
             message = f"{message}, but {addresses}" if addresses else message
-            self._find(codes.NO_SERVER, place, message, "say it: --server https://…", tool=tool)
-            return None
+            hint = f"say it: --server https://…, or write it into {servers[0].flat} of the design"
+            self._find(codes.NO_SERVER, place, message, hint, tool=tool)
         return servers
 
     def _write(self, draft: _Draft, service: ServiceParts) -> None:

@@ -26,16 +26,20 @@ class ServerOptions:
 
 
 def server_clauses(servers: object, options: ServerOptions, base: str = "") -> tuple[Call, ...]:
-    """Return the clauses of a list of servers; () where none has an absolute address.
+    """Return the clauses of a list of servers: the absolute ones, else the first, without its host.
 
     `base` is the address of the document, to which relative ones are (OAS 3.2.0, 4.5.2).
     """
-    listed_servers = listed(servers) or ([{"url": "/"}] if base else [])
-    written = [_server(mapping(server), options, base) for server in listed_servers]
-    clauses = {clause.flat: clause for clause in written if clause is not None}
+    held = [mapping(server) for server in listed(servers)] or [{"url": "/"}]
+    clauses = {clause.flat: clause for server in held if (clause := _server(server, options, base))}
     if not clauses and options.url:
         return (call("Server", literal(options.url.rstrip("/"))),)
-    return tuple(clauses.values())
+    return tuple(clauses.values()) or (_relative(held[0]),)
+
+
+def is_relative(server: Call) -> bool:
+    """Return whether a server has no host, so that somebody has to name it."""
+    return server.flat.startswith('Server("/')
 
 
 def _server(server: dict[str, object], options: ServerOptions, base: str) -> Call | None:
@@ -47,8 +51,27 @@ def _server(server: dict[str, object], options: ServerOptions, base: str) -> Cal
     elif is_own:
         url = urljoin(base, url)
     url = url.rstrip("/")
+    written, defaults = _variables(url, server)
+    if not is_server(_VARIABLE.sub(lambda match: defaults[match[1]], url)):
+        return None
+    accepted = () if options.is_accepted or options.url else (Named("accepted", literal(False)),)
+    return call("Server", literal(url), *written, *accepted)
+
+
+def _relative(server: dict[str, object]) -> Call:
+    """Return the path of a server whose host nobody knows."""
+    url = text(server.get("url"))
+    path = "/" if re.match(r"[^/]*:|//", url) else f"/{url.lstrip('./')}".rstrip("/") or "/"
+    written, defaults = _variables(path, server)
+    is_path = is_server(f"https://x.example{_VARIABLE.sub(lambda match: defaults[match[1]], path)}")
+    return call("Server", literal(path), *written) if is_path else call("Server", literal("/"))
+
+
+def _variables(url: str, server: dict[str, object]) -> tuple[list[Call], dict[str, str]]:
+    """Return the clauses of the variables in an address, and their defaults."""
     variables = mapping(server.get("variables"))
-    written, defaults = [], {}
+    written: list[Call] = []
+    defaults: dict[str, str] = {}
     for name in dict.fromkeys(_VARIABLE.findall(url)):
         variable = mapping(variables.get(name))
         values = [str(value) for value in listed(variable.get("enum"))]
@@ -58,10 +81,7 @@ def _server(server: dict[str, object], options: ServerOptions, base: str) -> Cal
         written.append(
             call("Variable", literal(name), *map(literal, values), Named("default", literal(default)))
         )
-    if not is_server(_VARIABLE.sub(lambda match: defaults[match[1]], url)):
-        return None
-    accepted = () if options.is_accepted or options.url else (Named("accepted", literal(False)),)
-    return call("Server", literal(url), *written, *accepted)
+    return written, defaults
 
 
 def is_server(url: str) -> bool:

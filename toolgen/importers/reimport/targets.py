@@ -274,7 +274,8 @@ def credentials_in(tree: ast.AST) -> Iterator[SentCredential]:
     """Yield the credentials that the services of a module send, each scheme of a service once."""
     schemes = dict(_schemes(tree))
     for service in clauses_in([tree], "Service"):
-        servers = tuple(name_in(each) for each in _children(service, "Server"))
+        written = (name_in(each) for each in _children(service, "Server"))
+        servers = tuple(url for url in written if not url.startswith("/"))
         copies: dict[str, dict[str, None]] = {}
         found: dict[str, ast.Call] = {}
         for each in clauses_in([service], "Security"):

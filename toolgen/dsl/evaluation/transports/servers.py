@@ -91,6 +91,8 @@ def _address_faults(url: str) -> Iterator[tuple[str, str]]:
     if "{" in url or "}" in url:
         yield "has a lone brace", "write {name} for a variable"
         return
+    if url.startswith("/") and not url.startswith("//"):
+        url = f"https://host.example{url}"  # the path of a server that the host names
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port
