@@ -135,7 +135,8 @@ def charset_of(headers: Mapping[str, str]) -> str:
 
 def shown(text: str) -> str:
     """Return a text of somebody else on one line, cut, without the secrets of the running call."""
-    clean = scrubbed(visible(text[:_MOST_READ].strip()))
+    line = " ".join(scrubbed(text[:_MOST_READ]).split())
+    clean = scrubbed(visible(line))
     return clean if len(clean) <= _LONGEST else f"{clean[: _LONGEST - 1]}…"
 
 

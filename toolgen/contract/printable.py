@@ -34,6 +34,10 @@ _HIDDEN: Final = re.compile("[" + "".join(f"{chr(first)}-{chr(last)}" for first,
 _HIDDEN_CATEGORIES: Final = frozenset(["Cc", "Cf", "Cs", "Zl", "Zp"])
 """Categories of Unicode: controls, formats, surrogates, separators of lines and paragraphs."""
 _BREAKS: Final = frozenset("\t\n\r")
+_LINE_ENDS: Final = re.compile("\r\n|[\r\v\f\x85\u2028\u2029]")
+_INDENTS: Final = re.compile(r"^\t+", re.MULTILINE)
+_BLANKS: Final = re.compile("[\t\xa0\u1680\u2000-\u200a\u202f\u205f\u3000]")
+"""A tab, and the spaces of Unicode (category Zs) other than the plain one."""
 _JOINERS: Final = frozenset("\u200c\u200d")
 """What shows by its neighbours: in Persian and the scripts of India, and in emoji."""
 _FORMS: Final = frozenset("\ufe0e\ufe0f")
@@ -52,6 +56,18 @@ _UNJOINED: Final = (
 """Beginnings of the names of letters that no joiner changes."""
 _VIRAMA: Final = 9
 """Combining class of the sign that a joiner may follow at the end of a word."""
+
+
+def plain_spaces(text: str) -> str:
+    """Return a text for readers whose white space is line feeds and plain spaces.
+
+    Every line end of Unicode becomes a line feed, a tab that indents a line four spaces, and any other blank
+    one space. Values and patterns are part of a contract: they keep theirs.
+    """
+    if text.isprintable():
+        return text
+    text = _INDENTS.sub(lambda tabs: "    " * len(tabs[0]), _LINE_ENDS.sub("\n", text))
+    return _BLANKS.sub(" ", text)
 
 
 def printable(text: str) -> str:

@@ -10,7 +10,9 @@ from typing import Any, Final
 from pydantic import PydanticSchemaGenerationError, PydanticUserError, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaValue
 
+from toolgen.contract.printable import plain_spaces
 from toolgen.findings import Finding
+from toolgen.schema_reader.keywords import children
 from toolgen.shapes.fields import MISSING
 from toolgen.shapes.python.annotations import readable
 from toolgen.shapes.python.functions import Function, Parameter, read_function
@@ -69,7 +71,7 @@ def read_functions(
     tools = (
         tool for own, function in functions.items() for tool in each(_tool(own, function, owner), "", own)
     )
-    source = collected(name, inspect.cleandoc(description), tools)
+    source = collected(name, plain_spaces(inspect.cleandoc(description)), tools)
     return replace(source, module=owner.partition(":")[0])
 
 
@@ -99,9 +101,9 @@ def _tool(name: str, function: Callable[..., object], owner: str) -> Iterator[Im
     yield ImportedTool(
         name=name,
         function=f"{owner}{name}" if owner else "",
-        description=read.docstring.description,
-        arguments=arguments,
-        result=_in_an_object(result) if owner else result,
+        description=plain_spaces(read.docstring.description),
+        arguments=_spaced(arguments),
+        result=_spaced(_in_an_object(result) if owner else result),
         formats_are_types=True,
     )
 
@@ -177,6 +179,18 @@ def _in_an_object(schema: dict[str, Any] | None) -> dict[str, Any] | None:
         "additionalProperties": False,
     }
     return {**whole, "$defs": held} if held else whole
+
+
+def _spaced(schema: Any) -> Any:
+    """Return a schema whose texts for readers have plain white space; its values keep theirs."""
+    waiting = [schema]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, dict):
+            texts = ((word, part.get(word)) for word in ("title", "description"))
+            part |= {word: plain_spaces(text) for word, text in texts if isinstance(text, str)}
+            waiting += [inner for _, inner in children(part)]
+    return schema
 
 
 def _schema(type_: Any, mode: JsonSchemaMode) -> dict[str, Any] | str:

@@ -114,7 +114,8 @@ def _tool(tool: ListedFacts, name: str, source: Source) -> Tool:
     hints: Any = facts.get("annotations") or {}
     titles = (facts.get("title"), hints.get("title"))
     title = next((title for title in titles if title and isinstance(title, str)), "")
-    made = Tool(name, shown, *children, title=visible(title.strip()[:_LONGEST_TITLE]) or None)
+    title = visible(" ".join(title.split())[:_LONGEST_TITLE])
+    made = Tool(name, shown, *children, title=title or None)
     _place(made, source)
     return made
 

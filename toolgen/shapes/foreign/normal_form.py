@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 from toolgen.contract.json_pointer import escaped, tokens_of
 from toolgen.contract.json_value import values_in
-from toolgen.contract.printable import hides, printable, visible, visible_lines
+from toolgen.contract.printable import hides, plain_spaces, printable, visible, visible_lines
 
 from ..constraints import CONSTRAINTS, OF_BYTES
 from .schema import BRANCHES, CONDITIONS, MAPS, REFERENCES, VALUES
@@ -61,8 +61,11 @@ class UnsafeError(ValueError):
 
 
 def safe_text(text: str, longest: int = LONGEST_TEXT) -> str:
-    """Return the beginning of a text for readers: hidden characters are escaped, odd addresses marked."""
-    text = text.strip()
+    """Return the beginning of a text for readers, with plain white space.
+
+    Hidden characters are escaped, and odd addresses marked.
+    """
+    text = plain_spaces(text).strip()
     shown = _LINK.sub(_MARK, visible_lines(text[:longest]))
     return shown if max(len(text), len(shown)) <= longest else f"{shown[:longest]}…"
 

@@ -9,7 +9,7 @@ import httpx2
 from pydantic import ValidationError
 
 from toolgen.contract.errors import ToolgenError
-from toolgen.contract.printable import printable, printable_lines, visible, visible_lines
+from toolgen.contract.printable import plain_spaces, printable, printable_lines, visible, visible_lines
 
 _MOST_REASONS: Final = 3
 _LONGEST_REASON: Final = 300
@@ -79,13 +79,14 @@ def shortened(text: str, longest: int = _LONGEST_REASON) -> str:
 
 def named(text: str, longest: int = _LONGEST_REASON) -> str:
     """Return the beginning of a name or a line of a server, without characters that nobody sees."""
+    text = plain_spaces(text).replace("\n", " ").strip()
     shown = visible(text[:longest])
     return shown if len(text) <= longest else f"{shown}…"
 
 
 def cleaned(text: str, longest: int) -> str:
     """Return a text of a server with its lines, without characters that nobody sees, cut to its beginning."""
-    text = text.strip()
+    text = plain_spaces(text).strip()
     shown = visible_lines(text[:longest])
     return shown if len(text) <= longest else f"{shown}…"
 
