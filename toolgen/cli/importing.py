@@ -39,7 +39,15 @@ from .import_changes import contract_changes, sent_credentials
 from .import_request import Chosen, ImportRequest, is_name, located_source, name_of, require_file
 from .new_files import write_new_files
 from .outcome import Outcome, reported
-from .reimporting import TAKE_LOCK, Update, counts_of, last_import, planned_update, stored_lock
+from .reimporting import (
+    TAKE_LOCK,
+    Update,
+    counts_of,
+    imported_design,
+    last_import,
+    planned_update,
+    stored_lock,
+)
 from .terminal import counted, show_progress
 from .trust import require_trusted
 
@@ -300,8 +308,20 @@ def _remembered(request: ImportRequest, source_name: str) -> tuple[ImportRequest
     """Return the request with its name and the options of the last import, the design, and that import."""
     name = request.name or name_of(source_name)
     file = _place(request.out, name)
-    last = None if request.is_forced else last_import(file, request.kind)
-    request = request.remembered(last.options) if last else request
+    if request.out.suffix != ".py":
+        source = request.stored_source(request.out)
+        file = imported_design(file, request.kind, source, request.name, is_forced=request.is_forced)
+    try:
+        last = last_import(file, request.kind)
+    except ToolgenError:
+        if not request.is_forced:
+            raise
+        last = None
+    if last is not None and request.is_forced:
+        options = {option: value for option, value in last.options.items() if option != "accept-server"}
+        request, last = request.remembered(options), None
+    elif last is not None:
+        request = request.remembered(last.options)
     return replace(request, name=request.name or name), file, last
 
 
