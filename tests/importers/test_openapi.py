@@ -119,7 +119,7 @@ def test_several_successes_are_attributes_of_one_result() -> None:
     text = design(operation({"responses": responses}))
     assert 'Result(Attribute("ok", String, "It."), Attribute("created", Created, "It."))' in text
     bodies = 'Response(200, Body("ok", media="text")), Response(201, Body("created")), Response(204)'
-    assert f'HTTP(POST("/x"), {bodies})' in text
+    assert f'HTTP(POST("/x"), Accept("text/plain", "application/json"), {bodies})' in text
 
 
 def test_a_result_that_is_no_object_is_an_attribute() -> None:

@@ -25,6 +25,7 @@ from toolgen.dsl import (
     PATCH,
     POST,
     PUT,
+    Accept,
     Any,
     APIKeySecurity,
     ArrayOf,
@@ -279,6 +280,23 @@ class TestNames:
         result = Result(Attribute("a", String, "A."))
         assert wrong(result, HTTP(GET("/"), Response(200, Header("a", "X A"))))[0] == "bad-parameter"
         built(serving(attributes("a"), HTTP(GET("/"), Header("a", "Accept"))))
+
+    def test_media_types_are_asked_for_in_their_order(self) -> None:
+        found = sent(HTTP(GET("/"), Accept("application/vnd.books+json;v=2", "application/json")))
+        assert found.accept == ("application/vnd.books+json;v=2", "application/json")
+        assert sent(HTTP(GET("/"))).accept == ()
+
+    @pytest.mark.parametrize("name", ["json", "", "text/*", "*/*", "a/b, c/d", "a/b\r\nX-Evil: 1", "a/b;q"])
+    def test_a_media_type_is_written_whole(self, name: str) -> None:
+        found = wrong(HTTP(GET("/"), Accept("application/json", name)))
+        assert found[:2] == (
+            "bad-parameter",
+            f"Accept of method 'find' has the name {name!r}, which is no media type",
+        )
+
+    def test_media_types_stand_in_one_clause(self) -> None:
+        assert wrong(HTTP(GET("/"), Accept("a/b"), Accept("a/c")))[0] == "duplicate-clause"
+        assert wrong(HTTP(GET("/"), Accept()))[0] == "bad-parameter"
 
     def test_a_key_of_a_scheme_is_no_parameter(self) -> None:
         key = Security(APIKeySecurity("key", "Key.", query="key"))

@@ -9,6 +9,7 @@ from toolgen.dsl import (
     PATCH,
     POST,
     PUT,
+    Accept,
     APIKeySecurity,
     AuthorizationCodeFlow,
     BasicSecurity,
@@ -69,6 +70,7 @@ books = Service(
             Header("d"),
             Cookie("e", explode=False),
             Body(File("f"), File("g"), media="multipart"),
+            Accept("text/csv", "text/plain"),
             Response(200, Body("h", media="text"), Header("i", "I")),
             Response("4XX", "gone", Body("j")),
             Response("default", "gone"),
@@ -100,6 +102,7 @@ Server("https://books.example", "eu")  # wrong
 Response(200, Param("a"))  # wrong
 Response(200, "gone", "gone")  # wrong
 Body("a", "b")  # wrong
+Accept(1)  # wrong
 Security("key")  # wrong
 Security(Scope("read", "Read."))  # wrong
 OAuth2Security("account", "Account.", Scope("read", "Read."))  # wrong

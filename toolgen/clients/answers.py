@@ -55,6 +55,14 @@ class AnswerPlan(Generic[R]):
         """Return whether the design names a status or its class."""
         return status in self._responses or f"{status // 100}XX" in self._responses
 
+    @property
+    def accept(self) -> str:
+        """What is asked for where the design names no media type: JSON, and for no result rather JSON."""
+        if self._is_nothing:  # many servers describe their failures in what was asked for
+            return "application/json, */*;q=0.5"
+        is_json = all(response.media == "json" for response in self._http.responses)
+        return "application/json" if is_json else "*/*"
+
     def result(self, request: Request, answer: Answer, sent: Mapping[str, Json], url: str) -> R:
         """Return the result of an answer.
 

@@ -75,8 +75,7 @@ class Method(Generic[R]):
         self._timeout_s = timeout_s
         self._plan = RequestPlan(self._name, http, operation.payload)
         self._answers = AnswerPlan(http, operation.result, operation.errors)
-        is_json = all(response.media == "json" for response in http.responses)
-        self.accept = "application/json" if is_json else "*/*"
+        self.accept = ", ".join(http.accept) or self._answers.accept
 
     async def perform(self, payload: BaseModel, call: ServedCall | None, own: Credentials | None) -> R:
         """Return the result for a payload; raises as `HTTPClient.send`."""

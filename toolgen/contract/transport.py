@@ -29,6 +29,9 @@ VARIABLE: Final = re.compile(r"\{([^{}]*)\}")
 """A name in braces: of a variable in the address of a server, of a parameter in a path."""
 TOKEN: Final = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 """Name of a header or a cookie (RFC 9110, section 5.6.2)."""
+_PART: Final = r"[\w!#$&^.+-]+"
+MEDIA_TYPE: Final = re.compile(rf'{_PART}/{_PART}(?:; *{_PART}=(?:{_PART}|"[ !#-\[\]-~]*"))*', re.ASCII)
+"""A media type with its parameters (RFC 9110, section 8.3.1), without wildcards."""
 CONNECTION_HEADERS: Final = frozenset(
     "accept-encoding connection content-encoding content-length expect host keep-alive "
     "proxy-connection te trailer transfer-encoding upgrade".split()
@@ -179,6 +182,8 @@ class HTTP:
     """What follows the server's address; `{name}` stands for a parameter of the path."""
     parameters: tuple[Parameter, ...] = ()
     body: Body | None = None
+    accept: tuple[str, ...] = ()
+    """Media types that are asked for, the preferred one first; () for those of the responses."""
     responses: tuple[Response, ...] = (Response(200),)
     paging: Paging | None = None
     security: Security = ()

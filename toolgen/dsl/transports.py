@@ -210,6 +210,19 @@ class Body(Clause):
         self.content_type = content_type
 
 
+class Accept(Clause):
+    """Media types that the request asks for, the preferred one first.
+
+    Example: `Accept("application/vnd.books.v2+json", "application/json")`
+    """
+
+    types: Final[tuple[str, ...]]
+
+    def __init__(self, *types: str) -> None:
+        super().__init__()
+        self.types = types
+
+
 class Response(Clause):
     """What a status means: the result of the method, or a declared error.
 
@@ -255,7 +268,7 @@ class Paging(Clause):
     """JSON Pointer to the next cursor in the body; "" where `next` is an attribute of it."""
 
 
-HTTPChild: TypeAlias = Param | Header | Cookie | Body | Response | Paging
+HTTPChild: TypeAlias = Param | Header | Cookie | Body | Accept | Response | Paging
 
 
 class HTTP(Clause):

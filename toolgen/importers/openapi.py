@@ -310,6 +310,7 @@ class _Importer:
             hint = "say in the design when to use it"
             self._find(codes.NO_DESCRIPTION, operation.pointer, "has no description", hint, tool=operation.id)
         placed = [*request.clauses.values(), *([request.body] if request.body else [])]
+        placed += writer.accept(draft.answers)
         http = call("HTTP", call(operation.verb, literal(request.path)), *placed, *responses)
         if errors:
             http = call("HTTP", *http.parts, *(response for _, response in errors))

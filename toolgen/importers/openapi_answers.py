@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any, Final
 
-from toolgen.contract.transport import Media
+from toolgen.contract.transport import MEDIA_TYPE, Media
 from toolgen.shapes import naming
 from toolgen.shapes.foreign.normal_form import safe_text
 
@@ -45,6 +45,8 @@ class _Answer:
     """None where there is none, or where it is no JSON."""
     place: str = ""
     media: Media = "json"
+    types: tuple[str, ...] = ("application/json",)
+    """Media types of the body, as the document names them."""
     description: str = ""
     has_body: bool = True
     name: str = ""
@@ -109,13 +111,26 @@ def _answer(operation: Operation, value: object, place: str, status: str, *, is_
     elif jsons:
         media, at = operation.api.followed(content[jsons[0]] or {}, joined(pointer, "content", jsons[0]))
         answer.schema, answer.place = media.get("schema"), joined(at, "schema")
+        schema = mapping(content[jsons[0]]).get("schema")
+        same = [key for key in content if key in jsons and mapping(content[key]).get("schema") == schema]
+        answer.types = tuple("application/json" if "*" in key else _asked_for(key) for key in same)
         if answer.schema is None and is_good:
             answer.schema = {}
     else:
-        kind = next(iter(plain.values()))
-        is_text = kind.startswith("text/") or kind.endswith(("xml", "yaml", "ndjson", "jsonl", "javascript"))
+        is_text = _is_text(next(iter(plain.values())))
         answer.media, answer.schema = "text" if is_text else "bytes", {"type": "string"}
+        answer.types = tuple(_asked_for(key) for key, kind in plain.items() if _is_text(kind) or not is_text)
     return answer
+
+
+def _is_text(kind: str) -> bool:
+    return kind.startswith("text/") or kind.endswith(("xml", "yaml", "ndjson", "jsonl", "javascript"))
+
+
+def _asked_for(media_type: str) -> str:
+    """Return a media type as an Accept header has it: a charset asks for nothing."""
+    kind, *parameters = (part.strip() for part in media_type.split(";"))
+    return ";".join([kind, *(each for each in parameters if not each.lower().startswith("charset="))])
 
 
 def _cut(answer: _Answer, types: TypeBook) -> Cut | None:
@@ -165,6 +180,16 @@ class AnswerWriter:
                 )
         responses += [call("Response", literal(_status(answer.status))) for answer in empty]
         return [call("Result", *attributes)], responses
+
+    def accept(self, answers: Answers) -> list[Call]:
+        """Return the `Accept` of the success answers; nothing where the client asks for the same by itself.
+
+        The client also asks by itself where the document names a range, or what is no media type.
+        """
+        types = dict.fromkeys(each for answer in answers.good if answer.has_body for each in answer.types)
+        if not types or [*types] == ["application/json"] or not all(map(MEDIA_TYPE.fullmatch, types)):
+            return []
+        return [call("Accept", *map(literal, types))]
 
     def _whole(self, answer: _Answer, class_name: str) -> tuple[Part | Named, ...] | None:
         """Return what stands in a clause of an object; None where the answer is none of known properties."""

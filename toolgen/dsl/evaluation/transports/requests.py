@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final, get_args
 
 from toolgen.contract.transport import HTTP as CheckedHTTP
+from toolgen.contract.transport import MEDIA_TYPE, Media, Paging, Verb
 from toolgen.contract.transport import Body as CheckedBody
-from toolgen.contract.transport import Media, Paging, Verb
 from toolgen.contract.transport import Security as CheckedSecurity
 from toolgen.expr import codes
 from toolgen.shapes.fields import ArrayType, Field
 
-from ...transports import HTTP, Body, File, Request
+from ...transports import HTTP, Accept, Body, File, Request
 from ..clause_lookup import clauses_of_kind, single_clause
 from ..report import RelatedSource
 from ..types.spelling import type_text
@@ -26,8 +25,6 @@ from .scope import MethodScope
 _BODILESS: Final = frozenset({"GET", "HEAD"})
 """A body has no meaning there (RFC 9110, section 9.3)."""
 _WITH_BODY: Final = frozenset({"PUT", "POST", "PATCH"})
-_TOKEN: Final = r"[\w!#$&^.+-]+"
-_CONTENT_TYPE: Final = re.compile(rf'{_TOKEN}/{_TOKEN}(?:;\s*{_TOKEN}=(?:{_TOKEN}|"{_TOKEN}"))*', re.ASCII)
 
 
 def request_of(scope: MethodScope, clause: HTTP, security: CheckedSecurity) -> CheckedHTTP:
@@ -46,6 +43,7 @@ def request_of(scope: MethodScope, clause: HTTP, security: CheckedSecurity) -> C
         path=clause.request.path,
         parameters=parameters.all(),
         body=body,
+        accept=_accepted(scope, clause),
         responses=responses,
         paging=paging,
         security=security,
@@ -82,6 +80,19 @@ def _check_whole(scope: MethodScope, clause: HTTP) -> None:
     if kind:
         hint = 'take the other keys as Attribute("…", MapOf(String, Any), "…"), and send it by Body("…")'
         scope.add(codes.UNKNOWN_KEYS, clause.source, kind=kind, hint=hint)
+
+
+def _accepted(scope: MethodScope, clause: HTTP) -> tuple[str, ...]:
+    """Return the media types that are asked for; () where none is named."""
+    written = single_clause(clause, clause.children, Accept, scope.report)
+    if written is None:
+        return ()
+    for name in written.types or ("",):
+        if not MEDIA_TYPE.fullmatch(name):
+            hint = 'write one such as "application/hal+json"'
+            facts = {"clause": "Accept", "name": name, "fault": "is no media type", "hint": hint}
+            scope.add(codes.BAD_PARAMETER, written.source, **facts)
+    return written.types
 
 
 def _body(
@@ -144,7 +155,7 @@ def _faults(clause: Body, media: Media) -> Iterator[tuple[str, str]]:
         yield "is one attribute, and has files", "remove the attribute; those beside the files are parts too"
     if media in ("text", "bytes") and not clause.attribute:
         yield f"is {media}, and names no attribute", f'write Body("…", media="{media}")'
-    if clause.content_type and not _CONTENT_TYPE.fullmatch(clause.content_type):
+    if clause.content_type and not MEDIA_TYPE.fullmatch(clause.content_type):
         yield (
             f"has the content type {clause.content_type!r}",
             'write one such as "application/merge-patch+json"',
