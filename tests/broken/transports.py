@@ -87,4 +87,6 @@ rooms = Service(
     Method("close", "Close all rooms.", Payload(open=True), HTTP(PUT("/rooms"))),
 )
 
-design = Design("library", "A library.", books, rooms)
+desk = Service("Desk", "People.", Method("ask", "Ask somebody."), answers="lenient")
+
+design = Design("library", "A library.", books, rooms, desk)

@@ -106,7 +106,7 @@ async def test_a_missing_tag_is_that_of_the_branch_whose_keys_an_answer_has() ->
     ):
         assert (await read(answer(200, json.dumps({"user": sent}).encode()), users)).user == read_as
     failure = await error(answer(200, b'{"user":{"view":"other","name":"a"}}'), users)
-    assert "$.user does not fit (union_tag_invalid)" in str(failure)
+    assert "$.user fits none of the documented alternatives" in str(failure)
 
 
 async def test_null_of_an_optional_attribute_is_absence() -> None:
@@ -139,7 +139,8 @@ async def test_what_does_not_fit_is_named_by_its_place_and_not_quoted() -> None:
     failure = await error(answer(200, json.dumps({"id": 7, "author": {"name": {"secret": "s3"}}}).encode()))
     assert str(failure) == (
         "Books.get_book ran; its result could not be read: 127.0.0.1 answered what does not fit: "
-        "$.id must be string, not integer; $.title is missing; $.author.name must be string, not object"
+        "$.id must be a string, not an integer; $.title is missing; "
+        "$.author.name must be a string, not an object"
     )
     assert failure.retry_hint is not None
     assert failure.retry_hint.reason == "malformed_response"
@@ -313,7 +314,7 @@ async def test_headers_are_read_as_what_their_attributes_are() -> None:
 async def test_a_header_that_is_no_number_does_not_fit(total: str) -> None:
     http = HTTP(verb="GET", path="/books", responses=(Response(200, headers={"total": "X-Total"}),))
     failure = await error(answer(200, b'{"books":[]}', X_Total=total), operation(http, result=Page))
-    assert "$.total must be integer, not string" in str(failure)
+    assert "$.total must be an integer, not a string" in str(failure)
 
 
 class Cover(ToolModel):

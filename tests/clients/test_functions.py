@@ -184,10 +184,10 @@ async def test_nothing_is_a_result_without_required_attributes(module: types.Mod
     [
         (
             {"id": 1},
-            r"rooms_of_the_office:book returned what does not fit: \$\.id must be string, not integer",
+            r"rooms_of_the_office:book returned what does not fit: \$\.id must be a string, not an integer",
         ),
-        ("1", "must be object, not string"),
-        (None, "must be object, not null"),
+        ("1", "must be an object, not a string"),
+        (None, "must be an object, not null"),
         (object(), "returned what has no JSON form: a object has no JSON form"),
         ({"id": float("nan")}, "returned what"),
         ({1: 2}, "has no JSON form"),

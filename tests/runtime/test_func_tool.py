@@ -47,7 +47,7 @@ class Opaque:
 
 
 def test_a_function_may_say_every_fact_of_a_spec_that_is_not_read_from_it() -> None:
-    shared = {field.name for field in dataclasses.fields(ToolFacts)} - {"description"}
+    shared = {field.name for field in dataclasses.fields(ToolFacts)} - {"description", "is_lenient"}
     specific = {"confirm", "long_running", "example", "max_result_bytes"}
     assert set(FunctionFacts.__annotations__) == shared | specific
 

@@ -325,7 +325,10 @@ def require_fit(name: str, findings: Findings) -> None:
 
 def misfit_error(name: str, findings: Findings) -> MalformedResultError:
     """Return the error of a value that does not fit its schema."""
-    return MalformedResultError(f"{name} does not fit its schema: {validation_error(findings.shortened())}")
+    shortened = findings.shortened()
+    error = MalformedResultError(f"{name} does not fit its schema: {validation_error(shortened)}")
+    error._issues = shortened.issues
+    return error
 
 
 def validation_error(findings: Findings) -> ToolValidationError:

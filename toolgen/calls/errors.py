@@ -11,6 +11,7 @@
     │   ├── DeclaredError            one that the design declares, with its name and typed details
     │   ├── OutcomeUnknownError      the work was begun, and nobody knows whether it was done
     │   ├── CredentialNeededError    a service needs a credential that nobody has given yet
+    │   ├── UnfitAnswerError         a lenient service answered what does not fit; carries the answer
     │   └── NotBegunError            the scheduler did not let the call begin
     │       ├── BusyError            too many calls wait
     │       │   └── StuckLockError   an executor that runs on after its call keeps the lock
@@ -179,6 +180,36 @@ class CredentialNeededError(ToolError):
         """What is said of the credential to whoever may give it; JSON."""
 
 
+class UnfitAnswerError(ToolError):
+    """A lenient service answered what does not fit its design: the call has run.
+
+    Code that calls a client can catch it and use what came.
+    """
+
+    _is_shown: bool = False
+    """Whether the model gets the answer beside the message; set by the runtime."""
+
+    def __init__(
+        self,
+        message: str,
+        document: bytes,
+        value: object,
+        warnings: tuple[FieldIssue, ...],
+        *,
+        retry_hint: RetryHint | None = None,
+        is_sensitive: bool = False,
+    ) -> None:
+        super().__init__(message, retry_hint=retry_hint)
+        self.is_sensitive = is_sensitive
+        """Whether the design calls an attribute of the answer sensitive."""
+        self.document = document
+        """The answer as received, as JSON."""
+        self.value = value
+        """The typed answer, with values as received in the places of the warnings."""
+        self.warnings = warnings
+        """Where the answer does not fit, and why."""
+
+
 class NotBegunError(ToolError):
     """The scheduler did not let the call begin: nothing of it has run, and it may be made again."""
 
@@ -272,6 +303,8 @@ class ToolValidationError(ValueError):
 class MalformedResultError(RuntimeError):
     """An executor returned something that its contract does not allow; the message says what and where."""
 
+    _issues: tuple[FieldIssue, ...] = ()
+    """What breaks the rules of the schema, where the types of the value fit."""
     _returned_by: tuple[CodeType, str] | None = None
     """The author's function that returned it, and a clause about it; None for the method of the tool."""
 

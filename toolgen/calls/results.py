@@ -16,10 +16,11 @@ from .errors import RetryHint as RetryHint
 if TYPE_CHECKING:
     from toolgen.contract.json_value import Json
     from toolgen.shapes.design.model import ToolModel
+    from toolgen.shapes.issues import FieldIssue
 
     from .call import FrozenCall
     from .content import Content
-    from .errors import ToolError
+    from .errors import ToolError, UnfitAnswerError
 
 R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
@@ -317,7 +318,15 @@ class Telemetry:
     output_tokens: int = 0
 
 
-ToolReturn: TypeAlias = R | ToolOutcome[R] | Unfinished | Delegated
+@record
+class Received(WithoutResult):
+    """The value of a bound tool whose service answered what does not fit. Made by generated code."""
+
+    error: UnfitAnswerError
+    """The answer as received, and where it does not fit."""
+
+
+ToolReturn: TypeAlias = R | ToolOutcome[R] | Unfinished | Delegated | Received
 """What an executor's method may return: the plain result, an outcome around it, or that there is none yet."""
 
 LongRunningReturn: TypeAlias = ToolReturn[R] | Pending[A]
@@ -342,6 +351,9 @@ class ToolResult:
     error: ToolError | None = None
     retry_hint: RetryHint | None = None
     bounds: Bounds | None = None
+    warnings: tuple[FieldIssue, ...] = ()
+    """Where the answer of a lenient service does not fit, the first ones: `result` and `json` have these
+    values as they were received."""
     artifacts: tuple[Artifact, ...] = ()
     content: tuple[Content, ...] = ()
     display: str = ""

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pydantic_core import from_json
 
 from toolgen.contract.limits import UNLIMITED, Limits
 from toolgen.contract.secrets import Secrets, noting
+from toolgen.shapes.issues import LONGEST_KEY, MOST_WARNINGS
 from toolgen.shapes.sensitive import values_at
 
 from .errors import ToolValidationError
+
+if TYPE_CHECKING:
+    from toolgen.shapes.issues import FieldIssue
 
 
 class MarkedCodec(Protocol):
@@ -70,6 +74,19 @@ def note_typed(codec: MarkedCodec | None, document: bytes | str | Mapping[str, o
     if codec is not None and codec.sensitive:
         with suppress(ToolValidationError):
             codec.decode_lenient(document, UNLIMITED)
+
+
+def unvalidated_places(codec: MarkedCodec, warnings: Sequence[FieldIssue]) -> tuple[str, ...]:
+    """Return where a result with warnings is sensitive: each part that does not fit is so as a whole.
+
+    Nothing is if the codec has no sensitive value. Everything is if there may be more warnings than these.
+    """
+    if not codec.sensitive or not warnings:
+        return codec.sensitive
+    keys = [key for warning in warnings for key in warning.keys if isinstance(key, str)]
+    if len(warnings) == MOST_WARNINGS or max(map(len, keys), default=0) >= LONGEST_KEY:  # one may be cut
+        return ("",)
+    return (*codec.sensitive, *(warning.pointer for warning in warnings))
 
 
 def _note_value(codec: MarkedCodec, value: object, dump_python: Callable[..., Any]) -> None:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from toolgen.catalog.entry import ToolRecord, ToolsetRecord, TypeRecord
     from toolgen.contract.json_value import Json
     from toolgen.contract.names import ArtifactView, Hint
+    from toolgen.shapes.parts import PartReader
 
 P = TypeVar("P", bound=ToolModel)
 R = TypeVar("R")
@@ -262,6 +263,13 @@ class ToolSpec(ToolFacts, Generic[P, R]):
         """Whether anything that the tool takes or gives has sensitive values."""
         return any(codec.sensitive for codec in self.codecs)
 
+    @cached_property
+    def _parts(self) -> PartReader:
+        """What reads results that do not fit, of a lenient tool."""
+        from toolgen.shapes.parts import PartReader  # few results do not fit
+
+        return PartReader(self.result.type)
+
     @property
     def may_repeat(self) -> bool:
         """Whether a second call does nothing more than the first: it only reads, or is idempotent."""
@@ -288,11 +296,15 @@ class ToolSpec(ToolFacts, Generic[P, R]):
 
     @property
     def output_schema(self) -> dict[str, Any]:
-        """JSON Schema of what the model gets of a call at once: the result, or an acknowledgement of it."""
+        """JSON Schema of what the model gets of a call at once: the result, or an acknowledgement of it.
+
+        Of a lenient tool it is the result, or anything.
+        """
         ack = self.long_running.ack if self.long_running else None
         from toolgen.catalog.entry import output_schema
 
-        return output_schema(_type(self.result), _type(ack) if ack else None)
+        ack_type = _type(ack) if ack else None
+        return output_schema(_type(self.result), ack_type, is_lenient=self.is_lenient)
 
     @property
     def hints(self) -> dict[Hint, bool]:

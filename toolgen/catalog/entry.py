@@ -37,6 +37,8 @@ DESIGN_ONLY: Final = (
 OF_TOOLSET: Final = (("toolset_title",), ("toolset_instructions",), ("kind",), ("agent",))
 """Paths of the keys that say something of the toolset and not of the tool."""
 
+_RECEIVED: Final = "AsReceived"
+"""The name of what a lenient tool returns beside its result."""
 _NOT_DIGESTED: Final = (("digest",), ("bind_to",), ("assumed_destructive",), *DESIGN_ONLY, *OF_TOOLSET)
 
 
@@ -137,6 +139,7 @@ def tool_entry(of: ToolRecord) -> dict[str, Json]:
             "terminal": facts.is_terminal or None,
             "bookkeeping": facts.is_bookkeeping or None,
             "needs": list(facts.needs),
+            "lenient": facts.is_lenient or None,
             "instructions": facts.instructions or None,
             "result_reminder": facts.reminder or None,
             "hints": {key: text for key, text in hints.items() if text} or None,
@@ -191,9 +194,16 @@ def behaviour_hints(written: Mapping[Hint, bool]) -> dict[Hint, bool]:
     return hints
 
 
-def output_schema(result: TypeRecord, ack: TypeRecord | None) -> Schema:
-    """Return the schema of what the model gets of a call at once: the result, or an acknowledgement."""
-    return any_of({**({} if ack is None else {ack.name: ack.schema}), result.name: result.schema})
+def output_schema(result: TypeRecord, ack: TypeRecord | None, *, is_lenient: bool) -> Schema:
+    """Return the schema of what the model gets of a call at once.
+
+    That is the result, an acknowledgement, or an answer as a lenient service sent it.
+    """
+    schemas = {} if ack is None else {ack.name: ack.schema}
+    schemas[result.name] = result.schema
+    if is_lenient:
+        schemas[_RECEIVED] = {"description": "The answer of the service, where it does not fit, as received."}
+    return any_of(schemas)
 
 
 def _head(id_: str, name: str, toolset: ToolsetRecord) -> dict[str, Json]:
@@ -258,8 +268,8 @@ def _bounded(of: Bounded | None) -> Json:
 
 def _output(of: ToolRecord) -> Json:
     """Return the schema of what the model gets at once, where it differs from that of the result."""
-    ack = of.long_running.ack if of.long_running else None
-    return None if ack is None else output_schema(of.result, ack)
+    ack, is_lenient = of.long_running.ack if of.long_running else None, of.facts.is_lenient
+    return output_schema(of.result, ack, is_lenient=is_lenient) if ack or is_lenient else None
 
 
 def _artifact(of: Artifact[TypeRecord]) -> Json:

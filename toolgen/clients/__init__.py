@@ -17,7 +17,7 @@ from toolgen.contract.transport import (
     Variable,
 )
 
-from .call import calling
+from .call import answered, calling
 from .operation import Operation
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ __all__ = [
     "SecurityScheme",
     "Server",
     "Variable",
+    "answered",
     "calling",
 ]
 

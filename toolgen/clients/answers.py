@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from email.utils import parsedate_to_datetime
-from typing import Any, Final, Generic, TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast
 from urllib.parse import parse_qsl
 
 from pydantic import BaseModel
 from pydantic_core import from_json, to_json
 
-from toolgen.calls.errors import DeclaredError, ToolError
-from toolgen.calls.specs import ErrorSpec
+from toolgen.calls.errors import DeclaredError, ToolError, UnfitAnswerError
 from toolgen.contract.json_value import Json
 from toolgen.contract.limits import DEFAULT_LIMITS, count_keys
 from toolgen.contract.transport import HTTP, Response
+from toolgen.shapes.issues import MOST_WARNINGS, FieldIssue
 from toolgen.shapes.values import bytes_text
 
 from .connections import Answer
 from .failures import Request, busy, charset_of, malformed, refused, shown
+from .operation import Operation
 from .paging import PageError, names_of_request, set_next
 from .reading import MisfitError, Reader
+
+if TYPE_CHECKING:
+    from toolgen.shapes.parts import PartReader
 
 R = TypeVar("R")
 
@@ -35,10 +42,12 @@ _TEXTS: Final = ("detail", "message", "error_description", "title", "error", "ms
 class AnswerPlan(Generic[R]):
     """Reads the answers to one operation."""
 
-    def __init__(self, http: HTTP, result: type[R], errors: Mapping[ErrorSpec[Any], Any]) -> None:
+    def __init__(self, operation: Operation[Any, R], http: HTTP) -> None:
+        self._operation = operation
         self._http = http
         self._responses = {response.status: response for response in http.responses}
-        self._reader = Reader(result)
+        result, errors = operation.result, operation.errors
+        self._reader: Reader[R] = Reader(result)
         is_open = getattr(result, "model_config", {}).get("extra") == "allow"
         self._is_nothing = getattr(result, "model_fields", None) == {} and not is_open
         """Whether the method has no result, whatever an answer holds."""
@@ -77,10 +86,15 @@ class AnswerPlan(Generic[R]):
             ToolError: it is another failure, or does not fit.
         """
         response = self.response(answer.status)
-        if response is None and 200 <= answer.status < 300:
+        is_good = 200 <= answer.status < 300
+        if response is None and is_good and self._operation.is_lenient:
+            raise self._undocumented(request, answer, sent, url)
+        if response is None and is_good:
             raise malformed(request, f"with status {answer.status}, which its design does not have")
         if response is None:
             raise refused(request, answer.status, answer.headers, answer.body)
+        if response.media == "json":
+            answer = _in_utf8(answer)
         keys = _keys_of(response, answer)
         if response.error:
             raise self._error(request, response, answer, is_full=keys > _MOST_KEYS)
@@ -89,7 +103,7 @@ class AnswerPlan(Generic[R]):
         try:
             result = self._reader.read(self._document(response, answer, sent, url))
         except (MisfitError, PageError) as error:
-            raise malformed(request, str(error)) from None
+            raise self._unfit(request, response, answer, sent, url, str(error)) from None
         if keys > _MOST_KEPT and count_keys(to_json(result), _MOST_KEPT) > _MOST_KEPT:
             raise malformed(request, f"with a result of more than {_MOST_KEPT} keys and items")
         return result
@@ -103,24 +117,95 @@ class AnswerPlan(Generic[R]):
         """
         if self._is_nothing:
             return b"{}"
-        paging = self._http.paging
-        is_plain = response.media == "json" and not (response.body or response.headers)
-        if is_plain and paging is None:
+        if response.media == "json" and not (response.body or response.headers or self._http.paging):
             return answer.body or b"{}"
         body = _body_value(response, answer)
-        result: dict[str, Any]
-        if response.body:
-            result = {} if body is None and not answer.body else {response.body: body}
-        elif isinstance(body, dict):
-            result = dict(body)
-        elif body is None and not answer.body:
-            result = {}
-        else:
+        if not (response.body or isinstance(body, dict) or not answer.body):
             raise MisfitError("what is no object")
-        result |= _header_values(response, answer, self._reader)
-        if paging is not None:
-            set_next(paging, sent, result, body, answer.headers, url, names_of_request(self._http))
+        result = self._result_of(response, answer, body)
+        self._set_next(result, body, answer, sent, url)
         return to_json(result)
+
+    def _result_of(self, response: Response, answer: Answer, body: Json) -> dict[str, Any]:
+        """Return the attributes of a result, in the body and in headers."""
+        is_absent = body is None and not answer.body
+        result = {} if is_absent else {response.body: body} if response.body else dict(cast("Any", body))
+        return result | _header_values(response, answer, self._reader)
+
+    def _set_next(
+        self, result: dict[str, Any], body: Json, answer: Answer, sent: Mapping[str, Json], url: str
+    ) -> None:
+        """Set the cursor of the next page.
+
+        Raises:
+            PageError: it is somewhere else.
+        """
+        if (paging := self._http.paging) is not None:
+            set_next(paging, sent, result, body, answer.headers, url, names_of_request(self._http))
+
+    def _undocumented(
+        self, request: Request, answer: Answer, sent: Mapping[str, Json], url: str
+    ) -> ToolError:
+        """Return the error of a good answer whose status the design does not have."""
+        known = [response for response in self._http.responses if not response.error]
+        response = known[0] if len(known) == 1 else Response(answer.status)
+        why = f"has the status {answer.status}, which is not documented"
+        issue = FieldIssue(keys=(), constraint="invalid_value", message=why)
+        if response.media == "json":
+            answer = _in_utf8(answer)
+        return self._unfit(request, response, answer, sent, url, f"what {why}", issue)
+
+    def _unfit(
+        self,
+        request: Request,
+        response: Response,
+        answer: Answer,
+        sent: Mapping[str, Json],
+        url: str,
+        why: str,
+        *issues: FieldIssue,
+    ) -> ToolError:
+        """Return the error of a result that does not fit, with the answer if the service is lenient."""
+        plain = malformed(request, why)
+        if not self._operation.is_lenient or _keys_of(response, answer) > _MOST_KEYS:
+            return plain
+        try:
+            body = _body_value(response, answer)
+        except MisfitError:
+            try:
+                body = answer.body.decode(charset_of(answer.headers))
+            except UnicodeDecodeError:
+                return plain
+        if self._is_nothing:
+            body = {}
+        document: Json = body
+        if response.body or isinstance(body, dict) or not answer.body:
+            document = result = self._result_of(response, answer, body)
+            try:
+                self._set_next(result, body, answer, sent, url)
+            except PageError as error:
+                paging = self._http.paging
+                assert paging is not None, "it has pages"
+                result.pop(paging.next, None)
+                page = FieldIssue(keys=(paging.next,), constraint="invalid_value", message=f"came {error}")
+                issues = (*issues, page)
+        parts = self._parts.read(document)
+        if count_keys(to_json(parts.json), _MOST_KEPT) > _MOST_KEPT:
+            return plain
+        return UnfitAnswerError(
+            plain.message,
+            to_json(document),
+            parts.value,
+            (*issues, *parts.issues)[:MOST_WARNINGS],
+            retry_hint=plain.retry_hint,
+            is_sensitive=self._operation.is_sensitive,
+        )
+
+    @cached_property
+    def _parts(self) -> PartReader:
+        from toolgen.shapes.parts import PartReader  # few answers do not fit
+
+        return PartReader(self._operation.result)
 
     def _error(self, request: Request, response: Response, answer: Answer, *, is_full: bool) -> ToolError:
         """Return the declared error of an answer; that of its status, where its details do not fit."""
@@ -156,6 +241,21 @@ class AnswerPlan(Generic[R]):
         if response.body:
             details = {response.body: body}
         return to_json(details | _header_values(response, answer, self._details[response.error]))
+
+
+def _in_utf8(answer: Answer) -> Answer:
+    """Return an answer whose JSON is in UTF-8, without a byte order mark (RFC 8259, section 8.1)."""
+    body = answer.body
+    if body.startswith(codecs.BOM_UTF8):
+        return replace(answer, body=body.removeprefix(codecs.BOM_UTF8))
+    if b"\0" not in body[:4]:
+        return answer
+    is_marked = body.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    encoding = "utf-16" if is_marked else "utf-16-be" if body[:1] == b"\0" else "utf-16-le"
+    try:
+        return replace(answer, body=body.decode(encoding).encode())
+    except UnicodeError:
+        return answer
 
 
 def _keys_of(response: Response, answer: Answer) -> int:

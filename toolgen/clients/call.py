@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Final
+from typing import Any, Final, TypeVar
 
+from toolgen.calls.codec import Codec
 from toolgen.calls.context import ToolContext
+from toolgen.calls.errors import MalformedResultError, UnfitAnswerError
+from toolgen.calls.results import Received, ToolOutcome
+from toolgen.calls.specs import ToolSpec
+
+R = TypeVar("R")
+T = TypeVar("T")
 
 
 class ServedCall:
@@ -57,3 +64,55 @@ def calling(ctx: ToolContext, *, has_begun: bool = False) -> Iterator[None]:
         yield
     finally:
         _CURRENT.reset(token)
+
+
+async def answered(work: Awaitable[R], transform: Callable[[R], T]) -> T | Received:
+    """Return the result of a bound tool: the answer of a lenient service, transformed, or as received.
+
+    A tool that is not lenient itself has its result if all that it needs of an answer fits.
+    """
+    call = _CURRENT.get()
+    spec = None if call is None else call.context.spec
+    is_lenient = spec is not None and spec.is_lenient
+    try:
+        result = transform(await work)
+    except UnfitAnswerError as error:
+        if is_lenient:
+            return Received(error=error)
+        partial: Any = error.value
+        try:
+            return _typed(transform(partial))
+        except Exception:  # noqa: BLE001 - the transform needs what does not fit
+            return Received(error=error)
+    return _checked(result, spec) if spec is not None and is_lenient else result
+
+
+def _typed(result: T) -> T:
+    """Return a transformed result whose classes were read again, since it may hold values as received.
+
+    Raises:
+        ValueError: it does.
+    """
+    typed: Any = result
+    if isinstance(result, ToolOutcome):
+        for artifact in result.artifacts:
+            _typed(artifact.data)
+        _typed(result.result)
+    else:  # with each null, which is absence or a value as received
+        typed = type(typed).model_validate_json(typed.model_dump_json(by_alias=True, warnings=False))
+    return typed  # type: ignore[no-any-return]  # of the same class
+
+
+def _checked(result: T, spec: ToolSpec[Any, Any]) -> T | Received:
+    """Return a result; one that breaks a rule which no type holds, as it was received."""
+    if spec.result.is_exact:
+        return result
+    try:
+        spec.result.encode(result)
+    except MalformedResultError as error:
+        if not error._issues:
+            raise
+        document = Codec.encode(spec.result, result)
+        message = f"{spec.name} ran; its result does not fit"
+        return Received(error=UnfitAnswerError(message, document, result, error._issues))
+    return result

@@ -27,6 +27,10 @@ class Operation(Generic[P, R]):
     """`R`: a class, or an alias of types."""
     errors: Mapping[ErrorSpec[Any], Any] = field(kw_only=True, default_factory=dict)
     """Its declared errors, each with the class of its details; None for an error without them."""
+    is_lenient: bool = field(kw_only=True, default=False)
+    """Whether an answer that does not fit raises `UnfitAnswerError`, which has it as received."""
+    is_sensitive: bool = field(kw_only=True, default=False)
+    """Whether an attribute of its result is sensitive."""
 
     def __repr__(self) -> str:
         return f"Operation({self.service!r}, {self.name!r})"

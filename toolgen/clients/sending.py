@@ -74,7 +74,7 @@ class Method(Generic[R]):
         self.connections = connections
         self._timeout_s = timeout_s
         self._plan = RequestPlan(self._name, http, operation.payload)
-        self._answers = AnswerPlan(http, operation.result, operation.errors)
+        self._answers = AnswerPlan(operation, http)
         self.accept = ", ".join(http.accept) or self._answers.accept
 
     async def perform(self, payload: BaseModel, call: ServedCall | None, own: Credentials | None) -> R:
@@ -103,7 +103,7 @@ class Method(Generic[R]):
             raise not_connected(exchange.request, str(error), may_pass=error.may_pass) from None
         except AnswerLostError as error:
             raise answer_lost(exchange.request, str(error), may_pass=error.may_pass) from None
-        return self._answers.result(exchange.request, answer, document, url)  # type: ignore[no-any-return]  # of the operation's class
+        return self._answers.result(exchange.request, answer, document, url)
 
     def request(self, call: ServedCall | None) -> Request:
         """Return what errors say of a request."""
@@ -177,7 +177,7 @@ class _Exchange:
 
     def _redacted(self, answer: Answer, used: Used) -> Answer:
         """Return an answer that says back none of the credentials."""
-        is_wide = charset_of(answer.headers).lower().startswith("utf-16")
+        is_wide = charset_of(answer.headers).lower().startswith("utf-16") or b"\0" in answer.body[:4]
         secrets, body, headers = written_forms(used, is_wide=is_wide), answer.body, answer.headers.raw
         if not any(secret in text for secret in secrets for text in (body, *(text for _, text in headers))):
             return answer

@@ -94,6 +94,8 @@ class ToolFacts:
     """Text for people after the call; `{field}` stands for a field of the result."""
     needs: tuple[str, ...] = ()
     """Capabilities that its executor uses."""
+    is_lenient: bool = False
+    """Its result passes on what a lenient service answers, also what does not fit."""
 
 
 @frozen_record

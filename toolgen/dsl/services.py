@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from .agents import Agent, Completion
 from .clause import Clause
@@ -15,6 +15,7 @@ from .transports import Functions, Server
 ServiceChild: TypeAlias = (
     Method | Toolset | MCPToolset | Agent | Completion | Error | Server | Functions | Security | NoSecurity
 )
+Answers: TypeAlias = Literal["strict", "lenient"]
 
 
 class Service(Clause):
@@ -26,12 +27,17 @@ class Service(Clause):
     name: Final[str]
     description: Final[str]
     children: Final[tuple[ServiceChild, ...]]
+    answers: Final[Answers]
+    """Whether a result that does not fit is an error, or is passed on as the service sent it."""
 
-    def __init__(self, name: str, description: str, *children: ServiceChild) -> None:
+    def __init__(
+        self, name: str, description: str, *children: ServiceChild, answers: Answers = "strict"
+    ) -> None:
         super().__init__()
         self.name = name
         self.description = description
         self.children = children
+        self.answers = answers
 
 
 DesignChild: TypeAlias = Service | Type | Enum[str] | Enum[int]

@@ -11,10 +11,12 @@ from pydantic_core import to_json
 from toolgen.calls.codec import Codec
 from toolgen.calls.errors import DeclaredError, MalformedResultError, ToolValidationError
 from toolgen.calls.results import Artifact, ToolResult
+from toolgen.calls.sensitive import unvalidated_places
 from toolgen.calls.specs import ToolSpec
-from toolgen.calls.steps.result_encoding import truncate_document
+from toolgen.calls.steps.result_encoding import is_truncated, truncate_document
 from toolgen.contract.json_value import Json
 from toolgen.contract.secrets import HIDDEN, scrubbed_json
+from toolgen.shapes.sensitive import MARKER, redacted
 
 from .document import as_read, parsed
 from .records import ArtifactRef, Event, Head
@@ -81,6 +83,9 @@ def public_result(result: ToolResult, spec: ToolSpec[Any, Any] | None, limit: in
         shown = seen
         if isinstance(seen, dict) and "details" in seen:
             shown = {**seen, "details": codec.public(seen["details"])}
+    elif result.warnings:
+        places = unvalidated_places(codec, result.warnings)
+        shown = dict(MARKER) if is_truncated(result.json) else redacted(seen, places)
     else:
         whole = seen if result.result is None else _encoded(codec, result.result, seen)
         if limit is None and whole != seen:  # it was truncated, and may begin with any value

@@ -130,6 +130,13 @@ UNUSED_SECURITY: Final = Rule(
     "remove it, or add HTTP",
     "Credentials are for requests; a method that is a function, or that somebody implements, sends none.",
 )
+UNUSED_ANSWERS: Final = Rule(
+    "unused-answers",
+    "answers of service {service!r} has no effect: none of its methods has a transport",
+    "remove it, or add HTTP or Functions",
+    '`answers="lenient"` passes on what an API or a function answers. What somebody implements by hand is '
+    "of the types of its method.",
+)
 BAD_FUNCTION: Final = Rule(
     "bad-function",
     "{clause} names {target!r}, which is not written {form}",

@@ -286,6 +286,8 @@ class Service:
     """Every object of its `completions` module but the shared ones."""
     servers: tuple[Server, ...] = ()
     """Where its methods over HTTP answer, the preferred one first."""
+    is_lenient: bool = False
+    """Whether answers that do not fit are passed on."""
 
     @cached_property
     def by_name(self) -> Mapping[str, Method]:

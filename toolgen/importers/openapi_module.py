@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from toolgen.shapes import naming
 
-from .clauses_layout import MODULES, Call, Part, Text, call, literal
+from .clauses_layout import MODULES, Call, Named, Part, Text, call, literal
 from .design import json_text, module_text
 from .design_types import CLAUSE_NAMES, identifier
 from .openapi_types import TypeBook
@@ -120,6 +120,7 @@ class Module:
                 *(by_text[each] for each in common),
                 *methods,
                 *toolsets,
+                Named("answers", literal("lenient")),
             ),
         )
 

@@ -148,6 +148,8 @@ def short(text: str, longest: int) -> str:
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
+MOST_WARNINGS: Final = 20
+"""Issues of an answer that does not fit which are told one by one."""
 LONGEST_KEY: Final = 200
 """Characters of one key, as an issue names it."""
 _LONGEST_MESSAGE: Final = 1_000

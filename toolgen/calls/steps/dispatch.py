@@ -31,7 +31,16 @@ from ..errors import (
     ToolValidationError,
 )
 from ..reports import SILENT
-from ..results import Delegated, Pending, RetryHint, Telemetry, ToolResult, Unfinished, WithoutResult
+from ..results import (
+    Delegated,
+    Pending,
+    Received,
+    RetryHint,
+    Telemetry,
+    ToolResult,
+    Unfinished,
+    WithoutResult,
+)
 from .failures import declared, error_result, log, tool_error_of, unreadable_result
 from .result_encoding import encode_result
 from .running_call import CALLER, RunningCall, waited_for
@@ -275,13 +284,17 @@ def _frozen(frame: Frame, call: ToolCall) -> ToolCall:
 
 
 async def delegate_or_suspend(frame: Frame, returned: WithoutResult) -> ToolResult:
-    """Delegate the call to an agent, or suspend it until a person or other work answers.
+    """Delegate the call, suspend it until a person or other work answers, or read what was received.
 
     Raises:
         MalformedResultError: its design has no `LongRunning`.
-        ToolError: nobody can be asked.
+        ToolError: nobody can be asked, or what was received is no result of the tool.
     """
     spec = frame.spec
+    if isinstance(returned, Received):
+        from .received import received_result  # few answers do not fit
+
+        return await refs.finished(frame, received_result(spec, returned.error, frame.meta))  # type: ignore[no-any-return]  # it is Any
     if isinstance(returned, Delegated):
         return ToolResult(
             tool=spec.id, status="suspended", tool_call_id=frame.meta.tool_call_id, delegated=returned

@@ -24,6 +24,7 @@ from ..errors import (
     OutcomeUnknownError,
     ToolError,
     ToolValidationError,
+    UnfitAnswerError,
     causes_of,
 )
 from ..results import RetryHint, RetryReason, ToolResult
@@ -218,6 +219,8 @@ def _document(error: ToolError, limit: int) -> bytes:
         return unknown_document(str(error.message), limit)
     if isinstance(error, NotBegunError):
         return error_document(str(error.message), limit, code=error.code, is_retryable=True)
+    if isinstance(error, UnfitAnswerError) and error._is_shown:
+        return error_document(str(error.message), limit, details=error.document, about="answer")
     if not isinstance(error, DeclaredError):
         return error_document(str(error.message), limit)
     return error_document(

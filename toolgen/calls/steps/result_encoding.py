@@ -166,17 +166,25 @@ def is_truncated(document: bytes) -> bool:
 
 
 def error_document(
-    message: str, limit: int, *, code: str = "", details: bytes = b"", is_retryable: bool = False
+    message: str,
+    limit: int,
+    *,
+    code: str = "",
+    details: bytes = b"",
+    is_retryable: bool = False,
+    about: str = "details",
 ) -> bytes:
     """Return the JSON document of an error, with its code if it has one, within `limit` bytes.
 
-    Details that take more than half of the limit are left out, and the document says so.
+    Details that take more than half of the limit are left out, and the document says so. They stand under
+    the key `about`.
     """
     tail = b',"code":%b' % to_json(code) if code else b""
     if is_retryable:
         tail += b',"retryable":true'
     if details:
-        tail += b',"details":%b' % details if len(details) <= limit // 2 else b',"details_left_out":true'
+        key = about.encode()
+        tail += b',"%b":%b' % (key, details) if len(details) <= limit // 2 else b',"%b_left_out":true' % key
     room = limit - len(b'{"error":%b}' % tail)
     return b'{"error":%b%b}' % (_literal(message.encode(errors="replace"), room, ELLIPSIS), tail)
 

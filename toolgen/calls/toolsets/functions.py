@@ -34,7 +34,7 @@ from toolgen.shapes.python.yielding import with_progress
 
 from ..context import ToolContext
 from ..errors import RegistrationError
-from ..results import Delegated, Pending, ToolOutcome, Unfinished
+from ..results import Delegated, Pending, Received, ToolOutcome, Unfinished
 from ..specs import ConfirmSpec, ErrorSpec, LongRunningSpec, ToolSpec
 from ..steps.methods import is_async, takes_sync_context
 from ..sync_context import SyncToolContext
@@ -54,7 +54,7 @@ LOCAL: Final = "local.functions"
 """The toolset of functions that are given none: its part of their ids."""
 _MOST_TYPES: Final = 1_024
 """The most types of parameters, and of results, that are known to have a codec."""
-_NO_RESULT: Final = (Unfinished, Delegated, Pending)
+_NO_RESULT: Final = (Unfinished, Delegated, Pending, Received)
 """What a function may return in the place of a result."""
 
 

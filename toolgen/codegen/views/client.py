@@ -140,6 +140,10 @@ class _Printer:
         payload, result = self.reference(method.payload.name), self.reference(method.result.name)
         facts = [literal(self._of.name), literal(method.name), self.value(method.transport)]
         facts += [f"payload={payload}", f"result={result}"]
+        if self._of.is_lenient:
+            facts.append("is_lenient=True")
+            if self._scope.sensitive_places(method.result):
+                facts.append("is_sensitive=True")
         if method.errors:
             facts.append(f"errors={{{', '.join(self._error(method, error) for error in method.errors)}}}")
         return ConstantView(

@@ -38,6 +38,8 @@ class BoundToolView:
     to_result: str
     is_called: bool
     """Its method has a transport, whose client has to know the call."""
+    is_lenient: bool
+    """Its method may answer what does not fit."""
     artifacts: tuple[str, ...]
     """Items of the outcome's artifacts."""
 
@@ -95,6 +97,8 @@ class ExecutorView:
     cached: str
     calling: str
     """What makes a client at its first use, and what tells it of the call; "" where nothing is called."""
+    answered: str
+    """What reads the answers of lenient services; "" where there is none."""
     bound_tools: tuple[BoundToolView, ...]
     registration: ExecutorArgumentView
 
@@ -116,6 +120,7 @@ def executor_view(design: Design, toolset: Toolset, scope: Scope) -> ExecutorVie
         if any(service.is_lazy for service in services)
         else "",
         calling=imports.name(CLIENTS, "calling") if any(tool.is_called for tool in tools) else "",
+        answered=imports.name(CLIENTS, "answered") if any(tool.is_lenient for tool in tools) else "",
         imports=imports.text(),
         typing_imports=typing_imports.text(4),
         toolset=quote(full_name),
@@ -234,6 +239,7 @@ def _bound_tool(design: Design, tool: Tool, binding: Binding, view: ToolView) ->
         to_payload=names.to_method_payload(tool),
         to_result=names.to_result(tool),
         is_called=method.transport is not None,
+        is_lenient=method.transport is not None and service.is_lenient,
         artifacts=tuple(_artifacts(tool, binding)),
     )
 

@@ -46,7 +46,7 @@ from .report import Report, suggestion
 from .tools.errors import method_errors
 from .tools.facts import instructions_of, meta_of, replaced, suppressed_of, tags_of
 from .tools.tools import ToolDraft, Tools, ToolsetContext, native_tools
-from .transports.services import NO_TRANSPORT, ServiceTransport, transports_of, with_verb_hints
+from .transports.services import NO_TRANSPORT, ServiceTransport, bound_facts, transports_of
 from .types.depth import check_depth, check_finite
 from .types.modules import UNKNOWN, Module
 from .types.types import Types
@@ -222,6 +222,7 @@ class _Builder:
             ),
             completion_objects=tuple(draft.completions_module.classes.values()),
             servers=draft.transport.servers,
+            is_lenient=draft.clause.answers == "lenient",
         )
 
     def _toolsets(self, services: list[_ServiceDraft]) -> list[_ToolsetDraft]:
@@ -356,14 +357,13 @@ class _Builder:
         services: Iterable[_ServiceDraft],
     ) -> CheckedToolset:
         """Return the toolset with the bindings and the replacements of its tools."""
-        transports = {service.clause.name: service.transport.methods for service in services}
+        transports = {service.clause.name: service.transport for service in services}
         tools = []
         for tool in draft.tools:
             checked = tool.tool
             if tool.bind and tool.operation:
                 binding = bind(tool, tool.bind, tool.operation, self._types.shared, self._report)
-                transport = transports[tool.operation.service].get(tool.operation.name)
-                facts = with_verb_hints(checked.facts, transport)
+                facts = bound_facts(tool, binding, transports[tool.operation.service])
                 checked = replace(checked, binding=binding, facts=facts)
             if tool.deprecated:
                 checked = replaced(checked, tool.deprecated, design_tools, self._report)

@@ -54,6 +54,8 @@ class ToolDraft:
     """The bound method; None without one, or when it was reported."""
     payload_is_known: bool
     result_is_known: bool
+    has_own_result: bool
+    """Whether its author wrote what it returns."""
     sides: ClauseScope
     """What texts about it may name."""
 
@@ -124,6 +126,7 @@ class Tools:
             operation=operation,
             payload_is_known=injection.is_known,
             result_is_known=result_is_known,
+            has_own_result=any(clauses_of_kind(clause.children, Return)),
             sides=sides,
         )
 

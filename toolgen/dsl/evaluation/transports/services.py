@@ -15,6 +15,7 @@ from toolgen.contract.transport import IDEMPOTENT_VERBS, SAFE_VERBS
 from toolgen.contract.transport import Function as CheckedFunction
 from toolgen.contract.transport import Server as CheckedServer
 from toolgen.expr import codes
+from toolgen.expr.tree import Binding
 
 from ...security import NoSecurity, Security
 from ...services import Service
@@ -22,6 +23,7 @@ from ...transports import HTTP, Function, Functions
 from ..bindings.methods import Operation
 from ..clause_lookup import single_clause
 from ..report import RelatedSource, Report
+from ..tools.tools import ToolDraft
 from .requests import request_of
 from .scope import MethodScope
 from .security import Securities
@@ -37,6 +39,8 @@ class ServiceTransport:
     servers: tuple[CheckedServer, ...] = ()
     methods: Mapping[str, Transport] = field(default_factory=dict)
     """Transports by the name of the method; None for one that somebody implements."""
+    is_lenient: bool = False
+    """Whether answers that do not fit are passed on."""
 
 
 NO_TRANSPORT: Final = ServiceTransport()
@@ -72,10 +76,26 @@ def transports_of(service: Service, operations: Sequence[Operation], report: Rep
         else:
             target = f"{functions.module}:{operation.name}" if functions else ""
             methods[operation.name] = CheckedFunction(target) if functions else None
-    return ServiceTransport(servers, methods)
+    is_lenient = service.answers == "lenient"
+    if is_lenient and not any(methods.values()):
+        report.add(codes.UNUSED_ANSWERS, service.source, service=service.name)
+    return ServiceTransport(servers, methods, is_lenient)
 
 
-def with_verb_hints(facts: ToolFacts, transport: Transport) -> ToolFacts:
+def bound_facts(tool: ToolDraft, binding: Binding, transport: ServiceTransport) -> ToolFacts:
+    """Return the facts of a tool that is bound to a method: with the hint of its verb, and its leniency."""
+    facts = _with_verb_hints(tool.tool.facts, transport.methods.get(binding.method))
+    return replace(facts, is_lenient=transport.is_lenient and _passes_on(tool, binding))
+
+
+def _passes_on(tool: ToolDraft, binding: Binding) -> bool:
+    """Return whether a tool returns what its method returns: under its names, and nothing written by hand."""
+    sources = [each for each in binding.result.assignments if each.source is not None]
+    is_renamed = any(each.source and each.source.name != each.target.name for each in sources)
+    return not (tool.has_own_result or is_renamed or binding.artifacts)
+
+
+def _with_verb_hints(facts: ToolFacts, transport: Transport) -> ToolFacts:
     """Return the facts of a tool that is bound to a method, with the hint that the method's verb gives it.
 
     A safe verb only reads, and one that may be sent twice is idempotent (RFC 9110, section 9.2); what the

@@ -1,0 +1,215 @@
+"""Answers that do not fit their type: what fits of them is typed, and the rest stays as it was received.
+
+Only answers that have failed come here, so that those that fit cost nothing. Each value is checked by the
+validator of its own part of the type; one that does not fit is divided into its attributes or items, until a
+part fits or cannot be divided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Set
+from typing import Any, Final
+
+from pydantic_core import ValidationError, from_json, to_json
+
+from toolgen.contract.json_value import Json
+from toolgen.contract.record import record
+
+from .exact import keeps_null
+from .issues import LEFT_OUT, MOST_WARNINGS, TOO_COMPLEX, FieldIssue, Keys, TooComplexError
+from .tolerance import NO_BRANCH, core_schema_of, forgiving, issue_of, validator_of
+from .union_guard import mapped, nodes_of
+
+_MOST_STEPS: Final = 10_000
+"""Parts of one answer that are checked."""
+_UNCHECKED: Final = "was not checked: too many parts of the answer do not fit"
+_AROUND: Final = frozenset(
+    "definitions default nullable function-after function-before function-wrap".split()
+)
+"""Core schemas around another one, whose values have the same parts."""
+
+
+@record
+class Parts:
+    """What was read of an answer."""
+
+    value: Any
+    """The typed value, with values as received in the places of the issues."""
+    json: Json
+    """The same as JSON, as the type writes it where it fits."""
+    issues: tuple[FieldIssue, ...] = ()
+    """The first ones, in the order of the type."""
+    more: int = 0
+    """The number of the others."""
+
+
+class PartReader:
+    """Reads answers of one type in parts."""
+
+    def __init__(self, type_: Any) -> None:
+        core = forgiving(core_schema_of(type_))
+        shared = [each["ref"] for node in nodes_of(core) for each in node.get("definitions", ())]
+        self._root = _without_refs(core, frozenset(shared))
+        self._definitions = {node["ref"]: node for node in nodes_of(self._root) if "ref" in node}
+        self._validators: dict[int, Callable[..., Any]] = {}
+
+    def read(self, document: Json) -> Parts:
+        """Return the parts of an answer that does not fit."""
+        reading = _Reading(self)
+        value, json = reading.part(self._root, document, (), {})
+        issues = reading.issues
+        return Parts(
+            value=value,
+            json=json,
+            issues=tuple([issue.shortened() for issue in issues[:MOST_WARNINGS]]),
+            more=max(0, len(issues) - MOST_WARNINGS),
+        )
+
+    def validator(self, node: Any, config: Any) -> Callable[..., Any]:
+        """Return the validator of a part of the type; `config` is that of the class around it."""
+        validate = self._validators.get(id(node))
+        if validate is None:
+            whole = {"type": "definitions", "schema": node, "definitions": [*self._definitions.values()]}
+            validate = self._validators[id(node)] = validator_of(
+                node if node is self._root else whole, config
+            )
+        return validate
+
+    def divided(self, node: Any, value: Json, config: Any) -> tuple[Any, Any, Any]:
+        """Return the class of a value or None, the schema of its attributes or items, and their config."""
+        model = None
+        while True:
+            kind = node["type"]
+            if kind == "definition-ref":
+                node = self._definitions[node["schema_ref"]]
+            elif kind == "model":
+                if node.get("root_model") or node.get("custom_init"):
+                    return None, node, config
+                model, config, node = node["cls"], node.get("config", config), node["schema"]
+            elif kind in _AROUND:
+                node = node["schema"]
+            elif kind == "union" and len(choices := [*_values_of(node)]) == 1:
+                node = choices[0]
+            elif kind == "tagged-union" and (branch := _branch(node, value)) is not None:
+                node = branch
+            else:
+                return model, node, config
+
+
+class _Reading:
+    """The reading of one answer."""
+
+    def __init__(self, reader: PartReader) -> None:
+        self._reader = reader
+        self._steps = _MOST_STEPS
+        self.issues: list[FieldIssue] = []
+
+    def part(self, node: Any, document: Json, keys: Keys, config: Any) -> tuple[Any, Json]:
+        """Return the value of a part of the answer, and its JSON."""
+        self._steps -= 1
+        if self._steps < 0:
+            if not self.issues or self.issues[-1].message != _UNCHECKED:
+                self.issues.append(_invalid(keys, _UNCHECKED))
+            return document, document
+        try:
+            value = self._reader.validator(node, config)(to_json(document), by_alias=True)
+            return value, _written(value, document)
+        except ValidationError as error:
+            misfit = error
+        except TooComplexError:
+            self.issues.append(_invalid(keys, TOO_COMPLEX.message.partition(":")[0]))
+            return document, document
+        known = len(self.issues)
+        model, inner, config = self._reader.divided(node, document, config)
+        kind = inner["type"]
+        made: tuple[Any, Json] = document, document
+        if kind == "model-fields" and model is not None and isinstance(document, dict):
+            made = self._object(model, inner, document, keys, config)
+        elif kind == "list" and isinstance(document, list):
+            items = inner.get("items_schema", {"type": "any"})
+            parts = [self.part(items, item, (*keys, at), config) for at, item in enumerate(document)]
+            made = [value for value, _ in parts], [json for _, json in parts]
+        elif kind == "dict" and isinstance(document, dict):
+            values = inner.get("values_schema", {"type": "any"})
+            named = {key: self.part(values, item, (*keys, key), config) for key, item in document.items()}
+            made = (
+                {key: value for key, (value, _) in named.items()},
+                {key: json for key, (_, json) in named.items()},
+            )
+        if len(self.issues) == known:  # it cannot be divided, or all of its parts fit
+            first, *others = misfit.errors(include_url=False)
+            is_choice = kind in ("union", "tagged-union") and (others or first["loc"])
+            self.issues.append(_invalid(keys, NO_BRANCH) if is_choice else issue_of(first, keys))
+        return made
+
+    def _object(
+        self, model: Any, schema: Any, document: dict[str, Json], keys: Keys, config: Any
+    ) -> tuple[Any, Json]:
+        values: dict[str, Any] = {}
+        written: dict[str, Json] = {}
+        others = dict(document)
+        for name, field in schema["fields"].items():
+            key = field.get("validation_alias", name)
+            if key in document:
+                del others[key]
+                values[name], json = self.part(field["schema"], document[key], (*keys, key), config)
+                if json is not None or not _may_be_absent(field) or keeps_null(field["schema"]):
+                    written[key] = json
+            elif not _may_be_absent(field):
+                self.issues.append(
+                    FieldIssue(keys=(*keys, key), constraint="missing_field", message=LEFT_OUT)
+                )
+        value = model.model_construct({*values}, **values)
+        if "extras_schema" in schema:
+            object.__setattr__(value, "__pydantic_extra__", others)
+            written |= others
+        return value, written
+
+
+def _without_refs(core: Any, shared: Set[str]) -> Any:
+    """Return a core schema in which only shared definitions have a name, so that each part can be built."""
+    made = mapped(core, lambda node: _without_refs(node, shared))
+    return made if made.get("ref") in shared else {key: part for key, part in made.items() if key != "ref"}
+
+
+def _values_of(union: Any) -> Iterator[Any]:
+    """Yield the branches of a union that take more than null."""
+    for choice in union["choices"]:
+        branch = choice[0] if isinstance(choice, tuple) else choice
+        if branch["type"] != "none":
+            yield branch
+
+
+def _branch(union: Any, value: Json) -> Any:
+    """Return the branch whose tag a value has; None for none."""
+    discriminator, choices = union["discriminator"], union["choices"]
+    tag = discriminator(value) if callable(discriminator) and isinstance(value, dict) else None
+    is_told = isinstance(tag, str | int) and isinstance(value, dict) and tag in value.values()
+    return choices.get(tag) if is_told else None
+
+
+def _may_be_absent(field: Any) -> bool:
+    node = field["schema"]
+    while node["type"] in _AROUND and node["type"] != "default":
+        node = node["schema"]
+    return bool(node["type"] == "default")
+
+
+def _written(value: Any, document: Json) -> Json:
+    """Return the JSON of a part that fits: objects as their classes write them, other values as received."""
+    match value, document:
+        case list(), list():
+            return [_written(item, part) for item, part in zip(value, document, strict=True)]
+        case dict(), dict():
+            return {key: _written(item, document.get(key)) for key, item in value.items()}
+        case (list() | dict(), _) | (_, list()):
+            return document
+        case _, dict():
+            written: Json = from_json(to_json(value, by_alias=True, exclude_none=True))
+            return written
+        case _:
+            return document
+
+
+def _invalid(keys: Keys, message: str) -> FieldIssue:
+    return FieldIssue(keys=keys, constraint="invalid_value", message=message)
