@@ -29,7 +29,7 @@ PLACES: dict[str, tuple[str, Callable[[object], object]]] = {
 def test_a_reference_inside_an_extension_is_not_followed(name: str) -> None:
     reference = {"$ref": "#/components/x-policies/Preview"}
     track = {"type": "object", "properties": {"id": TEXT, "url": {**TEXT, name: [reference]}}}
-    result = {"responses": {"200": answer({"$ref": "#/components/schemas/Track"})}}
+    result: dict[str, object] = {"responses": {"200": answer({"$ref": "#/components/schemas/Track"})}}
     files = operation(result, schemas={"Track": {**track, name: reference}})
     assert files.imported == 1
     assert {finding.code for finding in files.findings} == {"import-note-left-out"}
