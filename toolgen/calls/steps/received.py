@@ -83,7 +83,7 @@ def _bounds(spec: ToolSpec[Any, Any], parts: Parts) -> Bounds | None:
         return None
     names = (*BOUNDS_FIELDS, window.next_cursor, window.items)
     at_root = [issue.keys for issue in parts.issues if len(issue.keys) < 2]
-    if parts.more or () in at_root or any(keys[0] in names for keys in at_root):
+    if parts.more or () in at_root or any(key in names for keys in at_root for key in keys):
         return None
     try:
         return bounds_of(spec, parts.value)
