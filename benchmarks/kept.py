@@ -48,7 +48,7 @@ ROWS: Final = {
     "descriptions kept": "descriptions",
     "descriptions named": "descriptions",
     "labels kept": "labels",
-    "unsatisfiable places warned of": "unsatisfiable places",
+    "values that their schema refuses, warned of": "refused values",
     "documents judged alike": "documents",
 }
 
@@ -72,9 +72,9 @@ def _kept(records: tuple[corpora.Record, ...], name: str, folder: Path, counts: 
         for pointer in _labels(said, f"/{tool}/{side}"):
             counts["labels"] += 1
             counts["labels kept"] += pointer not in named
-        for pointer in _unsatisfiable(said, f"/{tool}/{side}"):
-            counts["unsatisfiable places"] += 1
-            counts["unsatisfiable places warned of"] += pointer in odd
+        for pointer in _refused(said, f"/{tool}/{side}"):
+            counts["refused values"] += 1
+            counts["values that their schema refuses, warned of"] += pointer in odd
     counts["tools"] += len(tools)
     counts["tools wholly in clauses"] += len(whole)
 
@@ -107,7 +107,7 @@ def _labels(root: Any, pointer: str) -> Iterator[str]:
             yield from (f"{at}/{word}" for word in ("title", "description") if word in schema)
 
 
-def _unsatisfiable(root: Any, pointer: str) -> Iterator[str]:
+def _refused(root: Any, pointer: str) -> Iterator[str]:
     """Yield each place of a value that its own schema refuses, by python-jsonschema."""
     for schema, at in _places(root, pointer):
         rest = {word: value for word, value in schema.items() if word not in ("enum", "const", "default")}

@@ -122,7 +122,7 @@ ODD_SCHEMA: Final = Code(
     "import-odd-schema",
     "A schema contradicts itself in a place that does not keep the tool from being imported, such as a "
     "default or an example that the schema refuses, or a choice among values that the type beside it "
-    "refuses.",
+    "refuses. Or no value satisfies it: closed objects in one `allOf`, a minimum above a maximum.",
     "warning",
 )
 REPAIRED_SCHEMA: Final = Code(

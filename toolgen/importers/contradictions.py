@@ -1,36 +1,270 @@
-"""Values of an `enum` or a `const` that the type beside them refuses."""
+"""What no value satisfies: choices that the type beside them refuses, and rules that exclude each other."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final, TypeAlias
 
-from toolgen.contract.json_pointer import escaped
-from toolgen.schema_reader.keywords import children
+from toolgen.contract.json_pointer import escaped, referred
+from toolgen.contract.json_value import identity
+from toolgen.schema_reader.keywords import children, rejects_all
 from toolgen.schema_reader.merging import named_types
+from toolgen.shapes.constraints import LIMITS, Constraint, Holder, lengths_of
 from toolgen.shapes.union_shapes import types_of
 
+Follow: TypeAlias = Callable[[str, str], tuple[Any, str] | None]
+"""Returns what a reference at a place leads to, with its own place; None for nothing."""
+Part: TypeAlias = tuple[Any, str]
+"""A schema with its place."""
 
-def refused_values(root: Any, *, takes_nullable: bool = False) -> Iterator[tuple[str, str]]:
-    """Yield JSON Pointer and fault of each choice with values that nobody may send.
+_TYPES: Final = frozenset("null boolean string integer number array object".split())
+_HOLDERS: Final[tuple[tuple[Holder, frozenset[str]], ...]] = (
+    ("string", frozenset(["string"])),
+    ("number", frozenset(["number", "integer"])),
+    ("array", frozenset(["array"])),
+    ("map", frozenset(["object"])),
+)
+_, _MOST_KEYS = lengths_of("map")
+_CONDITIONS: Final = ("not", "if", "contains", "dependentSchemas", "propertyNames", "$defs", "definitions")
+"""Keywords below which a schema that refuses all may be meant, or is nobody's."""
+_MOST_PARTS: Final = 100
+_MOST_BRANCHES: Final = 50
+_DEEPEST: Final = 3
+"""How far required properties are followed."""
 
-    With `takes_nullable`, `nullable` says that null may be sent, as in OpenAPI 3.0.
+
+def contradictions(
+    root: Any,
+    place: str = "",
+    follow: Follow | None = None,
+    *,
+    takes_nullable: bool = False,
+    is_3_0: bool = False,
+) -> Iterator[tuple[str, str, str]]:
+    """Yield place, fault and hint of each choice with values that nobody may send, and of what no value fits.
+
+    With `takes_nullable`, `nullable` says that null may be sent; with `is_3_0`, no rule beside a reference
+    counts, as in OpenAPI 3.0.
     """
-    waiting: list[tuple[Any, str]] = [(root, "")]
+
+    def local(reference: str, at: str) -> Part | None:
+        target = referred(root, reference)
+        return None if target is None else (target, place + reference[1:])
+
+    rules = _Rules(follow or local, takes_nullable=takes_nullable, is_3_0=is_3_0)
+    waiting: list[tuple[Any, str, bool]] = [(root, place, True)]
     while waiting:
-        schema, pointer = waiting.pop()
+        schema, at, is_needed = waiting.pop()
         if not isinstance(schema, dict):
             continue
-        inner = [(part, "/".join((pointer, *map(escaped, tokens)))) for tokens, part in children(schema)]
+        inner = [
+            (part, "/".join((at, *map(escaped, tokens))), is_needed and tokens[0] not in _CONDITIONS)
+            for tokens, part in children(schema)
+        ]
         waiting += reversed(inner)
+        if fault := rules.refused_choices(schema):
+            yield f"{at}/{fault[0]}", fault[1], "correct the type or the values; until then they are refused"
+        elif is_needed and (reason := rules.refusal_at(schema, at)):
+            yield at, f"no value fits this schema: {reason}", "correct it; until then every value is refused"
+
+
+class _Rules:
+    """What is known of the schemas of a document."""
+
+    def __init__(self, follow: Follow, *, takes_nullable: bool, is_3_0: bool) -> None:
+        self._follow = follow
+        self._is_3_0 = is_3_0
+        self._takes_nullable = takes_nullable
+
+    def refused_choices(self, schema: dict[str, Any]) -> tuple[str, str] | None:
+        """Return keyword and fault of a choice with values that the type beside it refuses."""
         keyword = "const" if "const" in schema else "enum"
-        values = schema.get(keyword)
-        values = [values] if keyword == "const" else values
+        values = [schema["const"]] if keyword == "const" else schema.get("enum")
         if not isinstance(values, list) or "type" not in schema:
-            continue
-        kinds = named_types(schema["type"])
-        kinds = [*kinds, "null"] if takes_nullable and schema.get("nullable") is True else kinds
-        if refused := [value for value in values if set(kinds).isdisjoint(types_of(value))]:
-            shown = ", ".join(json.dumps(value, ensure_ascii=False) for value in refused)
-            yield f"{pointer}/{keyword}", f"holds {shown:.80}, which the type beside it refuses"
+            return None
+        kinds = _types(schema, self._is_nullable(schema))
+        refused = [value for value in values if kinds.isdisjoint(types_of(value))]
+        shown = ", ".join(json.dumps(value, ensure_ascii=False) for value in refused)
+        return (keyword, f"holds {shown:.80}, which the type beside it refuses") if refused else None
+
+    def refusal_at(self, schema: dict[str, Any], place: str) -> str:
+        """Return why no value fits a schema; "" where one may, or where a part of it says why itself."""
+        if self._is_nullable(schema):
+            return ""
+        joined = [part for part in self._joined(schema, place) if isinstance(part[0], dict)]
+        if any(self._refusal(self._parts([part]), _DEEPEST) for part in joined):
+            return ""
+        return self._refusal(self._parts([(schema, place)]), _DEEPEST)
+
+    def _is_reference(self, schema: dict[str, Any]) -> bool:
+        return self._is_3_0 and isinstance(schema.get("$ref"), str)
+
+    def _is_nullable(self, schema: dict[str, Any]) -> bool:
+        return self._takes_nullable and schema.get("nullable") is True
+
+    def _parts(self, waiting: Sequence[Part]) -> list[Part]:
+        """Return schemas with all that `allOf` and references join to them; each once."""
+        stack, seen, parts = [*reversed(waiting)], set[int](), list[Part]()
+        while stack and len(parts) < _MOST_PARTS:
+            schema, place = stack.pop()
+            if not isinstance(schema, dict):
+                parts += [(schema, place)] if schema is False else []
+                continue
+            if id(schema) in seen:
+                continue
+            seen.add(id(schema))
+            if not self._is_reference(schema):
+                parts.append((schema, place))
+            stack += self._joined(schema, place)
+        return parts
+
+    def _joined(self, schema: dict[str, Any], place: str) -> Iterator[Part]:
+        """Yield what `allOf` and a reference join to a schema."""
+        joined = [] if self._is_reference(schema) else _list(schema, "allOf")
+        for n, part in enumerate(joined):
+            yield part, f"{place}/allOf/{n}"
+        reference = schema.get("$ref")
+        if isinstance(reference, str) and (target := self._follow(reference, f"{place}/$ref")):
+            yield target
+
+    def _refusal(self, parts: Sequence[Part], depth: int) -> str:
+        """Return why no value fits all of some parts; "" where one may."""
+        schemas: list[dict[str, Any]] = [part for part, _ in parts if isinstance(part, dict)]
+        if len(schemas) < len(parts) or any(map(rejects_all, schemas)):
+            return "it is false, or not: {}"
+        types = _TYPES.intersection(*(_types(each, self._is_nullable(each)) for each in schemas))
+        if not types:
+            return "its parts have no type in common"
+        values = _common_values(schemas)
+        if values is not None:
+            values = [value for value in values if not types.isdisjoint(types_of(value))]
+            values = [value for value in values if _is_within(value, schemas)]
+            types &= frozenset(kind for value in values for kind in types_of(value))
+            if not types:
+                return "its choices and what stands beside them have no value in common"
+        reasons: list[str] = []
+        for holder, held in _HOLDERS:
+            if reason := _crossing(schemas, holder):
+                types -= held
+                reasons.append(reason)
+        if "object" in types and (reason := self._refusal_of_keys(parts, schemas, depth)):
+            types -= {"object"}
+            reasons.append(reason)
+        if not types:
+            return reasons[0]
+        return self._refusal_of_branches(parts, depth)
+
+    def _refusal_of_keys(self, parts: Sequence[Part], schemas: list[dict[str, Any]], depth: int) -> str:
+        required = {key: None for each in schemas for key in _list(each, "required") if isinstance(key, str)}
+        limits = [each[_MOST_KEYS] for each in schemas if isinstance(each.get(_MOST_KEYS), int)]
+        if limits and len(required) > min(limits):
+            return f"it requires {len(required)} properties, and {_MOST_KEYS} is {min(limits)}"
+        for schema in schemas:
+            properties = _map(schema, "properties")
+            is_closed = rejects_all(schema.get("additionalProperties", True))
+            missing = [key for key in required if key not in properties]
+            if is_closed and missing and not schema.get("patternProperties"):
+                return f"{missing[0]!r} is required, and one part of it takes no such key"
+        for key in required if depth else ():
+            held = [
+                (properties[key], f"{place}/properties/{escaped(key)}")
+                for schema, place in parts
+                if key in (properties := _map(schema, "properties"))
+            ]
+            inner = self._parts(held)
+            if (len(held) > 1 or False in (part for part, _ in inner)) and (
+                reason := self._refusal(inner, depth - 1)
+            ):
+                return f"nothing fits the required {key!r}: {reason}"
+        return ""
+
+    def _refusal_of_branches(self, parts: Sequence[Part], depth: int) -> str:
+        """Return why each branch of a union is refused by what stands around it; "" where one is not."""
+        if not depth:
+            return ""
+        rest: list[Part] = [
+            ({word: held for word, held in part.items() if word not in _UNIONS}, at) for part, at in parts
+        ]
+        for part, place in parts:
+            for word in _UNIONS:
+                branches = _list(part, word)
+                if not branches or len(branches) > _MOST_BRANCHES:
+                    continue
+                reasons = [
+                    self._refusal([*rest, *self._parts([(branch, f"{place}/{word}/{n}")])], depth - 1)
+                    for n, branch in enumerate(branches)
+                ]
+                if all(reasons):
+                    return f"it excludes each branch of its {word}: {reasons[0]}"
+        return ""
+
+
+_UNIONS: Final = ("anyOf", "oneOf")
+
+
+def _types(schema: dict[str, Any], is_nullable: bool) -> frozenset[str]:
+    """Return the JSON types that a schema takes: a number may be an integer."""
+    kinds = schema.get("type", [])
+    if not isinstance(kinds, str | list) or not kinds:
+        return _TYPES
+    types = {str(each) for each in named_types(kinds)}
+    types |= {"integer"} if "number" in types else set()
+    types |= {"null"} if is_nullable else set()
+    return frozenset(types)
+
+
+def _common_values(schemas: Sequence[dict[str, Any]]) -> list[Any] | None:
+    """Return the values that all choices have; None where there is no choice."""
+    common: dict[Any, Any] | None = None
+    for schema in schemas:
+        lists = [[schema["const"]]] if "const" in schema else []
+        lists += [schema["enum"]] if isinstance(schema.get("enum"), list) else []
+        for values in lists:
+            found = {identity(value): value for value in values}
+            common = found if common is None else {key: common[key] for key in common if key in found}
+    return None if common is None else list(common.values())
+
+
+def _crossing(schemas: Sequence[dict[str, Any]], holder: Holder) -> str:
+    """Return how the limits of a kind of value exclude each other; "" where they do not."""
+    limits = _limits(schemas, holder)
+    for low, least in limits:
+        for high, most in limits:
+            if (low.side, high.side) == ("low", "high") and not (
+                low.passes(most, least) and high.passes(least, most)
+            ):
+                return f"{low.keyword} is {least}, and {high.keyword} is {most}"
+    return ""
+
+
+def _is_within(value: Any, schemas: Sequence[dict[str, Any]]) -> bool:
+    """Return whether a value, or its size, is within the limits of its kind."""
+    kinds = types_of(value)
+    size = len(value) if isinstance(value, str | list | dict) else value
+    return all(
+        row.passes(size, limit)
+        for holder, held in _HOLDERS
+        if not held.isdisjoint(kinds)
+        for row, limit in _limits(schemas, holder)
+    )
+
+
+def _limits(schemas: Sequence[dict[str, Any]], holder: Holder) -> list[tuple[Constraint, Any]]:
+    rows = [row for row in LIMITS if holder in row.holders and row.side]
+    return [
+        (row, limit)
+        for row in rows
+        for schema in schemas
+        if isinstance(limit := schema.get(row.keyword), int | float) and not isinstance(limit, bool)
+    ]
+
+
+def _list(schema: Any, keyword: str) -> list[Any]:
+    held = schema.get(keyword) if isinstance(schema, dict) else None
+    return held if isinstance(held, list) else []
+
+
+def _map(schema: Any, keyword: str) -> dict[str, Any]:
+    held = schema.get(keyword) if isinstance(schema, dict) else None
+    return held if isinstance(held, dict) else {}

@@ -32,7 +32,7 @@ from .boundary import each
 from .clauses_built import NotExpressibleError, check_service, check_tool
 from .clauses_layout import MODULES, Call, Named, Part, Text, Value, call, flat, literal, parts_in
 from .codes import finding_at
-from .contradictions import refused_values
+from .contradictions import contradictions
 from .design_attributes import Attributes, is_sensitive, told
 from .design_functions import BoundTools
 from .design_objects import required_defaults, root_schema_clause, to_clauses
@@ -180,9 +180,8 @@ class _Module:
             self._find(code, tool, pointer + problem.pointer, problem.message, problem.hint)
         if reading.foreign is None:
             return None
-        for place, fault in refused_values(schema):
-            hint = "correct the type or the values; until then they are refused"
-            self._find(codes.ODD_SCHEMA, tool, pointer + place, fault, hint)
+        for place, fault, hint in contradictions(schema, pointer):
+            self._find(codes.ODD_SCHEMA, tool, place, fault, hint)
         return reading
 
     def _object(

@@ -19,7 +19,7 @@ from toolgen.schema_reader.keywords import CONSTRAINTS, children
 from . import codes
 from .clauses_built import BuiltDesign
 from .codes import finding_at
-from .contradictions import refused_values
+from .contradictions import contradictions
 from .ledger import STRUCTURE, Notes, Place, notes_of, place_of
 from .openapi_components import Components, Direction, hides_property
 from .openapi_document import UnreadableError, component_name, mapping
@@ -65,6 +65,7 @@ class SchemaLedger:
         self._api = components.api
         self._types = frozenset(types)
         self._root = {"$defs": built.schemas(types)}
+        self._looked: set[str] = set()
         self._meant: dict[str, None] = {}
         self._foreign: dict[str, None] = {}
         self._ignored: dict[str, None] = {}
@@ -85,8 +86,9 @@ class SchemaLedger:
                     seen.add(pointer)
                     kind = _EXTENSIONS if keyword.startswith("x-") else keyword
                     lost.setdefault(kind, {}).setdefault(_owner(pointer, source), []).append(pointer)
-            yield from _odd(source)
-            yield from self._unread_mappings(source)
+            for schema, pointer in self._reached(source):
+                yield from self._odd(schema, pointer)
+                yield from self._unread_mappings(schema, pointer)
         for keyword, owners in lost.items():
             yield _lost(keyword, owners)
         yield from self._beside_references()
@@ -112,9 +114,42 @@ class SchemaLedger:
             hint = "write it beside allOf: [{$ref: …}], if it should count"
             yield finding_at(codes.NOTE_LEFT_OUT, next(iter(self._ignored)), message, hint=hint)
 
-    def _unread_mappings(self, source: Source) -> Iterator[Finding]:
+    def _reached(self, source: Source) -> Iterator[tuple[object, str]]:
+        """Yield a schema and each one that it leads to, with their addresses, once for all sources."""
+        waiting: list[tuple[object, str]] = [(source.schema, source.pointer)]
+        while waiting:
+            root, address = waiting.pop()
+            if address in self._looked:
+                continue
+            self._looked.add(address)
+            yield root, address
+            inner: list[object] = [root]
+            while inner:
+                schema = inner.pop()
+                if isinstance(schema, dict):
+                    inner += (part for _, part in children(schema))
+                    if isinstance(reference := schema.get("$ref"), str):
+                        with suppress(UnreadableError):  # named where it stands
+                            target = self._api.address(reference, address)
+                            waiting.append((self._api.find(target), target))
+
+    def _odd(self, root: object, pointer: str) -> Iterator[Finding]:
+        """Yield what contradicts itself in a schema."""
+
+        def follow(reference: str, place: str) -> tuple[Any, str] | None:
+            try:
+                address = self._api.address(reference, place)
+                return self._api.find(address), address
+            except UnreadableError:
+                return None
+
+        found = contradictions(root, pointer, follow, takes_nullable=True, is_3_0=self._api.is_3_0)
+        for place, fault, hint in found:
+            yield finding_at(codes.ODD_SCHEMA, place, fault, hint=hint)
+
+    def _unread_mappings(self, root: object, at: str) -> Iterator[Finding]:
         """Yield a finding for each discriminator that cannot be read wholly."""
-        waiting: list[tuple[Any, str]] = [(source.schema, source.pointer)]
+        waiting: list[tuple[Any, str]] = [(root, at)]
         while waiting:
             schema, pointer = waiting.pop()
             if not isinstance(schema, dict):
@@ -218,10 +253,3 @@ def _counted(pointers: Iterable[str]) -> str:
     """Return the keywords at some places, each with the number of its places."""
     counts = Counter(tokens_of(pointer)[-1] for pointer in pointers)
     return ", ".join(f"{each} ({counts[each]:,})" for each in counts)
-
-
-def _odd(source: Source) -> Iterator[Finding]:
-    """Yield what contradicts itself in a schema."""
-    for place, fault in refused_values(source.schema, takes_nullable=True):
-        hint = "correct the type or the values; until then they are refused"
-        yield finding_at(codes.ODD_SCHEMA, source.pointer + place, fault, hint=hint)
