@@ -19,7 +19,6 @@ from toolgen.shapes.design.annotations import is_annotated, without_limits
 from toolgen.shapes.fields import MISSING
 from toolgen.shapes.foreign.nodes import Classes, Node, meanings_of, without_null
 from toolgen.shapes.foreign.nodes import target as class_of
-from toolgen.shapes.lexical import STRING_FORMATS
 
 from .clauses_built import NotExpressibleError
 from .clauses_layout import Call, Named, Part, Text, call, literal
@@ -33,7 +32,15 @@ from .clauses_parts import (
 )
 from .clauses_schemas import as_written, schema_clause
 from .clauses_types import TypePlan, type_plan
-from .clauses_values import TYPED_FORMATS, holds, holds_limited, limited_clause, limited_type, python_value
+from .clauses_values import (
+    ALL_FORMATS,
+    TYPED_FORMATS,
+    holds,
+    holds_limited,
+    limited_clause,
+    limited_type,
+    python_value,
+)
 
 (_STEP,) = limits_of("number", "step")
 _MOST_ATTRIBUTES: Final = 2000
@@ -49,6 +56,9 @@ class ClauseSource:
     as_written: Mapping[str, Node] = dataclass_field(default_factory=dict[str, Node])
     """Schemas that stand instead of clauses, by property of the root."""
     formats_are_types: bool = False
+    """Whether a schema by toolgen is meant, whose formats are types and whose steps are exact."""
+    typed_formats: frozenset[str] = frozenset()
+    """Formats that are types in any case."""
     shared: Mapping[str, Part] = dataclass_field(default_factory=dict[str, Part])
     """What stands for classes that are types already, by class."""
     is_bound: bool = False
@@ -143,6 +153,7 @@ class _Writer:
         self._names = names
         self._losses = losses
         self._inside = inside
+        self._formats = ALL_FORMATS if shape.formats_are_types else shape.typed_formats
         self._size = 0
 
     def type_definition(self, name: str) -> NamedType:
@@ -247,10 +258,10 @@ class _Writer:
             yield Named("deprecated", literal(True))
 
     def _holds(self, node: Node, value: Any) -> bool:
-        return holds_limited(node, value) and (not self._shape.formats_are_types or holds(node, value))
+        return holds_limited(node, value) and holds(node, value, self._formats)
 
     def _value(self, node: Node, value: Any) -> object:
-        return python_value(node, value, formats_are_types=self._shape.formats_are_types)
+        return python_value(node, value, self._formats)
 
     def _type(self, node: Node, place: str) -> tuple[Part, tuple[Named, ...]]:
         """Return the type of a node, and the constraints that it carries."""
@@ -296,11 +307,10 @@ class _Writer:
         if format_ is None:
             return "String", constraints_of(node, "String")
         constraints = constraints_of(node, "String")
-        if self._shape.formats_are_types and not constraints:
+        if format_ in self._formats and not constraints:
             if format_ in TYPED_FORMATS:
                 return TYPED_FORMATS[format_], ()
-            if format_ in STRING_FORMATS:
-                return "String", (Named("format", literal(format_)),)
+            return "String", (Named("format", literal(format_)),)
         raise NotExpressibleError("a format is only a note in JSON Schema")
 
     def _union(self, node: Node, branches: list[Node], place: str) -> Part:

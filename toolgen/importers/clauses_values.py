@@ -5,7 +5,7 @@ What is written as a date there cannot stand as a string.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any, Final
 
 from toolgen.contract.json_value import Json
@@ -30,6 +30,8 @@ TYPED_FORMATS: Final = {
 }
 """Words by the format that means them."""
 
+ALL_FORMATS: Final = frozenset([*TYPED_FORMATS, *STRING_FORMATS])
+"""The formats that have a type."""
 REQUEST_FORMATS: Final = frozenset(["byte", "date-time", "date", "uuid", "uri"])
 """Formats of requests that become types, although by JSON Schema they are notes."""
 
@@ -42,12 +44,12 @@ _KINDS: Final[dict[str, ScalarKind]] = {
 """Types whose values are no texts in Python, by their format."""
 
 
-def holds(node: Node, value: Any) -> bool:
+def holds(node: Node, value: Any, typed: Collection[str] = ALL_FORMATS) -> bool:
     """Return whether a JSON value that fits a node can be written beside its type in a design.
 
-    Formats of the node are types here: the value of an address has its form, and a date is no string.
+    These formats of the node are types: the value of an address has its form, and a date is no string.
     """
-    formats = set(_formats(node))
+    formats = set(_formats(node)).intersection(typed)
     if not formats or value is None or value in ([], {}):
         return True
     if len(formats) > 1 or not isinstance(value, str):
@@ -88,14 +90,19 @@ def limited_type(node: Node) -> ScalarType | None:
 
 def _type_of_format(node: Node) -> ScalarType | None:
     """Return the type of a node that is a text of such a format, null beside it or not."""
-    rest = without_null(node)
-    kind = _KINDS.get(rest[0].get("format", "")) if len(rest) == 1 else None
+    kind = _KINDS.get(_format(node))
     return ScalarType(kind=kind) if kind else None
 
 
-def python_value(node: Node, value: Json, *, formats_are_types: bool) -> object:
-    """Return a default or an example as a value of the Python type of its node."""
-    type_ = limited_type(node) or (_type_of_format(node) if formats_are_types else None)
+def _format(node: Node) -> str:
+    """Return the format of a text, null beside it or not; "" for none."""
+    rest = without_null(node)
+    return str(rest[0].get("format", "")) if len(rest) == 1 else ""
+
+
+def python_value(node: Node, value: Json, typed: Collection[str]) -> object:
+    """Return a default or an example as a value of the Python type of its node; these formats are types."""
+    type_ = limited_type(node) or (_type_of_format(node) if _format(node) in typed else None)
     return value if type_ is None or not isinstance(value, str) else Validator(type_, {}).parse(value)
 
 

@@ -33,6 +33,8 @@ _TEXTS: Final = ("title", "description")
 _ITEMS: Final = ("items", "prefixItems", "additionalItems", "unevaluatedItems")
 _VALUES: Final = ("additionalProperties", "patternProperties", "unevaluatedProperties")
 _TRANSPARENT: Final = ("anyOf", "oneOf", "allOf")
+_BASE64: Final = ("contentEncoding", identity("base64"))
+"""How JSON Schema writes the format `byte` of OpenAPI 3.0."""
 _COMPARED: Final = 200
 """Characters of a text; a design has the beginning of a very long one."""
 _MOST: Final = 200_000
@@ -67,6 +69,8 @@ class Notes:
         if keyword in ("example", "examples"):
             examples = value if keyword == "examples" and isinstance(value, list) else [value]
             return all((place, "examples", identity(each)) in self.values for each in examples)
+        if keyword == "format" and value == "byte" and (place, *_BASE64) in self.values:
+            return True
         return value in (False, None) or (place, keyword, identity(value)) in self.values
 
     def _has_text(self, place: Place, value: object) -> bool:

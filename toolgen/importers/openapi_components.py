@@ -11,6 +11,7 @@ from typing import Final, Literal, TypeAlias
 
 from toolgen.schema_reader.keywords import ANNOTATIONS, children
 
+from .clauses_values import REQUEST_FORMATS
 from .openapi_document import API, UnreadableError, component_name, listed, mapping, text
 from .openapi_tags import TagValue, is_meant, tag_value
 from .openapi_unions import Alternatives
@@ -174,14 +175,16 @@ class Components:
     def _marked_or_targets(self, address: str, direction: Direction) -> Iterator[str | None]:
         """Yield None for each place that differs by the direction, and what a schema refers to.
 
-        That is a property that is not in it, or a `oneOf` that answers may take for `anyOf`.
+        That is a property that is not in it, a `oneOf` that answers may take for `anyOf`, or a text whose
+        format is a type in requests.
         """
         waiting: list[tuple[object, str]] = [(self.api.find(address), address)]
         while waiting:
             part, place = waiting.pop()
             if not isinstance(part, dict):
                 continue
-            if hides_property(part, direction) or self.alternatives.overlap(part, place):
+            is_typed = direction == "in" and part.get("format") in REQUEST_FORMATS
+            if hides_property(part, direction) or is_typed or self.alternatives.overlap(part, place):
                 yield None
             if isinstance(reference := part.get("$ref"), str):
                 target = self.api.target(reference, joined(place, "$ref"))

@@ -28,6 +28,8 @@ STYLES: Final[Mapping[str, tuple[str, ...]]] = {
 """The styles of each place, its usual one first."""
 _LEGAL: Final = r"^[^\x00-\x1F\x7F]*$"
 """What the value of a header may hold (RFC 9110, section 5.5)."""
+_NEVER_EMPTY: Final = REQUEST_FORMATS - {"byte"}
+"""Formats of which each text has a character, and no control character."""
 _SHORTEST, _ = lengths_of("string")
 _FEWEST, _ = lengths_of("array")
 _SENT: Final[Mapping[str, dict[str, object]]] = {"path": {_SHORTEST: 1}, "header": {"pattern": _LEGAL}}
@@ -146,11 +148,7 @@ def sendable(schema: object, at: str, place: str, api: API) -> object:
             "items": items,
             **({_FEWEST: held.get(_FEWEST) or 1} if place == "path" else {}),
         }
-    elif (
-        "string" in types
-        and not {"enum", "const"} & held.keys()
-        and held.get("format") not in REQUEST_FORMATS
-    ):
+    elif "string" in types and not {"enum", "const"} & held.keys() and held.get("format") not in _NEVER_EMPTY:
         more = {word: limit for word, limit in limits.items() if not held.get(word)}
     if not more or not isinstance(schema, dict):
         return schema

@@ -20,6 +20,7 @@ from .clauses_built import NotExpressibleError
 from .clauses_layout import Call, Named, Part, Text, call, literal
 from .clauses_schemas import notes
 from .clauses_types import ordered
+from .clauses_values import REQUEST_FORMATS
 from .design_objects import with_good_examples
 from .design_types import Names, TypeTable, is_type_name, short_name
 from .openapi_components import Components, Direction
@@ -331,6 +332,7 @@ class TypeBook:
             classes=classes,
             shared=self._shared(classes, cut, key),
             is_bound=key is None,
+            typed_formats=REQUEST_FORMATS if cut.direction == "in" else frozenset(),
             inexact=inexact,
             schema_of=lambda attribute: self._kept_property(cut, attribute, name),
         )
