@@ -157,3 +157,45 @@ def test_a_title_of_a_component_that_its_name_does_not_say_is_kept() -> None:
     assert files.findings == ()
     assert design(files).count("title=") == 1
     assert 'title="A Fine Volume"' in design(files)
+
+
+def test_a_type_that_only_a_schema_refers_to_is_not_in_the_design() -> None:
+    spaced = {"two words": {"$ref": "#/components/schemas/Deep"}}
+    files = operation(
+        body({"$ref": "#/components/schemas/Odd"}),
+        schemas={
+            "Odd": {
+                "type": "object",
+                "required": ["o"],
+                "properties": {"o": {"$ref": "#/components/schemas/Odd"}, **spaced},
+            },
+            "Deep": {
+                "type": "object",
+                "properties": {"u": {"anyOf": [{"$ref": "#/components/schemas/Mixed"}]}},
+            },
+            "Mixed": {"anyOf": [{}, OBJECT, {"$ref": "#/components/schemas/Deep"}]},
+        },
+    )
+    assert files.imported == 1
+    assert set(files.files) == {"api.py", "api_schemas/Odd.json"}
+    assert "Deep" not in design(files)
+
+
+def test_an_answer_that_clauses_cannot_say_is_a_schema() -> None:
+    two = {"orgRole": {"type": "string"}, "org_role": {"type": "string"}, "name": {"type": "string"}}
+    for schema in ({"type": "object", "properties": two}, {"type": "array", "items": {"properties": two}}):
+        files = operation({"responses": {"200": answer(schema)}})
+        assert files.imported == 1
+        assert not [finding for finding in files.findings if not finding.is_warning]
+
+
+def test_an_error_that_a_design_may_not_hold_costs_no_operation() -> None:
+    endless = {"type": "object", "required": ["p"], "properties": {"p": {"$ref": "#/components/schemas/N"}}}
+    responses = {
+        "200": answer(OBJECT),
+        "400": answer({"properties": {"n": {"$ref": "#/components/schemas/N"}}}),
+    }
+    files = operation({"responses": responses}, schemas={"N": endless})
+    assert files.imported == 1
+    assert not files.findings
+    assert 'Error("bad_request"' in design(files)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Any, Final
 
 from toolgen import dsl
+from toolgen.contract.record import frozen_record
+from toolgen.findings import Finding
 from toolgen.shapes.design.schema import object_schema, schemas_of
 
 from .clauses_layout import Call, Items, Named, Part, Text, call, literal
@@ -45,10 +48,11 @@ def check_service(service: Call, types: Iterable[tuple[str, Call]] = ()) -> Any:
     Raises:
         NotExpressibleError: a design may not hold it.
     """
-    named: dict[str, Any] = {}
+    builder = _Builder()
     for name, type_ in types:
-        named[name] = _built(type_, named)
-    design = dsl.Design("tools", "Tools.", *named.values(), _built(service, named))
+        builder.add(name, type_)
+    named = [*builder.named.values()]
+    design = dsl.Design("tools", "Tools.", *named, builder.add("service", service))
     evaluation = dsl.build(design)
     if evaluation.design is None:
         errors = (finding.message for finding in evaluation.diagnostics if not finding.is_warning)
@@ -56,17 +60,29 @@ def check_service(service: Call, types: Iterable[tuple[str, Call]] = ()) -> Any:
     return evaluation.design
 
 
+@frozen_record
+class Fault:
+    """Why a design may not hold a clause."""
+
+    message: str
+    owner: str
+    """The variable, the method or the tool that is at fault; "" if nobody can tell."""
+    part: Call | None
+    """The clause of it that is at fault, or it itself."""
+
+
 class BuiltDesign:
     """A design that is the last of some variables, and is not written yet."""
 
     def __init__(self, statements: Iterable[tuple[str, Call]], schemas: Mapping[str, Any]) -> None:
         """Build the design; `schemas` are those that stand in files, by path."""
-        self._named: dict[str, Any] = {}
+        builder = _Builder(schemas)
         for name, part in statements:
-            self._named[name] = _built(part, self._named, schemas)
+            builder.add(name, part)
+        self._named = builder.named
         evaluation = dsl.build(self._named["design"])
         self.design = evaluation.design
-        self.faults = [each.message for each in evaluation.diagnostics if not each.is_warning]
+        self.faults = [builder.fault(each) for each in evaluation.diagnostics if not each.is_warning]
 
     def schemas(self, types: Iterable[str]) -> dict[str, Any]:
         """Return the schemas of all objects and unions by name, and of these types, used or not."""
@@ -93,36 +109,61 @@ def _types_design(unused: list[dsl.Type], named: list[dsl.Type]) -> Any:
     return alone or dsl.build(dsl.Design("types", "Types.", *named)).design
 
 
-def faulty_types(statements: Iterable[tuple[str, Call]], schemas: Mapping[str, Any]) -> dict[str, str]:
-    """Return those of named types that no design may hold, each with the first message about it.
-
-    A message that several types have is about the first of them: the others refer to it.
-    """
-    named: dict[str, Any] = {}
-    for name, part in statements:
-        named[name] = _built(part, named, schemas)
-    faults: dict[str, str] = {}
-    for name in named:
-        diagnostics = dsl.build(dsl.Design("types", "Types.", named[name])).diagnostics
-        fault = next((each.message for each in diagnostics if not each.is_warning), "")
-        if fault:
-            faults.setdefault(fault, name)
-    return {name: fault for fault, name in faults.items()}
+_DIVIDED: Final = ("Method", "Tool", "Type")
+"""Clauses whose parts are at fault by themselves."""
 
 
-def _built(part: Part | Named, types: dict[str, Any], schemas: Mapping[str, Any] | None = None) -> Any:
-    """Return the clause or the value that an expression makes; a name is that of a type or of a clause."""
-    match part:
-        case str():
-            return types[part] if part in types else getattr(dsl, part)
-        case Call():
-            named = [item for item in part.parts if isinstance(item, Named)]
-            keywords = {item.keyword: _built(item.value, types, schemas) for item in named}
-            values = [_built(item, types, schemas) for item in part.parts if not isinstance(item, Named)]
-            if part.clause == "JSONSchema" and schemas and isinstance(values[0], str):
-                values[0] = schemas[values[0]]
-            return getattr(dsl, part.clause)(*values, **keywords)
-        case Items():
-            return tuple(_built(item, types) for item in part.parts)
-        case _:
-            return part.value
+class _Builder:
+    """Makes clauses of expressions, each of which knows the variable, method or tool in which it stands."""
+
+    def __init__(self, schemas: Mapping[str, Any] | None = None) -> None:
+        self.named: dict[str, Any] = {}
+        self._schemas = schemas or {}
+        self._owners: list[tuple[str, Call]] = []
+        self._here = dsl.Design("here", "Here.").source
+
+    def add(self, name: str, part: Call) -> Any:
+        """Make what a variable is, and return it."""
+        self.named[name] = self._built(part, name, self._source(name, part))
+        return self.named[name]
+
+    def fault(self, finding: Finding) -> Fault:
+        file = finding.place.file
+        owner, part = self._owners[int(file)] if file.isdecimal() else ("", None)
+        return Fault(message=finding.message, owner=owner, part=part)
+
+    def _source(self, owner: str, part: Call) -> Any:
+        """Return a place that is of this clause alone, in a file that has its number for a name."""
+        self._owners.append((owner, part))
+        return replace(self._here, code=compile("", str(len(self._owners) - 1), "exec"), instruction=0)
+
+    def _built(self, part: Part | Named, owner: str, source: Any) -> Any:
+        """Return the clause or the value of an expression; a name is that of a type or of a clause."""
+        match part:
+            case str():
+                return self.named[part] if part in self.named else getattr(dsl, part)
+            case Call():
+                if part.clause in ("Method", "Tool"):
+                    owner = str(getattr(part.parts[0], "value", owner))
+                    source = self._source(owner, part)
+                values: list[Any] = []
+                keywords: dict[str, Any] = {}
+                for item in part.parts:
+                    place = source
+                    if isinstance(item, Call) and part.clause in _DIVIDED:
+                        place = self._source(owner, item)
+                    if isinstance(item, Named):
+                        keywords[item.keyword] = self._built(item.value, owner, place)
+                    else:
+                        values.append(self._built(item, owner, place))
+                if part.clause == "JSONSchema" and isinstance(values[0], str) and values[0] in self._schemas:
+                    values[0] = self._schemas[values[0]]
+                clause = getattr(dsl, part.clause)(*values, **keywords)
+                vars(clause)["source"] = source
+                return clause
+            case Items():
+                return tuple(self._built(item, owner, source) for item in part.parts)
+            case Named():
+                return self._built(part.value, owner, source)
+            case _:
+                return part.value

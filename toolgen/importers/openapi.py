@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from typing import Final
 
@@ -19,23 +19,22 @@ from toolgen.shapes.foreign.normal_form import safe_text
 
 from . import codes
 from .boundary import apart
-from .clauses_built import BuiltDesign, NotExpressibleError, faulty_types
+from .clauses_built import BuiltDesign, NotExpressibleError
 from .clauses_layout import Call, Named, Text, call, literal
 from .codes import finding_at
 from .design import DesignFiles, fact_clauses
 from .design_types import Names
-from .openapi_answers import Answers, AnswerWriter, answers_of
+from .openapi_answers import AnswerWriter, answers_of
 from .openapi_components import Components
 from .openapi_credentials import Filled, filled_findings
-from .openapi_cuts import Cut
 from .openapi_document import API, UnreadableError, listed, mapping, text
-from .openapi_kept import MISFIT, MISFIT_HINT
+from .openapi_faults import Draft, Faults
 from .openapi_ledger import loosened_unions, lost_parts, shortened_schemas
 from .openapi_module import Module, ServiceParts
 from .openapi_notes import SchemaLedger, Source
 from .openapi_operations import Operation, Selection, described, operations_of
 from .openapi_parameters import listed_parameters
-from .openapi_requests import RequestParts, request_of
+from .openapi_requests import request_of
 from .openapi_security import Securities
 from .openapi_servers import ServerOptions, is_relative, server_clauses
 from .openapi_types import TypeBook
@@ -56,25 +55,6 @@ class OpenAPIOptions:
 
     selection: Selection = field(default_factory=Selection)
     servers: ServerOptions = field(default_factory=ServerOptions)
-
-
-@dataclass(slots=True, kw_only=True)
-class _Draft:
-    """An operation whose schemas are known to the types, and which is not written yet."""
-
-    operation: Operation
-    name: str
-    request: RequestParts
-    payload: Cut
-    answers: Answers
-    security: tuple[Call, ...]
-    is_plain: bool = False
-    """Whether its own attributes are schemas, because a design may not hold their clauses."""
-
-    def make_plain(self) -> None:
-        self.is_plain = True
-        for cut in (self.payload, *self.answers.cuts()):
-            cut.apart |= cut.properties.keys()
 
 
 def openapi_files(
@@ -135,6 +115,7 @@ class _Importer:
         )
         self._names = Names(name)
         self._filled: list[Filled] = []
+        self._faults = Faults(self._types, self._find)
 
     def files(self) -> DesignFiles:
         drafts = list(self._drafts())
@@ -153,7 +134,7 @@ class _Importer:
             statements = self._module.statements(services, self._types, self._securities.clauses)
             built = BuiltDesign(statements, self._types.kept.files)
             if built.faults:
-                drafts = self._without(drafts, built.faults)
+                drafts = self._faults.without(drafts, built.faults)
             else:
                 files = self._module.files(statements, self._types)
                 self._findings += self._astray()
@@ -171,7 +152,7 @@ class _Importer:
             message = f"{error.message}; any JSON is taken for what it stands for"
             yield finding_at(codes.LEFT_OUT, place, message, hint=error.hint)
 
-    def _sources(self, drafts: Iterable[_Draft]) -> Iterator[Source]:
+    def _sources(self, drafts: Iterable[Draft]) -> Iterator[Source]:
         """Yield the schemas of the components, and of operations, with the classes that have them."""
         yield from self._types.sources()
         for draft in drafts:
@@ -187,7 +168,7 @@ class _Importer:
                         written=classes,
                     )
 
-    def _services(self, drafts: list[_Draft]) -> list[ServiceParts]:
+    def _services(self, drafts: list[Draft]) -> list[ServiceParts]:
         """Return the services of operations; their types are written anew."""
         self._types.write()
         common = self._securities.common()
@@ -201,41 +182,7 @@ class _Importer:
                 self._write(draft, services[key])
         return [each for each in services.values() if each.methods]
 
-    def _without(self, drafts: list[_Draft], faults: list[str]) -> list[_Draft]:
-        """Return the operations without what a design may not hold.
-
-        Types become schemas, all of them where no fault names one or an operation, then attributes of
-        operations; an operation that is still at fault is left out.
-        """
-        if self._types.keep(faulty_types(self._types.statements(), self._types.kept.files)):
-            return drafts
-        quoted = re.compile(r"[.']([^'.]+)'")
-        words = {word: fault for fault in faults for word in quoted.findall(fault)}
-        refused = {draft.name: words[draft.name] for draft in drafts if draft.name in words}
-        odd = [draft for draft in drafts if draft.name in refused and draft.request.example]
-        for draft in odd:
-            draft.request.example = {}
-            self._find(
-                codes.ODD_SCHEMA, draft.operation.pointer, MISFIT, MISFIT_HINT, tool=draft.operation.id
-            )
-        if odd:
-            return drafts
-        if not refused and self._types.keep(self._types.types):
-            return drafts
-        refused = refused or {draft.name: faults[0] for draft in drafts}
-        for draft in drafts:
-            if draft.name in refused and draft.is_plain:
-                fault = f"the design may not hold it: {refused[draft.name]}"
-                hint = "please report it, with this operation"
-                pointer = draft.operation.pointer
-                self._find(codes.BAD_OPERATION, pointer, fault, hint, tool=draft.operation.id)
-        drafts = [draft for draft in drafts if draft.name not in refused or not draft.is_plain]
-        for draft in drafts:
-            if draft.name in refused:
-                draft.make_plain()
-        return drafts
-
-    def _drafts(self) -> Iterator[_Draft]:
+    def _drafts(self) -> Iterator[Draft]:
         selection = self._options.selection
         operations = list(operations_of(self._api))
         self._findings += [each for each in operations if isinstance(each, Finding)]
@@ -249,7 +196,7 @@ class _Importer:
                     except UnreadableError as error:
                         self._findings.append(error.finding(operation.id))
 
-    def _draft(self, operation: Operation) -> _Draft:
+    def _draft(self, operation: Operation) -> Draft:
         find = partial(self._find, tool=operation.id)
         security = self._securities.of(operation.value)
         common = self._securities.common()
@@ -260,7 +207,7 @@ class _Importer:
         self._filled.append(filled)
         payload = request.cut(self._types, find)
         answers = answers_of(operation, self._types, find)
-        return _Draft(
+        return Draft(
             operation=operation,
             name=self._name(operation),
             request=request,
@@ -292,14 +239,22 @@ class _Importer:
             self._find(codes.NO_SERVER, place, message, hint, tool=tool)
         return servers
 
-    def _write(self, draft: _Draft, service: ServiceParts) -> None:
+    def _write(self, draft: Draft, service: ServiceParts) -> None:
         operation, name, request = draft.operation, draft.name, draft.request
         writer = AnswerWriter(self._types, self._components)
         try:
             payload_class = naming.class_name(name, "payload")
-            payload = self._types.written(draft.payload, payload_class, None) if request.properties else None
-            result, responses = writer.result(draft.answers, naming.class_name(name, "result"))
-            errors = writer.errors(draft.answers, naming.class_name(name))
+            payload = (
+                self._faults.expressed(
+                    draft, "payload", lambda: self._types.written(draft.payload, payload_class, None)
+                )
+                if request.properties
+                else None
+            )
+            result, responses = self._faults.expressed(
+                draft, "result", lambda: writer.result(draft.answers, naming.class_name(name, "result"))
+            )
+            errors = self._faults.errors(draft, writer.errors(draft.answers, naming.class_name(name)))
         except NotExpressibleError as error:
             unreadable = UnreadableError(operation.pointer, f"the design cannot hold it: {error}")
             self._findings.append(unreadable.finding(operation.id))
@@ -327,7 +282,7 @@ class _Importer:
             self._tool(draft, title, description)
         )
 
-    def _tool(self, draft: _Draft, title: str, description: str) -> Call:
+    def _tool(self, draft: Draft, title: str, description: str) -> Call:
         operation, name = draft.operation, draft.name
         facts = ImportedTool(
             name=operation.id,

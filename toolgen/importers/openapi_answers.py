@@ -63,6 +63,9 @@ class Answers:
     def cuts(self) -> list[Cut]:
         return [answer.cut for answer in (*self.good, *self.bad) if answer.cut is not None]
 
+    def good_cuts(self) -> list[Cut]:
+        return [answer.cut for answer in self.good if answer.cut is not None]
+
 
 def answers_of(operation: Operation, types: TypeBook, find: Callable[..., None]) -> Answers:
     """Return the answers of an operation; their types are known to the book."""
@@ -193,7 +196,7 @@ class AnswerWriter:
 
     def _whole(self, answer: _Answer, class_name: str) -> tuple[Part | Named, ...] | None:
         """Return what stands in a clause of an object; None where the answer is none of known properties."""
-        if answer.cut is None or answer.media != "json":
+        if answer.cut is None or answer.media != "json" or answer.cut.apart:
             return None
         schema = answer.schema
         if isinstance(schema, dict) and isinstance(schema.get("$ref"), str) and len(schema) == 1:
@@ -239,6 +242,8 @@ class AnswerWriter:
             keys=cut.keys,
             direction="out",
             properties={name: cut.properties["x"]},
+            apart={name} if cut.apart else set(),
+            fixed=dict.fromkeys([name], cut.fixed["x"]) if cut.fixed else {},
         )
         written = self._types.written(named, class_name, None)
         (attribute, *_) = written.parts
@@ -261,11 +266,11 @@ class AnswerWriter:
                 if whole is not None and isinstance(whole[0], str):
                     type_: Part = whole[0]
                 elif whole is not None:
-                    type_ = self._types.details(whole, naming.class_name(name), described)
+                    type_ = self._types.details(whole, naming.class_name(name), described, inner)
                 else:
                     attribute = _attribute_name(answer)
                     held = [self._attribute(answer, attribute, inner, required=True)]
-                    type_ = self._types.details(held, naming.class_name(name), described)
+                    type_ = self._types.details(held, naming.class_name(name), described, inner)
                     body = [call("Body", literal(attribute))]
             except NotExpressibleError:
                 continue

@@ -71,6 +71,12 @@ class Cut:
             return joined(addresses[rest[0]], *rest[1:-1])
         return self.place + pointer
 
+    def keep_apart(self) -> None:
+        """Let all properties stay schemas, whatever clauses could express of them."""
+        self.apart |= self.properties.keys()
+        held = {name: notes_of_part(part) for name, part in self.schema["properties"].items()}
+        self.schema = {**self.schema, "properties": held}
+
     def of(self, properties: Mapping[str, object]) -> dict[str, Any]:
         """Return an object of some properties, with what they refer to by name."""
         held = {"$defs": self.definitions} if self.definitions else {}

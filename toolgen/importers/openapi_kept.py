@@ -86,6 +86,8 @@ class KeptSchemas:
         """What stands for schemas in place; None for those that are named."""
         self.shortened: dict[str, None] = {}
         """The addresses of components of which schemas that refer to very much have outlines."""
+        self.opened: set[str] = set()
+        """Names of schemas that no design may hold, so that any JSON stands for them."""
         self.clauses: dict[str, Call] = {}
         """The clauses of the schemas by name."""
         self.files: dict[str, object] = {}
@@ -125,14 +127,14 @@ class KeptSchemas:
         """Write a schema into a file; any JSON stands for one that cannot be read."""
         named = Named("name", literal(name))
         size = sum(1 for _ in values_in(whole))
-        reading = read(whole, name=name) if size <= _MOST_KEPT else None
+        reading = read(whole, name=name) if size <= _MOST_KEPT and name not in self.opened else None
         if reading is not None and reading.foreign is not None:
             self._claim([each for each in reading.foreign.classes if each != name])
             path = f"{self._toolset}_schemas/{name}.json"
             self.files[path] = reading.schema
             self.clauses[name] = call("JSONSchema", literal(path), named)
             return
-        fault = f"has {size:,} values"
+        fault = f"has {size:,} values" if size > _MOST_KEPT else "has names that are taken"
         if reading is not None:
             problem = next(each for each in reading.problems if not each.is_warning)
             fault = f"{problem.message} ({problem.pointer or 'its root'})"

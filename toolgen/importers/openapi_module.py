@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from toolgen.shapes import naming
 
-from .clauses_layout import MODULES, Call, Named, Part, Text, call, literal
+from .clauses_layout import MODULES, Call, Named, Part, Text, Value, call, literal, parts_in
 from .design import json_text, module_text
 from .design_types import CLAUSE_NAMES, identifier
 from .openapi_types import TypeBook
@@ -52,7 +52,7 @@ class Module:
     def statements(
         self, services: list[ServiceParts], types: TypeBook, security: dict[str, Call]
     ) -> list[tuple[str, Call]]:
-        """Return the variables of the module in order, `design` last."""
+        """Return the variables of the module in order, `design` last, and all types, used or not."""
         taken, self._toolsets = set(self._taken), set()
         asked = [part for each in services for clause in _security_in(each) for part in clause.parts]
         used = {part for part in asked if isinstance(part, str)}
@@ -65,15 +65,17 @@ class Module:
             statements += self._statements(each, number, errors, written)
         about = literal(self._name), Text(self._description)
         self._taken = taken
-        return [*statements, ("design", call("Design", *about, *types.quoted, *written))]
+        quoted = [name for name in types.quoted if name in _reached(statements, written)]
+        return [*statements, ("design", call("Design", *about, *quoted, *written))]
 
     def files(self, statements: list[tuple[str, Call]], types: TypeBook) -> dict[str, str]:
-        """Return the module of these variables and the schemas beside it, by path."""
+        """Return the module of the variables that the design needs and the schemas beside it, by path."""
         about = f"The API {self._name}: `toolgen gen` reads `design` and writes its client and types."
-        module = module_text(about, statements)
-        return {f"{self._name}.py": module} | {
-            path: json_text(schema) for path, schema in types.kept.files.items()
-        }
+        reached = _reached(statements, ["design"])
+        needed = [(name, part) for name, part in statements if name in reached]
+        texts = {text for _, part in needed if part.clause == "JSONSchema" for text in _mentioned(part)}
+        schemas = {path: json_text(held) for path, held in types.kept.files.items() if path in texts}
+        return {f"{self._name}.py": module_text(about, needed)} | schemas
 
     def _errors(self, services: list[ServiceParts]) -> dict[Call, str]:
         """Return the errors that several methods have, with their variables."""
@@ -135,6 +137,27 @@ class Module:
         """Return the name of the toolset for a tag, or for what has none."""
         name = identifier(tag, "tools")[: naming.LONGEST_NAME - 3].rstrip("_") if tag else self._name
         return _take(name, self._toolsets)
+
+
+def _reached(statements: list[tuple[str, Call]], names: Iterable[str]) -> set[str]:
+    """Return the variables that some need, and these."""
+    parts = dict(statements)
+    reached: set[str] = set()
+    waiting = list(names)
+    while waiting:
+        name = waiting.pop()
+        if name in parts and name not in reached:
+            reached.add(name)
+            waiting += _mentioned(parts[name])
+    return reached
+
+
+def _mentioned(part: Call) -> Iterator[str]:
+    """Yield the names of types and variables in an expression, those in quotes too, and other texts."""
+    for each in parts_in(part):
+        name = each.value if isinstance(each, Value) else each
+        if isinstance(name, str):
+            yield name
 
 
 def _take(name: str, taken: set[str]) -> str:

@@ -69,6 +69,8 @@ class TypeBook:
         self._details: dict[str, str] = {}
         self._bases: set[str] = set()
         self._others: list[str] = []
+        self._origins: dict[str, str] = {}
+        """The object for which a type was written, by the name of the type."""
         self.cutter = Cutter(components)
         self.kept = KeptSchemas(components, toolset, self._take, lambda names: self._names.take(names), find)
         """The schemas that stay so."""
@@ -77,14 +79,22 @@ class TypeBook:
         self.quoted: dict[str, None] = {}
         """Types that are named before they are there."""
 
-    def details(self, parts: Iterable[Part | Named], name: str, about: str) -> str:
-        """Return the type of an object that is written, one for all of the same attributes."""
+    def details(self, parts: Iterable[Part | Named], name: str, about: str, written: str) -> str:
+        """Return the type of an object that was `written` so; one for all of the same attributes."""
         clause = call("Object", *parts)
         if clause.flat not in self._details:
             self._details[clause.flat] = self._take(name)
             named = self._details[clause.flat]
             self.types[named] = call("Type", literal(named), Text(about), *parts)
+        self._origins[written] = self._details[clause.flat]
         return self._details[clause.flat]
+
+    def origin(self, name: str) -> str:
+        """Return the type of a component, of the details of an error, or the object, that a name is of."""
+        seen = {name}
+        while (origin := self._origins.get(name, name)) not in seen:
+            seen.add(name := origin)
+        return name
 
     def avoid(self, names: Iterable[str]) -> None:
         """Keep names of classes, such as those of payloads, from the types."""
@@ -167,12 +177,20 @@ class TypeBook:
     def _take(self, name: str) -> str:
         return self._names.free_class(short_name(name if is_type_name(name) else f"{name}Value"))
 
-    def keep(self, names: Iterable[str]) -> bool:
-        """Let types of these names be without examples, or stay schemas; return whether that changes one."""
-        wanted = set(names)
-        keys = {key for key, name in self._called.items() if name in wanted and name in self.types}
-        self._failed |= {key for key in keys if not self.kept.drop_examples(key.address, key.direction)}
-        return bool(keys)
+    def loosen(self, name: str, *, is_example: bool) -> bool:
+        """Let a type, whose clause no design may hold, say less; return whether there is one of this name.
+
+        First it is without its examples, if one of them is at fault, then a schema, then any JSON.
+        """
+        if name in self.kept.clauses and name not in self.kept.opened:
+            self.kept.opened.add(name)
+            return True
+        key = next((each for each, called in self._called.items() if called == name), None)
+        if key is None or key in self._failed:
+            return False
+        if not is_example or not self.kept.drop_examples(key.address, key.direction):
+            self._failed.add(key)
+        return True
 
     def statements(self) -> list[tuple[str, Call]]:
         """Return schemas and types with their names, in order."""
@@ -187,6 +205,7 @@ class TypeBook:
             self._table = TypeTable(self._names)
             self.types.clear()
             self.quoted.clear()
+            self._origins.clear()
             self.kept.clear()
             self._details.clear()
             for key in self._order:
@@ -340,6 +359,7 @@ class TypeBook:
         self._table.add(written)
         for type_ in written.types:
             self.types.setdefault(type_.name, type_.text)
+            self._origins.setdefault(type_.name, name)
         return written
 
     def _shared(self, classes: Classes, cut: Cut, key: TypeKey | None) -> _Shared:

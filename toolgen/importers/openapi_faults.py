@@ -1,0 +1,162 @@
+"""What of an OpenAPI document a design may not hold, and what stands in the design instead.
+
+Each clause is at fault by itself: a type becomes a schema, and a schema that cannot stand there any JSON.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final, Literal, TypeAlias, TypeVar
+
+from toolgen.shapes import naming
+
+from . import codes
+from .clauses_built import Fault, NotExpressibleError
+from .clauses_layout import Call
+from .openapi_answers import Answers
+from .openapi_cuts import Cut
+from .openapi_kept import MISFIT, MISFIT_HINT
+from .openapi_operations import Operation
+from .openapi_requests import RequestParts
+from .openapi_types import TypeBook
+
+T = TypeVar("T")
+Side: TypeAlias = Literal["payload", "result"]
+"""What a call sends, or what it gives."""
+SIDES: Final[tuple[Side, Side]] = ("payload", "result")
+
+
+@dataclass(slots=True, kw_only=True)
+class Draft:
+    """An operation whose schemas are known to the types, and which is not written yet."""
+
+    operation: Operation
+    name: str
+    request: RequestParts
+    payload: Cut
+    answers: Answers
+    security: tuple[Call, ...]
+    loosened: dict[Side, int] = field(default_factory=dict)
+    """How often a side says less, because a design may not hold its clauses."""
+
+    def loosen(self, side: Side) -> int:
+        """Let the attributes of a side be schemas, then any JSON; return how often that was done before."""
+        before = self.loosened.get(side, 0)
+        self.loosened[side] = before + 1
+        for cut in [self.payload] if side == "payload" else self.answers.good_cuts():
+            if before == 0:
+                cut.keep_apart()
+            else:
+                cut.fixed = dict.fromkeys(cut.properties, "Any") | cut.fixed
+        return before
+
+
+class Faults:
+    """Lets types and operations say less until a design holds them."""
+
+    def __init__(self, types: TypeBook, find: Callable[..., None]) -> None:
+        self._types = types
+        self._find = find
+        self._refused: set[str] = set()
+        """Errors, and types of their details, that a design may not hold."""
+
+    def without(self, drafts: list[Draft], faults: list[Fault]) -> list[Draft]:
+        """Return the operations without what a design may not hold, each of which says so little less.
+
+        One is left out only if it cannot be called: if what it sends, or where, may not stand in a design.
+        """
+        lost: dict[str, str] = {}
+        mended: dict[tuple[str, str], bool] = {}
+        for fault in faults:
+            owner = self._types.origin(fault.owner)
+            draft = next((each for each in drafts if owner in (each.name, *_classes(each))), None)
+            place = owner, _place(draft, owner, fault.part)
+            if place not in mended:
+                mended[place] = self._mend(draft, place, fault)
+            if not mended[place]:
+                users = [each for each in drafts if _mentions(each, owner)] if draft is None else [draft]
+                lost |= {each.name: fault.message for each in users}
+        if not lost and not any(mended.values()):
+            lost = {draft.name: faults[0].message for draft in drafts}
+        for draft in drafts:
+            if draft.name in lost:
+                message = f"the design may not hold it: {lost[draft.name]}"
+                hint = "please report it, with this operation"
+                pointer = draft.operation.pointer
+                self._find(codes.BAD_OPERATION, pointer, message, hint, tool=draft.operation.id)
+        return [draft for draft in drafts if draft.name not in lost]
+
+    def _mend(self, draft: Draft | None, place: tuple[str, str], fault: Fault) -> bool:
+        """Let what is at fault say less; return whether something did."""
+        owner, clause = place
+        if draft is None and fault.part and self._types.loosen(owner, is_example=clause == "Example"):
+            return True
+        if clause == "Error" or (draft is None and owner in self._types.types):
+            word = fault.part.flat if clause == "Error" and fault.part else owner
+            is_new = word not in self._refused
+            self._refused.add(word)
+            return is_new
+        if draft is None:
+            return False
+        if clause == "Example":
+            pointer = draft.operation.pointer
+            self._find(codes.ODD_SCHEMA, pointer, MISFIT, MISFIT_HINT, tool=draft.operation.id)
+            draft.request.example = {}
+            return True
+        sides = [side for side in SIDES if side == clause]
+        return bool(sides) and self._loosen(draft, sides[0], fault.message)
+
+    def _loosen(self, draft: Draft, side: Side, fault: str) -> bool:
+        """Let a side of an operation say less; return whether that was possible."""
+        before = draft.loosen(side)
+        if before == 1:
+            what = "arguments" if side == "payload" else "result"
+            message = f"the design cannot hold the types of its {what} ({fault}); any JSON is taken"
+            hint = "write them into the design"
+            self._find(codes.LEFT_OUT, draft.operation.pointer, message, hint, tool=draft.operation.id)
+        return before < 2
+
+    def expressed(self, draft: Draft, side: Side, write: Callable[[], T]) -> T:
+        """Return what is written for a side of an operation, which says less until clauses hold it.
+
+        Raises:
+            NotExpressibleError: they do not.
+        """
+        while True:
+            try:
+                return write()
+            except NotExpressibleError as error:
+                if not self._loosen(draft, side, str(error)):
+                    raise
+
+    def errors(self, draft: Draft, errors: list[tuple[Call, Call]]) -> list[tuple[Call, Call]]:
+        """Return the errors of an operation that a design may hold."""
+        held = []
+        for error, response in errors:
+            if {error.flat, *(part for part in error.parts if isinstance(part, str))} & self._refused:
+                message = f"the design may not hold its error {getattr(error.parts[0], 'value', '')!r}"
+                hint = "write it into the design"
+                self._find(codes.LEFT_OUT, draft.operation.pointer, message, hint, tool=draft.operation.id)
+            else:
+                held.append((error, response))
+        return held
+
+
+def _classes(draft: Draft) -> tuple[str, str]:
+    """Return the classes of what a call of an operation sends and gives."""
+    return naming.class_name(draft.name, "payload"), naming.class_name(draft.name, "result")
+
+
+def _place(draft: Draft | None, owner: str, part: Call | None) -> str:
+    """Return what is at fault of an owner: a side of an operation, or a clause; "" for all of it."""
+    clause = part.clause if part else ""
+    if draft is not None and owner in _classes(draft):
+        return SIDES[_classes(draft).index(owner)]
+    sides = {"Payload": "payload", "Result": "result"} if draft is not None else {}
+    return sides.get(clause, clause if clause in ("Example", "Error") else "")
+
+
+def _mentions(draft: Draft, owner: str) -> bool:
+    """Return whether a variable stands in the clauses of an operation."""
+    return any(owner in clause.parts for clause in draft.security)
