@@ -48,7 +48,7 @@ from .reimporting import (
     planned_update,
     stored_lock,
 )
-from .terminal import counted, show_progress
+from .terminal import Progress, counted, show_progress
 from .trust import require_trusted
 
 _LARGE_BYTES: Final = 500_000
@@ -289,13 +289,18 @@ def _designed(request: ImportRequest) -> _Imported:
         path = Path(request.source)
         document = read_document(path, yaml=True)
         request, file, last = _remembered(request, document.name)
-        design = openapi_files(
-            document,
-            lambda relative: read_relative(path, relative).value,
-            name=request.name,
-            service=request.service or request.name,
-            options=request.openapi.options(),
-        )
+        progress = Progress()
+        try:
+            design = openapi_files(
+                document,
+                lambda relative: read_relative(path, relative).value,
+                name=request.name,
+                service=request.service or request.name,
+                options=request.openapi.options(),
+                progress=progress,
+            )
+        finally:
+            progress.end()
     else:
         source = _read(request.kind, request.source)
         request, file, last = _remembered(request, source.name)

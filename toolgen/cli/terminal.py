@@ -6,11 +6,17 @@ import json
 import os
 import re
 import sys
+import time
+from collections.abc import Callable
 from typing import Any, Final, Literal, NoReturn, TextIO, TypeAlias
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.printable import printable, visible, visible_lines
 
+_SHOW_AFTER_S: Final = 1
+_NAME_AFTER_S: Final = 5
+_LONGEST_LINE: Final = 79
+"""Characters of a line that is written over; of a longer one the terminal would keep the first part."""
 Listing: TypeAlias = Literal["text", "json"]
 """How a list is printed: for people, or as one object a line."""
 
@@ -32,6 +38,31 @@ def show_progress(text: str) -> None:
     """Tell the person at the terminal what begins now and takes more than a second; pipes get nothing."""
     if sys.stderr.isatty():
         print(printable(text), file=sys.stderr, flush=True)
+
+
+class Progress:
+    """One line at the terminal about work that takes more than a second; pipes get nothing."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._start = clock()
+        self._is_shown = False
+
+    def __call__(self, what: str, done: int, count: int, current: str) -> None:
+        """Show how many of how many are done; after five seconds also which one is the current one."""
+        seconds = self._clock() - self._start
+        if seconds >= _SHOW_AFTER_S and sys.stderr.isatty():
+            name = f", now {current}" if seconds >= _NAME_AFTER_S else ""
+            self._write(printable(f"{done:,} of {count:,} {what}{name}")[:_LONGEST_LINE])
+            self._is_shown = True
+
+    def end(self) -> None:
+        """Take the line away."""
+        if self._is_shown:
+            self._write("")
+
+    def _write(self, text: str) -> None:
+        print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
 
 
 def is_confirmed(question: str, done: str) -> bool:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import field, replace
 from functools import partial
-from typing import Final
+from typing import Final, TypeAlias
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.record import frozen_record
@@ -45,6 +45,8 @@ from .tool import ImportedTool
 
 _DEPRECATED = "The API marks this operation as deprecated."
 
+Progress: TypeAlias = Callable[[str, int, int, str], None]
+"""Is told what is being done, how many of it are done, of how many, and the name of the current one."""
 _USER: Final = re.compile(r"//[^/@]*@")
 """The user and password of an address, which no message repeats."""
 
@@ -57,6 +59,10 @@ class OpenAPIOptions:
     servers: ServerOptions = field(default_factory=ServerOptions)
 
 
+def _ignore(what: str, done: int, count: int, current: str) -> None:
+    """Tell nobody."""
+
+
 def openapi_files(
     document: Document,
     read: Callable[[str], object] | None = None,
@@ -64,20 +70,24 @@ def openapi_files(
     name: str,
     service: str,
     options: OpenAPIOptions | None = None,
+    progress: Progress = _ignore,
 ) -> DesignFiles:
     """Return the design module of a document, and the schemas that it refers to.
 
-    `read` returns what another file of the document's folder holds, by its path from there.
+    `read` returns what another file of the document's folder holds, by its path from there. `progress` is
+    told before each operation or type how many of how many are done, and its name.
 
     Raises:
         ToolgenError: it is no document of OpenAPI 3 or Swagger 2.0.
     """
     value = _checked(document.value)
     if not is_swagger(value):
-        return _Importer(API(value, read), document, name, service, options or OpenAPIOptions()).files()
+        return _Importer(
+            API(value, read), document, name, service, options or OpenAPIOptions(), progress
+        ).files()
     swagger = Swagger(value, read)
     api = API(swagger.converted(), swagger.file)
-    files = _Importer(api, document, name, service, options or OpenAPIOptions()).files()
+    files = _Importer(api, document, name, service, options or OpenAPIOptions(), progress).files()
     return replace(files, findings=swagger.findings(files.findings))
 
 
@@ -102,8 +112,15 @@ def _checked(value: object) -> dict[str, object]:
 
 class _Importer:
     def __init__(
-        self, api: API, document: Document, name: str, service: str, options: OpenAPIOptions
+        self,
+        api: API,
+        document: Document,
+        name: str,
+        service: str,
+        options: OpenAPIOptions,
+        progress: Progress,
     ) -> None:
+        self._progress = progress
         self._api = api
         self._options = options
         self._findings: list[Finding] = list(document.findings)
@@ -170,10 +187,11 @@ class _Importer:
 
     def _services(self, drafts: list[Draft]) -> list[ServiceParts]:
         """Return the services of operations; their types are written anew."""
-        self._types.write()
+        self._types.write(partial(self._progress, "types written"))
         common = self._securities.common()
         services: dict[tuple[str, ...], ServiceParts] = {}
-        for draft in drafts:
+        for number, draft in enumerate(drafts):
+            self._progress("operations written", number, len(drafts), draft.operation.id)
             servers = self._servers(draft.operation)
             key = tuple(server.flat for server in servers)
             if key not in services:
@@ -188,13 +206,14 @@ class _Importer:
         self._findings += [each for each in operations if isinstance(each, Finding)]
         readable = [each for each in operations if isinstance(each, Operation)]
         self._findings += selection.unmatched(readable)
-        for operation in readable:
-            if selection.takes(operation):
-                with apart(self._findings, operation.pointer, operation.id):
-                    try:
-                        yield self._draft(operation)
-                    except UnreadableError as error:
-                        self._findings.append(error.finding(operation.id))
+        wanted = [operation for operation in readable if selection.takes(operation)]
+        for number, operation in enumerate(wanted):
+            self._progress("operations read", number, len(wanted), operation.id)
+            with apart(self._findings, operation.pointer, operation.id):
+                try:
+                    yield self._draft(operation)
+                except UnreadableError as error:
+                    self._findings.append(error.finding(operation.id))
 
     def _draft(self, operation: Operation) -> Draft:
         find = partial(self._find, tool=operation.id)

@@ -196,7 +196,7 @@ class TypeBook:
         """Return schemas and types with their names, in order."""
         return [*self.kept.clauses.items(), *self.types.items()]
 
-    def write(self) -> None:
+    def write(self, progress: Callable[[int, int, str], None]) -> None:
         """Write all types; again while one that is the branch of a union turns out to stay a schema."""
         for _ in range(_MOST_ROUNDS):
             before = len(self._failed)
@@ -208,7 +208,8 @@ class TypeBook:
             self._origins.clear()
             self.kept.clear()
             self._details.clear()
-            for key in self._order:
+            for key, number in self._order.items():
+                progress(number, len(self._order), self._called[key])
                 self._write(key)
             if len(self._failed) == before:
                 return
