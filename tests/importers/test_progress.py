@@ -16,9 +16,9 @@ from toolgen.importers.text import Document
 
 def lines(capsys: pytest.CaptureFixture[str], clock: Iterator[float]) -> list[str]:
     """Return the lines that were shown one over the other while three operations were imported."""
-    progress = Progress(lambda: next(clock))
-    openapi_files(Document(name="api", value=recursive_api(3)), name="api", service="api", progress=progress)
-    progress.end()
+    document = Document(name="api", value=recursive_api(3))
+    with Progress(lambda: next(clock)) as progress:
+        openapi_files(document, name="api", service="api", progress=progress)
     return capsys.readouterr().err.split("\r\x1b[K")
 
 

@@ -286,11 +286,9 @@ def _designed(request: ImportRequest) -> _Imported:
     """Return the design of a source, by the options of its last import where the request has none."""
     typed = request.openapi
     if request.kind == "openapi":
-        path = Path(request.source)
-        document = read_document(path, yaml=True)
+        document = read_document(path := Path(request.source), yaml=True)
         request, file, last = _remembered(request, document.name)
-        progress = Progress()
-        try:
+        with Progress() as progress:
             design = openapi_files(
                 document,
                 lambda relative: read_relative(path, relative).value,
@@ -299,8 +297,6 @@ def _designed(request: ImportRequest) -> _Imported:
                 options=request.openapi.options(),
                 progress=progress,
             )
-        finally:
-            progress.end()
     else:
         source = _read(request.kind, request.source)
         request, file, last = _remembered(request, source.name)

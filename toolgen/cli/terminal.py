@@ -8,7 +8,7 @@ import re
 import sys
 import time
 from collections.abc import Callable
-from typing import Any, Final, Literal, NoReturn, TextIO, TypeAlias
+from typing import Any, Final, Literal, NoReturn, Self, TextIO, TypeAlias
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.printable import printable, visible, visible_lines
@@ -56,8 +56,10 @@ class Progress:
             self._write(printable(f"{done:,} of {count:,} {what}{name}")[:_LONGEST_LINE])
             self._is_shown = True
 
-    def end(self) -> None:
-        """Take the line away."""
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
         if self._is_shown:
             self._write("")
 
