@@ -159,11 +159,11 @@ FORMATS = (
     ),
     Format(
         name="lock of an import",
-        number="toolgen-import-3",
-        others=("toolgen-import-1", "toolgen-import-2", "toolgen-import-4"),
+        number="toolgen-import-4",
+        others=("toolgen-import-2", "toolgen-import-3", "toolgen-import-5"),
         make=imported_design,
         open=lambda folder: command(folder, "import", "--out", "sums.py"),
-        refused=(CommandError, "in format {}, and this toolgen reads 'toolgen-import-3' hint: restore"),
+        refused=(CommandError, "in format {}, and this toolgen reads 'toolgen-import-4' hint: restore"),
     ),
     Format(
         name="lock of a server",

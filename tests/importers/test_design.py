@@ -35,7 +35,7 @@ from toolgen.dsl import (
     Tool,
 )
 from toolgen.importers.design import DesignFiles, design_files
-from toolgen.importers.design_types import identifier
+from toolgen.importers.names import identifier
 from toolgen.importers.python_functions import read_functions
 from toolgen.shapes.design.schema import object_schema
 

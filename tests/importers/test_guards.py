@@ -10,11 +10,14 @@ import pytest
 
 from tests.importers.changing_sources import DESIGN, LIST, PAY, SHOP, Shop, api, flat, operation, tool_list
 from tests.importers.changing_sources import shop as shop
+from tests.selection import first
 
 UPPER = "get", "/Pay", operation("Pay")
+TAKER = "get", "/Pay", operation("pay")
+MOVED = "post", "/pay", operation("pay_2", ("query", "amount"))
 
 
-@pytest.mark.parametrize("order", [[UPPER, PAY], pytest.param([PAY, UPPER], marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("order", first([[TAKER, MOVED], [UPPER, PAY], [PAY, UPPER]], 2))
 def test_guards_stay_with_an_operation_whose_name_another_one_takes(shop: Shop, order: list[Any]) -> None:
     shop.imported(api(PAY, LIST))
     shop.edit(
@@ -22,7 +25,7 @@ def test_guards_stay_with_an_operation_whose_name_another_one_takes(shop: Shop, 
         ('Attribute("amount", String, None)', 'Attribute("amount", String, None, sensitive=True)'),
     )
     shop.publish(api(*order, LIST))
-    is_taken = order[0] is UPPER
+    is_taken = order[0] is TAKER
     assert shop.run("--check").code == 1
     done = shop.run()
     assert done.code == is_taken
@@ -37,7 +40,7 @@ def test_guards_stay_with_an_operation_whose_name_another_one_takes(shop: Shop, 
         assert 'Confirm("Pay?"), Timeout("30s")' in calls["pay"]
         assert "tool:pay: the tool called 'POST https://shop.example/v1/pay' and now calls 'GET" in done.err
         shop.stays_open("tool:pay")
-        shop.edit(('Meta(name="Pay"), Confirm("Pay?"), Timeout("30s")', 'Meta(name="Pay")'))
+        shop.edit(('BindTo("pay"), Confirm("Pay?"), Timeout("30s")', 'BindTo("pay")'))
         shop.resolve("tool:pay")
         assert shop.design.count('Confirm("Pay?")') == 1
     shop.built()
@@ -47,20 +50,19 @@ def test_guards_stay_with_an_operation_whose_name_another_one_takes(shop: Shop, 
 def test_guards_come_back_until_the_author_resolves(shop: Shop) -> None:
     shop.imported(api(PAY, LIST))
     shop.edit(('BindTo("pay"))', 'BindTo("pay"), Confirm("Pay?"))'))
-    shop.publish(api(UPPER, PAY, LIST))
+    shop.publish(api(TAKER, MOVED, LIST))
     assert shop.run().code == 1
     text = shop.design
-    shop.edit(('Meta(name="Pay"), Confirm("Pay?")', 'Meta(name="Pay")'))
+    shop.edit(('BindTo("pay"), Confirm("Pay?")', 'BindTo("pay")'))
     assert shop.run("--check").code == 1
     assert shop.run().code == 1
     assert shop.design == text
 
 
-@pytest.mark.parametrize(
-    "names", [["Pay", "pay"], pytest.param(["pay", "Pay"], marks=pytest.mark.exhaustive)]
-)
+@pytest.mark.parametrize("is_remembered", [True, False])
+@pytest.mark.parametrize("names", first([["Pay", "pay"], ["pay", "Pay"]]))
 def test_guards_stay_with_a_tool_of_a_server_whose_name_another_one_takes(
-    shop: Shop, names: list[str]
+    shop: Shop, names: list[str], is_remembered: bool
 ) -> None:
     shop.imported(tool_list(("pay", ["card"])))
     shop.edit(
@@ -68,7 +70,9 @@ def test_guards_stay_with_a_tool_of_a_server_whose_name_another_one_takes(
         ('"Do pay.",', '"Do pay.", Confirm("Pay?"),'),
     )
     shop.publish(tool_list(*((name, ["card"]) for name in names)))
-    is_taken = names[0] == "Pay"
+    if not is_remembered:
+        shop.forget_names()
+    is_taken = names[0] == "Pay" and not is_remembered
     assert shop.run().code == is_taken
     tools = re.split(r"Tool\(\s*(?=\")", shop.design)[1:]
     held = {("pay" if 'name="Pay"' not in tool and '"Do pay."' in tool else "Pay"): tool for tool in tools}
@@ -205,11 +209,22 @@ def test_what_is_gone_is_reported_until_it_is_resolved(shop: Shop) -> None:
     shop.resolve("shop/pay")
 
 
+def test_arguments_keep_their_names_in_another_order(shop: Shop) -> None:
+    places = ("query", "tenant"), ("header", "tenant")
+    shop.imported(api(("get", "/list", operation("list", *places))))
+    shop.edit(('Attribute("tenant", String, None)', 'Attribute("tenant", String, None, sensitive=True)'))
+    shop.publish(api(("get", "/list", operation("list", *reversed(places)))))
+    assert (shop.run().code, shop.lock["open"]) == (0, {})
+    assert 'Attribute("tenant", String, None, sensitive=True)' in flat(shop.design)
+    assert 'Attribute("tenant_header", String, None' in flat(shop.design)
+
+
 @pytest.mark.exhaustive
 def test_arguments_that_exchange_their_names(shop: Shop) -> None:
     shop.imported(api(("get", "/list", operation("list", ("query", "tenant"), ("header", "tenant")))))
     shop.edit(('Attribute("tenant", String, None)', 'Attribute("tenant", String, None, sensitive=True)'))
     shop.publish(api(("get", "/list", operation("list", ("header", "tenant"), ("query", "tenant")))))
+    shop.forget_names()
     assert shop.run().code == 1
     assert 'Attribute("tenant", String, None, sensitive=True)' in flat(shop.design)
     assert 'Attribute("tenant_query", String, None, sensitive=True)' in flat(shop.design)
@@ -373,6 +388,7 @@ def test_a_tool_that_could_not_be_read_keeps_its_guards_under_another_name(shop:
     shop.publish(document)
     assert shop.run().code == 1
     shop.publish(tool_list("Pay", "pay", "list"))
+    shop.forget_names()
     assert shop.run().code == 1
     assert 'Meta(name="pay"), Confirm("Pay?"), )' in flat(shop.design)
     assert "tool:pay_2" in shop.lock["open"]

@@ -164,8 +164,12 @@ def test_long_ids_are_shortened_and_keep_a_digest() -> None:
     function = "list_customer_subscription_invoices"
     made = f"{function}_api_v1_customers__customer_id__subscriptions__subscription_id__invoices_post"
     text = design(operation({"operationId": made}, path=path))
-    assert f'Tool("{function}_211b2c7d", ' in text
+    assert f'Tool("{function}", ' in text
     assert f'Meta(name="{made}")' in text
+    other = made.replace("_api_", "_apis_")
+    text = design(operation({"operationId": other}, path=path))
+    assert f'Tool("{other[:55].rstrip("_")}_' in text
+    assert f'Meta(name="{other}")' in text
 
 
 def test_variables_that_nobody_describes_are_texts() -> None:

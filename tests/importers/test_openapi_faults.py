@@ -144,7 +144,7 @@ def test_parameters_of_one_name_in_python_are_two_arguments() -> None:
     assert files.imported == 1
     assert [finding.code for finding in files.findings] == ["import-renamed"] * 2
     assert "the parameter 'a_b' is the argument 'a_b_query'" in files.findings[0].message
-    assert 'Param("a_b_query", "a_b"), Param("aB_query2", "aB")' in " ".join(design(files).split())
+    assert 'Param("a_b_query", "a_b"), Param("aB_query_2", "aB")' in " ".join(design(files).split())
 
 
 def test_a_title_of_a_component_that_its_name_does_not_say_is_kept() -> None:

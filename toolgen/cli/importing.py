@@ -21,9 +21,9 @@ from toolgen.findings import Finding
 from toolgen.importers.catalog import read_catalog
 from toolgen.importers.codes import NOT_IMPORTABLE, finding_at, is_loss
 from toolgen.importers.design import DesignFiles, design_files
-from toolgen.importers.design_types import identifier
 from toolgen.importers.json_schema import read_schemas
 from toolgen.importers.mcp import read_mcp
+from toolgen.importers.names import identifier
 from toolgen.importers.openapi import openapi_files
 from toolgen.importers.python_functions import read_functions
 from toolgen.importers.reimport.conflicts import accepted_addresses, refuse_addresses
@@ -278,6 +278,7 @@ class _Imported:
             module=text,
             targets=targets_in(SourceText(text).tree),
             files={path: digest(text) for path, text in schemas.items()},
+            names=dict(self.design.names),
         )
         return lock, schemas
 
@@ -295,12 +296,14 @@ def _designed(request: ImportRequest) -> _Imported:
                 name=request.name,
                 service=request.service or request.name,
                 options=request.openapi.options(),
+                names=last.names if last else None,
                 progress=progress,
             )
     else:
         source = _read(request.kind, request.source)
         request, file, last = _remembered(request, source.name)
-        design = design_files(source, name=request.name, service=request.service or request.name)
+        service, names = request.service or request.name, last.names if last else None
+        design = design_files(source, name=request.name, service=service, names=names)
         design = replace(design, findings=(*source.findings, *design.findings))
     return _Imported(request=request, design=design, file=file, last=last, typed=typed)
 

@@ -151,11 +151,14 @@ def _accepts_some(node: Node) -> bool:
 
 
 def _attribute_names(class_: Node) -> dict[str, str]:
-    """Return the attribute of each property of a class; two that would be equal are numbered."""
-    taken: set[str] = set()
+    """Return the attribute of each property of a class; two that would be equal are numbered.
+
+    A property that is called like an attribute has its name, wherever it stands.
+    """
+    names = {key: key for key in class_["properties"] if field_name(key) == key}
+    taken = set(names)
     numbers: dict[str, int] = {}
-    names = {}
-    for key in class_["properties"]:
+    for key in (key for key in class_["properties"] if key not in taken):
         name = wanted = field_name(key)
         while name in taken:
             number = numbers[wanted] = numbers.get(wanted, 1) + 1

@@ -77,6 +77,8 @@ class NamedType:
     text: Call
     claims: tuple[str, ...]
     """The classes that are generated for it."""
+    identity: str = ""
+    """What it stands for in the source."""
 
 
 @frozen_record
@@ -106,6 +108,11 @@ def plan_types(shape: ClauseSource) -> TypePlan:
     return type_plan(shape.root, shape.classes, shape.shared, all_named=shape.is_bound)
 
 
+def type_identity(class_name: str, name: str) -> str:
+    """Return what a type stands for in the source: a class inside another one."""
+    return f"object {class_name} {name}"
+
+
 def write_clauses(
     shape: ClauseSource, plan: TypePlan, class_name: str, names: Mapping[str, str]
 ) -> WrittenClauses:
@@ -118,7 +125,7 @@ def write_clauses(
     types = []
     for name in plan.order:
         writer = _Writer(shape, plan, names, losses, inside=name)
-        types.append(writer.type_definition(name))
+        types.append(writer.type_definition(name, type_identity(class_name, name)))
     root = class_of(shape.root)
     writer = _Writer(shape, plan, names, losses)
     if root is None:
@@ -156,7 +163,7 @@ class _Writer:
         self._formats = ALL_FORMATS if shape.formats_are_types else shape.typed_formats
         self._size = 0
 
-    def type_definition(self, name: str) -> NamedType:
+    def type_definition(self, name: str, identity: str) -> NamedType:
         class_ = self._shape.classes[name]
         written = self._names[name]
         self.claims.append(written)
@@ -167,6 +174,7 @@ class _Writer:
             name=written,
             text=call("Type", literal(written), text, *members),
             claims=tuple(self.claims),
+            identity=identity,
         )
 
     def members(

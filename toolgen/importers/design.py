@@ -10,8 +10,8 @@ import builtins
 import datetime as dt
 import json
 import keyword
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import field, replace
 from decimal import Decimal
 from typing import Any, Final, Literal
 
@@ -29,16 +29,17 @@ from toolgen.shapes.python.sensitive import MARK
 
 from . import codes
 from .boundary import each
-from .clauses_built import NotExpressibleError, check_service, check_tool
+from .clauses_built import NotExpressibleError, check_tool
 from .clauses_layout import MODULES, Call, Named, Part, Text, Value, call, flat, literal, parts_in
 from .codes import finding_at
 from .contradictions import contradictions
 from .design_attributes import Attributes, is_sensitive, told
 from .design_functions import BoundTools
 from .design_objects import required_defaults, root_schema_clause, to_clauses
-from .design_types import CLAUSE_NAMES, Names, TypeTable, identifier
+from .design_types import TypeTable
 from .enum_labels import with_labelled_values
 from .ledger import lost_notes
+from .names import CLAUSE_NAMES, RENAMED, RENAMED_HINT, Names, identifier
 from .tool import ImportedTool, Source
 
 Side = Literal["args", "result"]
@@ -56,51 +57,60 @@ class DesignFiles:
     findings: tuple[Finding, ...]
     imported: int
     """How many tools the design has."""
+    names: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The names that were given, by what they stand for in the source."""
 
 
-def design_files(source: Source, *, name: str, service: str) -> DesignFiles:
+def design_files(
+    source: Source, *, name: str, service: str, names: Mapping[str, str] | None = None
+) -> DesignFiles:
     """Return the design module `<name>.py` with one toolset, and the schema files that it refers to.
 
-    Tools keep their names where they can; another name is kept in `Meta(name=…)`.
+    Tools keep their names where they can; another name is kept in `Meta(name=…)`. `names` are those of the
+    last import.
     """
-    return _Module(source, identifier(name, "tools")[: naming.LONGEST_NAME].rstrip("_"), service).files()
+    toolset = identifier(name, "tools")[: naming.LONGEST_NAME].rstrip("_")
+    return _Module(source, toolset, service, Names(names)).files()
 
 
 class _Module:
-    def __init__(self, source: Source, toolset: str, service: str) -> None:
+    def __init__(self, source: Source, toolset: str, service: str, names: Names) -> None:
         self._source = source
         self._toolset = toolset
-        self._service = _free_service(service)
-        self._names = Names(toolset)
+        self._names = names
+        names.give("toolset", toolset)
+        has_methods = bool(source.module)
+        self._service = names.give("service" if has_methods else "package", service, f"{service}_service")
         self._types = TypeTable(self._names)
         self._bound = BoundTools(self._service, source.module, self._names)
         self._findings: list[Finding] = []
         self._schemas: dict[str, str] = {}
 
     def files(self) -> DesignFiles:
-        named = [(tool, name) for tool in self._source.tools if (name := self._name(tool))]
-        tools = [part for tool, name in named for part in self._written(tool, name)]
-        files = {f"{self._toolset}.py": self._module(tools), **self._schemas}
-        return DesignFiles(files=files if tools else {}, findings=tuple(self._findings), imported=len(tools))
+        tools = [part for tool, name in self._named() for part in self._written(tool, name)]
+        return DesignFiles(
+            files={f"{self._toolset}.py": self._module(tools), **self._schemas} if tools else {},
+            findings=tuple(self._findings),
+            imported=len(tools),
+            names=self._names.given,
+        )
 
-    def _name(self, tool: ImportedTool) -> str:
-        """Return the tool's name in the design; empty when it is left out."""
-        wanted = identifier(tool.name, "tool")
-        if len(wanted) > naming.LONGEST_NAME:
-            self._find(
-                codes.LONG_NAME,
-                tool,
-                tool.pointer,
-                f"has a name of {len(wanted)} characters, and providers take {naming.LONGEST_NAME}",
-                "give it a shorter name in the source",
-            )
-            return ""
-        name = self._names.tool(wanted)
-        if name != wanted:
-            message = f"is called {name!r}, because another tool is {wanted!r} in Python"
-            hint = "rename it in the design, if that is not what you want"
-            self._find(codes.RENAMED, tool, tool.pointer, message, hint)
-        return name
+    def _named(self) -> list[tuple[ImportedTool, str]]:
+        """Return the tools with their names in the design, without those whose names are too long."""
+        wanted: dict[str, tuple[ImportedTool, str]] = {}
+        for tool in self._source.tools:
+            name = identifier(tool.name, "tool")
+            if len(name) <= naming.LONGEST_NAME:
+                wanted[f"tool {tool.name}"] = tool, name
+                continue
+            message = f"has a name of {len(name)} characters, and providers take {naming.LONGEST_NAME}"
+            self._find(codes.LONG_NAME, tool, tool.pointer, message, "give it a shorter name in the source")
+        names = self._names.give_all({identity: [name] for identity, (_, name) in wanted.items()})
+        for identity, (tool, name) in wanted.items():
+            if names[identity] != name:
+                message = RENAMED.format(names[identity], name)
+                self._find(codes.RENAMED, tool, tool.pointer, message, RENAMED_HINT)
+        return [(tool, names[identity]) for identity, (tool, _) in wanted.items()]
 
     def _written(self, tool: ImportedTool, name: str) -> Iterator[Part]:
         """Yield the clause for a tool, unless it is left out."""
@@ -246,7 +256,7 @@ class _Module:
 
     def _schema(self, foreign: Foreign, schema: object, name: str, side: Side) -> Part:
         """Return the clause for a schema that stays a schema, in the module or in a file beside it."""
-        self._names.take(foreign.classes)
+        self._names.claim(foreign.classes)
         try:
             word: Part = root_schema_clause(foreign)
         except NotExpressibleError:
@@ -273,15 +283,6 @@ class _Module:
 
     def _find(self, code: Code, tool: ImportedTool, pointer: str, message: str, hint: str) -> None:
         self._findings.append(finding_at(code, pointer, message, hint=hint, tool=tool.name))
-
-
-def _free_service(name: str) -> str:
-    """Return the name of the service; another one where the generated package has it for something else."""
-    try:
-        check_service(call("Service", literal(name), Text("S.")))
-    except NotExpressibleError:
-        return f"{name}_service"
-    return name
 
 
 def fact_clauses(tool: ImportedTool, name: str) -> Iterator[Call]:

@@ -12,7 +12,7 @@ from toolgen.shapes import naming
 
 from .clauses import NamedType
 from .clauses_layout import Call, Part, Text, call, literal
-from .design_types import Names
+from .names import Names
 from .tool import ImportedTool
 
 _SIDES: Final = {"Args": ("Payload", "arguments"), "Return": ("Result", "return")}
@@ -38,7 +38,7 @@ class BoundTools:
             word, last = _SIDES[clause.clause]
             if clause.clause == "Return" and tool.result is None:
                 continue  # of a function without a result
-            shared = self._shared(naming.class_name(name, last), clause)
+            shared = self._shared(naming.class_name(name, last), clause, f"object {tool.name} {word}")
             children.append(call(word, shared))
             yield call(clause.clause, shared)
         if tool.function != f"{self._module}:{name}":
@@ -50,12 +50,12 @@ class BoundTools:
         """Return what the service has beside its toolset."""
         return (call("Functions", literal(self._module)), *self._methods) if self._methods else ()
 
-    def _shared(self, wanted: str, clause: Call) -> Part:
+    def _shared(self, wanted: str, clause: Call, identity: str) -> Part:
         """Return the name of the type that stands in a clause, which is made where it has none."""
         parts = clause.parts
         if len(parts) == 1 and isinstance(parts[0], str):
             return parts[0]
-        name = self._names.free_class(wanted)
+        name = self._names.give(identity, wanted)
         text = call("Type", literal(name), literal(None), *parts)
         self.types.append(NamedType(name=name, text=text, claims=(name,)))
         return name

@@ -6,7 +6,8 @@ What a call sends where, and what an answer means, stands in the design: the gen
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field, replace
 from functools import partial
 from typing import Final, TypeAlias
@@ -23,7 +24,7 @@ from .clauses_built import BuiltDesign, NotExpressibleError
 from .clauses_layout import Call, Named, Text, call, literal
 from .codes import finding_at
 from .design import DesignFiles, fact_clauses
-from .design_types import Names
+from .names import RENAMED, RENAMED_HINT, Names
 from .openapi_answers import AnswerWriter, answers_of
 from .openapi_components import Components
 from .openapi_credentials import Filled, filled_findings
@@ -70,24 +71,26 @@ def openapi_files(
     name: str,
     service: str,
     options: OpenAPIOptions | None = None,
+    names: Mapping[str, str] | None = None,
     progress: Progress = _ignore,
 ) -> DesignFiles:
     """Return the design module of a document, and the schemas that it refers to.
 
-    `read` returns what another file of the document's folder holds, by its path from there. `progress` is
-    told before each operation or type how many of how many are done, and its name.
+    `read` returns what another file of the document's folder holds, by its path from there; `names` are those
+    of the last import. `progress` is told before each operation or type how many of how many are done, and
+    its name.
 
     Raises:
         ToolgenError: it is no document of OpenAPI 3 or Swagger 2.0.
     """
-    value = _checked(document.value)
+    value, given = _checked(document.value), Names(names)
     if not is_swagger(value):
         return _Importer(
-            API(value, read), document, name, service, options or OpenAPIOptions(), progress
+            API(value, read), document, name, service, options or OpenAPIOptions(), given, progress
         ).files()
     swagger = Swagger(value, read)
     api = API(swagger.converted(), swagger.file)
-    files = _Importer(api, document, name, service, options or OpenAPIOptions(), progress).files()
+    files = _Importer(api, document, name, service, options or OpenAPIOptions(), given, progress).files()
     return replace(files, findings=swagger.findings(files.findings))
 
 
@@ -118,28 +121,30 @@ class _Importer:
         name: str,
         service: str,
         options: OpenAPIOptions,
+        names: Names,
         progress: Progress,
     ) -> None:
         self._progress = progress
         self._api = api
+        self._names = names
+        self._name = name
+        self._service = service
+        self._called: dict[tuple[str, ...], str] = {}
+        """The names of services by their servers."""
         self._options = options
         self._findings: list[Finding] = list(document.findings)
         self._components = Components(api)
-        self._module = Module(name, service, _about(api, name), _tags(api))
-        self._types = TypeBook(self._components, name, self._find)
-        self._securities = Securities(
-            api, self._module.variable, self._find, is_accepted=options.servers.is_accepted
-        )
-        self._names = Names(name)
+        self._module = Module(name, names, _about(api, name), _tags(api))
+        self._types = TypeBook(self._components, name, names, self._find)
+        self._securities = Securities(api, names, self._find, is_accepted=options.servers.is_accepted)
         self._filled: list[Filled] = []
         self._faults = Faults(self._types, self._find)
 
     def files(self) -> DesignFiles:
         drafts = list(self._drafts())
-        sides = ("payload", "result")
-        self._types.avoid(naming.class_name(draft.name, side) for draft in drafts for side in sides)
         self._types.scan([cut for draft in drafts for cut in (draft.payload, *draft.answers.cuts())])
-        self._module.reserve(self._types.names())
+        self._name_packages(drafts)
+        self._types.name()
         self._findings += filled_findings(self._filled)
         self._findings += lost_parts(self._api, (draft.operation for draft in drafts))
         files: dict[str, str] = {}
@@ -161,7 +166,24 @@ class _Importer:
         self._findings += shortened_schemas(self._types.kept.shortened)
         imported = sum(len(each.methods) for each in services) if files else 0
         findings = tuple(dict.fromkeys(self._findings))
-        return DesignFiles(files=files, findings=findings, imported=imported)
+        return DesignFiles(files=files, findings=findings, imported=imported, names=self._names.given)
+
+    def _name_packages(self, drafts: list[Draft]) -> None:
+        """Name the services, one for each list of servers: that of the document first, and their toolsets."""
+        written = self._api.document.get("servers")
+        own = _key(server_clauses(written, self._options.servers, self._api.base))
+        found = ((self._servers(draft.operation), draft.operation.tag) for draft in drafts)
+        tags = dict.fromkeys((_key(servers), tag) for servers, tag in found)
+        keys = sorted(dict.fromkeys(key for key, _ in tags), key=lambda key: key != own)
+        is_taken = self._service == self._name and naming.class_name(self._service) in self._types.bases
+        wanted = [self._service, f"{self._service}_service"][is_taken:]
+        identities = {key: "service" if key == own else f"service {' '.join(key)}" for key in keys}
+        names: dict[str, str] = {}
+        for alike in (keys[:1], keys[1:]):
+            names |= self._names.give_all({identities[key]: wanted for key in alike})
+            wanted = [*names.values()][:1]
+        self._called = {key: names[identity] for key, identity in identities.items()}
+        self._module.name_toolsets((self._called[key], tag) for key, tag in tags)
 
     def _astray(self) -> Iterator[Finding]:
         """Yield the findings about references that lead to no schema."""
@@ -193,9 +215,9 @@ class _Importer:
         for number, draft in enumerate(drafts):
             self._progress("operations written", number, len(drafts), draft.operation.id)
             servers = self._servers(draft.operation)
-            key = tuple(server.flat for server in servers)
+            key = _key(servers)
             if key not in services:
-                services[key] = ServiceParts(servers=servers, security=common)
+                services[key] = ServiceParts(name=self._called[key], servers=servers, security=common)
             with apart(self._findings, draft.operation.pointer, draft.operation.id):
                 self._write(draft, services[key])
         return [each for each in services.values() if each.methods]
@@ -206,44 +228,53 @@ class _Importer:
         self._findings += [each for each in operations if isinstance(each, Finding)]
         readable = [each for each in operations if isinstance(each, Operation)]
         self._findings += selection.unmatched(readable)
-        wanted = [operation for operation in readable if selection.takes(operation)]
-        for number, operation in enumerate(wanted):
-            self._progress("operations read", number, len(wanted), operation.id)
+        taken = [operation for operation in readable if selection.takes(operation)]
+        named = self._named(readable, taken)
+        for number, (operation, name) in enumerate(zip(taken, named, strict=True)):
+            self._progress("operations read", number, len(taken), operation.id)
             with apart(self._findings, operation.pointer, operation.id):
                 try:
-                    yield self._draft(operation)
+                    yield self._draft(operation, name)
                 except UnreadableError as error:
                     self._findings.append(error.finding(operation.id))
 
-    def _draft(self, operation: Operation) -> Draft:
+    def _draft(self, operation: Operation, name: str) -> Draft:
         find = partial(self._find, tool=operation.id)
         security = self._securities.of(operation.value)
         common = self._securities.common()
         if all(clause.clause == "NoSecurity" for clause in security or common):
             security = self._securities.repeated(listed_parameters(operation)) or security
         filled = self._securities.filled(security or common)
-        request = request_of(operation, filled, find)
+        request = request_of(operation, filled, self._names, find)
         self._filled.append(filled)
         payload = request.cut(self._types, find)
         answers = answers_of(operation, self._types, find)
         return Draft(
             operation=operation,
-            name=self._name(operation),
+            name=name,
             request=request,
             payload=payload,
             answers=answers,
             security=filled.clauses(security or common) if filled.names else security,
         )
 
-    def _name(self, operation: Operation) -> str:
+    def _named(self, readable: list[Operation], taken: list[Operation]) -> list[str]:
+        """Return the names of operations: that of the option, or of the id, short if that is unique."""
+        ids = Counter(operation.id for operation in readable)
+        short = Counter(operation.name for operation in readable)
         renamed = self._options.selection.renamed
-        wanted = renamed.get(operation.id) or renamed.get(operation.name) or operation.name
-        name = self._names.tool(wanted)
-        if name != wanted:
-            message = f"is called {name!r}, because another tool is {wanted!r} in Python"
-            hint = "rename it in the design, if that is not what you want"
-            self._find(codes.RENAMED, operation.pointer, message, hint, tool=operation.id)
-        return name
+        wanted: dict[str, list[str]] = {}
+        for each in taken:
+            identity = f"tool {each.id}" if ids[each.id] == 1 else f"tool {each.id} {each.verb} {each.path}"
+            option = renamed.get(each.id) or renamed.get(each.name)
+            name = option or (each.name if short[each.name] == 1 else each.whole_name)
+            wanted[f"{identity} as {option}" if option else identity] = [name]
+        names = list(self._names.give_all(wanted).values())
+        for operation, name, (first,) in zip(taken, names, wanted.values(), strict=True):
+            if name != first:
+                message = RENAMED.format(name, first)
+                self._find(codes.RENAMED, operation.pointer, message, RENAMED_HINT, tool=operation.id)
+        return names
 
     def _servers(self, operation: Operation) -> tuple[Call, ...]:
         written = operation.servers or self._api.document.get("servers")
@@ -260,7 +291,7 @@ class _Importer:
 
     def _write(self, draft: Draft, service: ServiceParts) -> None:
         operation, name, request = draft.operation, draft.name, draft.request
-        writer = AnswerWriter(self._types, self._components)
+        writer = AnswerWriter(self._types, self._components, self._names)
         try:
             payload_class = naming.class_name(name, "payload")
             payload = (
@@ -273,7 +304,8 @@ class _Importer:
             result, responses = self._faults.expressed(
                 draft, "result", lambda: writer.result(draft.answers, naming.class_name(name, "result"))
             )
-            errors = self._faults.errors(draft, writer.errors(draft.answers, naming.class_name(name)))
+            find = partial(self._find, tool=operation.id)
+            errors = self._faults.errors(draft, writer.errors(draft.answers, name, operation.id, find))
         except NotExpressibleError as error:
             unreadable = UnreadableError(operation.pointer, f"the design cannot hold it: {error}")
             self._findings.append(unreadable.finding(operation.id))
@@ -297,9 +329,7 @@ class _Importer:
         ]
         about = title or description.split("\n")[0]
         service.methods[name] = literal(name), Text(about), method
-        service.tools.setdefault(operation.tags[0] if operation.tags else "", []).append(
-            self._tool(draft, title, description)
-        )
+        service.tools.setdefault(operation.tag, []).append(self._tool(draft, title, description))
 
     def _tool(self, draft: Draft, title: str, description: str) -> Call:
         operation, name = draft.operation, draft.name
@@ -318,6 +348,11 @@ class _Importer:
 
     def _find(self, code: Code, pointer: str, message: str, hint: str = "", *, tool: str = "") -> None:
         self._findings.append(finding_at(code, pointer, message, hint=hint, tool=tool))
+
+
+def _key(servers: tuple[Call, ...]) -> tuple[str, ...]:
+    """Return what tells services apart: the text of their servers."""
+    return tuple(server.flat for server in servers)
 
 
 def _about(api: API, name: str) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any, Final
 
+from toolgen.contract.names import RESERVED_CODES
 from toolgen.contract.transport import MEDIA_TYPE, Media
 from toolgen.shapes import naming
 from toolgen.shapes.foreign.normal_form import safe_text
@@ -16,6 +17,7 @@ from toolgen.shapes.foreign.normal_form import safe_text
 from . import codes
 from .clauses_built import NotExpressibleError
 from .clauses_layout import Call, Named, Part, Text, call, literal
+from .names import RENAMED_HINT, Names
 from .openapi_cuts import Cut
 from .openapi_document import UnreadableError, component_name, mapping, text
 from .openapi_operations import Operation
@@ -146,9 +148,10 @@ def _cut(answer: _Answer, types: TypeBook) -> Cut | None:
 class AnswerWriter:
     """Writes the clauses of answers."""
 
-    def __init__(self, types: TypeBook, components: Any) -> None:
+    def __init__(self, types: TypeBook, components: Any, names: Names) -> None:
         self._types = types
         self._components = components
+        self._names = names
 
     def result(self, answers: Answers, class_name: str) -> tuple[list[Call], list[Call]]:
         """Return the `Result`, or nothing, and the `Response`s that mean it."""
@@ -251,13 +254,21 @@ class AnswerWriter:
             raise NotExpressibleError("the answer is no attribute")
         return attribute
 
-    def errors(self, answers: Answers, class_name: str) -> list[tuple[Call, Call]]:
+    def errors(
+        self, answers: Answers, tool: str, identity: str, find: Callable[..., None]
+    ) -> list[tuple[Call, Call]]:
         """Return the declared errors, each with the `Response` that means it."""
-        written: dict[str, tuple[Call, Call]] = {}
+        class_name = naming.class_name(tool)
+        wanted = {f"error {identity} {answer.status}": _error_name(answer) for answer in answers.bad}
+        names = self._names.give_all(
+            {each: [name, f"{name}_{each.rpartition(' ')[2].lower()}"] for each, name in wanted.items()}, tool
+        )
+        written: list[tuple[Call, Call]] = []
         for answer in answers.bad:
-            name = _error_name(answer)
-            if name in written:
-                name = f"{name}_{answer.status.lower()}"
+            name = names[f"error {identity} {answer.status}"]
+            if (taken := _error_name(answer)) in RESERVED_CODES:
+                message = f"the error {taken!r} is called {name!r}: the runtime has errors of that name"
+                find(codes.RENAMED, answer.place, message, RENAMED_HINT)
             described = answer.description or f"{naming.title(name)}."
             body: list[Part] = []
             inner = naming.class_name(class_name, name)
@@ -266,18 +277,20 @@ class AnswerWriter:
                 if whole is not None and isinstance(whole[0], str):
                     type_: Part = whole[0]
                 elif whole is not None:
-                    type_ = self._types.details(whole, naming.class_name(name), described, inner)
+                    type_ = self._types.details(
+                        whole, naming.class_name(name), described, inner, answer.place
+                    )
                 else:
                     attribute = _attribute_name(answer)
                     held = [self._attribute(answer, attribute, inner, required=True)]
-                    type_ = self._types.details(held, naming.class_name(name), described, inner)
+                    type_ = self._types.details(held, naming.class_name(name), described, inner, answer.place)
                     body = [call("Body", literal(attribute))]
             except NotExpressibleError:
                 continue
             named = [Named("retryable", literal(True))] if answer.status in _RETRYABLE else []
             error = call("Error", literal(name), type_, Text(described), *named)
-            written[name] = error, call("Response", literal(_status(answer.status)), literal(name), *body)
-        return list(written.values())
+            written.append((error, call("Response", literal(_status(answer.status)), literal(name), *body)))
+        return written
 
 
 def _status(status: str) -> int | str:

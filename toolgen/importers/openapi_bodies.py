@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from toolgen.contract.transport import Media
+from toolgen.dsl.evaluation.checks.names import key_fault
+from toolgen.shapes import naming
 
 from . import codes
 from .clauses_layout import Part, call
@@ -73,6 +75,7 @@ def body_of(operation: Operation, find: Callable[..., None]) -> RequestBody | No
             )
     if media == "multipart":
         _spread(operation, result)
+        _leave_unnameable_out(result, find)
     if styled := [name for name, held in mapping(value.get("encoding")).items() if _is_styled(held)]:
         message = f"the form has lists one by one and objects as JSON, {', '.join(styled)} too"
         find(codes.LEFT_OUT, joined(at, "encoding"), message, "ask for JSON, if the API takes it")
@@ -154,6 +157,30 @@ def _spread(operation: Operation, body: RequestBody) -> None:
             items, _ = operation.api.followed(held["items"], joined(at, "items"))
             if _is_file(items):
                 body.files[name] = call("ArrayOf", "Bytes")
+
+
+def _leave_unnameable_out(body: RequestBody, find: Callable[..., None]) -> None:
+    """Leave parts out that no argument of a tool can be called like, because a part has the argument's name.
+
+    Raises:
+        UnreadableError: a required part is one of them.
+    """
+    schema = mapping(body.schema)
+    properties, taken = dict(mapping(schema.get("properties"))), set[str]()
+    for name in list(properties):
+        fault = key_fault(name)
+        if not fault and naming.field_name(name) in taken:
+            fault = "has the name of another part in Python"
+        taken.add(naming.field_name(name))
+        if not fault:
+            continue
+        place, message = joined(body.place, "properties", name), f"the part {name!r} of the form {fault}"
+        if name in listed(schema.get("required")):
+            raise UnreadableError(place, message, "rename it, if the API lets you")
+        find(codes.LEFT_OUT, place, f"{message}; it is left out", "rename it, if the API lets you")
+        del properties[name]
+        body.files.pop(name, None)
+    body.schema = {**schema, "properties": properties}
 
 
 def _is_file(schema: dict[str, object]) -> bool:

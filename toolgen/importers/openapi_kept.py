@@ -10,7 +10,6 @@ from typing import Any, Final
 from toolgen.contract.json_value import compact, values_in
 from toolgen.contract.record import frozen_record
 from toolgen.schema_reader import read
-from toolgen.schema_reader.names import Names
 from toolgen.schema_reader.validator import rejected_values
 from toolgen.shapes import naming
 
@@ -18,6 +17,7 @@ from . import codes
 from .clauses_built import NotExpressibleError
 from .clauses_layout import Call, Named, Part, call, literal
 from .clauses_schemas import schema_clause
+from .names import Names, content, type_name
 from .openapi_components import Components, Direction
 from .openapi_cuts import shown
 from .openapi_document import UnreadableError, component_name, listed
@@ -59,25 +59,22 @@ class _Carried:
 
 
 class KeptSchemas:
-    """The schemas of a design; `take` gives each a name, and `claim` reserves names of classes in it."""
+    """The schemas of a design."""
 
     def __init__(
         self,
         components: Components,
         toolset: str,
-        take: Callable[[str], str],
-        claim: Callable[[list[str]], None],
+        names: Names,
         find: Callable[..., None],
     ) -> None:
         self._components = components
         self._api = components.api
         self._toolset = toolset
-        self._take = take
-        self._claim = claim
+        self._names = names
         self._find = find
-        self._names: dict[str, str] = {}
+        self._called: dict[str, str] = {}
         self._defined: dict[str, str] = {}
-        self._definitions = Names("")
         self._parts: dict[tuple[str, Direction], _Part] = {}
         self._examples: dict[tuple[str, Direction], list[Call]] = {}
         self._spent = 0
@@ -94,7 +91,7 @@ class KeptSchemas:
         """The schemas in files by path."""
 
     def clear(self) -> None:
-        self._names.clear()
+        self._called.clear()
         self._spent = 0
         self.shortened.clear()
         self.clauses.clear()
@@ -109,15 +106,16 @@ class KeptSchemas:
                 schema, name = self._api.find(place), naming.class_name(component_name(place))
         result, used = self._readable(schema, place, direction)
         text = f"{direction} {compact(result)}" if used else compact(result)
-        if text in self._names:
-            return self._names[text]
+        if text in self._called:
+            return self._called[text]
         if text not in self._small:
             self._small[text] = None if used else _small(result)
         if (clause := self._small[text]) is not None:
             return clause
-        self._names[text] = self._take(name)
-        self._write(self._carrying(result, used, direction), place, self._names[text])
-        return self._names[text]
+        also = f"object {direction} {place}"
+        self._called[text] = self._names.give(content(text), type_name(name), also=also)
+        self._write(self._carrying(result, used, direction), place, self._called[text])
+        return self._called[text]
 
     def add(self, schema: object, place: str, direction: Direction, name: str) -> None:
         """Keep the schema of a component under this name."""
@@ -129,7 +127,7 @@ class KeptSchemas:
         size = sum(1 for _ in values_in(whole))
         reading = read(whole, name=name) if size <= _MOST_KEPT and name not in self.opened else None
         if reading is not None and reading.foreign is not None:
-            self._claim([each for each in reading.foreign.classes if each != name])
+            self._names.claim(each for each in reading.foreign.classes if each != name)
             path = f"{self._toolset}_schemas/{name}.json"
             self.files[path] = reading.schema
             self.clauses[name] = call("JSONSchema", literal(path), named)
@@ -262,7 +260,7 @@ class KeptSchemas:
             address = self._components.canonical(address)
             if address not in self._defined:
                 name = naming.class_name(component_name(address))
-                self._defined[address] = self._definitions.take(name)
+                self._defined[address] = self._names.give(f"definition {address}", name)
             used[address] = None
             reference: dict[str, object] = {"$ref": f"#/$defs/{self._defined[address]}"}
             return pinned(reference, tag) if tag else reference

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import builtins
-import keyword
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from toolgen.shapes import naming
 
-from .clauses_layout import MODULES, Call, Named, Part, Text, Value, call, literal, parts_in
+from .clauses_layout import Call, Named, Part, Text, Value, call, literal, parts_in
 from .design import json_text, module_text
-from .design_types import CLAUSE_NAMES, identifier
+from .names import Names, content, identifier
 from .openapi_types import TypeBook
 
 MethodParts = tuple[Part, Part, list[Call]]
@@ -23,6 +21,7 @@ MethodParts = tuple[Part, Part, list[Call]]
 class ServiceParts:
     """A service with one list of servers, while it is being written."""
 
+    name: str
     servers: tuple[Call, ...]
     security: tuple[Call, ...]
     methods: dict[str, MethodParts] = field(default_factory=dict)
@@ -31,29 +30,28 @@ class ServiceParts:
 
 
 class Module:
-    """One module; `variable` gives names that it has not given yet."""
+    """One module."""
 
-    def __init__(self, name: str, service: str, description: str, tags: Mapping[str, str]) -> None:
+    def __init__(self, name: str, names: Names, description: str, tags: Mapping[str, str]) -> None:
         self._name = name
+        self._names = names
         self._tags = tags
         """What tags are described as, by name."""
-        self._service = service
         self._description = description
-        self._taken = {"design", *MODULES, *CLAUSE_NAMES, *dir(builtins), *keyword.kwlist}
-        self._toolsets: set[str] = set()
+        self._toolsets: dict[tuple[str, str], str] = {}
+        """The names of toolsets by service and tag."""
 
-    def reserve(self, names: Iterable[str]) -> None:
-        self._taken.update(names)
-
-    def variable(self, wanted: str) -> str:
-        """Return a name of a variable like this one that is free, and take it."""
-        return _take(identifier(wanted, "a"), self._taken)
+    def name_toolsets(self, tags: Iterable[tuple[str, str]]) -> None:
+        """Name the toolsets for tags of services; what has no tag is called like the whole."""
+        wanted = {key: self._toolset(key[1]) for key in tags}
+        identities = {key: f"toolset {' '.join(key)}" for key in wanted}
+        names = self._names.give_all({identities[key]: [name] for key, name in wanted.items()})
+        self._toolsets = {key: names[identity] for key, identity in identities.items()}
 
     def statements(
         self, services: list[ServiceParts], types: TypeBook, security: dict[str, Call]
     ) -> list[tuple[str, Call]]:
         """Return the variables of the module in order, `design` last, and all types, used or not."""
-        taken, self._toolsets = set(self._taken), set()
         asked = [part for each in services for clause in _security_in(each) for part in clause.parts]
         used = {part for part in asked if isinstance(part, str)}
         schemes = {name: clause for name, clause in security.items() if name in used}
@@ -61,10 +59,9 @@ class Module:
         errors = self._errors(services)
         statements += [(name, error) for error, name in errors.items()]
         written: list[str] = []
-        for number, each in enumerate(services):
-            statements += self._statements(each, number, errors, written)
+        for each in services:
+            statements += self._statements(each, errors, written)
         about = literal(self._name), Text(self._description)
-        self._taken = taken
         quoted = [name for name in types.quoted if name in _reached(statements, written)]
         return [*statements, ("design", call("Design", *about, *quoted, *written))]
 
@@ -86,13 +83,14 @@ class Module:
         for error in errors:
             if times[error.flat] > 1:
                 shared.setdefault(error.flat, error)
-        return {error: self._constant(error) for error in shared.values()}
-
-    def _constant(self, error: Call) -> str:
-        return _take(naming.constant(str(getattr(error.parts[0], "value", "error"))), self._taken)
+        wanted = {
+            f"variable {content(flat)}": [naming.constant(str(getattr(error.parts[0], "value", "error")))]
+            for flat, error in shared.items()
+        }
+        return dict(zip(shared.values(), self._names.give_all(wanted).values(), strict=True))
 
     def _statements(
-        self, service: ServiceParts, number: int, errors: dict[Call, str], written: list[str]
+        self, service: ServiceParts, errors: dict[Call, str], written: list[str]
     ) -> Iterator[tuple[str, Call]]:
         """Yield the toolsets and the service, which is a child of the design."""
         by_text = {error.flat: name for error, name in errors.items()}
@@ -103,19 +101,19 @@ class Module:
         ]
         toolsets: list[str] = []
         for tag, tools in service.tools.items():
-            name = self._toolset(tag)
-            variable = self.variable(name)
+            name = self._toolsets[service.name, tag]
+            variable = self._names.give(f"variable {name}", name)
             toolsets.append(variable)
             text = (self._tags.get(tag) or f"{naming.title(tag)}.") if tag else self._description
             yield variable, call("Toolset", literal(name), Text(text), *tools)
-        title = self._service if not number else f"{self._service}_{number + 1}"
-        variable = self.variable(f"{naming.snake(title)}_service")
+        variable = naming.snake(service.name).removesuffix("_service")
+        variable = self._names.give(f"variable of {service.name}", f"{identifier(variable, 'a')}_service")
         written.append(variable)
         yield (
             variable,
             call(
                 "Service",
-                literal(title),
+                literal(service.name),
                 Text(self._description),
                 *service.servers,
                 *service.security,
@@ -134,9 +132,7 @@ class Module:
         return [text for text in by_text if all(text in each for each in held)]
 
     def _toolset(self, tag: str) -> str:
-        """Return the name of the toolset for a tag, or for what has none."""
-        name = identifier(tag, "tools")[: naming.LONGEST_NAME - 3].rstrip("_") if tag else self._name
-        return _take(name, self._toolsets)
+        return identifier(tag, "tools")[: naming.LONGEST_NAME - 3].rstrip("_") if tag else self._name
 
 
 def _reached(statements: list[tuple[str, Call]], names: Iterable[str]) -> set[str]:
@@ -158,16 +154,6 @@ def _mentioned(part: Call) -> Iterator[str]:
         name = each.value if isinstance(each, Value) else each
         if isinstance(name, str):
             yield name
-
-
-def _take(name: str, taken: set[str]) -> str:
-    """Take a name, with a number behind it where it is taken already, and return it."""
-    free, number = name, 1
-    while free in taken:
-        number += 1
-        free = f"{name}_{number}"
-    taken.add(free)
-    return free
 
 
 def _named(part: Call, by_text: dict[str, str]) -> Part:

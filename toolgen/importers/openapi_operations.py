@@ -14,8 +14,8 @@ from toolgen.findings import Finding
 
 from . import codes
 from .codes import finding_at
+from .names import operation_name, whole_name
 from .openapi_document import API, UnreadableError, listed, mapping, text
-from .openapi_texts import tool_name
 from .pointers import joined
 from .records import a_kind
 
@@ -91,13 +91,23 @@ class Operation:
 
     @property
     def name(self) -> str:
-        return tool_name(self.id, self.path, self.method)
+        return operation_name(self.id, self.path, self.method)
+
+    @property
+    def whole_name(self) -> str:
+        """The name of the whole id, where another operation has the same short one."""
+        return whole_name(self.id, self.path, self.method)
 
     @property
     def tags(self) -> tuple[str, ...]:
         return tuple(
             each for each in listed(self.value.get("tags")) if isinstance(each, str) and each.strip()
         )
+
+    @property
+    def tag(self) -> str:
+        """The first tag, which is its toolset; "" for none."""
+        return self.tags[0] if self.tags else ""
 
     @property
     def servers(self) -> object:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
 from toolgen.dsl.evaluation.checks.names import key_fault
 from toolgen.schema_reader.validator import rejected_values
-from toolgen.shapes import naming
 
 from . import codes
 from .clauses_layout import Call, Named, Part, Value, call, literal
-from .design_types import identifier
+from .names import RENAMED_HINT, Names, identifier
 from .openapi_bodies import RequestBody, body_of
 from .openapi_credentials import Filled
 from .openapi_cuts import Cut
@@ -26,6 +25,8 @@ from .openapi_types import TypeBook
 from .pointers import joined
 
 _VALUES: Final = frozenset(["string", "integer", "number", "boolean"])
+_BODY: Final = ("", "body")
+"""Name and place of the whole body."""
 
 
 @dataclass(slots=True)
@@ -96,21 +97,13 @@ class RequestParts:
         elif style.value in ("deepObject", "spaceDelimited", "pipeDelimited") and types <= _VALUES:
             self.clauses[key] = call("Param", *(part for part in parts if not isinstance(part, Named)))
 
-    def free_key(self, wanted: str, taken: Iterable[str], place: str) -> str:
-        """Return a name of an argument that no other has, in Python either; `taken` are those of the body."""
-        others = {naming.field_name(each) for each in (*self.properties, *taken)}
-        key, number = wanted, 1
-        while naming.field_name(key) in others:
-            key, number = f"{wanted}_{place}{number if number > 1 else ''}", number + 1
-        return key
-
     def add(self, key: str, schema: object, place: str, *, required: bool) -> None:
         self.properties[key] = schema, place
         if required:
             self.required.append(key)
 
 
-def request_of(operation: Operation, filled: Filled, find: Callable[..., None]) -> RequestParts:
+def request_of(operation: Operation, filled: Filled, names: Names, find: Callable[..., None]) -> RequestParts:
     """Return the attributes of an operation, without those that its credentials fill.
 
     Raises:
@@ -122,7 +115,7 @@ def request_of(operation: Operation, filled: Filled, find: Callable[..., None]) 
     variables = list(dict.fromkeys(re.findall(r"\{([^{}]+)\}", path)))
     body = body_of(operation, find)
     is_filled = body is not None and filled.take_from(body, operation.api)
-    taken = set(mapping(mapping(body.schema).get("properties"))) if body and body.is_spread else set()
+    parameters: dict[tuple[str, str], ParameterPart] = {}
     for parameter in sent_parameters(operation, find):
         name, place, pointer = parameter.name, parameter.place, parameter.pointer
         if filled.fills(parameter):
@@ -130,25 +123,28 @@ def request_of(operation: Operation, filled: Filled, find: Callable[..., None]) 
         if place == "path" and name not in variables:
             find(codes.ASSUMED, pointer, f"the path has no variable {name!r}", "remove the parameter")
             continue
-        wanted = identifier(name, "value") if key_fault(name) else name
-        key = parts.free_key(wanted, taken, place)
-        if key != wanted and wanted not in parts.properties and wanted not in taken:
+        parameters[name, place] = parameter
+    undescribed = [name for name in variables if (name, "path") not in parameters]
+    called = _arguments(operation, [*parameters, *((name, "path") for name in undescribed)], body, names)
+    seen = {*parts.properties, *(_body_keys(body))}
+    for (name, place), parameter in parameters.items():
+        wanted, key = _argument_name(name), called[name, place]
+        if key != wanted and wanted not in seen:
             message = f"the parameter {name!r} is the argument {key!r}: another one has its name in Python"
-            find(codes.RENAMED, pointer, message, "rename it in the design, if that is not what you want")
+            find(codes.RENAMED, parameter.pointer, message, RENAMED_HINT)
+        seen.add(key)
         _add_parameter(parts, key, parameter, operation.api, find)
-        if place == "path":
-            variables.remove(name)
-    for name in variables:
+    for name in undescribed:
         message = f"no parameter describes the path variable {name!r}; it is a required text"
         find(codes.ASSUMED, operation.pointer, message, "add the parameter")
-        key = parts.free_key(identifier(name, "value") if key_fault(name) else name, taken, "path")
+        key = called[name, "path"]
         schema = sendable({"type": "string"}, operation.pointer, "path", operation.api)
         parts.add(key, schema, operation.pointer, required=True)
         if key != name:
             parts.clauses[key] = call("Param", literal(key), literal(name))
         parts.parameters.append(key)
     for name, value in parse_qsl(query, keep_blank_values=True):
-        if name not in parts.properties and name not in taken:
+        if name not in parts.properties and name not in _body_keys(body):
             parts.add(
                 name, {"type": "string", "enum": [value], "default": value}, operation.pointer, required=False
             )
@@ -157,9 +153,32 @@ def request_of(operation: Operation, filled: Filled, find: Callable[..., None]) 
     if body and is_filled:
         parts.body = call("Body", *_named(body))
     elif body:
-        _add_body(parts, body)
+        _add_body(parts, body, called[_BODY])
     _drop_defaults(parts, operation)
     return parts
+
+
+def _arguments(
+    operation: Operation, parameters: list[tuple[str, str]], body: RequestBody | None, names: Names
+) -> dict[tuple[str, str], str]:
+    """Return the names of arguments for parameters, by name and place, and for the whole body."""
+    names.claim_arguments(_body_keys(body), operation.id)
+    wanted = {
+        (name, place): [_argument_name(name), f"{_argument_name(name)}_{place}"] for name, place in parameters
+    }
+    wanted[_BODY] = ["body", "request_body"]
+    identities = {each: f"argument {operation.id} {each[1]} {each[0]}" for each in wanted}
+    given = names.give_all({identities[each]: keys for each, keys in wanted.items()}, operation.id)
+    return {each: given[identity] for each, identity in identities.items()}
+
+
+def _argument_name(name: str) -> str:
+    return identifier(name, "value") if key_fault(name) else name
+
+
+def _body_keys(body: RequestBody | None) -> set[str]:
+    """Return the arguments that are the parts of a body."""
+    return set(mapping(mapping(body.schema).get("properties"))) if body and body.is_spread else set()
 
 
 def _drop_defaults(parts: RequestParts, operation: Operation) -> None:
@@ -227,7 +246,7 @@ def _types_of(schema: Any, definitions: Mapping[str, Any], depth: int = 0) -> fr
     return frozenset(str(each) for each in types if each != "null")
 
 
-def _add_body(parts: RequestParts, body: RequestBody) -> None:
+def _add_body(parts: RequestParts, body: RequestBody, key: str) -> None:
     if body.is_spread:
         schema = mapping(body.schema)
         for name, part in mapping(schema.get("properties")).items():
@@ -239,9 +258,6 @@ def _add_body(parts: RequestParts, body: RequestBody) -> None:
         files = [call("File", literal(name)) for name in body.files]
         parts.body = call("Body", *files) if files else call("Body", Named("media", literal("multipart")))
         return
-    key = "body" if "body" not in parts.properties else "request_body"
-    while key in parts.properties:
-        key += "_"
     parts.add(key, _with_facts(body.schema, body.facts), body.place, required=body.is_required)
     if body.media == "bytes":
         parts.properties[key] = _with_facts({}, {"description": body.facts["description"]}), body.place

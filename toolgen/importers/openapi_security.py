@@ -12,6 +12,7 @@ from toolgen.shapes.foreign.normal_form import safe_text
 
 from . import codes
 from .clauses_layout import Call, Named, Text, call, literal
+from .names import Names, identifier
 from .openapi_credentials import Filled
 from .openapi_document import API, UnreadableError, listed, mapping, text
 from .openapi_parameters import ParameterPart
@@ -28,15 +29,15 @@ _FLOWS: Final = {
 class Securities:
     """The security schemes of a document, each a variable of the design where something uses it."""
 
-    def __init__(
-        self, api: API, taken: Callable[[str], str], find: Callable[..., None], *, is_accepted: bool
-    ) -> None:
+    def __init__(self, api: API, names: Names, find: Callable[..., None], *, is_accepted: bool) -> None:
         self._api = api
         self._facts = () if is_accepted else (Named("accepted", literal(False)),)
         """What each flow says beside its addresses."""
-        self._taken = taken
+        self._names = names
         self._find = find
-        self._names: dict[str, str] = {}
+        self._variables: dict[str, str] = {}
+        held = mapping(mapping(api.document.get("components")).get("securitySchemes"))
+        names.give_all({f"scheme {name}": [_wanted(name)] for name in held})
         self._keys: dict[str, tuple[str, str]] = {}
         self._scopes: dict[str, dict[str, str]] = {}
         self._others: dict[str, list[str]] = {}
@@ -129,20 +130,20 @@ class Securities:
 
     def _variable(self, name: str) -> str:
         """Return the variable of a scheme; "" for one that no client offers."""
-        if name not in self._names:
+        if name not in self._variables:
             place = joined(_PLACE, name)
-            self._names[name] = ""
+            self._variables[name] = ""
             try:
                 written = mapping(mapping(self._api.document.get("components")).get("securitySchemes"))
                 scheme, _ = self._api.followed(written.get(name), place)
             except UnreadableError:
                 self._find(codes.LEFT_OUT, place, f"there is no security scheme {name!r}", "add it")
                 return ""
-            variable = self._taken(naming.snake(name))
-            self._names[name] = variable
+            variable = self._names.give(f"scheme {name}", _wanted(name))
+            self._variables[name] = variable
             if not self._scheme(variable, scheme, place):
-                self._names[name] = ""
-        return self._names[name]
+                self._variables[name] = ""
+        return self._variables[name]
 
     def _scheme(self, variable: str, scheme: dict[str, object], place: str) -> bool:
         kind, words = text(scheme.get("type")), text(scheme.get("scheme")).lower()
@@ -180,7 +181,8 @@ class Securities:
             flow = mapping(flows.get(kind))
             addresses = dict(_addresses(flow, kind))
             if addresses and all(map(is_address, addresses.values())):
-                name = self._taken(f"{variable}_{naming.snake(kind)}") if offered else variable
+                further = f"{variable}_{naming.snake(kind)}"
+                name = self._names.give(f"scheme {place} {kind}", further) if offered else variable
                 offered.append(name)
                 named = [Named(name, literal(url)) for name, url in addresses.items()]
                 self._oauth[name] = name, described, call(clause, *named, *self._facts)
@@ -205,6 +207,10 @@ class Securities:
             call("Scope", literal(scope), Text(meaning)) for scope, meaning in self._scopes[variable].items()
         ]
         self.clauses[variable] = call("OAuth2Security", literal(name), Text(described), flow, *scopes)
+
+
+def _wanted(name: str) -> str:
+    return identifier(naming.snake(name), "a")
 
 
 def _addresses(flow: dict[str, object], kind: str) -> Iterator[tuple[str, str]]:

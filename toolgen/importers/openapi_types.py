@@ -22,7 +22,8 @@ from .clauses_schemas import notes
 from .clauses_types import ordered
 from .clauses_values import REQUEST_FORMATS
 from .design_objects import with_good_examples
-from .design_types import Names, TypeTable, is_type_name, short_name
+from .design_types import TypeTable
+from .names import Names, content, type_name
 from .openapi_components import Components, Direction
 from .openapi_cuts import (
     Cut,
@@ -55,35 +56,35 @@ class _Shared(dict[str, Any]):
 class TypeBook:
     """The types of a design, while they are being found, ordered and written."""
 
-    def __init__(self, components: Components, toolset: str, find: Callable[..., None]) -> None:
+    def __init__(self, components: Components, toolset: str, names: Names, find: Callable[..., None]) -> None:
         self._components = components
         self._api = components.api
-        self._toolset = toolset
         self._find = find
-        self._names = Names(toolset)
+        self._names = names
         self._table = TypeTable(self._names)
         self._cuts: dict[TypeKey, Cut] = {}
         self._order: dict[TypeKey, int] = {}
         self._failed: set[TypeKey] = set()
         self._called: dict[TypeKey, str] = {}
         self._details: dict[str, str] = {}
-        self._bases: set[str] = set()
-        self._others: list[str] = []
+        self.bases: set[str] = set()
+        """The classes that components are called like."""
         self._origins: dict[str, str] = {}
         """The object for which a type was written, by the name of the type."""
         self.cutter = Cutter(components)
-        self.kept = KeptSchemas(components, toolset, self._take, lambda names: self._names.take(names), find)
+        self.kept = KeptSchemas(components, toolset, names, find)
         """The schemas that stay so."""
         self.types: dict[str, Call] = {}
         """Types and unions by name, in order."""
         self.quoted: dict[str, None] = {}
         """Types that are named before they are there."""
 
-    def details(self, parts: Iterable[Part | Named], name: str, about: str, written: str) -> str:
+    def details(self, parts: Iterable[Part | Named], name: str, about: str, written: str, place: str) -> str:
         """Return the type of an object that was `written` so; one for all of the same attributes."""
         clause = call("Object", *parts)
         if clause.flat not in self._details:
-            self._details[clause.flat] = self._take(name)
+            identity = content(clause.flat)
+            self._details[clause.flat] = self._names.give(identity, type_name(name), also=f"object {place}")
             named = self._details[clause.flat]
             self.types[named] = call("Type", literal(named), Text(about), *parts)
         self._origins[written] = self._details[clause.flat]
@@ -96,17 +97,12 @@ class TypeBook:
             seen.add(name := origin)
         return name
 
-    def avoid(self, names: Iterable[str]) -> None:
-        """Keep names of classes, such as those of payloads, from the types."""
-        self._others += names
-        self._names.take(self._others)
-
     def names(self) -> list[str]:
         """Return the names of all types so far."""
         return list(self._called.values())
 
     def scan(self, cuts: Iterable[Cut]) -> None:
-        """Find all types that schemas refer to, directly or not, name them and put them in order."""
+        """Find all types that schemas refer to, directly or not, and put them in order."""
         waiting = [key for cut in cuts for key in cut.keys.values()]
         roots = list(dict.fromkeys(waiting))
         while waiting:
@@ -116,9 +112,13 @@ class TypeBook:
                 waiting += self._cuts[key].keys.values()
         order = ordered(roots, lambda key: self._cuts[key].keys.values())
         self._order = {key: number for number, key in enumerate(order)}
-        self._bases = {naming.class_name(component_name(key.address)) for key in self._order}
-        for key in self._order:
-            self._called[key] = self._free_name(key)
+        self.bases = {naming.class_name(component_name(key.address)) for key in self._order}
+
+    def name(self) -> None:
+        """Give the types their names."""
+        wanted = {key: self._wanted(key) for key in self._order}
+        names = self._names.give_all({identity: [name] for identity, name in wanted.values()})
+        self._called = {key: names[identity] for key, (identity, _) in wanted.items()}
 
     def type_of(self, address: str, direction: Direction) -> Part | None:
         """Return the type of a component that is an object of clauses; None for any other schema."""
@@ -162,20 +162,20 @@ class TypeBook:
                     without=key.tag,
                 )
 
-    def _free_name(self, key: TypeKey) -> str:
+    def _wanted(self, key: TypeKey) -> tuple[str, str]:
+        """Return what a type stands for, and the name that it would have."""
         base = naming.class_name(component_name(key.address))
         others = [each for each in self._order if each.address == key.address]
         is_input = key.direction == "in" and any(each.direction != "in" for each in others)
         is_branch = key.tag and any(each.tag != key.tag for each in others)
-        name = f"{base}{'Input' if is_input else ''}{'Branch' if is_branch else ''}"
+        kind = f"{'Input' if is_input else ''}{'Branch' if is_branch else ''}"
+        identity = f"type {key.address} {kind} {key.tag if is_branch else ''}".strip()
+        name = f"{base}{kind}"
         if self._components.kind(key.address) == "union":
             values = self._components.tag_values(key.address)
-            while any(naming.class_name(name, str(value)) in self._bases for value in values):
+            while any(naming.class_name(name, str(value)) in self.bases for value in values):
                 name = f"{name}Union"
-        return self._take(name)
-
-    def _take(self, name: str) -> str:
-        return self._names.free_class(short_name(name if is_type_name(name) else f"{name}Value"))
+        return identity, type_name(name)
 
     def loosen(self, name: str, *, is_example: bool) -> bool:
         """Let a type, whose clause no design may hold, say less; return whether there is one of this name.
@@ -200,8 +200,7 @@ class TypeBook:
         """Write all types; again while one that is the branch of a union turns out to stay a schema."""
         for _ in range(_MOST_ROUNDS):
             before = len(self._failed)
-            self._names = Names(self._toolset)
-            self._names.take([*self._called.values(), *self._others])
+            self._names.restart()
             self._table = TypeTable(self._names)
             self.types.clear()
             self.quoted.clear()
@@ -341,10 +340,10 @@ class TypeBook:
         without: str = "",
     ) -> WrittenClauses:
         classes = dict(classes)
-        for class_ in classes.values():
+        own = target(root)
+        for class_ in _reached(classes, own):
             if len({naming.field_name(key) for key in class_["properties"]}) < len(class_["properties"]):
                 raise NotExpressibleError("two properties have one name in Python")
-        own = target(root)
         if without and own:
             classes[own] = without_property(classes[own], without)
         shape = ClauseSource(
@@ -387,3 +386,15 @@ class TypeBook:
             return cut.fixed[attribute]
         schema, place = cut.properties.get(attribute, ({}, cut.place))
         return self.kept.part(schema, place, cut.direction, naming.class_name(owner, attribute))
+
+
+def _reached(classes: Classes, name: str | None) -> Iterator[Node]:
+    """Yield the class of a name, and those that it refers to."""
+    waiting = [name] if name else []
+    seen = set(waiting)
+    while waiting:
+        class_ = classes[waiting.pop()]
+        yield class_
+        new = {to for node in class_["properties"].values() for to, _ in targets(node)} - seen
+        seen |= new
+        waiting += new

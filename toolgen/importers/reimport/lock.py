@@ -15,7 +15,7 @@ from ..tool import Kind
 from .conflicts import OpenConflict, OpenConflicts
 from .targets import Targets
 
-_FORMAT: Final = "toolgen-import-3"
+_FORMAT: Final = "toolgen-import-4"
 LOCK_SUFFIX: Final = ".import.json"
 
 
@@ -41,6 +41,8 @@ class ImportLock:
     """The design as it was imported, formatted."""
     files: dict[str, str] = field(default_factory=dict)
     """SHA-256 of each file beside the design, in hexadecimal digits, by relative path."""
+    names: dict[str, str] = field(default_factory=dict)
+    """The names that the import gave, by what they stand for in the source."""
     targets: Targets
     """What each part of the module stands for in the source, by place."""
     open: OpenConflicts = field(default_factory=dict[str, OpenConflict])
@@ -70,6 +72,7 @@ def lock_text(lock: ImportLock) -> str:
         "source": lock.source,
         "options": lock.options,
         "files": lock.files,
+        "names": dict(sorted(lock.names.items())),
         "targets": dict(sorted(lock.targets.items())),
         "open": {place: dataclasses.asdict(each) for place, each in sorted(lock.open.items())},
         "module": lock.module.split("\n"),
@@ -98,16 +101,18 @@ def read_lock(text: str) -> ImportLock:
             "source": str(source),
             "options": dict(options),
             "files": dict(files),
+            "names": dict(names),
             "targets": dict(targets),
             "open": dict(conflicts),
             "module": list(lines),
-        } if is_kind(kind) and _are_texts([*lines, *files.values(), *targets.values()]):
+        } if is_kind(kind) and _are_texts([*lines, *files.values(), *names.values(), *targets.values()]):
             return ImportLock(
                 kind=kind,
                 source=source,
                 options=options,
                 module="\n".join(lines),
                 files=files,
+                names=names,
                 targets=targets,
                 open={place: _conflict(each) for place, each in conflicts.items()},
             )

@@ -18,7 +18,7 @@ from ..report import RelatedSource, Report, source_text
 _IDENTIFIER: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _DESIGN: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
-_TAKEN_MODULES: Final = {
+TAKEN_MODULES: Final = {
     "types": "the module of the shared types",
     "self": "the first argument of every method",
 }
@@ -50,7 +50,7 @@ def check_identifier(report: Report, what: str, name: str, source: Source) -> No
 
 def check_service(report: Report, name: str, source: Source) -> None:
     check_identifier(report, "a service", name, source)
-    taken_by = _TAKEN_MODULES.get(naming.module_name(name))
+    taken_by = TAKEN_MODULES.get(naming.module_name(name))
     if taken_by:
         report.add(
             codes.RESERVED_NAME,

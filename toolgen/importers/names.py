@@ -1,0 +1,242 @@
+"""Names in a design for what its source calls otherwise: all of them are made and given here.
+
+A name is remembered by what it stands for in the source, so that the next import gives it again, wherever the
+source lists that then.
+"""
+
+from __future__ import annotations
+
+import builtins
+import hashlib
+import keyword
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from toolgen import dsl
+from toolgen.contract.names import RESERVED_CODES
+from toolgen.dsl.evaluation.checks.names import TAKEN_MODULES, surface
+from toolgen.shapes import naming
+
+from .clauses_layout import MODULES
+
+CLAUSE_NAMES: Final = frozenset(dsl.__all__)
+"""What a design module may import."""
+_VARIABLES: Final = ("design", *MODULES, *CLAUSE_NAMES, *dir(builtins), *keyword.kwlist)
+"""What no variable of a design is called."""
+RENAMED: Final = "is called {0!r}, because another tool is {1!r} in Python, or was when it was imported"
+RENAMED_HINT: Final = "rename it in the design, if that is not what you want"
+_EVERY_TOOLSET: Final = surface("a").keys() & surface("b").keys()
+"""Identifiers that the package of every toolset has."""
+_KEYWORDS: Final = (*keyword.kwlist, *(f"client {each}" for each in keyword.kwlist))
+_DIGITS: Final = 8
+"""Hexadecimal digits of the digest in a shortened name."""
+_ONE_BY_ONE: Final = frozenset(["definition", "object"])
+"""Kinds whose names are asked for one after the other; those of the last import wait for who has them."""
+_CLASSES: Final = frozenset(["definition", "object", "type"])
+"""Kinds whose names are `LikeThis`, so that a number stands at their end without `_`."""
+
+
+class Names:
+    """The names of one design: what is taken, what the last import gave, and what this one gives.
+
+    An identity is a kind and what a name of this kind stands for in the source.
+    """
+
+    def __init__(self, remembered: Mapping[str, str] | None = None) -> None:
+        self.given: dict[str, str] = {}
+        """The names of this import by identity."""
+        self._remembered = dict(remembered or {})
+        taken = [*_EVERY_TOOLSET, *_KEYWORDS, *(f"variable {each}" for each in _VARIABLES)]
+        taken += [f"code {code}" for code in RESERVED_CODES]
+        taken += [f"service {module}" for module in TAKEN_MODULES]
+        self._owners: dict[str, str] = dict.fromkeys(taken, "")
+        """The identifiers of generated code and of the design that are taken, and for what."""
+        self._numbers: dict[tuple[str, str], int] = {}
+        self._waiting: dict[str, set[str]] = {}
+        """The identities that the last import gave an identifier, of those that are asked for one by one."""
+        for identity, name in self._remembered.items():
+            if (kind := identity.partition(" ")[0]) in _ONE_BY_ONE:
+                for each in _identifiers(kind, name, ""):
+                    self._waiting.setdefault(each, set()).add(identity)
+
+    def give_all(self, wanted: Mapping[str, Sequence[str]], within: str = "") -> dict[str, str]:
+        """Return the names of parts by identity: those of the last import first, then the wanted ones.
+
+        Of the wanted names of a part the first that is free counts, else the last with a number. Names of
+        errors and arguments are those `within` a tool.
+        """
+        for identity in wanted:
+            self._give(identity, [self._remembered.get(identity, "")], within)
+        for identity, names in wanted.items():
+            self._give(identity, self._numbered(identity, names), within)
+        return {identity: self.given[identity] for identity in wanted}
+
+    def give(self, identity: str, *wanted: str, also: str = "") -> str:
+        """Return the name of one part; `also` is another identity by which the last import may know it."""
+        names = [self._remembered.get(each, "") for each in (identity, also)]
+        self._give(identity, [*names, *wanted], "", also)
+        self._give(identity, self._numbered(identity, wanted), "", also)
+        if also:
+            self.given.setdefault(also, self.given[identity])
+        return self.given[identity]
+
+    def remembered(self, identity: str) -> str:
+        """Return the name that the last import gave; "" for none."""
+        return self._remembered.get(identity, "")
+
+    def keep(self, name: str, *identities: str) -> None:
+        """Remember a name that was made of free identifiers elsewhere."""
+        self.given.update(dict.fromkeys(identities, name))
+
+    def are_free(self, identifiers: Iterable[str]) -> bool:
+        """Return whether identifiers are free, and differ from each other."""
+        each = list(identifiers)
+        return len(set(each)) == len(each) and self._owners.keys().isdisjoint(each)
+
+    def waits(self, identifier: str, *identities: str) -> bool:
+        """Return whether an identifier waits for what the last import gave it, which is none of these."""
+        waiting = self._waiting.get(identifier)
+        return waiting is not None and waiting.isdisjoint(identities)
+
+    def claim(self, identifiers: Iterable[str], owner: str = "object") -> None:
+        """Take identifiers; those of objects until they are written anew."""
+        for each in identifiers:
+            self._owners.setdefault(each, owner)
+
+    def restart(self) -> None:
+        """Give the names of objects and variables back, because they are written anew."""
+        self._owners = {each: owner for each, owner in self._owners.items() if not _is_written(owner)}
+        self.given = {each: name for each, name in self.given.items() if not _is_written(each)}
+        self._numbers.clear()
+
+    def claim_arguments(self, keys: Iterable[str], tool: str) -> None:
+        """Take the names of arguments that stay what they are."""
+        self.claim((each for key in keys for each in _identifiers("argument", key, tool)), tool)
+
+    def _give(self, identity: str, names: Iterable[str], within: str, also: str = "") -> None:
+        """Give a part that has no name yet the first of some names that is free."""
+        kind = identity.partition(" ")[0]
+        for name in names if identity not in self.given else ():
+            identifiers = [*_identifiers(kind, name, within)] if name else []
+            is_waiting = kind in _ONE_BY_ONE and any(self.waits(each, identity, also) for each in identifiers)
+            if identifiers and not is_waiting and self.are_free(identifiers):
+                self.claim(identifiers, identity)
+                self.given[identity] = name
+                return
+
+    def _numbered(self, identity: str, names: Sequence[str]) -> Iterator[str]:
+        """Yield names, then the last one with each number that it has not had yet."""
+        yield from names
+        kind, last = identity.partition(" ")[0], names[-1]
+        while True:
+            number = self._numbers[kind, last] = self._numbers.get((kind, last), 1) + 1
+            end = f"{number}" if kind in _CLASSES else f"_{number}"
+            yield last[: naming.LONGEST_NAME - len(end)].rstrip("_") + end
+
+
+def _is_written(identity: str) -> bool:
+    """Return whether an identity is of what is written in several rounds."""
+    return identity.partition(" ")[0] in ("object", "variable")
+
+
+def _identifiers(kind: str, name: str, within: str) -> Iterator[str]:
+    """Yield the identifiers that generated code and the design make of a name.
+
+    Classes stand as they are called; what is none of them is told apart by a word before it.
+    """
+    match kind:
+        case "tool":
+            yield from (naming.class_name(name, part) for part in ("payload", "result"))
+            constants = (
+                naming.constant(name),
+                naming.constant(name, "payload"),
+                naming.constant(name, "result"),
+            )
+            yield from (f"constant {each}" for each in constants)
+        case "error":
+            yield from (f"error {within} {name}", f"constant {naming.constant(within, name)}")
+            if name in RESERVED_CODES:
+                yield f"code {name}"
+        case "argument":
+            yield f"argument {within} {naming.field_name(name)}"
+        case "toolset":
+            yield f"toolset {naming.module_name(name)}"
+            yield from surface(name).keys() - _EVERY_TOOLSET
+        case "service":
+            yield from (f"service {naming.module_name(name)}", naming.class_name(name))
+        case "package":
+            yield from (f"service {naming.module_name(name)}", f"client {naming.class_name(name)}")
+        case "type" | "object":
+            yield from (name, f"variable {name}")
+        case "scheme":
+            yield f"variable {name}"
+        case _:
+            yield f"{kind} {name}"
+
+
+def identifier(name: str, otherwise: str) -> str:
+    """Return the name in the form `like_this`; it begins with `otherwise` where no other start is left.
+
+    Capitals begin words, unless the name would get too long by that.
+    """
+    if naming.TOOL_NAME.fullmatch(name):
+        return name
+    plain = "".join(char for char in unicodedata.normalize("NFKD", name) if not unicodedata.combining(char))
+    text = "_".join(word for word in naming.words(plain) if word.isascii())
+    if len(text) > naming.LONGEST_NAME:
+        text = "_".join(re.findall("[a-z0-9]+", plain.lower()))
+    if not text:
+        return otherwise
+    return text if text[0].isalpha() else f"{otherwise}_{text}"
+
+
+def is_type_name(name: str) -> bool:
+    """Return whether a type of a design can have the name, which no clause has."""
+    is_plain = name.isascii() and name.isidentifier() and naming.class_name(name) == name
+    return is_plain and name not in CLAUSE_NAMES and not keyword.iskeyword(name)
+
+
+def type_name(name: str) -> str:
+    """Return the name of a type: of more than 64 characters, its beginning and a digest."""
+    name = name if is_type_name(name) else f"{name}Value"
+    if len(name) <= naming.LONGEST_NAME:
+        return name
+    return f"{name[: naming.LONGEST_NAME - _DIGITS]}{digest(name)}"
+
+
+def operation_name(operation_id: str, path: str, method: str) -> str:
+    """Return the name of a tool for an operation, without the path and method that FastAPI adds to its id."""
+    function = _function(operation_id, path, method)
+    name = identifier(function, "tool")
+    return name if len(name) <= naming.LONGEST_NAME else whole_name(operation_id, path, method)
+
+
+def whole_name(operation_id: str, path: str, method: str) -> str:
+    """Return the name of a tool for the whole id of an operation.
+
+    Of one with more than 64 characters it is the beginning and a digest.
+    """
+    name = identifier(operation_id, "tool")
+    if len(name) <= naming.LONGEST_NAME:
+        return name
+    start = identifier(_function(operation_id, path, method), "tool")
+    return f"{start[: naming.LONGEST_NAME - _DIGITS - 1].rstrip('_')}_{digest(operation_id)}"
+
+
+def _function(operation_id: str, path: str, method: str) -> str:
+    """Return the name of the function in an id that FastAPI made; any other id as it is."""
+    made = re.sub(r"\W", "_", path) + f"_{method}"
+    function = operation_id.removesuffix(made)
+    return function if function.strip("_") else operation_id
+
+
+def digest(text: str, digits: int = _DIGITS) -> str:
+    """Return what tells texts apart that begin alike."""
+    return hashlib.sha256(text.encode()).hexdigest()[:digits]
+
+
+def content(of: object) -> str:
+    """Return the identity of what is the same wherever it stands: the text of a type, or a schema."""
+    return f"object {digest(str(of), 2 * _DIGITS)}"
