@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import gc
 import inspect
-import keyword
 import os
 import re
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -32,22 +30,15 @@ from toolgen.importers.reimport.source_text import SourceText
 from toolgen.importers.reimport.targets import targets_in
 from toolgen.importers.text import read_document, read_relative
 from toolgen.importers.tool import Kind, Source
-from toolgen.shapes.naming import LONGEST_NAME, snake
+from toolgen.shapes.naming import LONGEST_NAME
 
 from .functions import find_functions
 from .import_changes import contract_changes, sent_credentials
+from .import_place import remembered
 from .import_request import Chosen, ImportRequest, is_name, located_source, name_of, require_file
 from .new_files import write_new_files
 from .outcome import Outcome, reported
-from .reimporting import (
-    TAKE_LOCK,
-    Update,
-    counts_of,
-    imported_design,
-    last_import,
-    planned_update,
-    stored_lock,
-)
+from .reimporting import TAKE_LOCK, Update, counts_of, planned_update, stored_lock
 from .terminal import Progress, counted, show_progress
 from .trust import require_trusted
 
@@ -86,8 +77,7 @@ def import_tools(request: ImportRequest) -> Outcome:
     if unknown := set(request.resolved).difference(conflicts):
         raise _not_open(unknown, conflicts)
     if source.last is not None:
-        unread = {name for finding in errors for name in (finding.tool, identifier(finding.tool, "tool"))}
-        return _follow(source, source.last, request, findings, unread)
+        return _follow(source, source.last, request, findings, set(_unread(errors, design.names)))
     _require_lock(source)
     if request.is_check:
         hint = "import it without --check first, and keep the .import.json beside the design"
@@ -105,6 +95,12 @@ def import_tools(request: ImportRequest) -> Outcome:
         notes=[*sent_credentials(lock.module), *_next_steps(source.file, list(schemas))],
         summary="; ".join(filter(None, parts)),
     )
+
+
+def _unread(errors: Iterable[Finding], names: Mapping[str, str]) -> Iterator[str]:
+    """Yield what tools that were left out are called in the source, and in the design."""
+    for tool in {finding.tool for finding in errors}:
+        yield from (tool, names.get(f"tool {tool}") or identifier(tool, "tool"))
 
 
 def _announce(request: ImportRequest) -> None:
@@ -288,7 +284,7 @@ def _designed(request: ImportRequest) -> _Imported:
     typed = request.openapi
     if request.kind == "openapi":
         document = read_document(path := Path(request.source), yaml=True)
-        request, file, last = _remembered(request, document.name)
+        request, file, last = remembered(request, document.name)
         with Progress() as progress:
             design = openapi_files(
                 document,
@@ -301,32 +297,11 @@ def _designed(request: ImportRequest) -> _Imported:
             )
     else:
         source = _read(request.kind, request.source)
-        request, file, last = _remembered(request, source.name)
+        request, file, last = remembered(request, source.name)
         service, names = request.service or request.name, last.names if last else None
         design = design_files(source, name=request.name, service=service, names=names)
         design = replace(design, findings=(*source.findings, *design.findings))
     return _Imported(request=request, design=design, file=file, last=last, typed=typed)
-
-
-def _remembered(request: ImportRequest, source_name: str) -> tuple[ImportRequest, Path, ImportLock | None]:
-    """Return the request with its name and the options of the last import, the design, and that import."""
-    name = request.name or name_of(source_name)
-    file = _place(request.out, name)
-    if request.out.suffix != ".py":
-        source = request.stored_source(request.out)
-        file = imported_design(file, request.kind, source, request.name, is_forced=request.is_forced)
-    try:
-        last = last_import(file, request.kind)
-    except ToolgenError:
-        if not request.is_forced:
-            raise
-        last = None
-    if last is not None and request.is_forced:
-        options = {option: value for option, value in last.options.items() if option != "accept-server"}
-        request, last = request.remembered(options), None
-    elif last is not None:
-        request = request.remembered(last.options)
-    return replace(request, name=request.name or name), file, last
 
 
 def _read(kind: Kind, source: str) -> Source:
@@ -355,23 +330,6 @@ def _elsewhere(source: Source) -> Source:
     message = f"Python finds no module {source.module!r} from here, so that calls of its functions fail"
     hint = f"put its file below {os.getcwd()}, or install its package"
     return replace(source, findings=(finding_at(NOT_IMPORTABLE, "", message, hint=hint), *source.findings))
-
-
-def _place(out: Path, name: str) -> Path:
-    """Return the path of the design module.
-
-    Raises:
-        ToolgenError: `out` is a file that Python cannot import, or that hides a module of its own.
-    """
-    if out.suffix != ".py":
-        return out / f"{name}_design.py"
-    if not out.stem.isidentifier() or keyword.iskeyword(out.stem):
-        hint = f"--out {out.with_name(f'{snake(out.stem) or name}_design.py')}"
-        raise ToolgenError(f"--out {str(out)!r} is no module that Python imports by its name", hint=hint)
-    if out.stem in sys.stdlib_module_names and out.parent.resolve() == Path.cwd():
-        hint = f"--out {out.with_name(f'{out.stem}_design.py')}"
-        raise ToolgenError(f"--out {str(out)!r} would hide Python's own module {out.stem!r}", hint=hint)
-    return out
 
 
 def _next_steps(file: Path, schemas: list[str]) -> tuple[str, ...]:

@@ -21,10 +21,8 @@ from toolgen.importers.codes import CONFLICT, DECLINED, REMOVED, UPDATED
 from toolgen.importers.reimport.clause_merge import Change, ChangeKind
 from toolgen.importers.reimport.conflicts import OpenConflict, Recorded
 from toolgen.importers.reimport.lock import (
-    LOCK_SUFFIX,
     ImportLock,
     ImportLockError,
-    design_path,
     digest,
     lock_path,
     lock_text,
@@ -160,32 +158,6 @@ def last_import(design: Path, kind: str) -> ImportLock | None:
         message = f"{design} was imported from {lock.kind}, not from {kind}"
         raise ToolgenError(message, hint="choose another --name or --out, or overwrite it with --force")
     return lock
-
-
-def imported_design(design: Path, kind: str, source: str, name: str, *, is_forced: bool) -> Path:
-    """Return the design beside this one that was imported from a source, whatever it is called; else this.
-
-    `source` is seen from the folder. With a `name`, a design of another name is a design of its own.
-
-    Raises:
-        ToolgenError: a lock in the folder cannot be read and not `is_forced`, or several have the source.
-    """
-    found: list[Path] = []
-    for file in sorted(design.parent.glob(f"*{LOCK_SUFFIX}")):
-        try:
-            lock, other = stored_lock(file), Path(design_path(file))
-        except ToolgenError:
-            if not is_forced:
-                raise
-            continue
-        is_same = lock.kind == kind and lock.source == source and other.exists()
-        if is_same and name in ("", lock.options.get("name")):
-            found.append(other)
-    if len(found) < 2 or design in found:
-        return design if design in found or not found else found[0]
-    names = ", ".join(each.name for each in found)
-    hint = f"name the one that you mean, for example --out {shlex.quote(str(found[0]))}"
-    raise ToolgenError(f"several designs have the source {source}: {names}", hint=hint)
 
 
 def stored_lock(file: Path) -> ImportLock:

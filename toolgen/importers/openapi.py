@@ -6,7 +6,6 @@ What a call sends where, and what an answer means, stands in the design: the gen
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field, replace
 from functools import partial
@@ -259,18 +258,10 @@ class _Importer:
         )
 
     def _named(self, readable: list[Operation], taken: list[Operation]) -> list[str]:
-        """Return the names of operations: that of the option, or of the id, short if that is unique."""
-        ids = Counter(operation.id for operation in readable)
-        short = Counter(operation.name for operation in readable)
-        renamed = self._options.selection.renamed
-        wanted: dict[str, list[str]] = {}
-        for each in taken:
-            identity = f"tool {each.id}" if ids[each.id] == 1 else f"tool {each.id} {each.verb} {each.path}"
-            option = renamed.get(each.id) or renamed.get(each.name)
-            name = option or (each.name if short[each.name] == 1 else each.whole_name)
-            wanted[f"{identity} as {option}" if option else identity] = [name]
-        names = list(self._names.give_all(wanted).values())
-        for operation, name, (first,) in zip(taken, names, wanted.values(), strict=True):
+        """Return the names of operations."""
+        wanted = self._options.selection.wanted(readable, taken)
+        names = list(self._names.give_all({identity: [name] for identity, name in wanted.items()}).values())
+        for operation, name, first in zip(taken, names, wanted.values(), strict=True):
             if name != first:
                 message = RENAMED.format(name, first)
                 self._find(codes.RENAMED, operation.pointer, message, RENAMED_HINT, tool=operation.id)

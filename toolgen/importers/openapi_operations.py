@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import fnmatch
+from collections import Counter
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import field
 from typing import Final
@@ -48,6 +49,21 @@ class Selection:
         if self.only and not _fits(names, self.only):
             return False
         return not _fits(names, self.exclude)
+
+    def wanted(self, readable: Sequence[Operation], taken: Sequence[Operation]) -> dict[str, str]:
+        """Return the names that operations would have, by identity, in order.
+
+        It is that of the option, or of the id, of which the short form counts if no other operation has it.
+        """
+        ids = Counter(operation.id for operation in readable)
+        short = Counter(operation.name for operation in readable)
+        wanted: dict[str, str] = {}
+        for each in taken:
+            identity = f"tool {each.id}" if ids[each.id] == 1 else f"tool {each.id} {each.verb} {each.path}"
+            option = self.renamed.get(each.id) or self.renamed.get(each.name)
+            name = each.name if short[each.name] == 1 else each.whole_name
+            wanted[f"{identity} as {option}" if option else identity] = option or name
+        return wanted
 
     def unmatched(self, operations: Sequence[Operation]) -> Iterator[Finding]:
         """Yield a finding for each tag, id and pattern that fits none of all operations of a document."""

@@ -143,19 +143,22 @@ def request_of(operation: Operation, filled: Filled, names: Names, find: Callabl
         if key != name:
             parts.clauses[key] = call("Param", literal(key), literal(name))
         parts.parameters.append(key)
-    for name, value in parse_qsl(query, keep_blank_values=True):
-        if name not in parts.properties and name not in _body_keys(body):
-            parts.add(
-                name, {"type": "string", "enum": [value], "default": value}, operation.pointer, required=False
-            )
-            parts.parameters.append(name)
-            parts.clauses[name] = call("Param", literal(name))
+    _add_query(parts, query, body, operation.pointer)
     if body and is_filled:
         parts.body = call("Body", *_named(body))
     elif body:
         _add_body(parts, body, called[_BODY])
     _drop_defaults(parts, operation)
     return parts
+
+
+def _add_query(parts: RequestParts, query: str, body: RequestBody | None, place: str) -> None:
+    """Add what a path says of its query, as arguments of one value."""
+    for name, value in parse_qsl(query, keep_blank_values=True):
+        if name not in parts.properties and name not in _body_keys(body):
+            parts.add(name, {"type": "string", "enum": [value], "default": value}, place, required=False)
+            parts.parameters.append(name)
+            parts.clauses[name] = call("Param", literal(name))
 
 
 def _arguments(
