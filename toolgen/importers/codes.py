@@ -134,8 +134,9 @@ REPAIRED_SCHEMA: Final = Code(
 )
 RENAMED: Final = Code(
     "import-renamed",
-    "The tool has another name in the design than in the source, because a second tool would have the same "
-    "name in Python. Its own name stands in `Meta(name=…)`.",
+    "A tool, a parameter or an error has another name in the design than in the source, because another one "
+    "has that name in Python, or had it when this one was imported, or because the runtime uses it. The name "
+    "that a tool has in the source stands in `Meta(name=…)`.",
     "warning",
 )
 NO_DESCRIPTION: Final = Code(

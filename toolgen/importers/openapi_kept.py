@@ -106,13 +106,14 @@ class KeptSchemas:
                 schema, name = self._api.find(place), naming.class_name(component_name(place))
         result, used = self._readable(schema, place, direction)
         text = f"{direction} {compact(result)}" if used else compact(result)
+        also = f"object {direction} {place}"
         if text in self._called:
+            self._names.keep(self._called[text], also)
             return self._called[text]
         if text not in self._small:
             self._small[text] = None if used else _small(result)
         if (clause := self._small[text]) is not None:
             return clause
-        also = f"object {direction} {place}"
         self._called[text] = self._names.give(content(text), type_name(name), also=also)
         self._write(self._carrying(result, used, direction), place, self._called[text])
         return self._called[text]

@@ -81,14 +81,15 @@ class TypeBook:
 
     def details(self, parts: Iterable[Part | Named], name: str, about: str, written: str, place: str) -> str:
         """Return the type of an object that was `written` so; one for all of the same attributes."""
-        clause = call("Object", *parts)
-        if clause.flat not in self._details:
-            identity = content(clause.flat)
-            self._details[clause.flat] = self._names.give(identity, type_name(name), also=f"object {place}")
-            named = self._details[clause.flat]
+        clause, identity = call("Object", *parts), f"object {place}"
+        named = self._details.get(clause.flat)
+        if named is None:
+            named = self._names.give(content(clause.flat), type_name(name), also=identity)
+            self._details[clause.flat] = named
             self.types[named] = call("Type", literal(named), Text(about), *parts)
-        self._origins[written] = self._details[clause.flat]
-        return self._details[clause.flat]
+        self._origins[written] = named
+        self._names.keep(named, identity)
+        return named
 
     def origin(self, name: str) -> str:
         """Return the type of a component, of the details of an error, or the object, that a name is of."""

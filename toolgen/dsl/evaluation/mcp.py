@@ -78,11 +78,14 @@ def _lock(word: MCPToolset, report: Report) -> Lock | None:
 
 
 def _names(lock: Lock) -> dict[str, str]:
-    """Return the name of each tool in the design, by its server's own: `getSum` gives `get_sum`."""
-    names: dict[str, str] = {}
-    taken = set[str]()
-    for tool in lock.tools:
-        own = str(tool["name"])
+    """Return the name of each tool in the design, by its server's own: `getSum` gives `get_sum`.
+
+    A tool whose own name is one of a design keeps it, wherever the server lists it.
+    """
+    all_names = [str(tool["name"]) for tool in lock.tools]
+    taken = {own for own in all_names if TOOL_NAME.fullmatch(own) and len(own) <= LONGEST_NAME}
+    names = {own: own for own in taken}
+    for own in (own for own in all_names if own not in names):
         plain = snake(own)[:LONGEST_NAME]
         plain = plain if TOOL_NAME.fullmatch(plain) else f"tool_{plain}".rstrip("_")[:LONGEST_NAME]
         name, number = plain, 2
