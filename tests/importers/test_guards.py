@@ -226,8 +226,10 @@ def test_arguments_that_exchange_their_names(shop: Shop) -> None:
     shop.publish(api(("get", "/list", operation("list", ("header", "tenant"), ("query", "tenant")))))
     shop.forget_names()
     assert shop.run().code == 1
-    assert 'Attribute("tenant", String, None, sensitive=True)' in flat(shop.design)
-    assert 'Attribute("tenant_query", String, None, sensitive=True)' in flat(shop.design)
+    assert re.findall(r'Attribute\("(\w+)", [^()]*sensitive=True', flat(shop.design)) == [
+        "tenant",
+        "tenant_query",
+    ]
     assert "argument:list.tenant" in shop.lock["open"]
     shop.stays_open(*shop.lock["open"])
 
