@@ -74,6 +74,8 @@ class ResultView:
     """The work that goes on elsewhere; None where none does."""
     artifacts: tuple[ArtifactRef, ...] = ()
     bounds: Bounds | None = None
+    warnings: tuple[FieldIssue, ...] = ()
+    """Where the answer of a lenient service does not fit; the text has these values as received."""
     display: str = ""
     """Text for people."""
     is_final: bool = False
@@ -103,6 +105,7 @@ class ResultView:
             "error": None if self.error is None else self.error.as_json(),
             "artifacts": [_non_empty(asdict(ref), hidden) for ref in self.artifacts],
             "bounds": None if self.bounds is None else _non_empty(asdict(self.bounds)),
+            "warnings": [issue.as_json() for issue in self.warnings],
             "display": self.display,
             "is_final": self.is_final,
             "work": None
@@ -129,6 +132,7 @@ def result_view(result: ToolResult) -> ResultView:
         work=waits if is_work else None,
         artifacts=tuple(artifact.ref for artifact in result.artifacts if artifact.ref is not None),
         bounds=result.bounds,
+        warnings=result.warnings,
         display=result.display,
         is_final=result.is_final,
     )

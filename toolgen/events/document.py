@@ -19,6 +19,8 @@ E = TypeVar("E", bound=Event)
 
 FORMAT: Final = 2
 """The format of the JSON. Within a format events and fields are added, never changed or removed."""
+_ABSENT: Final = ("warnings",)
+"""Fields that are left out while they are empty: the runs of an earlier version do not have them."""
 
 
 class Encoded:
@@ -68,6 +70,9 @@ def as_json(event: Event) -> dict[str, Json]:
         ValueError: somebody put a value into the event that is not JSON.
     """
     facts: dict[str, Json] = to_jsonable_python(as_read(event), inf_nan_mode="null")
+    for name in _ABSENT:
+        if not facts.get(name, True):
+            del facts[name]
     return {"format": FORMAT, **facts}
 
 
@@ -110,7 +115,7 @@ def event_schema() -> dict[str, Any]:
     for definition in schema["$defs"].values():
         if "type" in definition["properties"]:
             definition["properties"] = {"format": {"const": FORMAT}, **definition["properties"]}
-            definition["required"] = list(definition["properties"])
+            definition["required"] = [name for name in definition["properties"] if name not in _ABSENT]
     title = f"An event of the toolgen runtime, format {FORMAT}"
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title, **schema}
 

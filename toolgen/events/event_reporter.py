@@ -27,6 +27,7 @@ from toolgen.runs import ActivityInfo
 from .document import Encoded, as_json, ids_of, parsed
 from .records import (
     AnswerAccepted,
+    AnswerWarning,
     ApprovalRequested,
     Event,
     InputRequested,
@@ -38,7 +39,7 @@ from .records import (
     ToolStart,
     ToolUpdate,
 )
-from .redaction import is_public, public_artifact, public_result, without_secrets
+from .redaction import is_public, public_artifact, public_result, public_warnings, without_secrets
 
 _PROGRESS: Final = frozenset({"tool_update", "tool_output_delta"})
 """Events that are worth nothing later; they go to the log at once, best effort."""
@@ -165,6 +166,7 @@ class EventReporter(CallReports):
             correlation_id=(error.correlation_id or "") if error else "",
             issue_count=len(hint.issues) + hint.more_issues if hint else 0,
             bounds=result.bounds,
+            warnings=_warnings(result, spec) if result.warnings else (),
             artifacts=tuple([public_artifact(artifact, spec) for artifact in result.artifacts]),
             text=result.display,
             is_final=result.is_final,
@@ -241,6 +243,16 @@ class EventReporter(CallReports):
             if len(document) > self._limit:
                 return parsed(truncate_document(document, self._limit))
         return value
+
+
+def _warnings(result: ToolResult, spec: ToolSpec[Any, Any] | None) -> tuple[AnswerWarning, ...]:
+    """Return the warnings of a result as its event has them."""
+    return tuple(
+        AnswerWarning(
+            path=issue.path, pointer=issue.pointer, constraint=issue.constraint, message=issue.message
+        )
+        for issue in public_warnings(result, spec)
+    )
 
 
 def _progress(spec: ToolSpec[Any, Any], value: Json) -> Json:

@@ -100,6 +100,18 @@ class ToolOutputDelta(Head):
 
 
 @record
+class AnswerWarning:
+    """Where the answer of a lenient service does not fit, and why."""
+
+    path: str
+    """JSONPath of the value (RFC 9535)."""
+    pointer: str
+    """JSON Pointer of the value (RFC 6901)."""
+    constraint: str
+    message: str
+
+
+@record
 class ToolEnd(Head):
     """A call has its result."""
 
@@ -120,6 +132,8 @@ class ToolEnd(Head):
     issue_count: int = 0
     """How much was wrong with the arguments."""
     bounds: Bounds | None = None
+    warnings: tuple[AnswerWarning, ...] = ()
+    """Where the answer of a lenient service does not fit; the result has these values as received."""
     artifacts: tuple[ArtifactRef, ...] = ()
     text: str = ""
     """The text for people: the tool's result hint, filled, or what the executor said."""

@@ -16,10 +16,11 @@ from toolgen.calls.specs import ToolSpec
 from toolgen.calls.steps.result_encoding import is_truncated, truncate_document
 from toolgen.contract.json_value import Json
 from toolgen.contract.secrets import HIDDEN, scrubbed_json
+from toolgen.shapes.issues import FieldIssue
 from toolgen.shapes.sensitive import MARKER, redacted
 
 from .document import as_read, parsed
-from .records import ArtifactRef, Event, Head
+from .records import AnswerWarning, ArtifactRef, Event, Head
 
 T = TypeVar("T")
 E = TypeVar("E", bound=Event)
@@ -46,7 +47,7 @@ def _scrubbed(record: T) -> T:
         if field.name in _NAMES or field.name in _HEAD or not field.init:
             continue
         value = getattr(record, field.name)
-        if isinstance(value, tuple) and value and isinstance(value[0], ArtifactRef):
+        if isinstance(value, tuple) and value and isinstance(value[0], ArtifactRef | AnswerWarning):
             values[field.name] = tuple(map(_scrubbed, value))
         elif isinstance(value, str | dict | list | tuple):
             values[field.name] = scrubbed_json(value)
@@ -83,9 +84,8 @@ def public_result(result: ToolResult, spec: ToolSpec[Any, Any] | None, limit: in
         shown = seen
         if isinstance(seen, dict) and "details" in seen:
             shown = {**seen, "details": codec.public(seen["details"])}
-    elif result.warnings:
-        places = unvalidated_places(codec, result.warnings)
-        shown = dict(MARKER) if is_truncated(result.json) else redacted(seen, places)
+    elif spec is not None and spec.is_lenient and (unvalidated := _unvalidated(result, codec)):
+        shown = dict(MARKER) if is_truncated(result.json) else redacted(seen, unvalidated)
     else:
         whole = seen if result.result is None else _encoded(codec, result.result, seen)
         if limit is None and whole != seen:  # it was truncated, and may begin with any value
@@ -107,6 +107,20 @@ def _without_unknown_keys(seen: Json, result: ToolResult, spec: ToolSpec[Any, An
         if isinstance(issue, dict)
     ]
     return {**seen, "issues": told}
+
+
+def _unvalidated(result: ToolResult, codec: Codec[Any]) -> tuple[str, ...]:
+    """Return where a result that does not fit is sensitive; as a whole if its warnings were not kept."""
+    if result.warnings:
+        return unvalidated_places(codec, result.warnings)
+    return () if result.result is not None or is_public(result.json, codec) else ("",)
+
+
+def public_warnings(result: ToolResult, spec: ToolSpec[Any, Any] | None) -> tuple[FieldIssue, ...]:
+    """Return the warnings of a result; if it is sensitive, their paths have only keys that the type has."""
+    if spec is None or not spec.result.sensitive:
+        return result.warnings
+    return tuple(issue.without_other_keys(spec.result.keys) for issue in result.warnings)
 
 
 def public_artifact(artifact: Artifact, spec: ToolSpec[Any, Any] | None) -> ArtifactRef:

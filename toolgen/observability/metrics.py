@@ -58,6 +58,9 @@ class Metrics:
             "Duration of calls.",
             explicit_bucket_boundaries_advisory=_CALLS_S,
         )
+        self._unfit = meter.create_counter(
+            "toolgen.results.unfit", "{result}", "Results of lenient services that do not fit."
+        )
         self._retries = meter.create_counter(
             "toolgen.retries", "{attempt}", "Further attempts at calls and plannings."
         )
@@ -98,6 +101,10 @@ class Metrics:
             operation = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.type": "function"}
             _contain(self._call_s.record, duration_s, {**operation, **attributes})
 
+    def see_warnings(self, tool: str) -> None:
+        """Count a result with warnings."""
+        _contain(self._unfit.add, 1, {"gen_ai.tool.name": tool.rpartition(".")[2], "toolgen.tool": tool})
+
     def end_logged_call(self, event: Mapping[str, Json], tool: str) -> None:
         """Count the end of a call, and of a wait that nobody has answered, by an event of a run's log."""
 
@@ -110,6 +117,8 @@ class Metrics:
         if status == "denied" and not text("answered_id") and text("error").endswith(EXPIRED):
             _contain(self._ended.add, 1, {"toolgen.outcome": "expired"})
         self.end_call(tool, status, took if isinstance(took, int | float) else 0.0, text("code"))
+        if event.get("warnings"):
+            self.see_warnings(tool)
 
     def retry(self, kind: Literal["call", "planning"], id_: str) -> None:
         """Count a further attempt at a call, by the id of its tool, or at a planning, by its agent."""
@@ -164,6 +173,8 @@ class MeteredReporter(EventReporter):
             telemetry.duration_s if telemetry else 0.0,
             error.code if isinstance(error, DeclaredError) else "",
         )
+        if result.warnings:
+            self._metrics.see_warnings(result.tool)
         super().emit_tool_end(result, meta, spec)
 
 

@@ -14,7 +14,7 @@ from toolgen.calls.sensitive import note_typed
 from toolgen.calls.specs import ToolSpec
 from toolgen.contract.json_value import compact
 from toolgen.contract.secrets import HIDDEN, Secrets, current, hiding, noting, scrubbed_json
-from toolgen.events.redaction import public_result
+from toolgen.events.redaction import is_public, public_result
 from toolgen.shapes.sensitive import redacted, values_at
 from toolgen.waiting.answers import hiding_call
 
@@ -95,6 +95,8 @@ def _shown(runtime: Runtime, value: Any, tool: str) -> Any:
         case {"json": str(text), "status": "ok", **rest} if text:
             spec = _spec(runtime, tool)
             parts = {key: _shown(runtime, inner, tool) for key, inner in rest.items()}
+            if spec and spec.is_lenient and not is_public(text.encode(), spec.result):
+                return {"status": "ok", **parts, "json": HIDDEN, "warnings": []}
             return {"status": "ok", "json": _public(text, spec.result if spec else None), **parts}
         case dict():
             return {key: _shown(runtime, inner, tool) for key, inner in value.items()}

@@ -22,6 +22,7 @@ from toolgen.calls.steps.frame import RuntimeServices
 from toolgen.calls.steps.registered_tool import RegisteredTool
 from toolgen.calls.steps.result_encoding import is_truncated
 from toolgen.contract.bounds import Bounds
+from toolgen.contract.json_pointer import tokens_of
 from toolgen.contract.json_value import Json
 from toolgen.contract.limits import UNLIMITED
 from toolgen.contract.record import frozen_record
@@ -72,7 +73,7 @@ async def kept_result(reader: CallReader, run_id: str, call: CallDocument, outco
     ]
     return replace(
         result,
-        result=_typed(tool.spec, result.json),
+        result=_typed(tool.spec, result),
         artifacts=tuple([artifact for artifact in artifacts if artifact is not None]),
     )
 
@@ -95,9 +96,14 @@ async def with_pending(
     return replace(result, run_link=replace(result.run_link, pending=tuple(pending)))
 
 
-def _typed(spec: ToolSpec[Any, Any], document: bytes) -> Any:
+def _typed(spec: ToolSpec[Any, Any], result: ToolResult) -> Any:
+    document = result.json
     if is_truncated(document):
         return None
+    if result.warnings and spec.is_lenient:
+        from toolgen.calls.steps.received import read_parts  # few results have warnings
+
+        return read_parts(spec, document).value
     try:
         return spec.result.decode_lenient(document, UNLIMITED)
     except ToolValidationError as error:
@@ -116,6 +122,7 @@ def outcome_of(result: ToolResult, events: CallEvents) -> Outcome:
     facts: dict[str, Any] = {
         "display": result.display,
         "bounds": result.bounds,
+        "warnings": result.warnings,
         "is_final": result.is_final,
         "error": None if result.error is None else _error_json(result.error),
         "hint": result.retry_hint,
@@ -158,6 +165,8 @@ def outcome_of_event(event: Mapping[str, Any]) -> Outcome:
         "display": event["text"],
         "events": [],
     }
+    if warnings := event.get("warnings"):
+        outcome["warnings"] = [*map(_warning, warnings)]
     if event["error"]:
         outcome["error"] = {"message": event["error"]}
     if event["code"]:
@@ -178,6 +187,7 @@ def _result_of(outcome: Mapping[str, Any], tool: str, meta: CallMeta) -> ToolRes
         error=_error(outcome["error"], hint) if "error" in outcome else None,
         retry_hint=hint,
         bounds=None if bounds is None else Bounds(**bounds),
+        warnings=tuple(map(_issue, outcome.get("warnings", ()))),
         content=tuple(map(_content, outcome.get("content", ()))),
         display=outcome.get("display", ""),
         is_final=outcome.get("is_final", False),
@@ -211,6 +221,14 @@ def _content(block: Any) -> Content:
 def _hint(facts: Mapping[str, Any]) -> RetryHint:
     issues = tuple(map(_issue, facts["issues"]))
     return RetryHint(**{**facts, "missing_fields": tuple(facts["missing_fields"]), "issues": issues})
+
+
+def _warning(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a warning of an event as outcomes have it."""
+    tokens = tokens_of(facts["pointer"])
+    keys = [int(token) if token.isdecimal() else token for token in tokens]
+    issue = FieldIssue(keys=tuple(keys), constraint=facts["constraint"], message=facts["message"])
+    return to_jsonable_python(issue)  # type: ignore[no-any-return]  # of a record
 
 
 def _issue(facts: Mapping[str, Any]) -> FieldIssue:

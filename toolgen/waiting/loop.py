@@ -225,6 +225,8 @@ class Outcome(TypedDict, total=False):
     """Where an agent is to answer it."""
     display: str
     bounds: Json
+    warnings: list[Json]
+    """A `FieldIssue` each."""
     is_final: bool
     error: dict[str, Json]
     """`message`, of a declared error its `code` and the JSON text of its `details`, and `has_begun`, which is

@@ -11,7 +11,7 @@ from pydantic_core import from_json
 from toolgen.calls.errors import causes_of
 from toolgen.contract.json_value import Json
 from toolgen.contract.secrets import scrubbed_json
-from toolgen.events.redaction import public_artifact, public_result
+from toolgen.events.redaction import public_artifact, public_result, public_warnings
 from toolgen.runtime import (
     ArtifactRef,
     Bounds,
@@ -61,6 +61,7 @@ def call_record(
             "error": _failure(result, spec, shown),
             "display": result.display,
             "bounds": None if result.bounds is None else bounds_record(result.bounds),
+            "warnings": [*map(issue_record, public_warnings(result, spec))],
             "next_arguments": _next_arguments(result, spec, arguments),
             "artifacts": _artifacts(runtime, result, spec),
             "content": [block.as_json() for block in result.content],

@@ -153,6 +153,8 @@ class Call(TypedDict):
     display: NotRequired[str]
     """Text for people."""
     bounds: NotRequired[Bounds]
+    warnings: NotRequired[list[Issue]]
+    """Where the answer of a lenient service does not fit; the result has these values as received."""
     next_arguments: NotRequired[dict[str, Any]]
     """Arguments of the next page."""
     artifacts: NotRequired[list[ArtifactRecord]]

@@ -47,7 +47,7 @@ def received_result(spec: ToolSpec[Any, Any], error: UnfitAnswerError, meta: Cal
     places = unvalidated_places(spec.result, parts.issues)
     if places and (secrets := noting()) is not None:
         secrets.add(values_at(parts.json, places), spec.result.keys)
-    content = [_note(parts), *([spec.reminder] if spec.reminder else [])]
+    content = [_note(spec, parts), *([spec.reminder] if spec.reminder else [])]
     display = ""
     if spec.result_hint and isinstance(parts.json, dict):
         display = render_template(spec.result_hint, redacted(parts.json, places, HIDDEN))
@@ -91,9 +91,12 @@ def _bounds(spec: ToolSpec[Any, Any], parts: Parts) -> Bounds | None:
         return None
 
 
-def _note(parts: Parts) -> str:
+def _note(spec: ToolSpec[Any, Any], parts: Parts) -> str:
     """Return what the model is told of an answer that does not fit."""
-    named = "; ".join(str(issue) for issue in parts.issues[:_MOST_NAMED])
+    issues = parts.issues[:_MOST_NAMED]
+    if spec.result.sensitive:  # any other key may be
+        issues = tuple(issue.without_other_keys(spec.result.keys) for issue in issues)
+    named = "; ".join(map(str, issues))
     left = len(parts.issues) + parts.more - _MOST_NAMED
     more = f"; and {left} more" if left > 0 else ""
     return visible(f"The call ran. Values that do not fit their documented type are as sent: {named}{more}.")

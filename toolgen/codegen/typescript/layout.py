@@ -23,7 +23,8 @@ CLIENT: Final = "client.ts"
 INDEX: Final = "index.ts"
 
 _TAKEN: Final = frozenset(
-    "Approval Artifact Call CallOptions DeclaredError Hidden Json Promise Record Surface WorkAnswer".split()
+    "Approval Artifact Call CallOptions DeclaredError Hidden Json LenientCall Promise Record Surface "
+    "WorkAnswer".split()
 )
 """Names that files import, or have of the language."""
 _PROPERTIES: Final = frozenset("constructor default prototype then".split())

@@ -108,7 +108,8 @@ def toolset_view(toolset: Toolset, scope: Scope, name: str) -> ToolsetView:
     methods = []
     for tool, method in zip(toolset.tools, method_names(toolset), strict=True):
         call = own.name(call_type(tool))
-        alias = _generic(printer.used("Call"), _parameters(tool, printer), f"export type {call} = ")
+        generic = printer.used("LenientCall" if tool.facts.is_lenient else "Call")
+        alias = _generic(generic, _parameters(tool, printer), f"export type {call} = ")
         text = f"A call of `{tool.name}`, by its status."
         types.append(TypeView(comment=comment(text), name=call, alias=alias))
         types += _answers(tool, printer, own)

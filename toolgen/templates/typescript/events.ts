@@ -124,6 +124,10 @@ export interface ToolEnd extends EventHead {
   /** How much was wrong with the arguments. */
   issue_count: number;
   bounds: EventBounds | null;
+  /**
+   * Where the answer of a lenient service does not fit; the result has these values as received.
+   */
+  warnings: AnswerWarning[];
   artifacts: ArtifactRef[];
   /** The text for people: the tool's result hint, filled, or what the executor said. */
   text: string;
@@ -332,6 +336,16 @@ export interface RunCompleted extends EventHead {
 /** The last event of a run. */
 export interface RunStreamEnd extends EventHead {
   type: "run_stream_end";
+}
+
+/** Where the answer of a lenient service does not fit, and why. */
+export interface AnswerWarning {
+  /** JSONPath of the value (RFC 9535). */
+  path: string;
+  /** JSON Pointer of the value (RFC 6901). */
+  pointer: string;
+  constraint: string;
+  message: string;
 }
 
 /** An artifact beside a result by reference: where it is kept, and its data where that is small. */

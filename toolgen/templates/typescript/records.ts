@@ -145,12 +145,19 @@ export interface OkCall<Result, Kept> extends CallFacts {
   status: "ok";
   /** What the model reads. */
   result: Result;
+  warnings?: undefined;
   bounds?: Bounds;
   /** The arguments that get the next page. */
   next_arguments?: Record<string, Json>;
   artifacts?: Kept[];
   /** Blocks of content of the Model Context Protocol. */
   content?: Json[];
+}
+
+/** A call of a lenient tool whose service answered what does not fit: any JSON, the values as received. */
+export interface UnfitCall<Kept> extends Omit<OkCall<Json, Kept>, "warnings"> {
+  /** Where the answer does not fit, and why; the first ones. */
+  warnings: Issue[];
 }
 
 /** A call that failed. */
@@ -197,8 +204,13 @@ export type Call<Result, Kept = never, Declared = never, Ack = never> =
   | UnknownCall
   | RunningCall;
 
+/** A call of a lenient tool: if it has `warnings`, its result may not be of its type. */
+export type LenientCall<Result, Kept = never, Declared = never, Ack = never> =
+  | Call<Result, Kept, Declared, Ack>
+  | UnfitCall<Kept>;
+
 /** A call of a tool whose design nobody knows. */
-export type AnyCall = Call<Json, Artifact, AnyError, Json>;
+export type AnyCall = LenientCall<Json, Artifact, AnyError, Json>;
 
 /** A suspended call, a question of the planner of a run, or a pause. */
 export interface Suspension {

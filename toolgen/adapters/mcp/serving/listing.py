@@ -170,12 +170,15 @@ def input_schema(spec: ToolSpec[Any, Any]) -> dict[str, Any]:
 
 
 def output_form(spec: ToolSpec[Any, Any], *, is_modern: bool) -> OutputForm | None:
-    """Return how results are sent; None for a tool whose results may be truncated, which are only text.
+    """Return how results are sent; None for a tool whose results are only text.
+
+    These are the results that may be truncated, and those of lenient tools, which may not fit: clients refuse
+    structured content that breaks the `outputSchema` of its tool.
 
     Through 2025-11-25 the root of an `outputSchema` is of type object, and so is `structuredContent`. Since
     2026-07-28 both may be anything (SEP-2106); a null does not cross the SDK, so it is wrapped there too.
     """
-    if spec.max_result_bytes is not None:
+    if spec.max_result_bytes is not None or spec.is_lenient:
         return None
     schema = spec.output_schema
     kinds = _kinds(schema, schema)

@@ -66,6 +66,8 @@ def _meta(result: ToolResult) -> dict[str, Json]:
         facts["status"] = result.status
     if result.bounds is not None:
         facts["bounds"] = {"returned": result.bounds.returned, "truncated": result.bounds.truncated}
+    if result.warnings:
+        facts["warnings"] = [warning.as_json() for warning in result.warnings]
     if result.retry_hint is not None:
         facts["retry"] = _retry(result.retry_hint)
     return {f"{META_PREFIX}{key}": value for key, value in facts.items() if value}
