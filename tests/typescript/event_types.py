@@ -42,8 +42,13 @@ def event_types() -> str:
     parts.append(_interface(_HEAD, first, docs, "Head"))
     for name in names:
         own = {key: each for key, each in definitions[name]["properties"].items() if key not in head}
-        parts.append(_interface(f"{name} extends {_HEAD}", {"properties": own}, docs, name))
-    parts += [_interface(_name(name), definitions[name], docs, name) for name in sorted(found)]
+        parts.append(
+            _interface(f"{name} extends {_HEAD}", {**definitions[name], "properties": own}, docs, name)
+        )
+    parts += [
+        _interface(_name(name), {"properties": definitions[name]["properties"]}, docs, name)
+        for name in sorted(found)
+    ]
     return "\n\n".join(parts) + "\n"
 
 
@@ -72,10 +77,11 @@ def _references(node: Any) -> Iterator[str]:
 def _interface(head: str, schema: dict[str, Any], docs: dict[tuple[str, str], str], of: str) -> str:
     speller = Speller(_name, str)
     lines = [comment(docs[of, ""]), f"export interface {head} {{"]
+    required = schema.get("required", schema["properties"])
     for key, node in schema["properties"].items():
         text = comment(docs.get((of, key), ""), indent=2)
         lines += [f"  {text}"] if text else []
-        name = f"{property_name(key)}:"
+        name = f"{property_name(key)}{'' if key in required else '?'}:"
         lines.append(f"  {name}{union(speller.foreign(node), indent=2, taken=len(name) + 1)};")
     return "\n".join([*filter(None, lines), "}"])
 

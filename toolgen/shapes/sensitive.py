@@ -2,7 +2,7 @@
 
 A place is a JSON Pointer (RFC 6901), with three steps more:
 
-- `*` goes to every item of an array and every key of a map.
+- `*` goes to every item of an array and every key of a map; an index goes to one item.
 - `~!kind~!card~!cash` goes into a branch of a union: it stays at the object, and is taken unless `kind` is
   `card` or `cash`, which are the other branches. So an unknown tag takes all branches.
 - `~^2` ends a place: what stands there has the same places as what is two steps above it.
@@ -223,8 +223,10 @@ def _replaced(
                 for key, inner in value.items()
             }
         case list() | tuple() | set() | frozenset() | deque():  # in Python
-            below = _below(nodes, EVERY)
-            return [_replaced(inner, below, (*tokens, at), instead) for at, inner in enumerate(value)]
+            return [
+                _replaced(inner, _below(nodes, str(at)), (*tokens, at), instead)
+                for at, inner in enumerate(value)
+            ]
         case _:
             return value
 

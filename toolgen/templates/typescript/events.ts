@@ -127,7 +127,7 @@ export interface ToolEnd extends EventHead {
   /**
    * Where the answer of a lenient service does not fit; the result has these values as received.
    */
-  warnings: AnswerWarning[];
+  warnings?: AnswerWarning[];
   artifacts: ArtifactRef[];
   /** The text for people: the tool's result hint, filled, or what the executor said. */
   text: string;
