@@ -9,7 +9,7 @@ import sys
 import threading
 import types
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, TypedDict
 
 import pytest
@@ -25,6 +25,7 @@ from toolgen.runtime import (
     ToolContext,
     ToolError,
     ToolModel,
+    UnfitAnswerError,
 )
 
 MODULE = "rooms_of_the_office"
@@ -196,6 +197,21 @@ async def test_nothing_is_a_result_without_required_attributes(module: types.Mod
 async def test_what_is_no_result_is_malformed(module: types.ModuleType, value: Any, message: str) -> None:
     with pytest.raises(MalformedResultError, match=message):
         await returned(module, value)
+
+
+@pytest.mark.parametrize(
+    ("result", "value", "document"),
+    [(Booked, {"id": 1}, {"id": 1}), (Booked, 7, 7), (Id, [1, "b"], {"ids": [1, "b"]})],
+)
+async def test_a_lenient_service_has_what_does_not_fit(
+    module: types.ModuleType, result: Any, value: Any, document: Any
+) -> None:
+    module.book = lambda **arguments: value  # type: ignore[attr-defined]  # a module of the test
+    lenient = replace(booking(result=result), is_lenient=True)
+    with pytest.raises(UnfitAnswerError, match="returned what does not fit") as raised:
+        await client(lenient).send(lenient, PAYLOAD)
+    assert json.loads(raised.value.document) == document
+    assert raised.value.warnings
 
 
 async def test_what_holds_itself_is_malformed(module: types.ModuleType) -> None:

@@ -15,6 +15,7 @@ from toolgen.capabilities import MemoryArtifactStore
 from toolgen.contract.printable import printable, visible
 from toolgen.contract.secrets import HIDDEN, scrubbed
 from toolgen.events import Event, ToolUpdate
+from toolgen.events.redaction import public_warnings
 from toolgen.runtime import (
     Artifact,
     Bounds,
@@ -114,6 +115,8 @@ def _show(
                 print(scrubbed(visible(line)), file=sys.stderr)
     elif facts := "; ".join(_bounds_and_artifacts(result, is_stored=_stores_artifacts(runtime))):
         print(printable(facts), file=sys.stderr)
+    for warning in public_warnings(result, spec):
+        print(printable(f"does not fit: {warning}"), file=sys.stderr)
     for line in faults:
         print(line, file=sys.stderr)
     if hint := denial_hint(runtime, result.tool, str(result.error or "")) or _json_hint(result, spec):

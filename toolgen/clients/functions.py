@@ -14,9 +14,9 @@ from typing import Annotated, Any, ClassVar, Final, TypeVar, Union, get_args, ge
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
-from pydantic_core import to_json
+from pydantic_core import from_json, to_json
 
-from toolgen.calls.errors import MalformedResultError, RegistrationError, ToolError
+from toolgen.calls.errors import MalformedResultError, RegistrationError, ToolError, UnfitAnswerError
 from toolgen.calls.steps.bridge import CallEndedError
 from toolgen.calls.steps.methods import is_async
 from toolgen.calls.steps.thread_pool import NoThreadError, ThreadPool
@@ -73,6 +73,7 @@ class FunctionsClient:
         Raises:
             RegistrationError: its function is missing, or does not take the payload.
             MalformedResultError: the function returned what is no result of the method.
+            UnfitAnswerError: so it did, and the service is lenient.
             ToolError: too many threads are stuck.
             BaseException: what the function raises.
         """
@@ -126,6 +127,7 @@ class _Method:
     def __init__(self, operation: Operation[Any, Any]) -> None:
         transport = operation.transport
         assert isinstance(transport, Function), "it is an operation of functions"
+        self._operation = operation
         self.target: str = transport.target
         self.function = _imported(self.target)
         hints = type_hints(self.function)
@@ -250,7 +252,18 @@ class _Method:
                 return self._reader.read(document, by_name=True)
             except MisfitError as error:
                 misfits.append(error)
+        if self._operation.is_lenient:
+            raise self._unfit(documents, f"{self.target} returned {misfits[0]}")
         raise self._misfit(f"returned {misfits[0]}") from None
+
+    def _unfit(self, documents: Sequence[bytes], message: str) -> UnfitAnswerError:
+        """Return the error of what a function of a lenient service has returned."""
+        from toolgen.shapes.parts import PartReader  # few results do not fit
+
+        document = documents[0] if documents[0].startswith(b"{") else documents[-1]
+        parts = PartReader(self._result).read(from_json(document))
+        is_sensitive = self._operation.is_sensitive
+        return UnfitAnswerError(message, document, parts.value, parts.issues, is_sensitive=is_sensitive)
 
     def _misfit(self, problem: str) -> MalformedResultError:
         error = MalformedResultError(f"{self.target} {problem}")

@@ -119,7 +119,13 @@ def _result(tool: str, before: Entry, after: Entry, sides: tuple[Contract, Contr
     if "result" in before and "result" in after:
         documents = sides[0].document(before["result"]), sides[1].document(after["result"])
         is_bounded_new = ("bounded" in before) != ("bounded" in after)
-        yield from result_changes(tool, *documents, is_bounded_new=is_bounded_new)
+        changes = result_changes(tool, *documents, is_bounded_new=is_bounded_new)
+        if "lenient" in before:  # its readers were promised nothing
+            changes = (replace(each, breaks=each.breaks.replace("R", "")) for each in changes)
+        elif "lenient" in after:
+            message = "the result may be anything: an answer that does not fit is passed on as received"
+            yield change("result-widened", tool, message, after="/lenient")
+        yield from changes
     elif "result" in before:
         yield change("result-field-removed", tool, "it does not say any more what it returns")
 
