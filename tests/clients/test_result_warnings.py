@@ -144,6 +144,16 @@ async def test_what_is_not_validated_is_sensitive() -> None:
         assert not [secret for secret in SECRETS if secret in text]
 
 
+async def test_an_object_that_lacks_an_attribute_is_sensitive_as_a_whole() -> None:
+    """The value may be there under another name."""
+    body = {"e-mail": "ann@example.org", "tags": ["new"]}
+    async with shop(body) as runtime:
+        result = await runtime.call("get_owner", {"id": 7})
+        shown = json.loads(shown_document(result, runtime.tools.spec("get_owner")))
+    assert json.loads(result.json) == body
+    assert shown == {"sensitive": True}
+
+
 async def test_a_part_that_fits_is_shown_beside_one_that_is_sensitive() -> None:
     async with shop({"email": "ann@example.org", "tags": ["new"], "cards": 7}) as runtime:
         result = await runtime.call("get_customer", {"id": 7})

@@ -71,6 +71,10 @@ DRIFT = {
         ["$.items[0].count must be an integer, not a string"],
     ),
     "a missing attribute": ({"id": 7}, ["$.state is required and was left out"]),
+    "another name of an attribute": (
+        {"id": 7, "status": "open"},
+        ["$.state is required and was left out"],
+    ),
     "a list for a map": (ORDER | {"counts": []}, ["$.counts must be an object, not an array"]),
     "a map for a list": (ORDER | {"items": {}}, ["$.items must be an array, not an object"]),
     "a new branch of a union": (

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from pydantic_core import from_json
 
+from toolgen.contract.json_pointer import pointer_of
 from toolgen.contract.limits import UNLIMITED, Limits
 from toolgen.contract.secrets import Secrets, noting
 from toolgen.shapes.issues import LONGEST_KEY, MOST_WARNINGS
@@ -86,7 +87,9 @@ def unvalidated_places(codec: MarkedCodec, warnings: Sequence[FieldIssue]) -> tu
     keys = [key for warning in warnings for key in warning.keys if isinstance(key, str)]
     if len(warnings) == MOST_WARNINGS or max(map(len, keys), default=0) >= LONGEST_KEY:  # one may be cut
         return ("",)
-    return (*codec.sensitive, *(warning.pointer for warning in warnings))
+    # An object that lacks an attribute may have its value under any key.
+    parts = [each.keys[: -1 if each.constraint == "missing_field" else None] for each in warnings]
+    return (*codec.sensitive, *map(pointer_of, parts))
 
 
 def _note_value(codec: MarkedCodec, value: object, dump_python: Callable[..., Any]) -> None:

@@ -147,7 +147,7 @@ class _Reading:
     ) -> tuple[Any, Json]:
         values: dict[str, Any] = {}
         written: dict[str, Json] = {}
-        others = dict(document)
+        others, is_missed = dict(document), False
         for name, field in schema["fields"].items():
             key = field.get("validation_alias", name)
             if key in document:
@@ -156,12 +156,15 @@ class _Reading:
                 if json is not None or not _may_be_absent(field) or keeps_null(field["schema"]):
                     written[key] = json
             elif not _may_be_absent(field):
+                is_missed = True
                 self.issues.append(
                     FieldIssue(keys=(*keys, key), constraint="missing_field", message=LEFT_OUT)
                 )
         value = model.model_construct({*values}, **values)
         if "extras_schema" in schema:
             object.__setattr__(value, "__pydantic_extra__", others)
+            written |= others
+        elif is_missed:  # it may be there under another key
             written |= others
         return value, written
 

@@ -86,6 +86,13 @@ shop = Service(
         HTTP(GET("/customers/{id}")),
     ),
     Method(
+        "get_owner",
+        "Read who owns.",
+        Payload(number),
+        Result(Attribute("email", String, "Address.", sensitive=True, required=True)),
+        HTTP(GET("/owners/{id}")),
+    ),
+    Method(
         "get_tags",
         "Read the tags of a customer.",
         Payload(number),
@@ -118,6 +125,7 @@ orders = Toolset(
     Tool("list_orders", "List orders.", BoundedResult("cursor", "next"), BindTo("Shop", "list_orders")),
     Tool("list_links", "List links.", BindTo("Shop", "list_links")),
     Tool("get_customer", "Read a customer.", BindTo("Shop", "get_customer")),
+    Tool("get_owner", "Read who owns.", BindTo("Shop", "get_owner")),
     Tool(
         "get_state",
         "Read the state of an order.",

@@ -20,6 +20,8 @@ from .service import (
     GetCustomerResult,
     GetOrderPayload,
     GetOrderResult,
+    GetOwnerPayload,
+    GetOwnerResult,
     GetTagsPayload,
     GetTagsResult,
     GetWholeOrderPayload,
@@ -105,6 +107,21 @@ GET_CUSTOMER: Operation[GetCustomerPayload, GetCustomerResult] = Operation(
     is_sensitive=True,
 )
 
+GET_OWNER: Operation[GetOwnerPayload, GetOwnerResult] = Operation(
+    "Shop",
+    "get_owner",
+    HTTP(
+        verb="GET",
+        path="/owners/{id}",
+        parameters=(Parameter("id", "path"),),
+        responses=(Response("2XX"),),
+    ),
+    payload=GetOwnerPayload,
+    result=GetOwnerResult,
+    is_lenient=True,
+    is_sensitive=True,
+)
+
 GET_TAGS: Operation[GetTagsPayload, GetTagsResult] = Operation(
     "Shop",
     "get_tags",
@@ -154,6 +171,9 @@ class ShopClient(HTTPClient, Shop):
 
     async def get_customer(self, payload: GetCustomerPayload) -> GetCustomerResult:
         return await self.send(GET_CUSTOMER, payload)
+
+    async def get_owner(self, payload: GetOwnerPayload) -> GetOwnerResult:
+        return await self.send(GET_OWNER, payload)
 
     async def get_tags(self, payload: GetTagsPayload) -> GetTagsResult:
         return await self.send(GET_TAGS, payload)

@@ -91,6 +91,18 @@ class GetCustomerResult(ToolModel):
     cards: Annotated[dict[str, int] | None, Field(description="Cards.")] = None
 
 
+class GetOwnerPayload(ToolModel):
+    """Payload of Shop.get_owner."""
+
+    id: Annotated[int, Field(description="Number.")]
+
+
+class GetOwnerResult(ToolModel):
+    """Result of Shop.get_owner."""
+
+    email: Annotated[str, Field(description="Address.", repr=False)]
+
+
 class GetTagsPayload(ToolModel):
     """Payload of Shop.get_tags."""
 
@@ -139,6 +151,10 @@ class Shop(Protocol):
     @abstractmethod
     async def get_customer(self, payload: GetCustomerPayload) -> GetCustomerResult:
         """Read a customer."""
+
+    @abstractmethod
+    async def get_owner(self, payload: GetOwnerPayload) -> GetOwnerResult:
+        """Read who owns."""
 
     @abstractmethod
     async def get_tags(self, payload: GetTagsPayload) -> GetTagsResult:

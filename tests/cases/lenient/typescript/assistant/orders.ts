@@ -108,6 +108,22 @@ export interface GetCustomerResult {
   cards?: Record<string, number>;
 }
 
+/** Arguments of get_owner. */
+export interface GetOwnerPayload {
+  /** Number. */
+  id: number;
+}
+
+/** Result of get_owner. */
+export interface GetOwnerResult {
+  /**
+   * Address.
+   *
+   * Sensitive: the surface hides its value.
+   */
+  email: Hidden;
+}
+
 /** Arguments of get_state. */
 export interface GetStatePayload {
   /** Number. */
@@ -161,6 +177,9 @@ export type ListLinksCall = LenientCall<ListLinksResult>;
 /** A call of `get_customer`, by its status. */
 export type GetCustomerCall = LenientCall<GetCustomerResult>;
 
+/** A call of `get_owner`, by its status. */
+export type GetOwnerCall = LenientCall<GetOwnerResult>;
+
 /** A call of `get_state`, by its status. */
 export type GetStateCall = Call<GetStateResult>;
 
@@ -209,6 +228,12 @@ export class OrdersTools {
   async getCustomer(payload: GetCustomerPayload, options?: CallOptions): Promise<GetCustomerCall> {
     const call = await this.#surface.call("assistant.orders.get_customer", payload, options);
     return call as GetCustomerCall;
+  }
+
+  /** Read who owns. */
+  async getOwner(payload: GetOwnerPayload, options?: CallOptions): Promise<GetOwnerCall> {
+    const call = await this.#surface.call("assistant.orders.get_owner", payload, options);
+    return call as GetOwnerCall;
   }
 
   /** Read the state of an order. */

@@ -29,6 +29,8 @@ GET_CUSTOMER_PAYLOAD: Codec[types.GetCustomerPayload] = codec("GetCustomerPayloa
 GET_CUSTOMER_RESULT: Codec[types.GetCustomerResult] = codec(
     "GetCustomerResult", sensitive=("/email",)
 )
+GET_OWNER_PAYLOAD: Codec[types.GetOwnerPayload] = codec("GetOwnerPayload")
+GET_OWNER_RESULT: Codec[types.GetOwnerResult] = codec("GetOwnerResult", sensitive=("/email",))
 GET_STATE_PAYLOAD: Codec[types.GetStatePayload] = codec("GetStatePayload")
 GET_STATE_RESULT: Codec[types.GetStateResult] = codec("GetStateResult")
 GET_BUYER_PAYLOAD: Codec[types.GetBuyerPayload] = codec("GetBuyerPayload")

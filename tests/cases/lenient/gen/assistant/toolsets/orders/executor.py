@@ -68,6 +68,13 @@ class OrdersExecutor(Protocol):
 
     @tool_method
     @abstractmethod
+    async def get_owner(
+        self, payload: types.GetOwnerPayload, ctx: ToolContext
+    ) -> ToolReturn[types.GetOwnerResult]:
+        """Read who owns."""
+
+    @tool_method
+    @abstractmethod
     async def get_state(
         self, payload: types.GetStatePayload, ctx: ToolContext
     ) -> ToolReturn[types.GetStateResult]:
@@ -135,6 +142,13 @@ class BoundOrdersExecutor(OrdersExecutor):
         with calling(ctx):
             answer = self._shop.get_customer(transforms.to_get_customer_method_payload(payload))
             return await answered(answer, transforms.to_get_customer_result)
+
+    async def get_owner(
+        self, payload: types.GetOwnerPayload, ctx: ToolContext
+    ) -> ToolReturn[types.GetOwnerResult]:
+        with calling(ctx):
+            answer = self._shop.get_owner(transforms.to_get_owner_method_payload(payload))
+            return await answered(answer, transforms.to_get_owner_result)
 
     async def get_state(
         self, payload: types.GetStatePayload, ctx: ToolContext

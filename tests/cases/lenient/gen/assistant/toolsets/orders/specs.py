@@ -21,6 +21,7 @@ ToolId = Literal[
     "assistant.orders.list_orders",
     "assistant.orders.list_links",
     "assistant.orders.get_customer",
+    "assistant.orders.get_owner",
     "assistant.orders.get_state",
     "assistant.orders.get_buyer",
     "assistant.orders.get_tags",
@@ -78,6 +79,16 @@ GET_CUSTOMER: ToolSpec[types.GetCustomerPayload, types.GetCustomerResult] = Tool
     is_lenient=True,
 )
 
+GET_OWNER: ToolSpec[types.GetOwnerPayload, types.GetOwnerResult] = ToolSpec(
+    id="assistant.orders.get_owner",
+    description="Read who owns.",
+    payload=codecs.GET_OWNER_PAYLOAD,
+    result=codecs.GET_OWNER_RESULT,
+    binding=("Shop", "get_owner"),
+    annotations={"read_only": True},
+    is_lenient=True,
+)
+
 GET_STATE: ToolSpec[types.GetStatePayload, types.GetStateResult] = ToolSpec(
     id="assistant.orders.get_state",
     description="Read the state of an order.",
@@ -116,6 +127,7 @@ SPECS: tuple[ToolSpec[Any, Any], ...] = (
     LIST_ORDERS,
     LIST_LINKS,
     GET_CUSTOMER,
+    GET_OWNER,
     GET_STATE,
     GET_BUYER,
     GET_TAGS,

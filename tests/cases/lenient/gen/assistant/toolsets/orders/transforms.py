@@ -81,6 +81,16 @@ def to_get_customer_result(result: shop.GetCustomerResult) -> types.GetCustomerR
     return types.GetCustomerResult(email=result.email, tags=result.tags, cards=result.cards)
 
 
+def to_get_owner_method_payload(payload: types.GetOwnerPayload) -> shop.GetOwnerPayload:
+    """Return the payload of Shop.get_owner."""
+    return shop.GetOwnerPayload(id=payload.id)
+
+
+def to_get_owner_result(result: shop.GetOwnerResult) -> types.GetOwnerResult:
+    """Return what get_owner returns of Shop.get_owner."""
+    return types.GetOwnerResult(email=result.email)
+
+
 def to_get_state_method_payload(payload: types.GetStatePayload) -> shop.GetOrderPayload:
     """Return the payload of Shop.get_order."""
     return shop.GetOrderPayload(id=payload.id)

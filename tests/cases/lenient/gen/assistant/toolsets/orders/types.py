@@ -105,6 +105,18 @@ class GetCustomerResult(ToolModel):
     cards: Annotated[dict[str, int] | None, Field(description="Cards.")] = None
 
 
+class GetOwnerPayload(ToolModel):
+    """Arguments of get_owner."""
+
+    id: Annotated[int, Field(description="Number.")]
+
+
+class GetOwnerResult(ToolModel):
+    """Result of get_owner."""
+
+    email: Annotated[str, Field(description="Address.", repr=False)]
+
+
 class GetStatePayload(ToolModel):
     """Arguments of get_state."""
 
