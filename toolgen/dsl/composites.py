@@ -48,10 +48,10 @@ class Enum(Unconstrained[EnumValue]):
     """
 
     name: Final[str]
-    description: Final[str]
+    description: Final[str | None]
     values: Final[tuple[str | int | Value[str | int], ...]]
 
-    def __init__(self, name: str, description: str, *values: EnumValue | Value[EnumValue]) -> None:
+    def __init__(self, name: str, description: str | None, *values: EnumValue | Value[EnumValue]) -> None:
         super().__init__()
         self.name = name
         self.description = description

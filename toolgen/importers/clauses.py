@@ -65,6 +65,8 @@ class ClauseSource:
     """Whether a tool takes over what is written, so that all objects in it are types that both sides have."""
     inexact: frozenset[str] = frozenset()
     """Properties of the root that no clauses express."""
+    enum_of: Callable[[Node], Part | None] | None = None
+    """Returns the named enumeration that a node is; None for any other node."""
     schema_of: Callable[[str], Part] | None = None
     """Returns what stands for a property of the root that clauses cannot express."""
 
@@ -279,6 +281,8 @@ class _Writer:
             case {"anyOf": list(branches)}:
                 return self._union(node, branches, place), ()
             case {"enum": list(members)}:
+                if self._shape.enum_of is not None and (enum := self._shape.enum_of(node)) is not None:
+                    return enum, ()
                 return enum_clause(members, meanings_of(node))
             case {"type": "string"}:
                 return self._string(node)

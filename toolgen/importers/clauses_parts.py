@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 from toolgen.shapes.constraints import CONSTRAINTS, FLAGS, LIMITS
@@ -25,18 +26,19 @@ def nullable_type(node: Node) -> Part:
 
 
 def enum_clause(members: list[str | int], meanings: list[str]) -> tuple[Part, tuple[Named, ...]]:
-    written: Part = literal(tuple(members))
-    if any(meanings):
-        texts = (" ".join(meaning.split()) for meaning in meanings)
-        written = Items(
-            call("Value", literal(member), Text(text)) if text else literal(member)
-            for member, text in zip(members, texts, strict=True)
-        )
+    written: Part = Items(enum_values(members, meanings)) if any(meanings) else literal(tuple(members))
     if all(isinstance(member, str) for member in members):
         return "String", (Named("enum", written),)
     if any(type(member) is not int for member in members):
         raise NotExpressibleError("an enumeration holds no strings and no whole numbers alone")
     return "Int", (Named("enum", written),)
+
+
+def enum_values(members: list[str | int], meanings: list[str]) -> Iterator[Part]:
+    """Yield the values of an enumeration, each with what it means."""
+    for member, meaning in zip(members, meanings, strict=True):
+        text = " ".join(meaning.split())
+        yield call("Value", literal(member), Text(text)) if text else literal(member)
 
 
 def constraints_of(node: Node, type_: Part) -> tuple[Named, ...]:

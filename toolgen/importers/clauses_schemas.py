@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from toolgen.contract.json_value import objects_in
 from toolgen.schema_reader.keywords import ANNOTATIONS
-from toolgen.shapes.foreign.nodes import MEANINGS, NULL, Node, meanings_of, without_null
+from toolgen.shapes.foreign.nodes import ENUM, MEANINGS, NULL, Node, meanings_of, without_null
 from toolgen.shapes.foreign.schema import REFERENCES
 
 from .clauses_built import NotExpressibleError
@@ -41,7 +41,7 @@ def _with_titles(schema: Any) -> Any:
             ]
             return {"oneOf": choices}
         case dict():
-            return {key: _with_titles(value) for key, value in schema.items()}
+            return {key: _with_titles(value) for key, value in schema.items() if key != ENUM}
         case list():
             return [_with_titles(value) for value in schema]
         case _:
@@ -66,7 +66,7 @@ def compact(node: Node) -> Node:
         return schema
     nulls: list[None] = [None for branch in branches if branch == NULL]
     rest = without_null(schema)
-    if all(set(branch) == {"enum"} for branch in rest):
+    if all(branch.keys() - {ENUM} == {"enum"} for branch in rest):
         return {"enum": [*(member for branch in rest for member in branch["enum"]), *nulls]}
     kinds = [branch.get("type") for branch in branches]
     are_plain = all(isinstance(kind, str) for kind in kinds) and len(set(kinds)) == len(kinds)

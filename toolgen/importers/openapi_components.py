@@ -122,7 +122,8 @@ class Components:
         for word in ("oneOf", "anyOf"):
             branches = listed(schema.get(word))
             facts.is_nullable |= any(_is_null(branch) for branch in branches)
-            facts.branches += sum(1 for branch in branches if not _is_null(branch))
+            if not all(map(_is_constant, branches)):  # else a choice among values with titles
+                facts.branches += sum(1 for branch in branches if not _is_null(branch))
         for n, part in enumerate(listed(schema.get("allOf"))):
             self._collect(part, joined(place, "allOf", n), facts, seen, depth + 1)
 
@@ -328,6 +329,10 @@ class Components:
         kind = held.get("type")
         types = {str(each) for each in (kind if isinstance(kind, list) else [kind]) if each is not None}
         return types, tuple(value for value in values if isinstance(value, str | int | float))
+
+
+def _is_constant(schema: object) -> bool:
+    return isinstance(schema, dict) and "const" in schema
 
 
 def _is_null(schema: object) -> bool:

@@ -11,17 +11,21 @@ from typing import Any, Final
 
 from toolgen.contract.json_pointer import tokens_of
 from toolgen.contract.record import frozen_record
+from toolgen.schema_reader.keywords import CONSTRAINTS
 from toolgen.schema_reader.names import Names
 from toolgen.shapes import naming
-from toolgen.shapes.foreign.nodes import NULL, Node
+from toolgen.shapes.foreign.nodes import ENUM, NULL, Node
 from toolgen.shapes.foreign.normal_form import UnsafeError, normal_form
 
+from .clauses_built import NotExpressibleError
 from .clauses_layout import Part
 from .openapi_components import Components, Direction
-from .openapi_document import UnreadableError, component_name
+from .openapi_document import UnreadableError, component_name, mapping
 from .openapi_schemas import Tag, Translator
 from .pointers import joined
 
+_PLAIN: Final = frozenset(["type", "properties", "required", "additionalProperties", "allOf", "$ref"])
+"""What is said of an object of which no more than its properties is said."""
 _MARK: Final = "\0"
 """Begins the one property of an object that stands for a type."""
 
@@ -130,7 +134,9 @@ class Cutter:
                 cut.inlined[address] = name
                 cut.definitions[name] = True
                 held = translator.translated(self._api.find(address), address)
-                cut.definitions[name] = shown(held, address)
+                cut.definitions[name] = definition = shown(held, address)
+                if isinstance(definition, dict) and not {"enum", "oneOf"}.isdisjoint(definition):
+                    definition[ENUM] = address
             name = cut.inlined[address]
             return {"$ref": f"#/$defs/{name}"}
         direction = self._components.direction(address, cut.direction)
@@ -200,3 +206,31 @@ def without_property(class_: Node, name: str) -> Node:
     properties = {key: node for key, node in class_["properties"].items() if key != name}
     required = [key for key in class_.get("required", ()) if key != name]
     return {**class_, "properties": properties, "required": required}
+
+
+def plain_properties(cut: Cut) -> tuple[dict[str, object], list[str], bool]:
+    """Return properties, required ones and openness of an object of which nothing else is said.
+
+    Raises:
+        NotExpressibleError: more is said.
+    """
+    properties: dict[str, object] = {}
+    required: dict[str, None] = {}
+    waiting: list[Any] = [cut.schema]
+    is_open = True
+    while waiting:
+        schema = waiting.pop(0)
+        if not isinstance(schema, dict) or set(schema) & CONSTRAINTS - _PLAIN or "$ref" in schema:
+            raise NotExpressibleError("more is said of the object than its properties")
+        rest = schema.get("additionalProperties", True)
+        if rest not in (True, {}, False) or (rest is False and schema is not cut.schema):
+            raise NotExpressibleError("its further properties are described")
+        is_open = is_open and rest is not False
+        if properties.keys() & mapping(schema.get("properties")).keys() or (
+            "allOf" in schema and not is_open
+        ):
+            raise NotExpressibleError("a property is described twice")
+        properties |= mapping(schema.get("properties"))
+        required |= dict.fromkeys(schema.get("required", ()))
+        waiting += schema.get("allOf", ())
+    return properties, list(required), is_open

@@ -5,11 +5,10 @@ Types are found first, then put in order and named, and written last, for they r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from toolgen.schema_reader import Reading, read
-from toolgen.schema_reader.keywords import CONSTRAINTS
 from toolgen.shapes import naming
 from toolgen.shapes.foreign.nodes import Classes, Node, target, targets
 from toolgen.shapes.foreign.normal_form import safe_text
@@ -31,15 +30,16 @@ from .openapi_cuts import (
     TypeKey,
     mark_of,
     notes_of_part,
+    plain_properties,
     without_null,
     without_property,
 )
 from .openapi_document import UnreadableError, component_name, mapping, text
+from .openapi_enums import EnumBook
 from .openapi_kept import KeptSchemas
 from .openapi_notes import Source
 from .openapi_texts import own_title
 
-_PLAIN: Final = frozenset(["type", "properties", "required", "additionalProperties", "allOf", "$ref"])
 _MOST_ROUNDS: Final = 10
 
 
@@ -74,6 +74,8 @@ class TypeBook:
         self.cutter = Cutter(components)
         self.kept = KeptSchemas(components, toolset, names, find)
         """The schemas that stay so."""
+        self.enums = EnumBook()
+        """The enumerations with a name."""
         self.types: dict[str, Call] = {}
         """Types and unions by name, in order."""
         self.quoted: dict[str, None] = {}
@@ -100,9 +102,9 @@ class TypeBook:
 
     def names(self) -> list[str]:
         """Return the names of all types so far."""
-        return list(self._called.values())
+        return [*self._called.values(), *self.enums.names()]
 
-    def scan(self, cuts: Iterable[Cut]) -> None:
+    def scan(self, cuts: Sequence[Cut]) -> None:
         """Find all types that schemas refer to, directly or not, and put them in order."""
         waiting = [key for cut in cuts for key in cut.keys.values()]
         roots = list(dict.fromkeys(waiting))
@@ -114,12 +116,15 @@ class TypeBook:
         order = ordered(roots, lambda key: self._cuts[key].keys.values())
         self._order = {key: number for number, key in enumerate(order)}
         self.bases = {naming.class_name(component_name(key.address)) for key in self._order}
+        self.enums.scan([*cuts, *self._cuts.values()])
 
     def name(self) -> None:
         """Give the types their names."""
         wanted = {key: self._wanted(key) for key in self._order}
-        names = self._names.give_all({identity: [name] for identity, name in wanted.values()})
+        every = [*wanted.values(), *self.enums.wanted()]
+        names = self._names.give_all({identity: [name] for identity, name in every})
         self._called = {key: names[identity] for key, (identity, _) in wanted.items()}
+        self.enums.name(names)
 
     def type_of(self, address: str, direction: Direction) -> Part | None:
         """Return the type of a component that is an object of clauses; None for any other schema."""
@@ -195,7 +200,7 @@ class TypeBook:
 
     def statements(self) -> list[tuple[str, Call]]:
         """Return schemas and types with their names, in order."""
-        return [*self.kept.clauses.items(), *self.types.items()]
+        return [*self.enums.statements(), *self.kept.clauses.items(), *self.types.items()]
 
     def write(self, progress: Callable[[int, int, str], None]) -> None:
         """Write all types; again while one that is the branch of a union turns out to stay a schema."""
@@ -207,6 +212,7 @@ class TypeBook:
             self.quoted.clear()
             self._origins.clear()
             self.kept.clear()
+            self.enums.clear()
             self._details.clear()
             for key, number in self._order.items():
                 progress(number, len(self._order), self._called[key])
@@ -281,7 +287,7 @@ class TypeBook:
             self._find_problems(reading, cut)
         if reading.foreign is not None and reading.foreign.is_exact:
             return (reading.foreign.root, reading.foreign.classes), []
-        properties, required, is_open = self._plain(cut)
+        properties, required, is_open = plain_properties(cut)
         inexact = [key for key, part in properties.items() if not self._is_exact(part, cut, name)]
         rest = {key: {**notes_of_part(part)} if key in inexact else part for key, part in properties.items()}
         schema = {**cut.of(rest), "required": required}
@@ -301,33 +307,6 @@ class TypeBook:
     def _is_exact(self, part: object, cut: Cut, name: str) -> bool:
         reading = read(cut.of({"x": part}), name=name, arguments=True)
         return reading.foreign is not None and reading.foreign.is_exact
-
-    def _plain(self, cut: Cut) -> tuple[dict[str, object], list[str], bool]:
-        """Return properties, required ones and openness of an object of which nothing else is said.
-
-        Raises:
-            NotExpressibleError: more is said.
-        """
-        properties: dict[str, object] = {}
-        required: dict[str, None] = {}
-        waiting: list[Any] = [cut.schema]
-        is_open = True
-        while waiting:
-            schema = waiting.pop(0)
-            if not isinstance(schema, dict) or set(schema) & CONSTRAINTS - _PLAIN or "$ref" in schema:
-                raise NotExpressibleError("more is said of the object than its properties")
-            rest = schema.get("additionalProperties", True)
-            if rest not in (True, {}, False) or (rest is False and schema is not cut.schema):
-                raise NotExpressibleError("its further properties are described")
-            is_open = is_open and rest is not False
-            if properties.keys() & mapping(schema.get("properties")).keys() or (
-                "allOf" in schema and not is_open
-            ):
-                raise NotExpressibleError("a property is described twice")
-            properties |= mapping(schema.get("properties"))
-            required |= dict.fromkeys(schema.get("required", ()))
-            waiting += schema.get("allOf", ())
-        return properties, list(required), is_open
 
     def _parts(
         self,
@@ -354,6 +333,7 @@ class TypeBook:
             is_bound=key is None,
             typed_formats=REQUEST_FORMATS if cut.direction == "in" else frozenset(),
             inexact=inexact,
+            enum_of=self.enums.part,
             schema_of=lambda attribute: self._kept_property(cut, attribute, name),
         )
         written = self._table.write(with_good_examples(shape), name)

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from toolgen.shapes import naming
 from toolgen.shapes.constraints import FLAGS, lengths_of
-from toolgen.shapes.foreign.nodes import MEANINGS, Node, inner, nodes_in, reference, target
+from toolgen.shapes.foreign.nodes import MEANINGS, Node, inner, nodes_in, reference, target, with_enum
 
 from . import scalars, unions
 from .keywords import ANNOTATIONS, CONSTRAINTS, TYPED_KEYWORDS, Schema, Subschema, accepts_all, effective
@@ -107,7 +107,8 @@ class SchemaNormalizer:
             self.unsupported.add("$ref")
             return {}
         self._open.add(key)
-        self._done[key] = node = self._shape(followed, self.merger.flat(followed), name)
+        flat = self.merger.flat(followed)
+        self._done[key] = node = with_enum(self._shape(followed, flat, name), flat)
         self._open.remove(key)
         return node
 

@@ -7,7 +7,7 @@ from itertools import chain, combinations, product
 from typing import Any, Final
 
 from toolgen.shapes.constraints import lengths_of
-from toolgen.shapes.foreign.nodes import MEANINGS, NULL, Classes, Node, meanings_of, target
+from toolgen.shapes.foreign.nodes import ENUM, MEANINGS, NULL, Classes, Node, meanings_of, target
 
 _DEEPEST: Final = 4
 """How far two objects are followed to tell them apart."""
@@ -22,16 +22,18 @@ def join(nodes: Iterable[Node]) -> Node:
         return {}
     joined: dict[str, Node] = {}
     listed: dict[str, dict[Any, str]] = {}
+    names: dict[str, set[str]] = {}
     for branch in branches:
         kind = _enum_kind(branch)
         if kind:
+            names.setdefault(kind, set()).add(branch.get(ENUM, ""))
             values = listed.setdefault(kind, {})
             for value, meaning in zip(branch["enum"], meanings_of(branch), strict=True):
                 values[value] = values.get(value) or meaning
             joined[kind] = {}
         else:
             joined[repr(branch)] = branch
-    joined |= {kind: _listed(values) for kind, values in listed.items()}
+    joined |= {kind: _listed(values, names[kind]) for kind, values in listed.items()}
     boolean, null = "{'type': 'boolean'}", "{'type': 'null'}"
     if boolean in joined or len(joined.get("bool", {}).get("enum", ())) == 2:
         joined = {boolean if key == "bool" else key: node for key, node in joined.items()}
@@ -41,9 +43,11 @@ def join(nodes: Iterable[Node]) -> Node:
     return {"anyOf": list(joined.values())} if len(joined) > 1 else next(iter(joined.values()))
 
 
-def _listed(values: dict[Any, str]) -> Node:
-    """Return the enum of some values, which may have meanings."""
+def _listed(values: dict[Any, str], names: set[str]) -> Node:
+    """Return the enum of some values, which may have meanings, with the one name that all of them have."""
     node: Node = {"enum": [*values]}
+    if len(names) == 1 and "" not in names:
+        node[ENUM] = next(iter(names))
     return {**node, MEANINGS: [*values.values()]} if any(values.values()) else node
 
 

@@ -2,7 +2,7 @@
 
 A node is `{}` for any value, a scalar, an enum, an array with `items`, a map with `additionalProperties`, a
 `$ref` to one of the classes, or an `anyOf` of those with null last, whose tag is its `discriminator`.
-What the values of an enum mean stands in its `MEANINGS`.
+What the values of an enum mean stands in its `MEANINGS`, and which one it is in its `ENUM`.
 `schema_reader` makes it; types, clauses and their names are read from it alone.
 """
 
@@ -18,6 +18,8 @@ Classes: TypeAlias = Mapping[str, Node]
 NULL: Final[Node] = {"type": "null"}
 MEANINGS: Final = "x-meanings"
 """Keyword of an enum: a text for each value, "" where it has none."""
+ENUM: Final = "x-enum"
+"""Keyword of an enum, and of the schema that it is read from: which named enumeration it is."""
 _PLACE: Final = "#/$defs/"
 
 
@@ -35,6 +37,15 @@ def target(node: Node) -> str | None:
 def meanings_of(node: Node) -> list[str]:
     """Return what each value of an enum means, "" where nobody says."""
     return list(node.get(MEANINGS, [""] * len(node["enum"])))
+
+
+def with_enum(node: Node, schema: Mapping[str, Any]) -> Node:
+    """Return the node of a schema with the name of the enumeration, where the schema is one with a name."""
+    if ENUM not in schema:
+        return node
+    if "anyOf" in node:
+        return {**node, "anyOf": [with_enum(branch, schema) for branch in node["anyOf"]]}
+    return {**node, ENUM: schema[ENUM]} if "enum" in node else node
 
 
 def inner(node: Node) -> tuple[Node, ...]:
