@@ -75,6 +75,12 @@ def _referred_classes(class_: Node) -> tuple[str, ...]:
     return tuple(name for node in class_["properties"].values() for name, _ in targets(node))
 
 
+def reached(classes: Classes, name: str | None) -> Iterator[Node]:
+    """Yield the classes that a class leads to, and itself."""
+    names = ordered([name] if name else [], lambda each: _referred_classes(classes[each]))
+    yield from (classes[each] for each in names)
+
+
 def _recursive(classes: Classes) -> set[str]:
     """Return the classes that refer to themselves, directly or not."""
     follows = {name: set(_referred_classes(class_)) for name, class_ in classes.items()}

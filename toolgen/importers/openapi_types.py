@@ -18,7 +18,7 @@ from .clauses import ClauseSource, WrittenClauses
 from .clauses_built import NotExpressibleError
 from .clauses_layout import Call, Named, Part, Text, call, literal
 from .clauses_schemas import notes
-from .clauses_types import ordered
+from .clauses_types import ordered, reached
 from .clauses_values import REQUEST_FORMATS
 from .design_objects import with_good_examples
 from .design_types import TypeTable
@@ -321,7 +321,7 @@ class TypeBook:
     ) -> WrittenClauses:
         classes = dict(classes)
         own = target(root)
-        for class_ in _reached(classes, own):
+        for class_ in reached(classes, own):
             if len({naming.field_name(key) for key in class_["properties"]}) < len(class_["properties"]):
                 raise NotExpressibleError("two properties have one name in Python")
         if without and own:
@@ -367,15 +367,3 @@ class TypeBook:
             return cut.fixed[attribute]
         schema, place = cut.properties.get(attribute, ({}, cut.place))
         return self.kept.part(schema, place, cut.direction, naming.class_name(owner, attribute))
-
-
-def _reached(classes: Classes, name: str | None) -> Iterator[Node]:
-    """Yield the class of a name, and those that it refers to."""
-    waiting = [name] if name else []
-    seen = set(waiting)
-    while waiting:
-        class_ = classes[waiting.pop()]
-        yield class_
-        new = {to for node in class_["properties"].values() for to, _ in targets(node)} - seen
-        seen |= new
-        waiting += new
