@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, Final
 
 from toolgen import dsl
@@ -24,8 +25,19 @@ def check_type(type_: Part) -> None:
     Raises:
         NotExpressibleError: it may not.
     """
+    if fault := _fault_of(type_):
+        raise NotExpressibleError(fault)
+
+
+@lru_cache(4_096)
+def _fault_of(type_: Part) -> str:
+    """Return why no attribute may have a type; "" if one may. A document has the same type many times."""
     attribute = call("Attribute", literal("x"), type_, Text("X."))
-    check_tool("tools", call("Tool", literal("find"), Text("Find."), call("Args", attribute)))
+    try:
+        check_tool("tools", call("Tool", literal("find"), Text("Find."), call("Args", attribute)))
+    except NotExpressibleError as error:
+        return str(error)
+    return ""
 
 
 def check_tool(toolset: str, tool: Call, types: Iterable[tuple[str, Call]] = ()) -> tuple[Any, Any]:
@@ -79,34 +91,17 @@ class BuiltDesign:
         builder = _Builder(schemas)
         for name, part in statements:
             builder.add(name, part)
-        self._named = builder.named
-        evaluation = dsl.build(self._named["design"])
+        evaluation = dsl.build(builder.named["design"])
         self.design = evaluation.design
         self.faults = [builder.fault(each) for each in evaluation.diagnostics if not each.is_warning]
 
-    def schemas(self, types: Iterable[str]) -> dict[str, Any]:
-        """Return the schemas of all objects and unions by name, and of these types, used or not."""
-        parts = [self._named[name] for name in types if name in self._named]
-        named = [part for part in parts if isinstance(part, dsl.Type)]
-        used = {each.name for each in self.design.types} if self.design else set[str]()
-        made: dict[str, Any] = {}
-        for design in (_types_design([each for each in named if each.name not in used], named), self.design):
-            if design is not None:
-                held = [each for service in design.services for each in service.objects]
-                objects = {each.name: each for each in (*held, *design.types)}
-                made |= schemas_of(objects, design.unions)
-        return made
-
-
-def _types_design(unused: list[dsl.Type], named: list[dsl.Type]) -> Any:
-    """Return the checked design of types that a design does not use; None for none.
-
-    Where they refer by name to some that it uses, all are in it.
-    """
-    if not unused:
-        return None
-    alone = dsl.build(dsl.Design("types", "Types.", *unused)).design
-    return alone or dsl.build(dsl.Design("types", "Types.", *named)).design
+    def schemas(self) -> dict[str, Any]:
+        """Return the schemas of all objects and unions by name."""
+        if self.design is None:
+            return {}
+        held = [each for service in self.design.services for each in service.objects]
+        objects = {each.name: each for each in (*held, *self.design.types)}
+        return schemas_of(objects, self.design.unions)
 
 
 _DIVIDED: Final = ("Method", "Tool", "Type")

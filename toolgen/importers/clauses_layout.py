@@ -69,6 +69,12 @@ class Call:
         self.parts = tuple(parts)
         self.flat = f"{clause}({', '.join(_arguments(self.parts))})"
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Call) and self.flat == other.flat
+
+    def __hash__(self) -> int:
+        return hash(self.flat)
+
 
 class Items:
     """A tuple of expressions."""

@@ -208,7 +208,7 @@ class _Importer:
 
     def _services(self, drafts: list[Draft]) -> list[ServiceParts]:
         """Return the services of operations; their types are written anew."""
-        self._types.write(partial(self._progress, "types written"))
+        self._types.write(partial(self._progress, "types read"))
         common = self._securities.common()
         services: dict[tuple[str, ...], ServiceParts] = {}
         for number, draft in enumerate(drafts):

@@ -88,16 +88,14 @@ class Components:
 
     def facts(self, address: str) -> Facts:
         """Return what the schema at an address says of an object."""
-        if address not in self._facts:
-            self._facts[address] = Facts()
-            self._collect(self.api.find(address), address, self._facts[address], {address}, 0)
-        return self._facts[address]
+        return self.facts_of(self.api.find(address), address)
 
     def facts_of(self, schema: object, place: str) -> Facts:
-        """Return what a schema at a place says of an object."""
-        facts = Facts()
-        self._collect(schema, place, facts, {place}, 0)
-        return facts
+        """Return what the schema at a place says of an object."""
+        if place not in self._facts:
+            self._facts[place] = Facts()
+            self._collect(schema, place, self._facts[place], {place}, 0)
+        return self._facts[place]
 
     def _collect(self, schema: object, place: str, facts: Facts, seen: set[str], depth: int) -> None:
         """Add what a schema says to the facts; what was `seen` is in them already."""

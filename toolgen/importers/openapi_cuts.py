@@ -192,23 +192,7 @@ def without_null(schema: Any) -> Any:
     return schema
 
 
-def notes_of_part(part: object) -> dict[str, object]:
-    """Return what a schema says for readers."""
-    return {
-        key: part[key]
-        for key in ("title", "description", "deprecated")
-        if isinstance(part, dict) and key in part
-    }
-
-
-def without_property(class_: Node, name: str) -> Node:
-    """Return a class without a property."""
-    properties = {key: node for key, node in class_["properties"].items() if key != name}
-    required = [key for key in class_.get("required", ()) if key != name]
-    return {**class_, "properties": properties, "required": required}
-
-
-def plain_properties(cut: Cut) -> tuple[dict[str, object], list[str], bool]:
+def plain_object(cut: Cut) -> tuple[dict[str, object], list[str], bool]:
     """Return properties, required ones and openness of an object of which nothing else is said.
 
     Raises:
@@ -234,3 +218,19 @@ def plain_properties(cut: Cut) -> tuple[dict[str, object], list[str], bool]:
         required |= dict.fromkeys(schema.get("required", ()))
         waiting += schema.get("allOf", ())
     return properties, list(required), is_open
+
+
+def notes_of_part(part: object) -> dict[str, object]:
+    """Return what a schema says for readers."""
+    return {
+        key: part[key]
+        for key in ("title", "description", "deprecated")
+        if isinstance(part, dict) and key in part
+    }
+
+
+def without_property(class_: Node, name: str) -> Node:
+    """Return a class without a property."""
+    properties = {key: node for key, node in class_["properties"].items() if key != name}
+    required = [key for key in class_.get("required", ()) if key != name]
+    return {**class_, "properties": properties, "required": required}

@@ -52,6 +52,9 @@ class API:
         """The references of schemas that lead to no schema, by place."""
         self._read = read
         self._files: dict[str, object] = {}
+        self._found: dict[str, object] = {}
+        self._targets: dict[tuple[str, str], str] = {}
+        """Addresses by reference and file."""
         self._own: dict[str, bool] = {}
 
     def address(self, reference: str, place: str) -> str:
@@ -93,13 +96,15 @@ class API:
         Raises:
             UnreadableError: there is none; the error stands at `place`.
         """
-        file = _file_of(address)
-        pointer = address.partition("#")[2] if file else address
-        value: object = resolved(self._content(file, place), pointer)
-        if value is ABSENT:
-            message = f"the reference {f'{file}#{pointer}'!r} leads to nothing"
-            raise UnreadableError(place or address, message, "correct it, or add what it names")
-        return value
+        if address not in self._found:
+            file = _file_of(address)
+            pointer = address.partition("#")[2] if file else address
+            value: object = resolved(self._content(file, place), pointer)
+            if value is ABSENT:
+                message = f"the reference {f'{file}#{pointer}'!r} leads to nothing"
+                raise UnreadableError(place or address, message, "correct it, or add what it names")
+            self._found[address] = value
+        return self._found[address]
 
     def _content(self, file: str, place: str) -> object:
         if not file:
@@ -119,13 +124,16 @@ class API:
 
         None for one that leads nowhere, which costs only the value that it stands for: `astray` has it.
         """
-        try:
-            address = self.address(reference, place)
-            self.find(address, place)
-        except UnreadableError as error:
-            self.astray.setdefault(place, error)
-            return None
-        return address
+        key = reference, _file_of(place)
+        if key not in self._targets:
+            try:
+                address = self.address(reference, place)
+                self.find(address, place)
+            except UnreadableError as error:
+                self.astray.setdefault(place, error)
+                return None
+            self._targets[key] = address
+        return self._targets[key]
 
     def followed(self, value: object, address: str) -> tuple[dict[str, object], str]:
         """Return the object at an address, or the one that its `$ref` leads to, with its own address.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -9,7 +10,7 @@ from typing import Any, Final
 
 from toolgen.contract.json_value import compact, values_in
 from toolgen.contract.record import frozen_record
-from toolgen.schema_reader import read
+from toolgen.schema_reader import read, read_text
 from toolgen.schema_reader.validator import rejected_values
 from toolgen.shapes import naming
 
@@ -126,7 +127,8 @@ class KeptSchemas:
         """Write a schema into a file; any JSON stands for one that cannot be read."""
         named = Named("name", literal(name))
         size = sum(1 for _ in values_in(whole))
-        reading = read(whole, name=name) if size <= _MOST_KEPT and name not in self.opened else None
+        is_read = size <= _MOST_KEPT and name not in self.opened
+        reading = read_text(json.dumps(whole), name=name) if is_read else None
         if reading is not None and reading.foreign is not None:
             self._names.claim(each for each in reading.foreign.classes if each != name)
             path = f"{self._toolset}_schemas/{name}.json"

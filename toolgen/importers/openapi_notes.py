@@ -64,7 +64,7 @@ class SchemaLedger:
         self._components = components
         self._api = components.api
         self._types = frozenset(types)
-        self._root = {"$defs": built.schemas(types)}
+        self._root = {"$defs": built.schemas()}
         self._looked: set[str] = set()
         self._meant: dict[str, None] = {}
         self._foreign: dict[str, None] = {}

@@ -30,7 +30,7 @@ from .openapi_cuts import (
     TypeKey,
     mark_of,
     notes_of_part,
-    plain_properties,
+    plain_object,
     without_null,
     without_property,
 )
@@ -65,6 +65,8 @@ class TypeBook:
         self._cuts: dict[TypeKey, Cut] = {}
         self._order: dict[TypeKey, int] = {}
         self._failed: set[TypeKey] = set()
+        self._objects: dict[TypeKey, tuple[tuple[Node, Classes], list[str]]] = {}
+        """What was read of the types."""
         self._called: dict[TypeKey, str] = {}
         self._details: dict[str, str] = {}
         self.bases: set[str] = set()
@@ -204,6 +206,9 @@ class TypeBook:
 
     def write(self, progress: Callable[[int, int, str], None]) -> None:
         """Write all types; again while one that is the branch of a union turns out to stay a schema."""
+        for key, number in self._order.items():
+            progress(number, len(self._order), self._called[key])
+            self._read(key)
         for _ in range(_MOST_ROUNDS):
             before = len(self._failed)
             self._names.restart()
@@ -214,11 +219,19 @@ class TypeBook:
             self.kept.clear()
             self.enums.clear()
             self._details.clear()
-            for key, number in self._order.items():
-                progress(number, len(self._order), self._called[key])
+            for key in self._order:
                 self._write(key)
             if len(self._failed) == before:
                 return
+
+    def _read(self, key: TypeKey) -> None:
+        """Read a type once, before others refer to it: clauses may not hold it."""
+        if key not in self._failed and key not in self._objects:
+            read_it = self._read_union if self._components.kind(key.address) == "union" else self._read_object
+            try:
+                self._objects[key] = read_it(self._cuts[key], self._called[key])
+            except NotExpressibleError:
+                self._failed.add(key)
 
     def _write(self, key: TypeKey) -> None:
         name, cut = self._called[key], self._cuts[key]
@@ -245,10 +258,7 @@ class TypeBook:
         return Text(safe_text(described)) if described else literal(None)
 
     def _union(self, cut: Cut, name: str, key: TypeKey) -> Call:
-        reading = read({**cut.of({"x": cut.schema}), "required": ["x"]}, name=name, arguments=True)
-        if reading.foreign is None or not reading.foreign.is_exact:
-            raise NotExpressibleError("types do not say all that the union says")
-        (part,) = self._parts(reading.foreign.root, reading.foreign.classes, cut, name, key).parts[:1]
+        (part,) = self._parts(*self._objects[key][0], cut, name, key).parts[:1]
         type_ = part.parts[1] if isinstance(part, Call) else part
         if isinstance(type_, Call) and type_.clause == "Nullable":
             type_ = type_.parts[0]
@@ -262,7 +272,7 @@ class TypeBook:
         Raises:
             NotExpressibleError: clauses do not say all that the object says.
         """
-        whole, inexact = self._read_object(cut, name)
+        whole, inexact = self._objects[key] if key else self._read_object(cut, name)
         apart = frozenset([*inexact, *cut.apart, *cut.fixed])
         try:
             return self._parts(whole[0], whole[1], cut, name, key, inexact=apart, without=without)
@@ -280,6 +290,16 @@ class TypeBook:
         classes = {**whole[1], root: {**own, "properties": rest}}
         return self._parts(whole[0], classes, cut, name, key, inexact=apart | nested)
 
+    def _read_union(self, cut: Cut, name: str) -> tuple[tuple[Node, Classes], list[str]]:
+        """Return an object whose one property is the union."""
+        reading = read({**cut.of({"x": cut.schema}), "required": ["x"]}, name=name, arguments=True)
+        if reading.foreign is None or not reading.foreign.is_exact:
+            raise NotExpressibleError("types do not say all that the union says")
+        root, classes = reading.foreign.root, reading.foreign.classes
+        if "discriminator" not in classes[target(root) or ""]["properties"]["x"]:
+            raise NotExpressibleError("the union is none of objects")
+        return (root, classes), []
+
     def _read_object(self, cut: Cut, name: str) -> tuple[tuple[Node, Classes], list[str]]:
         schema = cut.whole
         reading = read(schema, name=name, arguments=True)
@@ -287,7 +307,7 @@ class TypeBook:
             self._find_problems(reading, cut)
         if reading.foreign is not None and reading.foreign.is_exact:
             return (reading.foreign.root, reading.foreign.classes), []
-        properties, required, is_open = plain_properties(cut)
+        properties, required, is_open = plain_object(cut)
         inexact = [key for key, part in properties.items() if not self._is_exact(part, cut, name)]
         rest = {key: {**notes_of_part(part)} if key in inexact else part for key, part in properties.items()}
         schema = {**cut.of(rest), "required": required}

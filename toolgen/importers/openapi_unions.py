@@ -37,6 +37,7 @@ class Alternatives:
         self._api = api
         self._tags = tags
         self._decided: dict[int, bool] = {}
+        self._shapes: dict[tuple[str, int], Shape] = {}
         self.loosened: dict[str, None] = {}
         """The places of those that are read as `anyOf`."""
 
@@ -74,7 +75,7 @@ class Alternatives:
         if isinstance(reference := schema.get("$ref"), str):
             address = self._api.target(reference, joined(place, "$ref"))
             if address is not None:
-                shape = self._shape(self._api.find(address), address, depth, steps - 1)
+                shape = self._shape_at(address, depth, steps - 1)
             if self._api.is_3_0:
                 return _either(shape, _NULL) if schema.get("nullable") is True else shape
         parts = [self._own(schema, place, depth, steps - 1)]
@@ -89,6 +90,14 @@ class Alternatives:
                 parts.append(reduce(_either, shapes))
         whole = reduce(_both, parts, shape)
         return _either(whole, _NULL) if schema.get("nullable") is True else whole
+
+    def _shape_at(self, address: str, depth: int, steps: int) -> Shape:
+        """Return the shape of what others refer to, which is found out once where it is not far away."""
+        if steps < _MOST_STEPS // 2:
+            return self._shape(self._api.find(address), address, depth, steps)
+        if (address, depth) not in self._shapes:
+            self._shapes[address, depth] = self._shape(self._api.find(address), address, depth, steps)
+        return self._shapes[address, depth]
 
     def _own(self, schema: dict[str, object], place: str, depth: int, steps: int) -> Shape:
         """Return the shape by the keywords of a schema alone; one with properties is of objects."""
@@ -116,6 +125,8 @@ class Alternatives:
 
 def _both(left: Shape, right: Shape) -> Shape:
     """Return the shape of what fits two."""
+    if left is ANY or right is ANY:
+        return right if left is ANY else left
     members = {
         key: _both(left.members.get(key, ANY), right.members.get(key, ANY))
         for key in left.members.keys() | right.members.keys()

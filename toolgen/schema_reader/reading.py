@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from copy import deepcopy
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, Final
 
 from toolgen.contract.json_pointer import escaped
@@ -69,6 +70,12 @@ def read(schema: object, *, name: str, arguments: bool = False) -> Reading:
         return _failed(problems)
     reading = _normal(survey, name, arguments=arguments)
     return replace(reading, problems=(*repairs, *reading.problems), schema=meant)
+
+
+@lru_cache(256)
+def read_text(text: str, *, name: str) -> Reading:
+    """Return the reading of a schema that is JSON, once for all that read it under this name."""
+    return read(json.loads(text), name=name)
 
 
 def upgraded(schema: object) -> Schema | Problem:

@@ -58,13 +58,15 @@ def foreign(
 
 
 def _read(schema: object, class_name: str, *, arguments: bool) -> Reading:
-    from toolgen.schema_reader import read  # with jsonschema-rs, which only these designs need
+    from toolgen.schema_reader import read, read_text  # with jsonschema-rs, which only these designs need
 
-    if not arguments and isinstance(schema, dict) and len(schema) <= _MOST_WORDS:
+    if arguments or not isinstance(schema, dict):
+        return read(schema, name=class_name, arguments=arguments)
+    if len(schema) <= _MOST_WORDS:
         reading = _read_without_classes(json.dumps(schema))
         if reading is not None:
             return reading
-    return read(schema, name=class_name, arguments=arguments)
+    return read_text(json.dumps(schema), name=class_name)
 
 
 @lru_cache(1_024)
