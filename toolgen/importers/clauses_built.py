@@ -104,8 +104,8 @@ class BuiltDesign:
         return schemas_of(objects, self.design.unions)
 
 
-_DIVIDED: Final = ("Method", "Tool", "Type")
-"""Clauses whose parts are at fault by themselves."""
+_DIVIDED: Final = ("Method", "Tool")
+"""Clauses whose parts are at fault by themselves, as examples always are."""
 
 
 class _Builder:
@@ -145,7 +145,7 @@ class _Builder:
                 keywords: dict[str, Any] = {}
                 for item in part.parts:
                     place = source
-                    if isinstance(item, Call) and part.clause in _DIVIDED:
+                    if isinstance(item, Call) and (part.clause in _DIVIDED or item.clause == "Example"):
                         place = self._source(owner, item)
                     if isinstance(item, Named):
                         keywords[item.keyword] = self._built(item.value, owner, place)

@@ -10,6 +10,7 @@ import keyword
 import re
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
+from functools import lru_cache
 from itertools import dropwhile
 from typing import Final, TypeAlias
 
@@ -31,7 +32,7 @@ class Text:
 
     @property
     def flat(self) -> str:
-        return " ".join(map(string, _pieces(self.value)))
+        return _in_pieces(self.value)
 
 
 @frozen_record(kw_only=False)
@@ -162,6 +163,12 @@ def _expression(value: object) -> str:
             return repr(value).replace("datetime.timezone.utc", "dt.UTC").replace("datetime.", "dt.")
         case _:
             return repr(value).replace("datetime.", "dt.")
+
+
+@lru_cache(4_096)
+def _in_pieces(value: str) -> str:
+    """Return the literals of a string in pieces; a text of many operations is cut once."""
+    return " ".join(map(string, _pieces(value)))
 
 
 def _pieces(value: str) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Container, Iterable, Iterator
 from typing import TypeVar
 
 from toolgen.contract.record import frozen_record
+from toolgen.shapes import naming
 from toolgen.shapes.foreign.nodes import Classes, Node, target, targets
 
 from .clauses_built import NotExpressibleError
@@ -79,6 +80,19 @@ def reached(classes: Classes, name: str | None) -> Iterator[Node]:
     """Yield the classes that a class leads to, and itself."""
     names = ordered([name] if name else [], lambda each: _referred_classes(classes[each]))
     yield from (classes[each] for each in names)
+
+
+def named_apart(root: Node, classes: Classes) -> str | None:
+    """Return the class of a schema, each property of which has a name of its own in Python.
+
+    Raises:
+        NotExpressibleError: two have one name, or two of a class that it leads to.
+    """
+    own = target(root)
+    for class_ in reached(classes, own):
+        if len({naming.field_name(key) for key in class_["properties"]}) < len(class_["properties"]):
+            raise NotExpressibleError("two properties have one name in Python")
+    return own
 
 
 def _recursive(classes: Classes) -> set[str]:

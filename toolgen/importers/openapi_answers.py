@@ -270,27 +270,38 @@ class AnswerWriter:
                 message = f"the error {taken!r} is called {name!r}: the runtime has errors of that name"
                 find(codes.RENAMED, answer.place, message, RENAMED_HINT)
             described = answer.description or f"{naming.title(name)}."
-            body: list[Part] = []
-            inner = naming.class_name(class_name, name)
-            try:
-                whole = self._whole(answer, inner)
-                if whole is not None and isinstance(whole[0], str):
-                    type_: Part = whole[0]
-                elif whole is not None:
-                    type_ = self._types.details(
-                        whole, naming.class_name(name), described, inner, answer.place
-                    )
-                else:
-                    attribute = _attribute_name(answer)
-                    held = [self._attribute(answer, attribute, inner, required=True)]
-                    type_ = self._types.details(held, naming.class_name(name), described, inner, answer.place)
-                    body = [call("Body", literal(attribute))]
-            except NotExpressibleError:
-                continue
+            key = answer.place, name
+            if key not in self._types.errors:
+                inner = naming.class_name(class_name, name)
+                self._types.errors[key] = self._details(answer, name, inner, described)
+            type_, body = self._types.errors[key]
             named = [Named("retryable", literal(True))] if answer.status in _RETRYABLE else []
             error = call("Error", literal(name), type_, Text(described), *named)
             written.append((error, call("Response", literal(_status(answer.status)), literal(name), *body)))
         return written
+
+    def _details(
+        self, answer: _Answer, name: str, class_name: str, described: str
+    ) -> tuple[Part, tuple[Call, ...]]:
+        """Return the type of the details of an error, and the attribute of it that is the whole body."""
+        attribute = _attribute_name(answer)
+        try:
+            whole = self._whole(answer, class_name)
+            if whole is not None and isinstance(whole[0], str):
+                return whole[0], ()
+            if whole is not None:
+                return self._types.details(
+                    whole, naming.class_name(name), described, class_name, answer.place
+                ), ()
+            held = [self._attribute(answer, attribute, class_name, required=True)]
+        except NotExpressibleError:
+            if answer.cut is not None and not answer.cut.apart:
+                answer.cut.keep_apart()
+                return self._details(answer, name, class_name, described)
+            end = Named("required", literal(True))
+            held = [call("Attribute", literal(attribute), "Any", Text(described), end)]
+        type_ = self._types.details(held, naming.class_name(name), described, class_name, answer.place)
+        return type_, (call("Body", literal(attribute)),)
 
 
 def _status(status: str) -> int | str:

@@ -18,7 +18,7 @@ from .clauses import ClauseSource, WrittenClauses
 from .clauses_built import NotExpressibleError
 from .clauses_layout import Call, Named, Part, Text, call, literal
 from .clauses_schemas import notes
-from .clauses_types import ordered, reached
+from .clauses_types import named_apart, ordered
 from .clauses_values import REQUEST_FORMATS
 from .design_objects import with_good_examples
 from .design_types import TypeTable
@@ -71,6 +71,8 @@ class TypeBook:
         self._details: dict[str, str] = {}
         self.bases: set[str] = set()
         """The classes that components are called like."""
+        self.errors: dict[tuple[str, str], tuple[Part, tuple[Call, ...]]] = {}
+        """Types of the details of errors, and what of them is the body, by place and name."""
         self._origins: dict[str, str] = {}
         """The object for which a type was written, by the name of the type."""
         self.cutter = Cutter(components)
@@ -219,6 +221,7 @@ class TypeBook:
             self.kept.clear()
             self.enums.clear()
             self._details.clear()
+            self.errors.clear()
             for key in self._order:
                 self._write(key)
             if len(self._failed) == before:
@@ -229,7 +232,9 @@ class TypeBook:
         if key not in self._failed and key not in self._objects:
             read_it = self._read_union if self._components.kind(key.address) == "union" else self._read_object
             try:
-                self._objects[key] = read_it(self._cuts[key], self._called[key])
+                whole, inexact = read_it(self._cuts[key], self._called[key])
+                named_apart(*whole)
+                self._objects[key] = whole, inexact
             except NotExpressibleError:
                 self._failed.add(key)
 
@@ -340,10 +345,7 @@ class TypeBook:
         without: str = "",
     ) -> WrittenClauses:
         classes = dict(classes)
-        own = target(root)
-        for class_ in reached(classes, own):
-            if len({naming.field_name(key) for key in class_["properties"]}) < len(class_["properties"]):
-                raise NotExpressibleError("two properties have one name in Python")
+        own = named_apart(root, classes)
         if without and own:
             classes[own] = without_property(classes[own], without)
         shape = ClauseSource(
