@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import ssl
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
@@ -36,15 +38,23 @@ class RecordingAPI:
 
 @pytest.fixture
 def api() -> Iterator[RecordingAPI]:
+    with recording() as each:
+        yield each
+
+
+@contextmanager
+def recording(tls: ssl.SSLContext | None = None) -> Iterator[RecordingAPI]:
+    """Yield a server at a free port of this machine while it runs."""
+
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def handle_any(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
             headers = {name.lower(): text for name, text in self.headers.items()}
-            recording.arrived.append(Arrived(self.command, self.path, headers, body))
+            held.arrived.append(Arrived(self.command, self.path, headers, body))
             path = self.path.partition("?")[0]
-            status, answer, more = recording.answers.get(f"{self.command} {path}", (200, {"ok": True}, {}))
+            status, answer, more = held.answers.get(f"{self.command} {path}", (200, {"ok": True}, {}))
             data = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
             self.send_response(status)
             for name, text in {"Content-Type": "application/json", **more}.items():
@@ -59,10 +69,14 @@ def api() -> Iterator[RecordingAPI]:
             """Print nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    recording = RecordingAPI(f"http://127.0.0.1:{server.server_address[1]}")
+    if tls is not None:
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
+    held = RecordingAPI(f"http://127.0.0.1:{server.server_address[1]}")
     thread = Thread(target=server.serve_forever)
     thread.start()
-    yield recording
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    try:
+        yield held
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()

@@ -117,7 +117,7 @@ def test_the_design_generates(folder: Folder) -> None:
     assert "gen/tool_schemas.json" in folder.files()
 
 
-@pytest.mark.parametrize("kind", ["openapi", "mcp", "jsonschema", "catalog", "python"])
+@pytest.mark.parametrize("kind", ["mcp", "jsonschema", "catalog", "python"])
 def test_an_address_is_no_source_and_is_named_as_it_was_written(folder: Folder, kind: str) -> None:
     done = folder.run(kind, "https://api.example/a b.json")
     assert (done.code, done.err) == (

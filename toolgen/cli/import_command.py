@@ -17,7 +17,7 @@ SourceKind = Annotated[
 SourceName = Annotated[
     str,
     typer.Argument(
-        help="A file; for python a module or a file, with :FUNCTION for one of its functions.",
+        help="A file; for openapi also an https address; for python a module, with :FUNCTION for one of it.",
         metavar="SOURCE",
     ),
 ]

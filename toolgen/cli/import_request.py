@@ -118,6 +118,8 @@ class ImportRequest:
 
     def stored_source(self, folder: Path) -> str:
         """Return the source as a lock in a folder names it: a path is seen from there."""
+        if is_address(self.source):
+            return self.source
         if self.kind != "python":
             return Path(os.path.relpath(self.source, folder)).as_posix()
         place = self.source.rpartition(":")[0]
@@ -136,19 +138,26 @@ class ImportRequest:
         )
 
 
+def is_address(source: str) -> bool:
+    """Return whether a source is an address of the network."""
+    return source.lower().startswith(("http://", "https://"))
+
+
 def located_source(kind: Kind, stored: str, folder: Path) -> str:
     """Return the source that a lock in a folder names, as it is seen from the working directory."""
+    if is_address(stored):
+        return stored
     is_path = kind != "python" or ".py" in Path(stored.partition(":")[0]).suffixes
     return os.path.relpath(folder / stored) if is_path else stored
 
 
 def require_file(source: str) -> None:
-    """Check that a source is not an address: nothing is fetched.
+    """Check that a source is not an address: only documents of APIs are fetched.
 
     Raises:
         ToolgenError: it is one.
     """
-    if source.startswith(("http://", "https://")):
+    if is_address(source):
         name = source.rstrip("/").rpartition("/")[2]
         raise ToolgenError(
             f"{source} is an address, and a source is a file",

@@ -3,44 +3,37 @@
 from __future__ import annotations
 
 import gc
-import inspect
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Final, assert_never
+from typing import Final
 
+from toolgen.codegen.write import Edit
 from toolgen.codegen.write.output import replace_files
 from toolgen.codegen.write.staging import formatted
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.record import frozen_record
 from toolgen.findings import Finding
-from toolgen.importers.catalog import read_catalog
-from toolgen.importers.codes import NOT_IMPORTABLE, finding_at, is_loss
+from toolgen.importers.codes import is_loss
 from toolgen.importers.design import DesignFiles, design_files
-from toolgen.importers.json_schema import read_schemas
-from toolgen.importers.mcp import read_mcp
 from toolgen.importers.names import identifier
 from toolgen.importers.openapi import openapi_files
-from toolgen.importers.python_functions import read_functions
 from toolgen.importers.reimport.conflicts import accepted_addresses, refuse_addresses
 from toolgen.importers.reimport.lock import LOCK_SUFFIX, ImportLock, design_path, digest, lock_path, lock_text
 from toolgen.importers.reimport.source_text import SourceText
 from toolgen.importers.reimport.targets import targets_in
-from toolgen.importers.text import read_document, read_relative
-from toolgen.importers.tool import Kind, Source
 from toolgen.shapes.naming import LONGEST_NAME
 
-from .functions import find_functions
 from .import_changes import contract_changes, sent_credentials
 from .import_place import remembered
-from .import_request import Chosen, ImportRequest, is_name, located_source, name_of, require_file
+from .import_request import Chosen, ImportRequest, is_address, is_name, located_source, name_of, require_file
+from .import_sources import address_name, api_at, api_file, read_source
 from .new_files import write_new_files
 from .outcome import Outcome, reported
 from .reimporting import TAKE_LOCK, Update, counts_of, planned_update, stored_lock
 from .terminal import Progress, counted, show_progress
-from .trust import require_trusted
 
 _LARGE_BYTES: Final = 500_000
 _LACKING: Final = "the design lacks something of the source (--allow-losses exits 0)"
@@ -55,14 +48,9 @@ def import_tools(request: ImportRequest) -> Outcome:
     Raises:
         ToolgenError: the source cannot be read, a name does not fit, or a file stands in the way.
     """
-    for option, text in (("--name", request.name), ("--service", request.service)):
-        if text and not is_name(text):
-            raise ToolgenError(
-                f"{option} {text!r} is not a small letter, then small letters, digits and '_', "
-                f"at most {LONGEST_NAME}, and no keyword of Python",
-                hint=f"{option} {name_of(text)}",
-            )
-    require_file(request.source)
+    _require_names(request)
+    if request.kind != "openapi":
+        require_file(request.source)
     _announce(request)
     source = _designed(request)
     design = source.design
@@ -83,7 +71,8 @@ def import_tools(request: ImportRequest) -> Outcome:
         hint = "import it without --check first, and keep the .import.json beside the design"
         raise ToolgenError(f"there is no import of {request.source} to compare with", hint=hint)
     lock, schemas = source.lock()
-    texts = {source.file.name: lock.module, **schemas, lock_path(source.file).name: lock_text(lock)}
+    stored = {file.name: text for file, text in source.stored.items()}
+    texts = {source.file.name: lock.module, **schemas, **stored, lock_path(source.file).name: lock_text(lock)}
     write_new_files(source.file.parent, texts, is_forced=request.is_forced)
     is_failed = any(map(is_loss, findings)) and not request.may_lose
     counts = f"imported {counted(design.imported, 'tool')}"
@@ -95,6 +84,17 @@ def import_tools(request: ImportRequest) -> Outcome:
         notes=[*sent_credentials(lock.module), *_next_steps(source.file, list(schemas))],
         summary="; ".join(filter(None, parts)),
     )
+
+
+def _require_names(request: ImportRequest) -> None:
+    """Raise if a name of the command line is none."""
+    for option, text in (("--name", request.name), ("--service", request.service)):
+        if text and not is_name(text):
+            raise ToolgenError(
+                f"{option} {text!r} is not a small letter, then small letters, digits and '_', "
+                f"at most {LONGEST_NAME}, and no keyword of Python",
+                hint=f"{option} {name_of(text)}",
+            )
 
 
 def _unread(errors: Iterable[Finding], names: Mapping[str, str]) -> Iterator[str]:
@@ -178,17 +178,17 @@ def _follow(
     file = _shown(source.file)
     counts = ", ".join(counts_of(effects))
     if request.is_check and not effects:
-        return Outcome(code=0, summary=f"{file} is up to date with {request.source}", is_current=True)
+        return Outcome(code=0, summary=f"{file} is up to date with {source.shown}", is_current=True)
     if request.is_check:
-        summary = f"{request.source} has changed: {counts}; run without --check to update the design"
+        summary = f"{source.shown} has changed: {counts}; run without --check to update the design"
         if all(effect.is_old for effect in effects):
             conflicts = counted(len(effects), "open conflict")
-            summary = f"{file} is up to date with {request.source}, but has {conflicts}"
+            summary = f"{file} is up to date with {source.shown}, but has {conflicts}"
         return reported(changes, request.format, code=1, notes=notes, summary=summary)
     if stuck and request.is_strict:
         summary = f"--strict: {counts}; nothing was written"
         return reported([*findings, *changes], request.format, code=1, notes=notes, summary=summary)
-    replace_files(update.edits)
+    replace_files({**source.edits(), **update.edits})
     is_lacking = (len(stuck) > 0 or any(map(is_loss, findings))) and not request.may_lose
     parts = [f"imported {counted(source.design.imported, 'tool')}", counts or f"{file} is up to date"]
     parts += [_unnamed_server(source.file)]
@@ -250,10 +250,24 @@ class _Imported:
     last: ImportLock | None
     typed: Chosen
     """The options of this command alone."""
+    stored: Mapping[Path, str]
+    """A document at an address as it was fetched, by the file in which it is stored."""
+
+    @property
+    def shown(self) -> str:
+        """The source as messages name it: a check reads the stored document."""
+        is_stored = self.request.is_check and is_address(self.request.source)
+        return f"the stored document of {self.request.source}" if is_stored else self.request.source
 
     def chosen(self, module: str) -> list[str]:
         """Return the addresses of a module that the command names with --server."""
         return accepted_addresses(SourceText(module).tree) if self.typed.server else []
+
+    def edits(self) -> dict[Path, Edit]:
+        """Return the edits that store the document of an address."""
+        olds = {file: file.read_bytes() if file.is_file() else None for file in self.stored}
+        edits = {file: Edit(old=olds[file], new=text.encode()) for file, text in self.stored.items()}
+        return {file: edit for file, edit in edits.items() if edit.old != edit.new}
 
     def lock(self) -> tuple[ImportLock, dict[str, str]]:
         """Return the lock of this import, with its module formatted, and the schemas beside the module."""
@@ -282,54 +296,31 @@ class _Imported:
 def _designed(request: ImportRequest) -> _Imported:
     """Return the design of a source, by the options of its last import where the request has none."""
     typed = request.openapi
+    stored: Mapping[Path, str] = {}
     if request.kind == "openapi":
-        document = read_document(path := Path(request.source), yaml=True)
-        request, file, last = remembered(request, document.name)
+        api = None if is_address(request.source) else api_file(request.source)
+        name = api.document.name if api else address_name(request.source)
+        request, file, last = remembered(request, name)
+        api = api or api_at(request.source, file, is_check=request.is_check)
+        stored = api.stored
         with Progress() as progress:
             design = openapi_files(
-                document,
-                lambda relative: read_relative(path, relative).value,
+                api.document,
+                api.read,
                 name=request.name,
                 service=request.service or request.name,
                 options=request.openapi.options(),
                 names=last.names if last else None,
+                base=api.base,
                 progress=progress,
             )
     else:
-        source = _read(request.kind, request.source)
+        source = read_source(request.kind, request.source)
         request, file, last = remembered(request, source.name)
         service, names = request.service or request.name, last.names if last else None
         design = design_files(source, name=request.name, service=service, names=names)
         design = replace(design, findings=(*source.findings, *design.findings))
-    return _Imported(request=request, design=design, file=file, last=last, typed=typed)
-
-
-def _read(kind: Kind, source: str) -> Source:
-    match kind:
-        case "jsonschema":
-            return read_schemas(read_document(Path(source)))
-        case "mcp":
-            return read_mcp(read_document(Path(source)))
-        case "catalog":
-            folder = Path(source).parent
-            return read_catalog(read_document(Path(source)), lambda path: read_document(folder / path).value)
-        case "python":
-            require_trusted(Path("pyproject.toml").absolute())  # modules in this folder are found first
-            named = find_functions(source)
-            text = inspect.getdoc(named.described) or ""
-            read = read_functions(named.name, text, named.functions, named.target(""))
-            return read if named.is_importable else _elsewhere(read)
-        case "openapi":
-            raise AssertionError("an OpenAPI document is written as it is read")
-        case _:
-            assert_never(kind)
-
-
-def _elsewhere(source: Source) -> Source:
-    """Return the source with a finding that its module is not found by its name."""
-    message = f"Python finds no module {source.module!r} from here, so that calls of its functions fail"
-    hint = f"put its file below {os.getcwd()}, or install its package"
-    return replace(source, findings=(finding_at(NOT_IMPORTABLE, "", message, hint=hint), *source.findings))
+    return _Imported(request=request, design=design, file=file, last=last, typed=typed, stored=stored)
 
 
 def _next_steps(file: Path, schemas: list[str]) -> tuple[str, ...]:

@@ -41,11 +41,14 @@ class UnreadableError(Exception):
 class API:
     """A document with the files that it refers to; `read` returns what another file holds."""
 
-    def __init__(self, document: dict[str, object], read: Callable[[str], object] | None = None) -> None:
+    def __init__(
+        self, document: dict[str, object], read: Callable[[str], object] | None = None, base: str = ""
+    ) -> None:
+        """`base` is the address that the document was read from; "" for a file."""
         self.document = document
         self.is_3_0 = str(document.get("openapi", "")).startswith("3.0")
-        self.base = text(document.get("$self"))
-        """The address that the document says it has (OAS 3.2.0, 4.1.2.2); "" for none."""
+        self.base = urljoin(base, text(document.get("$self")))
+        """The address that the document has, or says it has (OAS 3.2.0, 4.1.2.2); "" for none."""
         self.size = _values(document)
         """How many values the document has, and the files of it that were read so far."""
         self.astray: dict[str, UnreadableError] = {}

@@ -43,17 +43,24 @@ def read_document(file: Path, *, yaml: bool = False) -> Document:
         ToolgenError: the file cannot be read, is too large, or is not what its suffix says.
     """
     text = _text(file)
+    return _lines(file, text) if file.suffix.lower() in _LINES else parsed(text, file, str(file), yaml=yaml)
+
+
+def parsed(text: str, file: Path, source: str, *, yaml: bool) -> Document:
+    """Return the document that a text is, by the suffix of its file; messages name its source.
+
+    Raises:
+        ToolgenError: it is not what the suffix says.
+    """
     suffix = file.suffix.lower()
-    if suffix in _LINES:
-        return _lines(file, text)
     if yaml and suffix in _YAML:
-        return _document(file, read_yaml(text, str(file)), [])
+        return _document(file, read_yaml(text, source), [])
     findings: list[Finding] = []
     try:
         value = _read_json(text, findings)
     except ValueError as error:
         hint = "only openapi reads YAML; convert the file" if suffix in _YAML else "correct the file"
-        raise ToolgenError(f"{file} is not JSON: {error}", hint=hint) from error
+        raise ToolgenError(f"{source} is not JSON: {error}", hint=hint) from error
     return _document(file, value, findings)
 
 
@@ -83,17 +90,27 @@ def _text(file: Path) -> str:
                 hint="split it, and import the parts one by one",
             )
         data = file.read_bytes()
-        if data.startswith(_UTF_16) or b"\0" in data[:4]:
-            hint = f"save it as UTF-8: iconv -f UTF-16 -t UTF-8 {file.name} > {file.stem}-utf8{file.suffix}"
-            raise ToolgenError(f"{file} is in UTF-16 or UTF-32, not in UTF-8", hint=hint)
-        if is_html(data):
-            raise ToolgenError(f"{file} is HTML, not JSON or YAML", hint=HTML_HINT)
-        return data.decode("utf-8-sig")
     except OSError as error:
         raise ToolgenError(f"cannot read {file}: {error.strerror}", hint="correct the path") from error
+    hint = f"save it as UTF-8: iconv -f UTF-16 -t UTF-8 {file.name} > {file.stem}-utf8{file.suffix}"
+    return decoded(data, str(file), hint)
+
+
+def decoded(data: bytes, source: str, hint: str = "save it as UTF-8") -> str:
+    """Return the text of a source.
+
+    Raises:
+        ToolgenError: it is in another encoding than UTF-8 or in HTML.
+    """
+    if data.startswith(_UTF_16) or b"\0" in data[:4]:
+        raise ToolgenError(f"{source} is in UTF-16 or UTF-32, not in UTF-8", hint=hint)
+    if is_html(data):
+        raise ToolgenError(f"{source} is HTML, not JSON or YAML", hint=HTML_HINT)
+    try:
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ToolgenError(
-            f"{file} is not UTF-8: byte {error.start} is 0x{error.object[error.start]:02x}",
+            f"{source} is not UTF-8: byte {error.start} is 0x{error.object[error.start]:02x}",
             hint="save it as UTF-8",
         ) from error
 

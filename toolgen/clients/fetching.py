@@ -1,0 +1,92 @@
+"""Fetches a document from an address of https that nobody has accepted, within the budgets of answers."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from typing import Final
+from urllib.parse import parse_qsl, urldefrag, urljoin, urlsplit
+
+from toolgen.contract.errors import ToolgenError
+from toolgen.contract.extras import extra
+
+from .connections import ENCODINGS, Connections
+from .failures import AnswerLostError, NotConnectedError, RefusedAddressError, place
+from .servers import Origin
+
+with extra("http"):
+    import httpx
+
+_TIMEOUT_S: Final = 60.0
+_MOST_REDIRECTS: Final = 5
+_REDIRECTS: Final = (301, 302, 303, 307, 308)
+_SECRET: Final = re.compile(r"token|secret|passw|key|auth|credential|signature|\bsig\b", re.IGNORECASE)
+"""Names of parameters of a query that look like a credential."""
+_BY_HAND: Final = "download it in a way that you trust, and name the file"
+
+
+def document_address(url: str) -> str:
+    """Return an address that a document may be fetched from, without its fragment.
+
+    Raises:
+        ToolgenError: it is not of https, or holds a credential; the message does not repeat one.
+    """
+    try:
+        parts = urlsplit(url)
+        origin = Origin.of(url)
+    except ValueError:
+        raise ToolgenError("the source is no address of https", hint=_BY_HAND) from None
+    if origin.scheme != "https":
+        raise ToolgenError(f"{place(url)} is not fetched: only https is", hint=_BY_HAND)
+    names = [name for name, _ in parse_qsl(parts.query, keep_blank_values=True) if _SECRET.search(name)]
+    if "@" in parts.netloc or names:
+        what = f"the query parameter {names[0]!r}" if names else "a user or a password"
+        raise ToolgenError(
+            f"the address at {origin.host} has {what}; an address with a credential is not stored",
+            hint=_BY_HAND,
+        )
+    return urldefrag(url).url
+
+
+async def fetched(url: str, most_bytes: int) -> bytes:
+    """Return what stands at an address; redirects are followed at the same origin, and no credential is sent.
+
+    Raises:
+        ToolgenError: it cannot be had, is too large, or is at an address that is not public.
+    """
+    address = document_address(url)
+    connections = Connections(None, has_tls=True, most_bytes=most_bytes)
+    try:
+        async with asyncio.timeout(_TIMEOUT_S):
+            return await _followed(address, Origin.of(address), connections)
+    except TimeoutError:
+        why = f"no answer came within {_TIMEOUT_S:g} seconds"
+    except RefusedAddressError:
+        why = "it is at an address that is not public"
+    except (NotConnectedError, AnswerLostError) as error:
+        why = str(error)
+    finally:
+        await connections.aclose()
+    raise ToolgenError(f"{place(address)} cannot be fetched: {why}", hint=_BY_HAND)
+
+
+async def _followed(url: str, origin: Origin, connections: Connections) -> bytes:
+    budget = connections.budget()
+    for _ in range(_MOST_REDIRECTS + 1):
+        headers = {"user-agent": "toolgen", "accept": "*/*", "accept-encoding": ENCODINGS}
+        answer = await connections.exchange(httpx.Request("GET", url, headers=headers), origin, None, budget)
+        location: str = answer.headers.get("location", "")
+        if answer.status in _REDIRECTS and location:
+            target = urljoin(url, location)
+            try:
+                is_same = Origin.of(target) == origin and "@" not in urlsplit(target).netloc
+            except ValueError:
+                is_same = False
+            if not is_same:
+                raise AnswerLostError(f"it redirects to {place(target)}, which is another place")
+            url = urldefrag(target).url
+            continue
+        if answer.status != 200:
+            raise AnswerLostError(f"it answers with status {answer.status}")
+        return answer.body
+    raise AnswerLostError(f"it redirects more than {_MOST_REDIRECTS} times")
