@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import jsonschema_rs
 import pytest
 
 from tests.runtime.tools import EMPTY, META, SITE, Listing, nothing, runtime, spec, waiting
@@ -15,6 +16,7 @@ from toolgen.calls.type_codec import TypeCodec
 from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import ConfirmSpec, LongRunningSpec, Runtime, Suspended, ToolOutcome
+from toolgen.shapes.foreign.plain_fit import PlainFit
 from toolgen.waiting.errors import BadAnswerError, ConflictingAnswerError
 
 TOOL = "assistant.devices.list_devices"
@@ -126,6 +128,27 @@ def test_the_schemas_of_tools_are_read(value: Json, said: str) -> None:
 )
 def test_what_a_schema_says_in_other_words_is_left_to_the_tool(schema: dict[str, Any], value: Json) -> None:
     assert value_issues(schema, value, 10, TREE) == ()
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"enum": [[1]]}, [True]),
+        ({"const": {"a": 0}}, {"a": False}),
+        ({"type": "array", "uniqueItems": True}, [1, 1]),
+        ({"type": "array", "uniqueItems": True}, [1, 1.0]),
+        ({"type": "array", "uniqueItems": True}, [1, True]),
+        ({"type": "array", "uniqueItems": True, "minItems": 2}, ["a"]),
+        ({"type": "object", "minProperties": 1}, {}),
+        ({"type": "integer"}, 1.0),
+        ({"type": "number", "multipleOf": 0.1}, 0.35),
+        ({"$ref": "#/$defs/a%20b", "$defs": {"a b": {"type": "string"}}}, 5),
+    ],
+)
+def test_a_value_is_judged_as_a_validator_judges_it(schema: dict[str, Any], value: Any) -> None:
+    is_valid = jsonschema_rs.Draft202012Validator(schema).is_valid(value)
+    assert (not value_issues(schema, value, 10, schema)) == is_valid
+    assert PlainFit(schema).fits(schema, value) == is_valid
 
 
 CHOICES: list[Json] = [{"const": "a", "title": "The first"}, {"const": "b", "title": "The second"}]

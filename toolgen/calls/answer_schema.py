@@ -11,7 +11,7 @@ from pydantic_core import SchemaValidator, core_schema
 
 from toolgen.contract.json_pointer import referred
 from toolgen.contract.json_value import Json, identity
-from toolgen.shapes.constraints import Constraint, IssueCode, lengths_of, limits_of
+from toolgen.shapes.constraints import FLAGS, Constraint, IssueCode, lengths_of, limits_of
 from toolgen.shapes.issues import FieldIssue, Keys, bound_issue, json_type
 from toolgen.shapes.lexical import FORMAT_NAMES
 from toolgen.shapes.patterns import PatternError, to_rust
@@ -220,6 +220,10 @@ def _value_fault(schema: Any, value: Any) -> tuple[IssueCode, str] | None:
         return "invalid_enum_value", f"must be one of {', '.join(map(str, allowed))}"
     if isinstance(value, str):
         return _text_fault(schema, value)
+    if isinstance(value, list):
+        for row in FLAGS:
+            if schema.get(row.keyword) and len(set(map(identity, value))) < len(value):
+                return row.code, row.message
     if isinstance(value, list | dict):
         return _limit_fault(schema, len(value), _SIZES[type(value)])
     if value is not None and not isinstance(value, bool):

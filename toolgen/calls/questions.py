@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Final, TypeVar
 
+from toolgen.contract.json_pointer import referred
 from toolgen.contract.json_value import Json
 
 from .answer_schema import checked_schema
@@ -60,6 +61,6 @@ def question_schema(type_: type[Any]) -> dict[str, Json]:
 
 def _resolved(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
     """Return the schema with its referenced definition in the place of the reference."""
-    name = str(schema.get("$ref", "")).removeprefix("#/$defs/")
+    target = referred({"$defs": definitions}, schema.get("$ref"))
     keywords = {key: value for key, value in schema.items() if key not in ("$ref", "examples")}
-    return {**definitions.get(name, {}), **keywords}
+    return {**(target or {}), **keywords}

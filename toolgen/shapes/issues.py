@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from pydantic_core import ErrorDetails, to_json
 
-from toolgen.contract.json_pointer import pointer_of
+from toolgen.contract.json_pointer import pointer_of, referred
 from toolgen.contract.json_value import Json
 from toolgen.contract.record import frozen_record, record
 from toolgen.contract.secrets import HIDDEN
@@ -285,12 +285,11 @@ def _node_at(root: Any, keys: Keys) -> Mapping[str, Any]:
 
 
 def _referred(node: Any, root: Any) -> Mapping[str, Any]:
-    """Return the definition that a schema is a reference to, or the schema; an empty one for a boolean."""
+    """Return what a schema refers to, or the schema; an empty one for a boolean."""
     if not isinstance(node, Mapping):
         return {}
-    name = str(node.get("$ref", ""))
-    held = root.get("$defs", {}).get(name.removeprefix("#/$defs/")) if isinstance(root, Mapping) else None
-    return held if name.startswith("#/$defs/") and isinstance(held, Mapping) else node
+    held = referred(root, node.get("$ref"))
+    return held if isinstance(held, Mapping) else node
 
 
 def unknown(keys: Keys, allowed: tuple[Json, ...] | None) -> FieldIssue:
