@@ -22,7 +22,7 @@ from toolgen.importers.text import Document
 from toolgen.shapes import naming
 
 TEXT = {"type": "string"}
-TWO = {"type": "object", "properties": {"orgRole": TEXT, "org_role": {"type": "integer"}}}
+TWO: dict[str, Any] = {"type": "object", "properties": {"orgRole": TEXT, "org_role": {"type": "integer"}}}
 
 
 def names_of(files: DesignFiles, kind: str) -> dict[str, str]:
@@ -169,6 +169,20 @@ def test_a_component_that_is_called_like_what_is_generated(
     files = imported(value, name, service)
     design = checked(files, tmp_path, name)
     assert (design.services[0].name, *names_of(files, "type").values()) == expected
+
+
+@pytest.mark.parametrize("order", [("Filter", "FilterNode"), ("FilterNode", "Filter")])
+def test_a_component_that_is_called_like_a_class_in_a_schema_that_is_kept(
+    order: tuple[str, str], tmp_path: Path
+) -> None:
+    kept = object_({**TWO["properties"], "node": OBJECT})
+    bodies = [
+        operation(f"x{at}", **body({"$ref": f"#/components/schemas/{name}"})) for at, name in enumerate(order)
+    ]
+    files = imported(document(*bodies, **schemas(Filter=kept, FilterNode=OBJECT)))
+    assert (files.imported, files.findings) == (2, ())
+    assert 'Filter = JSONSchema("api_schemas/Filter.json", name="Filter2")' in files.files["api.py"]
+    checked(files, tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from toolgen.contract.json_value import compact, values_in
 from toolgen.contract.record import frozen_record
-from toolgen.schema_reader import read, read_text
+from toolgen.schema_reader import Reading, read, read_text
 from toolgen.schema_reader.validator import rejected_values
 from toolgen.shapes import naming
 
@@ -32,6 +32,8 @@ _MOST_CARRIED: Final = 5_000
 """Values in the `$defs` of a schema; those of real documents have up to 4,100, or some 15,000."""
 _TIMES_CARRIED: Final = 2
 """Most values in all `$defs` together, for each value of the document; real documents have up to 1.2."""
+_MOST_NUMBERED: Final = 10
+"""Numbers that are tried behind the name of a schema."""
 MISFIT: Final = "has an example that its schema refuses; it is left out"
 MISFIT_HINT: Final = "correct the example or the schema"
 _TAGGED: Final = "has an example without the tag of its union; it has that of the one branch that fits"
@@ -125,10 +127,10 @@ class KeptSchemas:
 
     def _write(self, whole: Any, place: str, name: str) -> None:
         """Write a schema into a file; any JSON stands for one that cannot be read."""
-        named = Named("name", literal(name))
         size = sum(1 for _ in values_in(whole))
         is_read = size <= _MOST_KEPT and name not in self.opened
-        reading = read_text(json.dumps(whole), name=name) if is_read else None
+        root, reading = self._reading(json.dumps(whole), name) if is_read else (name, None)
+        named = Named("name", literal(root))
         if reading is not None and reading.foreign is not None:
             self._names.claim(each for each in reading.foreign.classes if each != name)
             path = f"{self._toolset}_schemas/{name}.json"
@@ -142,6 +144,17 @@ class KeptSchemas:
         message = f"the schema of {name} {fault}; any JSON is taken"
         self._find(codes.LEFT_OUT, place, message, "correct it, or write it into the design")
         self.clauses[name] = call("JSONSchema", literal({}), named)
+
+    def _reading(self, whole: str, name: str) -> tuple[str, Reading]:
+        """Return the name of a schema and the schema as read, with a number if its classes are taken."""
+        first: Reading | None = None
+        for root in (name, *(f"{name}{number}" for number in range(2, _MOST_NUMBERED))):
+            reading = read_text(whole, name=root)
+            first = first or reading
+            classes = reading.foreign.classes if reading.foreign is not None else ()
+            if self._names.are_free({root, *classes} - {name}):
+                return root, reading
+        return name, first or read_text(whole, name=name)
 
     def fitting(self, schema: object, place: str, direction: Direction, values: list[Any]) -> list[Any]:
         """Return those of some values that a schema accepts."""
