@@ -32,7 +32,7 @@ export const texts = {
     view: "View of the arguments", notObject: "Arguments are a JSON object.", byProvider: "Its provider runs it: it cannot be called here." },
   history: { none: "No call from this tab yet.", columns: ["at", "status", "ms", "arguments"] },
   results: { table: "Table", tree: "Tree", model: "What the model reads", trace: "Trace", artifacts: "Artifacts", times: "Times", none: "It has no result.",
-    correlation: "correlation id", noTrace: "The server sent no trace.", way: "the way there and back",
+    unfit: "The service answered what does not fit:", correlation: "correlation id", noTrace: "The server sent no trace.", way: "the way there and back",
     bytes: (count: number) => `${count.toLocaleString("en")} ${count === 1 ? "byte" : "bytes"}`,
     read: (count: number) => `${count.toLocaleString("en")} ${count === 1 ? "byte" : "bytes"}, about ${Math.ceil(count / 4).toLocaleString("en")} tokens at four bytes each`,
     hidden: "{ \"sensitive\": true } stands in the place of a sensitive value. The model reads the value itself.",

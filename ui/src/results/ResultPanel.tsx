@@ -37,6 +37,9 @@ export function ResultPanel({ call, tookMs, next }: { call: AnyCall; tookMs: num
       </div>
       {call.display !== undefined && <p className="shown">{shownLines(call.display)}</p>}
       {bounds?.refinement_hint !== undefined && <p className="muted small">{shownLines(bounds.refinement_hint)}</p>}
+      {(ok?.warnings ?? []).map((warning) => (
+        <Banner key={`${warning.pointer} ${warning.message}`} tone="waiting">{shownLines(`${texts.results.unfit} ${warning.path} ${warning.message}`)}</Banner>
+      ))}
       <Failed call={call} />
       {(call.suspensions ?? []).map((wait) => (
         <Banner key={wait.id} tone="waiting">{shownLines(wait.question ?? wait.kind)} <a href={addressOf("waits", [wait.id])}>{texts.call.wait}</a></Banner>
