@@ -152,8 +152,40 @@ def test_a_key_that_no_operation_asks_for_fills_its_parameter(
     assert "Payload(" not in text(files)
     assert clauses in text(files)
     assert assumed(files) == [
-        "the operation asks for no credential, and the header parameter 'X-Api-Key' is one: 'key' fills it"
+        "the header parameter 'X-Api-Key' is the credential 'key', which fills it, although its operation "
+        "does not ask for it (1 place)"
     ]
+
+
+@pytest.mark.parametrize(
+    ("security", "required", "clauses"),
+    [
+        ([{"login": []}], True, "Security(login, key))"),
+        ([{"login": []}], False, "Security(login, key), Security(login))"),
+        (
+            [{"bearer": []}, {}],
+            False,
+            "Security(bearer, key), Security(key), Security(bearer), NoSecurity())",
+        ),
+        ([{"login": []}, {"key": []}], True, "Security(login), Security(key))"),
+    ],
+)
+def test_a_key_is_sent_beside_other_credentials(
+    security: list[dict[str, list[str]]], required: bool, clauses: str
+) -> None:
+    files = imported(parameter("X-Api-Key", "header", required=required), security=security)
+    assert "Payload(" not in text(files)
+    assert clauses in text(files)
+
+
+def test_a_credential_of_the_document_is_kept_beside_that_of_a_parameter() -> None:
+    value = document(parameter("X-Api-Key", "header", required=True))
+    value["security"] = [{"login": []}]
+    files = openapi_files(Document(name="api", value=value), name="api", service="api")
+    assert "Security(login, key))" in text(files)
+    authorization = document(parameter("Authorization", "header"), security=[{"login": []}])
+    files = openapi_files(Document(name="api", value=authorization), name="api", service="api")
+    assert "Security(login))" in text(files)
 
 
 def test_the_header_authorization_is_the_only_scheme_that_stands_there() -> None:

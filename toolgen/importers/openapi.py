@@ -144,7 +144,7 @@ class _Importer:
         self._types.scan([cut for draft in drafts for cut in (draft.payload, *draft.answers.cuts())])
         self._name_packages(drafts)
         self._types.name()
-        self._findings += filled_findings(self._filled)
+        self._findings += filled_findings(self._filled, self._securities.repeats)
         self._findings += lost_parts(self._api, (draft.operation for draft in drafts))
         files: dict[str, str] = {}
         services: list[ServiceParts] = []
@@ -241,8 +241,7 @@ class _Importer:
         find = partial(self._find, tool=operation.id)
         security = self._securities.of(operation.value)
         common = self._securities.common()
-        if all(clause.clause == "NoSecurity" for clause in security or common):
-            security = self._securities.repeated(listed_parameters(operation)) or security
+        security = self._securities.repeated(operation.value, listed_parameters(operation)) or security
         filled = self._securities.filled(security or common)
         request = request_of(operation, filled, self._names, find)
         self._filled.append(filled)

@@ -110,8 +110,13 @@ def _kind(parameter: Mapping[str, object]) -> object:
     return schema.get("type", "string")
 
 
-def filled_findings(requests: Iterable[Filled]) -> Iterator[Finding]:
-    """Yield a finding for each place and name that tokens fill, and for those that stay arguments."""
+def filled_findings(
+    requests: Iterable[Filled], repeats: Mapping[tuple[str, str, str], list[str]]
+) -> Iterator[Finding]:
+    """Yield a finding for each place and name that credentials fill, and for those that stay arguments.
+
+    `repeats` has what repeats a scheme that its operation does not ask for, by place, name and scheme.
+    """
     found: dict[tuple[str, str], list[str]] = {}
     open_: dict[str, list[str]] = {}
     for request in requests:
@@ -123,6 +128,11 @@ def filled_findings(requests: Iterable[Filled]) -> Iterator[Finding]:
         what = "property of the body" if place == "body" else f"{place} parameter"
         message = f"the {what} {name!r} is filled by the credential, and is no argument ({_places(pointers)})"
         hint = f'if a model should give it, remove {place}="{name}" from Security, and add an Attribute'
+        yield finding_at(codes.ASSUMED, pointers[0], message, hint=hint)
+    for (place, name, scheme), pointers in repeats.items():
+        message = f"the {place} parameter {name!r} is the credential {scheme!r}, which fills it, although "
+        message += f"its operation does not ask for it ({_places(pointers)})"
+        hint = "if it is something else, remove the scheme from Security, and add an Attribute"
         yield finding_at(codes.ASSUMED, pointers[0], message, hint=hint)
     for name, pointers in open_.items():
         message = f"the property of the body {name!r} may be the credential, and is an argument"

@@ -19,6 +19,7 @@ from .openapi_parameters import ParameterPart
 from .pointers import joined
 
 _PLACE: Final = "/components/securitySchemes"
+_AUTHORIZATION: Final = ("authorization", "header")
 _FLOWS: Final = {
     "authorizationCode": "AuthorizationCodeFlow",
     "clientCredentials": "ClientCredentialsFlow",
@@ -43,6 +44,9 @@ class Securities:
         self._others: dict[str, list[str]] = {}
         """The schemes of further flows, by that of the first."""
         self._oauth: dict[str, tuple[str, str, Call]] = {}
+        self._places: dict[tuple[str, str], list[str]] = {}
+        self.repeats: dict[tuple[str, str, str], list[str]] = {}
+        """Where parameters repeat a scheme that no operation of theirs asks for; by place, name, scheme."""
         self.clauses: dict[str, Call] = {}
         """The clauses of schemes by their variables."""
 
@@ -72,31 +76,43 @@ class Securities:
         )
         return Filled(keys=self.keys(clauses), tokens=frozenset(tokens) if has_token else frozenset())
 
-    def repeated(self, parameters: Iterable[ParameterPart]) -> tuple[Call, ...]:
-        """Return the clauses of an operation that asks for no credential, and has parameters that are one."""
-        held = mapping(mapping(self._api.document.get("components")).get("securitySchemes"))
-        found: dict[tuple[str, str], list[str]] = {}
-        for name, value in held.items():
-            try:
-                scheme, _ = self._api.followed(value, joined(_PLACE, name))
-            except UnreadableError:
-                continue
-            is_key = scheme.get("type") == "apiKey"
-            place = text(scheme.get("in")) if is_key else "header"
-            key = text(scheme.get("name")) if is_key else "authorization"
-            found.setdefault((key.lower() if place == "header" else key, place), []).append(name)
+    def repeated(self, operation: dict[str, object], parameters: Iterable[ParameterPart]) -> tuple[Call, ...]:
+        """Return the clauses of an operation with parameters that are a credential it does not ask for."""
+        own = operation.get("security")
+        written = own if isinstance(own, list) else listed(self._api.document.get("security"))
+        clauses = self._alternatives(written)
+        names = {part for clause in clauses for part in clause.parts if isinstance(part, str)}
+        used = {self._keys.get(name, _AUTHORIZATION) for name in names}
         wanted: dict[str, object] = {}
         is_needed = False
         for parameter in parameters:
-            schemes = found.get(parameter.key, [])
-            if len(schemes) == 1:
+            schemes = self._declared().get(parameter.key, [])
+            if parameter.key not in used and len(schemes) == 1 and self._variable(schemes[0]):
                 wanted[schemes[0]] = []
                 is_needed |= parameter.value.get("required") is True
-                named = f"the {parameter.place} parameter {parameter.name!r}"
-                message = f"the operation asks for no credential, and {named} is one"
-                hint = "add NoSecurity() to its method, if it needs none"
-                self._find(codes.ASSUMED, parameter.pointer, f"{message}: {schemes[0]!r} fills it", hint)
-        return self._alternatives([wanted, *([] if is_needed else [{}])]) if wanted else ()
+                repeat = parameter.place, parameter.name, schemes[0]
+                self.repeats.setdefault(repeat, []).append(parameter.pointer)
+        if not wanted:
+            return ()
+        alternatives = [mapping(each) for each in written] or [{}]
+        with_all = [{**alternative, **wanted} for alternative in alternatives]
+        return self._alternatives([*with_all, *(() if is_needed else alternatives)])
+
+    def _declared(self) -> dict[tuple[str, str], list[str]]:
+        """Return the names of all schemes of the document by the name and place of what they send."""
+        held = mapping(mapping(self._api.document.get("components")).get("securitySchemes"))
+        if not self._places:
+            for name, value in held.items():
+                try:
+                    scheme, _ = self._api.followed(value, joined(_PLACE, name))
+                except UnreadableError:
+                    continue
+                key, place = text(scheme.get("name")), text(scheme.get("in"))
+                sent = (key.lower() if place == "header" else key, place)
+                if scheme.get("type") != "apiKey":
+                    sent = _AUTHORIZATION
+                self._places.setdefault(sent, []).append(name)
+        return self._places
 
     def _alternatives(self, security: object) -> tuple[Call, ...]:
         clauses: dict[str, Call] = {}
@@ -111,7 +127,7 @@ class Securities:
     def _all_of(self, wanted: dict[str, object]) -> tuple[Call, ...]:
         """Return a clause for what is needed together, and one for each other flow of it."""
         variables = [self._variable(name) for name in wanted]
-        places = [self._keys.get(variable, ("authorization", "header")) for variable in variables]
+        places = [self._keys.get(variable, _AUTHORIZATION) for variable in variables]
         if not all(variables) or len(set(places)) < len(places):
             return ()
         clauses = []
