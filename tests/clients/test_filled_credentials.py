@@ -9,8 +9,19 @@ import pytest
 from tests.clients.books import Book, Books, GetBook, operation
 from tests.clients.servers import Received, Respond, answer, answering, serving
 from tests.clients.test_security import BEARER, BOOK, KEY, OAUTH, Known
-from toolgen.clients import HTTP, Body, Parameter, Requirement, Response, SecurityScheme
-from toolgen.runtime import ToolError
+from toolgen.clients import HTTP, Body, Operation, Paging, Parameter, Requirement, Response, SecurityScheme
+from toolgen.runtime import ToolError, ToolModel
+
+
+class ListBooks(ToolModel):
+    id: str
+    cursor: str | None = None
+
+
+class Page(ToolModel):
+    items: list[str]
+    next: str | None = None
+
 
 SECRET = 'tok"en/1+2'
 QUOTED = "tok%22en%2F1%2B2"
@@ -112,3 +123,26 @@ async def test_an_answer_does_not_say_it() -> None:
         book = await client.send(filled(None, query="token"), GetBook(id="1"))
     assert isinstance(book, Book)
     assert QUOTED not in book.title
+
+
+async def test_a_link_to_the_next_page_has_no_credential() -> None:
+    link = f'</books?id=1&token={QUOTED}&page=2>; rel="next"'
+    http = HTTP(
+        verb="GET",
+        path="/books",
+        parameters=(Parameter("id", "query"),),
+        responses=(Response(200),),
+        paging=Paging(style="link", cursor="cursor", next="next"),
+        security=((Requirement(BEARER, query="token"),),),
+    )
+    known = Known(token=[SECRET])
+    respond = answering(answer(200, b'{"items":["a"]}', Link=link))
+    of: Operation[Any, Any] = Operation("Books", "list", http, payload=ListBooks, result=Page, errors={})
+    async with serving(respond) as server, Books(server=server.url, credentials=known) as client:
+        page = await client.send(of, ListBooks(id="1"))
+        assert page.next == "page=2"
+        await client.send(of, ListBooks(id="1", cursor="page=2&token=mine"))
+    assert [request.target for request in server.received] == [
+        f"/books?id=1&token={QUOTED}",
+        f"/books?id=1&page=2&token={QUOTED}",
+    ]

@@ -314,3 +314,16 @@ def test_an_edit_of_the_design_makes_it_an_argument_again(
     monkeypatch.setenv("TOOLGEN_API__BEARER", SECRET)
     project.run("call", "do", '{"token": "mine"}')
     assert api.arrived[0].target == "/do?token=mine"
+
+
+def test_a_new_place_of_a_credential_is_a_decision_of_the_author(project: ProjectFolder) -> None:
+    project.write("api.json", json.dumps(document(security=[{"bearer": []}])))
+    assert project.run("import", "openapi", "api.json").code == 0
+    project.write("api.json", json.dumps(document(parameter("token"), security=[{"bearer": []}])))
+    done = project.run("import", "openapi", "api.json")
+    assert done.code == 1
+    assert "are now 'bearer+(query:token) https://x.example'" in done.err
+    assert "in some requests also as query token" in done.err
+    resolved = project.run("import", "--resolve", "security:do")
+    assert resolved.code == 0, resolved.err
+    assert 'query="token"' in (project.path / "api_design.py").read_text("utf-8")
