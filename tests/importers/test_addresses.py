@@ -167,10 +167,13 @@ def test_what_is_no_document_is_refused(
     assert sorted(file.name for file in project.path.iterdir() if file.name.startswith("library")) == []
 
 
-def test_a_private_address_gets_no_request(project: ProjectFolder, tls: RecordingAPI) -> None:
+def test_a_private_address_gets_no_request(
+    project: ProjectFolder, tls: RecordingAPI, caplog: pytest.LogCaptureFixture
+) -> None:
     done = project.run("import", "openapi", f"{tls.address}/library.json")
     assert (done.code, tls.arrived) == (2, [])
     assert "cannot be fetched: it is at an address that is not public" in done.err
+    assert caplog.text == ""
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from toolgen.contract.extras import extra
 
 from .connections import ENCODINGS, Connections
 from .failures import AnswerLostError, NotConnectedError, RefusedAddressError, place
-from .servers import Origin
+from .servers import Origin, PrivateAddressError, public_addresses
 
 with extra("http"):
     import httpx
@@ -55,16 +55,20 @@ async def fetched(url: str, most_bytes: int) -> bytes:
         ToolgenError: it cannot be had, is too large, or is at an address that is not public.
     """
     address = document_address(url)
+    origin = Origin.of(address)
     connections = Connections(None, has_tls=True, most_bytes=most_bytes)
     try:
         async with asyncio.timeout(_TIMEOUT_S):
-            return await _followed(address, Origin.of(address), connections)
+            await public_addresses(origin.host, origin.port)  # the client would log what to do at a Server
+            return await _followed(address, origin, connections)
     except TimeoutError:
         why = f"no answer came within {_TIMEOUT_S:g} seconds"
-    except RefusedAddressError:
+    except (RefusedAddressError, PrivateAddressError):
         why = "it is at an address that is not public"
     except (NotConnectedError, AnswerLostError) as error:
         why = str(error)
+    except OSError as error:
+        why = error.strerror or str(error)
     finally:
         await connections.aclose()
     raise ToolgenError(f"{place(address)} cannot be fetched: {why}", hint=_BY_HAND)
