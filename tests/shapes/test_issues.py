@@ -135,7 +135,13 @@ def issues(value: Json) -> tuple[FieldIssue, ...]:
             "unknown_field",
             {"allowed": ("kind", "level")},
         ),
-        ({"name": "ab", "commands": [1, 2, 3]}, "$.commands", "/commands", "invalid_length", {"limit": 2}),
+        (
+            {"name": "ab", "commands": [{"kind": "stop"}] * 3},
+            "$.commands",
+            "/commands",
+            "invalid_length",
+            {"limit": 2},
+        ),
         ([], "$", "", "invalid_type", {"expected": "object", "actual": "array"}),
     ],
 )
@@ -257,9 +263,12 @@ def test_items_that_have_to_differ(items: DataType, different: list[Json], same:
     assert validator.issues(same) == (FieldIssue(keys=(), constraint="invalid_value", message=message),)
 
 
-def test_a_long_array_is_not_compared() -> None:
+def test_of_an_array_that_is_too_long_the_first_items_are_compared() -> None:
     validator = Validator(ArrayType(items=StringType(), max_length=2, unique_items=True), {})
-    assert [issue.constraint for issue in validator.issues(["a", "a", "a"])] == ["invalid_length"]
+    both = ["invalid_value", "invalid_length"]
+    assert [issue.constraint for issue in validator.issues(["a", "a", "a"])] == both
+    later: list[Json] = [*map(str, range(20)), "a", "a"]
+    assert [issue.constraint for issue in validator.issues(later)] == ["invalid_length"]
 
 
 @pytest.mark.parametrize(

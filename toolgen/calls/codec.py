@@ -8,7 +8,7 @@ from copy import copy
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar, cast
 
 from pydantic_core import PydanticSerializationError, ValidationError
 
@@ -31,9 +31,10 @@ from toolgen.shapes.values import plain
 from .errors import MalformedResultError, ToolValidationError
 
 if TYPE_CHECKING:
-    from pydantic_core import ErrorDetails, SchemaSerializer
+    from pydantic_core import CoreConfig, ErrorDetails, SchemaSerializer
 
     from toolgen.shapes.design.issues import IssueReader
+    from toolgen.shapes.every_rule import Hidden
     from toolgen.shapes.foreign.rules import Rules
 
 T = TypeVar("T")
@@ -53,7 +54,7 @@ class Codec(Generic[T]):
     """
 
     __slots__ = tuple(
-        "_check _dump _keys _literal _module _package _reader _rules _schemas _type _validate "
+        "_check _dump _hidden _keys _literal _module _package _reader _rules _schemas _type _validate "
         "name sensitive".split()
     )
     _form: tuple[bool | None, bool, bool] = (None, True, False)
@@ -83,11 +84,13 @@ class Codec(Generic[T]):
         self._dump: Callable[[Any], bytes] = self._first_dump
         self._check: Callable[[object], Any] | None = None
         """Returns a value that fits; None where the class of a value says so."""
+        self._hidden: Hidden | Literal[False] | None = None
+        """Adds the errors that others hide; None before the first document that does not fit."""
         self._reader: IssueReader | None = None
         self._rules: Rules | None = None
         self._keys: frozenset[str] | None = None
         self._literal: Codec[T] | None = None
-        """The codec for which null is a value alone; made at the first document that has one."""
+        """The codec for which null is a value alone, itself its own; made at the first document with one."""
 
     @property
     def keys(self) -> frozenset[str]:
@@ -163,7 +166,8 @@ class Codec(Generic[T]):
 
         Raises:
             ToolValidationError: the document is larger than the limits, or it does not fit; with its first
-                issues, at most one per value and one per key of a map, and the number of the others.
+                issues, one for each rule that is broken, and the number of the others. Of an array or a
+                map that is too long, the first 20 items are looked at.
         """
         if not isinstance(data, (bytes, str)):
             data = json_document(data)
@@ -177,13 +181,16 @@ class Codec(Generic[T]):
         if self._literal is None:
             self.type  # noqa: B018  # binds it
             made = copy(self)
-            made._validate = self._literal_validator()
-            self._literal = made
+            core, config = self._core()
+            made._validate = literal(core, self.schema_json, config)
+            made._hidden = None
+            made._literal = self._literal = made
         return self._literal.decode_lenient(data, limits)
 
-    def _literal_validator(self) -> Callable[..., T]:
+    def _core(self) -> tuple[Any, CoreConfig | None]:
+        """Return the core schema of documents, and its configuration."""
         model: Any = self.type
-        return literal(model.__pydantic_core_schema__, self.schema_json)
+        return model.__pydantic_core_schema__, None
 
     def decode_lenient(self, data: bytes | str | Mapping[str, object], limits: Limits = DEFAULT_LIMITS) -> T:
         """Return what `decode` does, of a document in which null of an optional attribute means absent.
@@ -213,11 +220,21 @@ class Codec(Generic[T]):
 
     def _findings(self, error: ValidationError, data: bytes | str, most: int) -> Findings:
         """Return the findings in a document, with at most so many issues."""
+        hidden = self._first_hidden() if self._hidden is None else self._hidden
+        if hidden and data and error.error_count() <= most:
+            error = hidden(error, data)
         if error.error_count() > MOST_ERRORS:
             return COUNTLESS
         if self._reader is not None and (again := self._reader.repeated(error, most)) is not None:
             return again
         return self._read(error.errors(include_url=False), most)
+
+    def _first_hidden(self) -> Hidden | Literal[False]:
+        from toolgen.shapes.every_rule import hidden_errors  # only documents that do not fit need it
+
+        core, config = self._core()
+        self._hidden = hidden_errors(core, config, is_literal=self._literal is self) or False
+        return self._hidden
 
     def _read(self, errors: list[ErrorDetails], most: int) -> Findings:
         from toolgen.shapes.design.issues import IssueReader  # only documents that do not fit need it

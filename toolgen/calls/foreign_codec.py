@@ -36,7 +36,7 @@ from .errors import MalformedResultError
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
-    from pydantic_core import ErrorDetails, SchemaSerializer
+    from pydantic_core import CoreConfig, ErrorDetails, SchemaSerializer
 
     from toolgen.shapes.foreign.issues import ForeignReader
     from toolgen.shapes.foreign.rules import Rules
@@ -85,6 +85,12 @@ class SchemaCodec(Codec[T]):
         self._validate = guarded(adapter.validator.validate_json, adapter.core_schema, self.schema_json)
         self._set_form(adapter.core_schema, adapter.serializer)
         self._check = adapter.validator.validate_python
+
+    def _core(self) -> tuple[Any, CoreConfig | None]:
+        model: Any = self.type
+        if isinstance(model, type) and issubclass(model, ToolModel):
+            return super()._core()
+        return exact_adapter(model).core_schema, None
 
     def _set_form(self, core: Any, serializer: SchemaSerializer) -> None:
         self._form = (None, False, has_defaults(core))

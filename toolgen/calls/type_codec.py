@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from pydantic_core import ErrorDetails, SchemaSerializer, SchemaValidator
 
-from toolgen.shapes.guarded import literal
 from toolgen.shapes.naming import type_title
 from toolgen.shapes.python.issues import TypeReader
 from toolgen.shapes.python.schema import core_schema_of, title_of, type_schema_of, with_title_first
@@ -21,6 +20,8 @@ from .codec import Codec
 from .sensitive import watched
 
 if TYPE_CHECKING:
+    from pydantic_core import CoreConfig
+
     from toolgen.contract.json_value import Json
     from toolgen.shapes.issues import Findings
 
@@ -92,8 +93,8 @@ class TypeCodec(Codec[T]):
                 setattr(self, name, getattr(built, name))
             return getattr(built, attribute)
 
-    def _literal_validator(self) -> Callable[..., T]:
-        return literal(Exactness(has_labels=True).of(core_schema_of(self._type)), self.schema_json, CONFIG)
+    def _core(self) -> tuple[Any, CoreConfig | None]:
+        return Exactness(has_labels=True).of(core_schema_of(self._type)), CONFIG
 
     def _read(self, errors: list[ErrorDetails], most: int) -> Findings:
         return self._types.findings(errors, most)

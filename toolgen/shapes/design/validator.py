@@ -15,6 +15,7 @@ from toolgen.contract.json_value import Json
 
 from .. import lexical as forms
 from ..constraints import core_keywords
+from ..every_rule import hidden_errors
 from ..exact import exact, json_value_schema, unique
 from ..fields import (
     ArrayType,
@@ -60,6 +61,7 @@ class Validator:
         schema: Any = exact(builder.build(type_))
         if builder.definitions:
             schema = cs.definitions_schema(schema, list(builder.definitions.values()))
+        self._schema = schema
         self._validator = SchemaValidator(schema, _CONFIG)
         self._reader = IssueReader(type_schema(type_, objects))
 
@@ -76,7 +78,9 @@ class Validator:
         try:
             self.parse(value)
         except ValidationError as error:
-            return self._reader.issues(error.errors(include_url=False))
+            hidden = hidden_errors(self._schema, _CONFIG, is_literal=False)
+            every = hidden(error, json.dumps(value)) if hidden else error
+            return self._reader.issues(every.errors(include_url=False))
         return ()
 
 

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from jsonschema_rs import Draft202012Validator, ValidationError, validator_cls_for
 from jsonschema_rs import ValidationErrorKind as Kind
@@ -60,7 +60,9 @@ _FIRST: Final[tuple[IssueCode, ...]] = (
     "invalid_pattern",
     "invalid_range",
 )
-"""What is said of a value that breaks more than one rule; then what comes first in the schema."""
+"""What is said first of a value that breaks more than one rule; then what comes first in the schema."""
+_ALONE: Final = 2
+"""Of these, the first make all others meaningless: they say that the value is something else."""
 
 
 _ALL: Final = sys.maxsize
@@ -126,7 +128,7 @@ class Rules:
         return self._make(plain, pattern_options=self._options, keywords=self._patterns.keywords)
 
     def issues(self, document: Json) -> tuple[FieldIssue, ...]:
-        """Return the issues of a document, at most one for each value; never raises."""
+        """Return the issues of a document, one for each rule that a value breaks; never raises."""
         return self.findings(document, _ALL).issues
 
     @property
@@ -206,12 +208,12 @@ class Rules:
 
     def _read(self, errors: Iterable[ValidationError], base: Keys, most: int = _ALL) -> list[LocatedIssue]:
         """Return what is wrong at `base` and below it, in a few more places than that at most."""
-        by_place: dict[tuple[Keys, bool], LocatedIssue] = {}
+        by_place: _ByPlace = {}
         for error in errors:
             if len(by_place) > most:
                 break
             _add(by_place, self._issues_at(error, base))
-        return [*by_place.values()]
+        return _issues_of(by_place)
 
     def _issues_at(self, error: ValidationError, base: Keys) -> Sequence[LocatedIssue]:
         keys: Keys = tuple(error.instance_path)
@@ -300,18 +302,35 @@ def _is_panic(error: BaseException) -> bool:
     return type(error) is RuntimeError or type(error).__name__ == "PanicException"
 
 
+_ByPlace: TypeAlias = dict[tuple[Keys, bool], list[LocatedIssue]]
+"""Issues by the keys of their value, and by whether they are of a key of a map."""
+
+
 def _unique(founds: Iterable[LocatedIssue]) -> list[LocatedIssue]:
-    """Return at most one issue for each value, and one for each key."""
-    by_place: dict[tuple[Keys, bool], LocatedIssue] = {}
+    """Return one issue for each rule that a value or a key breaks; one of a value that is something else."""
+    by_place: _ByPlace = {}
     _add(by_place, founds)
-    return [*by_place.values()]
+    return _issues_of(by_place)
 
 
-def _add(by_place: dict[tuple[Keys, bool], LocatedIssue], founds: Iterable[LocatedIssue]) -> None:
+def _issues_of(by_place: _ByPlace) -> list[LocatedIssue]:
+    return [located for held in by_place.values() for located in sorted(held, key=_rank)]
+
+
+def _add(by_place: _ByPlace, founds: Iterable[LocatedIssue]) -> None:
     for located in founds:
-        place = (located.issue.keys, located.is_key)
-        if place not in by_place or _rank(located) < _rank(by_place[place]):
-            by_place[place] = located
+        held = by_place.setdefault((located.issue.keys, located.is_key), [])
+        if not held or _rank(located) < min(_ALONE, _rank(held[0])):
+            held[:] = [located]
+        elif _rank(held[0]) >= _ALONE and not any(_is_same(located, other) for other in held):
+            held.append(located)
+
+
+def _is_same(located: LocatedIssue, other: LocatedIssue) -> bool:
+    """Return whether two issues say the same; of the unions of one value the first is read."""
+    if located.later or other.later:
+        return bool(located.later and other.later)
+    return located.issue == other.issue
 
 
 def _rank(located: LocatedIssue) -> int:

@@ -1,0 +1,218 @@
+"""Errors of every rule that a document breaks: a second look at one that pydantic has refused.
+
+pydantic stops at the first rule of a value, and does not enter an array or a map that is too long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import islice
+from typing import Any, Final, TypeAlias, cast
+
+from pydantic_core import (
+    CoreConfig,
+    ErrorDetails,
+    InitErrorDetails,
+    PydanticCustomError,
+    PydanticKnownError,
+    SchemaValidator,
+    ValidationError,
+    to_json,
+)
+from pydantic_core import core_schema as cs
+
+from .constraints import LIMITS, limits_of
+from .exact import all_different, exact
+from .issues import TooComplexError
+from .literal_nulls import literal_nulls
+from .numbers import MADE_OF
+from .text_guard import count_patterns
+from .union_guard import discriminate_unions, mapped, within_budget
+
+AnySchema = Any
+"""A core schema under rewriting, a dict; pydantic's own type is a union of some fifty TypedDicts."""
+Hidden: TypeAlias = Callable[[ValidationError, bytes | str], ValidationError]
+_Validate = Callable[[Any], object]
+
+_MOST_ITEMS: Final = 20
+"""Items that are looked at in an array or a map that is too long."""
+_ERRORS: Final = {row.core: {other.error for other in LIMITS if other.core == row.core} for row in LIMITS}
+"""Errors of pydantic by the keyword that they are of."""
+_BOUNDS: Final = tuple(row.core for row in limits_of("number", "bound"))
+(_STEP,) = (row.core for row in limits_of("number", "step"))
+_LENGTHS: Final = tuple(row.core for row in limits_of("array", "length"))
+_OUTER: Final = ("ref", "serialization")
+_ANY: Final = cs.any_schema()
+
+
+def hidden_errors(schema: AnySchema, config: CoreConfig | None, *, is_literal: bool) -> Hidden | None:
+    """Return what adds to the error of a document the errors that it hides; None for types that hide none.
+
+    `schema` is the core schema of the documents; with `is_literal` their nulls mean nothing but null. An
+    error stays as it is where the steps do not suffice.
+    """
+    if is_literal:
+        schema = literal_nulls(schema)
+    rules = _Rules()
+    rules.apart(schema)
+    if not (rules.is_always or rules.hiding):
+        return None
+    validator: Callable[..., object] | None = None
+
+    def found(error: ValidationError, data: bytes | str) -> ValidationError:
+        nonlocal validator
+        if not rules.may_hide(error):
+            return error
+        validator = validator or _validator_of(schema, config)
+        try:
+            validator(data, by_alias=True, by_name=False)
+        except ValidationError as every:
+            return every
+        except TooComplexError:
+            pass
+        return error
+
+    return found
+
+
+def _validator_of(schema: AnySchema, config: CoreConfig | None) -> Callable[..., object]:
+    chosen = discriminate_unions(schema)
+    made = _Rules().apart(schema if chosen is None else chosen)
+    validate = SchemaValidator(made, config, _use_prebuilt=False).validate_json
+    return count_patterns(validate if chosen is None else within_budget(validate), made)
+
+
+class _Rules:
+    """Takes the rules of core schemas apart."""
+
+    def __init__(self) -> None:
+        self.hiding: set[str] = set()
+        """Errors after which further rules of the value are not tried."""
+        self.is_always = False
+        """Whether any error may hide one: rules of an array or a map are tried if its values fit."""
+
+    def may_hide(self, error: ValidationError) -> bool:
+        """Return whether a document with an error may have others that it hides."""
+        if self.is_always:
+            return True
+        errors = error.errors(include_url=False, include_context=False, include_input=False)
+        return not self.hiding.isdisjoint([each["type"] for each in errors])
+
+    def apart(self, schema: AnySchema) -> AnySchema:
+        """Return a core schema in which each rule of a value is tried, whatever other one is broken."""
+        if (scalar := schema.get("metadata", {}).get(MADE_OF)) is not None:
+            return self._number(schema, scalar)
+        node = mapped(schema, self.apart)
+        match node["type"]:
+            case "str" if "pattern" in node:
+                return self._split(node, _LENGTHS, "pattern")
+            case "int" if _STEP in node:
+                return self._split(node, _BOUNDS, _STEP)
+            case "list" if node.get("items_schema", _ANY)["type"] != "any":
+                self.is_always |= _LENGTHS[0] in node
+                return self._split(node, _LENGTHS, items_schema=_ANY)
+            case "dict":
+                self.is_always |= not node.keys().isdisjoint(_LENGTHS)
+                return self._split(node, _LENGTHS, keys_schema=_ANY, values_schema=_ANY)
+            case "function-after" if node["function"]["function"] is all_different:
+                self.is_always = True
+                return _both(_different(schema["schema"].get(_LENGTHS[1])), node["schema"], node)
+            case _:
+                return node
+
+    def _split(self, node: AnySchema, names: Sequence[str], other: str = "", **inner: Any) -> AnySchema:
+        """Return a schema whose rules of these names are tried apart from the others."""
+        if node.keys().isdisjoint(names):
+            return node
+        for name in (*names, other):
+            if name in node:
+                self.hiding |= _ERRORS.get(name, set())
+        alone = {key: value for key, value in {**node, **inner}.items() if key not in (other, *_OUTER)}
+        rest = {key: value for key, value in node.items() if key not in names}
+        return _both(_validator(alone).validate_python, rest, node)
+
+    def _number(self, schema: AnySchema, scalar: AnySchema) -> AnySchema:
+        """Return the schema of a scalar that has limits of several kinds; the schema itself of all others."""
+        limits = [name for name in scalar if name in _ERRORS]
+        groups = [[name for name in limits if name in _BOUNDS]]
+        groups += [[name] for name in limits if name not in _BOUNDS]
+        groups = [group for group in groups if group]
+        if len(groups) < 2 or not set(limits).isdisjoint(_LENGTHS):
+            return schema
+        self.hiding = self.hiding.union(*(_ERRORS[name] for name in limits))
+        first, *others = (
+            exact({name: value for name, value in scalar.items() if name not in limits or name in group})
+            for group in groups
+        )
+        for other in others:
+            first = _both(_of_text(_validator(other)), first, {})
+        return {**first, **{key: schema[key] for key in _OUTER if key in schema}}
+
+
+def _validator(schema: AnySchema) -> SchemaValidator:
+    return SchemaValidator(schema, _use_prebuilt=False)
+
+
+def _of_text(validator: SchemaValidator) -> _Validate:
+    """Return what validates the JSON of a scalar, whose form in a document is not that in Python."""
+    return lambda value: validator.validate_json(to_json(value))
+
+
+def _different(longest: int | None) -> _Validate:
+    """Return what compares the items of an array; the first ones of an array that is too long."""
+    items = cs.list_schema(strict=True)
+    validator = _validator(cs.no_info_after_validator_function(all_different, items))
+
+    def validate(value: Any) -> object:
+        is_long = longest is not None and isinstance(value, list) and len(value) > longest
+        return validator.validate_python(_beginning(value) if is_long else value)
+
+    return validate
+
+
+def _both(validate: _Validate, inner: AnySchema, outer: AnySchema) -> AnySchema:
+    """Return the schema in the place of `outer` of values that fit both, with the errors of both."""
+
+    def check(value: Any, handler: _Validate) -> object:
+        errors: list[ValidationError] = []
+        try:
+            validate(value)
+        except ValidationError as error:
+            errors.append(error)
+            value = _beginning(value)
+        try:
+            value = handler(value)
+        except ValidationError as error:
+            errors.append(error)
+        if errors:
+            raise errors[0] if len(errors) == 1 else _joined(errors)
+        return value
+
+    inner = {key: value for key, value in inner.items() if key not in _OUTER}
+    made = cs.no_info_wrap_validator_function(check, inner)
+    return {**made, **{key: outer[key] for key in _OUTER if key in outer}}
+
+
+def _beginning(value: Any) -> object:
+    if isinstance(value, list):
+        return value[:_MOST_ITEMS]
+    return dict(islice(value.items(), _MOST_ITEMS)) if isinstance(value, dict) else value
+
+
+def _joined(errors: Sequence[ValidationError]) -> ValidationError:
+    """Return one error with the details of several, each once."""
+    lines: dict[tuple[str, tuple[int | str, ...]], InitErrorDetails] = {}
+    for error in errors:
+        for each in error.errors(include_url=False):
+            lines.setdefault((each["type"], each["loc"]), _line(each))
+    return ValidationError.from_exception_data("document", [*lines.values()], input_type="json")
+
+
+def _line(error: ErrorDetails) -> InitErrorDetails:
+    kind: Any = error["type"]
+    context, message = error.get("ctx", {}), cast(Any, error["msg"])
+    try:
+        PydanticKnownError(kind, context)
+    except KeyError:  # one of toolgen's own
+        kind = PydanticCustomError(kind, message, context)
+    return InitErrorDetails(type=kind, loc=error["loc"], input=error["input"], ctx=context)
