@@ -35,6 +35,9 @@ TOOLS: list[dict[str, Any]] = [
     {"name": "issues", "inputSchema": ANY},
     {"name": "progress", "inputSchema": ANY},
     {"name": "late_progress", "inputSchema": ANY},
+    {"name": "work", "inputSchema": ANY},
+    {"name": "step", "inputSchema": ANY},
+    {"name": "finish", "inputSchema": ANY},
     {"name": "ask", "inputSchema": ANY},
     {"name": "change", "inputSchema": ANY},
     {"name": "whoami", "inputSchema": ANY},
@@ -157,6 +160,10 @@ def text(words: str) -> dict[str, Any]:
     return {"content": [{"type": "text", "text": words}]}
 
 
+WORKING: list[tuple[Any, Any]] = []
+"""Ids of calls of "work" that have no answer, and their progress tokens."""
+
+
 def call(id: Any, params: dict[str, Any]) -> None:
     result: dict[str, Any] = {"content": []}
     match params["name"]:
@@ -192,6 +199,14 @@ def call(id: Any, params: dict[str, Any]) -> None:
             for step in (1, 2):
                 told = {"progressToken": token, "progress": step, "total": 4, "message": f"step {step}"}
                 send({"method": "notifications/progress", "params": told})
+        case "work":  # until "finish"; each "step" is its progress
+            WORKING.append((id, params.get("_meta", {}).get("progressToken")))
+            return
+        case "step":
+            told = {"progressToken": WORKING[0][1], "progress": 1}
+            send({"method": "notifications/progress", "params": told})
+        case "finish":
+            send({"id": WORKING.pop(0)[0], "result": text("worked")})
         case "late_progress":
             token = params["_meta"]["progressToken"]
             send({"id": id, "result": result})

@@ -190,10 +190,10 @@ def _is_closing(error: BaseException) -> bool:
 class TimeLimitError(TimeoutError):
     """Author code had no result when its time was over."""
 
-    def __init__(self, *, has_begun: bool = True) -> None:
+    def __init__(self, *, has_begun: bool = True, limit: str = "") -> None:
         super().__init__()
-        self.has_begun = has_begun
-        """Whether any of the code was executed; else it never will be."""
+        self.has_begun, self.limit = has_begun, limit
+        """Whether any of the code was executed, else it never will be; a limit that it set itself, or ""."""
 
 
 async def run_with_timeout(seconds: float | None, work: Awaitable[T]) -> T:

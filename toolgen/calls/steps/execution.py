@@ -176,7 +176,7 @@ def _failure(tool: RegisteredTool, context: ToolContext, error: ToolError | Time
     """Return the error of an executor; that of one whose time is over says so."""
     if isinstance(error, ToolError):
         return error
-    limit = f"within {tool.timeout:g} seconds"
+    limit = error.limit or f"within {tool.timeout:g} seconds"
     if not (error.has_begun and context.has_begun):
         late = _unfinished(tool, "timeout", f"was not run: it could not begin {limit}")
     elif tool.runs_once:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
 from typing import Any, Final
 
 import mcp_types as types
 from mcp.shared.dispatcher import ProgressFnT
 from mcp.shared.exceptions import MCPError
 
+from toolgen.contract.boundary import TimeLimitError
 from toolgen.contract.logs import logger
 from toolgen.runtime import CallMeta, OutcomeUnknownError, ToolContext, ToolError, ToolOutcome, Unfinished
 
@@ -55,13 +57,20 @@ class Caller:
         Raises:
             ToolError: the call failed, or was not made.
             OutcomeUnknownError: the connection ended, and the call may have run.
+            TimeLimitError: the server has reported nothing for too long.
         """
         ctx.has_begun = False  # before it is sent
         resumed = resumed_by(ctx)
         if (further := next_question(resumed, tool.spec)) is not None:
             return further
+        silence = _Silence(tool.silence_s)
         try:
-            answer = await self._answered(tool, dict(arguments), ctx, resumed)
+            async with silence.timer:
+                answer = await self._answered(tool, dict(arguments), ctx, resumed, silence)
+        except TimeoutError:
+            if not silence.timer.expired():
+                raise
+            raise TimeLimitError(has_begun=ctx.has_begun, limit=silence.limit) from None
         except ConnectionLostError as error:
             log.warning("a call of %s has no answer: %s", tool.spec.id, error)
             if not error.was_sent:
@@ -92,7 +101,12 @@ class Caller:
         return f"the MCP server {self._server!r} cannot be reached now"
 
     async def _answered(
-        self, tool: ServerTool, arguments: dict[str, Any], ctx: ToolContext, resumed: Resumed
+        self,
+        tool: ServerTool,
+        arguments: dict[str, Any],
+        ctx: ToolContext,
+        resumed: Resumed,
+        silence: _Silence,
     ) -> Answer:
         """Return the answer; a call is made again where the server cannot have it, or says that it may.
 
@@ -100,25 +114,31 @@ class Caller:
             ConnectionLostError: the connection ended, and again.
         """
         try:
-            return await self._once(tool, arguments, ctx, resumed)
+            return await self._once(tool, arguments, ctx, resumed, silence)
         except ConnectionLostError as error:
             if error.was_sent and not tool.spec.may_repeat:
                 raise
             log.info("a call of %s is made again: %s", tool.spec.id, error)
             ctx.has_begun = False
-            return await self._once(tool, arguments, ctx, resumed)
+            return await self._once(tool, arguments, ctx, resumed, silence)
 
     async def _once(
-        self, tool: ServerTool, arguments: dict[str, Any], ctx: ToolContext, resumed: Resumed
+        self,
+        tool: ServerTool,
+        arguments: dict[str, Any],
+        ctx: ToolContext,
+        resumed: Resumed,
+        silence: _Silence,
     ) -> Answer:
         async with self._lease(ctx.meta) as connection:
             await self._require_unchanged(connection, tool)
             await ctx.begin()
             responses, state = resumed.responses, resumed.state
+            progress = _progress_of(ctx, silence)
             pause = _FIRST_PAUSE_S
             for _ in range(_MOST_STATES):
                 sent = None if responses is None else dict(responses)
-                answer = await connection.call(tool.name, arguments, _progress_of(ctx), sent, state, ctx.meta)
+                answer = await connection.call(tool.name, arguments, progress, sent, state, ctx.meta)
                 if not isinstance(answer, types.InputRequiredResult) or answer.input_requests:
                     return answer
                 responses, state = None, answer.request_state
@@ -144,13 +164,39 @@ class Caller:
             )
 
 
-def _progress_of(ctx: ToolContext) -> ProgressFnT | None:
-    """Return what takes the progress of a call; None where nobody listens."""
-    if ctx.report is None:
+class _Silence:
+    """Ends a call whose server has reported nothing for so many seconds."""
+
+    def __init__(self, seconds: float | None) -> None:
+        """Construct it for a call that begins now; with None it may be silent for as long as it lasts."""
+        self.seconds = seconds
+        self.timer = asyncio.timeout(seconds)
+        self._is_broken = False
+
+    @property
+    def limit(self) -> str:
+        """What was exceeded, as an error says it."""
+        if self._is_broken:
+            return f"for {self.seconds:g} seconds after its last progress"
+        return f"within {self.seconds:g} seconds"
+
+    def restart(self) -> None:
+        """Count from now on."""
+        if self.seconds is not None:
+            with suppress(RuntimeError):  # the call is over
+                self.timer.reschedule(asyncio.get_running_loop().time() + self.seconds)
+                self._is_broken = True
+
+
+def _progress_of(ctx: ToolContext, silence: _Silence) -> ProgressFnT | None:
+    """Return what takes the progress of a call; None where nobody needs it."""
+    if ctx.report is None and silence.seconds is None:
         return None
 
     async def report(progress: float, total: float | None, message: str | None) -> None:
-        fraction = min(1.0, max(0.0, progress / total)) if total else None
-        ctx.progress(fraction, named(message or ""))
+        silence.restart()
+        if ctx.report is not None:
+            fraction = min(1.0, max(0.0, progress / total)) if total else None
+            ctx.progress(fraction, named(message or ""))
 
     return report

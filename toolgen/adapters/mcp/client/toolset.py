@@ -76,7 +76,9 @@ class MCPToolset:
         on_elicitation: Answers what a server of MCP through 2025-11-25 asks while a call is open, within
             the time of the call; without it that is declined.
         connect_s: Seconds for the connection, and for each list; below those of `add_toolset`.
-        call_s: Seconds for one execution of a call; None for the runtime's own limit.
+        call_s: Seconds that a call may take without progress: what its server reports extends its time.
+            None without such a limit. Calls of locked tools have none.
+        total_s: Seconds for one execution of a call, whatever its progress; None for the runtime's own limit.
         list_s: Seconds for which a list is good whose server says nothing of that.
         idle_s: Seconds after which a connection is closed that nobody uses.
         longest_description: Characters of a tool's description that a model is told.
@@ -104,6 +106,7 @@ class MCPToolset:
         on_elicitation: OnElicitation | None = None,
         connect_s: float = 20.0,
         call_s: float | None = 60.0,
+        total_s: float | None = 600.0,
         list_s: float = 300.0,
         idle_s: float = 300.0,
         longest_description: int = 4_096,
@@ -112,6 +115,7 @@ class MCPToolset:
     ) -> None:
         """Make the toolset, from which nothing is connected yet; its class says what each argument is."""
         _require_arguments(name, server, prefix, on_change)
+        _require_times(call_s, total_s)
         self.name = name
         self.own_prefix = f"{name.rpartition('.')[2]}_" if prefix is None else prefix
         self.on_error: OnError = on_error
@@ -120,7 +124,7 @@ class MCPToolset:
         self._server = server
         self._identity = identity
         self._connect_s, self._list_s, self._clock = connect_s, list_s, clock
-        self._call_s, self._on_elicitation = call_s, on_elicitation
+        self._call_s, self._total_s, self._on_elicitation = call_s, total_s, on_elicitation
         self._longest = longest_description
         self._pool = Pool(name, self._connection, idle_s=idle_s, clock=clock, sleep=sleep)
         self._caller = Caller(name, self._lease, sleep)
@@ -167,7 +171,15 @@ class MCPToolset:
 
     def _made(self, tool: types.Tool, id_: str, wire_name: str) -> BoundTool | str:
         try:
-            made = server_tool(tool, id_, wire_name, self.name, longest=self._longest, timeout_s=self._call_s)
+            made = server_tool(
+                tool,
+                id_,
+                wire_name,
+                self.name,
+                longest=self._longest,
+                silence_s=self._call_s,
+                total_s=self._total_s,
+            )
         except MCPServerError as error:
             return error.message
         if self._pins is not None:
@@ -217,6 +229,19 @@ def _require_arguments(name: str, server: object, prefix: object, on_change: obj
         raise RegistrationError(
             f"{type(server).__name__!r} is no MCP server: MCPToolset({name!r}, …)",
             hint="write StdioServer('command', ('argument',)), or HttpServer('https://…')",
+        )
+
+
+def _require_times(call_s: float | None, total_s: float | None) -> None:
+    """Raise where a call may be silent for longer than it may last.
+
+    Raises:
+        RegistrationError: as said.
+    """
+    if call_s is not None and total_s is not None and call_s > total_s:
+        raise RegistrationError(
+            f"call_s is {call_s:g}, and total_s is {total_s:g}: a call lasts no longer than total_s",
+            hint=f"pass total_s={call_s:g} or more, or total_s=None for the runtime's own limit",
         )
 
 
