@@ -22,6 +22,7 @@ def test_a_document_is_a_service_with_a_toolset_for_each_tag(library: DesignFile
     assert library.imported == 3
     assert [each.message for each in library.findings] == [
         "the design does not carry the header 'Authorization', which the client itself sends (1 place)",
+        "the design does not carry of request bodies: text/plain (1)",
         "the design does not carry 'xml' of schemas (1 place, in Series)",
         "nullable (1) beside $ref counts, although OpenAPI 3.0 ignores it",
     ]

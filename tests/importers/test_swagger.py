@@ -167,6 +167,14 @@ def test_findings_have_the_places_of_the_document(tmp_path: Path) -> None:
         ),
         ("/paths/~1pets/get/responses/200/headers", "the design does not carry headers of answers (1 place)"),
         ("/paths/~1pets/get/responses/200", "the design does not carry examples of answers (1 place)"),
+        (
+            "/definitions/Pet/discriminator",
+            "the design does not carry 'discriminator' of schemas (1 place, in Pet)",
+        ),
+        (
+            "/paths/~1pets/post/parameters/1",
+            "the design does not carry of request bodies: application/xml (1)",
+        ),
     }
 
 

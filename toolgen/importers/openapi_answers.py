@@ -106,26 +106,35 @@ def _answer(operation: Operation, value: object, place: str, status: str, *, is_
     described = safe_text(text(response.get("description")))
     name = component_name(pointer) if pointer.startswith("/components/responses/") else ""
     answer = _Answer(status=status, place=pointer, description=described, name=name)
+    media_kind, read = media_read(content)
+    if status in _BODILESS or operation.verb == "HEAD" or not content:
+        answer.has_body = False
+    elif media_kind == "json":
+        media, at = operation.api.followed(content[read[0]] or {}, joined(pointer, "content", read[0]))
+        answer.schema, answer.place = media.get("schema"), joined(at, "schema")
+        in_order = [key for key in content if key in read]
+        answer.types = tuple("application/json" if "*" in key else _asked_for(key) for key in in_order)
+        if answer.schema is None and is_good:
+            answer.schema = {}
+    else:
+        answer.media, answer.schema = media_kind, {"type": "string"}
+        answer.types = tuple(map(_asked_for, read))
+    return answer
+
+
+def media_read(content: dict[str, object]) -> tuple[Media, list[str]]:
+    """Return what bodies of these media types are, and the types that are read so, the best one first."""
     plain = {key: key.partition(";")[0].strip().lower() for key in content}
     jsons = [key for key, kind in plain.items() if kind == "application/json"]
     jsons += [
         key for key, kind in plain.items() if kind.endswith("+json") or kind in ("*/*", "application/*")
     ]
-    if status in _BODILESS or operation.verb == "HEAD" or not content:
-        answer.has_body = False
-    elif jsons:
-        media, at = operation.api.followed(content[jsons[0]] or {}, joined(pointer, "content", jsons[0]))
-        answer.schema, answer.place = media.get("schema"), joined(at, "schema")
+    if jsons:
         schema = mapping(content[jsons[0]]).get("schema")
-        same = [key for key in content if key in jsons and mapping(content[key]).get("schema") == schema]
-        answer.types = tuple("application/json" if "*" in key else _asked_for(key) for key in same)
-        if answer.schema is None and is_good:
-            answer.schema = {}
-    else:
-        is_text = _is_text(next(iter(plain.values())))
-        answer.media, answer.schema = "text" if is_text else "bytes", {"type": "string"}
-        answer.types = tuple(_asked_for(key) for key, kind in plain.items() if _is_text(kind) or not is_text)
-    return answer
+        return "json", [key for key in jsons if mapping(content[key]).get("schema") == schema]
+    if not _is_text(next(iter(plain.values()), "")):
+        return "bytes", list(content)
+    return "text", [key for key, kind in plain.items() if _is_text(kind)]
 
 
 def _is_text(kind: str) -> bool:

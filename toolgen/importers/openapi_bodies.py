@@ -50,7 +50,7 @@ def body_of(operation: Operation, find: Callable[..., None]) -> RequestBody | No
             message = f"a body does not go with {operation.verb}; it is left out"
             find(codes.LEFT_OUT, pointer, message, "send it by POST")
         return None
-    chosen = _chosen(content)
+    chosen = chosen_media(content)
     if chosen is None:
         if content:
             find(codes.LEFT_OUT, pointer, "the body has no media type that can be sent", "describe one")
@@ -105,7 +105,7 @@ _OWN_TYPES: Final[Mapping[Media, tuple[str, ...]]] = {
 }
 
 
-def _chosen(content: dict[str, object]) -> tuple[str, Media] | None:
+def chosen_media(content: dict[str, object]) -> tuple[str, Media] | None:
     """Return the media type to send: JSON, then types based on it (RFC 6839), forms, text, bytes."""
     plain = {key: key.partition(";")[0].strip().lower() for key in content}
     for fits, media in _KINDS:

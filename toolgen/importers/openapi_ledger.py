@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Final
 
@@ -12,6 +13,7 @@ from .codes import finding_at
 from .openapi_document import API, UnreadableError, component_name, listed, mapping
 from .openapi_operations import Operation
 from .openapi_parameters import is_of_client
+from .openapi_unread import unread_keywords
 from .pointers import joined
 
 _DISTINGUISH: Final = "give each branch a required property with a constant, or say anyOf"
@@ -24,6 +26,7 @@ _HINT: Final = "write it into a description, if a model should read it"
 
 def lost_parts(api: API, operations: Iterable[Operation]) -> Iterator[Finding]:
     """Yield a finding for each kind of thing that the design does not carry, at the first place of it."""
+    operations = list(operations)
     places: dict[str, list[str]] = {}
     for what, place in _lost(api, operations):
         places.setdefault(what, []).append(place)
@@ -32,6 +35,14 @@ def lost_parts(api: API, operations: Iterable[Operation]) -> Iterator[Finding]:
         message = f"the design does not carry {what} ({count})"
         hint = "the client knows what to send" if what.endswith(_OF_CLIENT) else _HINT
         yield finding_at(codes.NOTE_LEFT_OUT, found_at[0], message, hint=hint)
+    unread: dict[str, dict[str, str]] = {}
+    for kind, keyword, place in unread_keywords(api, operations):
+        unread.setdefault(kind, {}).setdefault(place, keyword)
+    for kind, keywords in unread.items():
+        counts = Counter(keywords.values())
+        named = ", ".join(f"{each} ({count:,})" for each, count in counts.items())
+        message = f"the design does not carry of {kind}: {named}"
+        yield finding_at(codes.NOTE_LEFT_OUT, next(iter(keywords)), message, hint=_HINT)
 
 
 def loosened_unions(places: Iterable[str]) -> Iterator[Finding]:

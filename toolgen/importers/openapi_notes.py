@@ -194,6 +194,8 @@ class SchemaLedger:
                     self._foreign.setdefault(joined(pointer, keyword))
                 if not is_known and (not has_reference or keyword in BESIDE_REFERENCES):
                     yield place, keyword, value, joined(pointer, keyword)
+            if "discriminator" in schema and not {"oneOf", "anyOf"} & schema.keys():
+                yield place, "discriminator", schema["discriminator"], joined(pointer, "discriminator")
             if "defaultMapping" in mapping(schema.get("discriminator")):
                 at = joined(pointer, "discriminator", "defaultMapping")
                 yield place, _MAPPING, schema["discriminator"], at
