@@ -165,7 +165,7 @@ def _attribute_names(class_: Node) -> dict[str, str]:
             name = f"{wanted.rstrip('_')}_{number}"
         taken.add(name)
         names[key] = name
-    return names
+    return {key: names[key] for key in class_["properties"]}
 
 
 def _bound(value: Any, node: Node) -> Any:
