@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import runpy
 from collections.abc import Mapping
 from dataclasses import replace
@@ -10,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from tests.importers.changing_sources import LIST, Shop, api
+from tests.importers.changing_sources import shop as shop
 from tests.importers.designs import built, errors, object_, source, tool
 from toolgen.codegen import generate
 from toolgen.contract.names import RESERVED_CODES
@@ -387,3 +390,16 @@ def test_names_that_wait_for_what_had_them() -> None:
 def test_a_name_that_is_gone_is_free_again() -> None:
     names = Names({"tool x": "find", "tool y": "find_2"})
     assert names.give_all({"tool z": ["find"], "tool y": ["find"]}) == {"tool z": "find", "tool y": "find_2"}
+
+
+def test_an_operation_that_cannot_be_read_keeps_its_short_name(shop: Shop) -> None:
+    made = operation("read_items_get")
+    shop.imported(api(("get", "/items", made), LIST))
+    assert 'Tool("read", ' in shop.design
+    before = shop.design
+    shop.publish(api(("get", "/items", {**made, "parameters": 5}), LIST))
+    assert shop.run().code == 1
+    assert shop.design == before
+    shop.publish(api(("get", "/a", operation("read_a_get")), ("get", "/items", made), LIST))
+    assert shop.run().code == 0
+    assert set(re.findall(r'Tool\(\s*"(\w+)"', shop.design)) == {"read", "read_a_get", "list"}
