@@ -20,10 +20,21 @@ from tests.metered import Collected
 from toolgen.adapters.http import Caller, HTTPSurface
 from toolgen.adapters.mcp import server as mcp_server
 from toolgen.adapters.result_view import result_view
+from toolgen.agents import (
+    AgentRegistration,
+    AgentSpec,
+    AgentTool,
+    CallTools,
+    PlannedCall,
+    ScriptedPlanner,
+    ToolMessage,
+    agents_of,
+)
 from toolgen.calls.call import CallName
 from toolgen.engines import InProcessEngine
 from toolgen.events.hub import Events
-from toolgen.runtime import CallMeta, Runtime
+from toolgen.events.redaction import public_result
+from toolgen.runtime import CallMeta, Runtime, ToolResult
 from toolgen.runtime.public_views import shown_document
 
 ORDER = {"id": 7, "state": "sent"}
@@ -154,8 +165,40 @@ async def test_an_object_that_lacks_an_attribute_is_sensitive_as_a_whole() -> No
     assert shown == {"sensitive": True}
 
 
+async def test_a_result_whose_warnings_were_not_kept_is_sensitive_as_a_whole() -> None:
+    """As the message of a conversation, which has the text that the model read."""
+    async with shop(CUSTOMER) as runtime:
+        spec = runtime.tools.spec("get_customer")
+        result = await runtime.call("get_customer", {"id": 7})
+        kept = ToolResult(tool=spec.id, status="ok", json=result.json)
+        assert public_result(kept, spec) == {"sensitive": True}
+        fits = ToolResult(tool=spec.id, status="ok", json=b'{"email":"a@b.c","tags":["x"]}')
+        assert public_result(fits, spec) == {"email": {"sensitive": True}, "tags": ["x"]}
+
+
 async def test_a_part_that_fits_is_shown_beside_one_that_is_sensitive() -> None:
     async with shop({"email": "ann@example.org", "tags": ["new"], "cards": 7}) as runtime:
         result = await runtime.call("get_customer", {"id": 7})
         shown = json.loads(shown_document(result, runtime.tools.spec("get_customer")))
     assert shown == {"email": {"sensitive": True}, "tags": ["new"], "cards": {"sensitive": True}}
+
+
+async def test_a_planner_reads_the_answer_and_the_note() -> None:
+    planner = ScriptedPlanner([CallTools(calls=(PlannedCall.of("get_order", {"id": 7}),)), "Done."])
+    body = json.dumps(ORDER).encode()
+    async with (
+        serving(answering(answer(200, body))) as server,
+        ShopClient(server=server.url) as client,
+        Runtime(engine=InProcessEngine()) as runtime,
+    ):
+        toolset = orders.registration(orders.BoundOrdersExecutor(shop=client))
+        runtime.tools.register(toolset)
+        tools = (AgentTool(id="assistant.orders.get_order", name="get_order"),)
+        spec = AgentSpec(id="assistant.clerk", description="Serves people.", tools=tools)
+        agents_of(runtime).register(AgentRegistration(spec=spec, planner=planner, toolsets=(toolset,)))
+        await agents_of(runtime).client("assistant.clerk").one_shot("Go.")
+    (read,) = [each for each in planner.inputs[-1].messages if isinstance(each, ToolMessage)]
+    (got,) = read.answers
+    assert (got.status, json.loads(got.text)) == ("ok", ORDER)
+    assert PLACE in got.content[0]["text"]
+    assert got.reminder == "Say the state."

@@ -186,8 +186,8 @@ class UnfitAnswerError(ToolError):
     Code that calls a client can catch it and use what came.
     """
 
-    _is_shown: bool = False
-    """Whether the model gets the answer beside the message; set by the runtime."""
+    is_shown: bool = False
+    """Whether the model gets the answer beside the message; code by hand may set it."""
 
     def __init__(
         self,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 from toolgen.calls.codec import Codec
@@ -94,10 +95,9 @@ def _typed(result: T) -> T:
         ValueError: it does.
     """
     typed: Any = result
-    if isinstance(result, ToolOutcome):
-        for artifact in result.artifacts:
-            _typed(artifact.data)
-        _typed(result.result)
+    if isinstance(typed, ToolOutcome):
+        artifacts = tuple(replace(artifact, data=_typed(artifact.data)) for artifact in typed.artifacts)
+        typed = replace(typed, result=_typed(typed.result), artifacts=artifacts)
     else:  # with each null, which is absence or a value as received
         typed = type(typed).model_validate_json(typed.model_dump_json(by_alias=True, warnings=False))
     return typed  # type: ignore[no-any-return]  # of the same class

@@ -22,7 +22,9 @@ from .union_guard import mapped, nodes_of
 
 _MOST_STEPS: Final = 10_000
 """Parts of one answer that are checked."""
-_UNCHECKED: Final = "was not checked: too many parts of the answer do not fit"
+_DEEPEST: Final = 64
+"""Levels of an answer that is divided."""
+_UNCHECKED: Final = "was not checked: too many parts of the answer do not fit, or it is too deep"
 _AROUND: Final = frozenset(
     "definitions default nullable function-after function-before function-wrap".split()
 )
@@ -107,7 +109,7 @@ class _Reading:
     def part(self, node: Any, document: Json, keys: Keys, config: Any) -> tuple[Any, Json]:
         """Return the value of a part of the answer, and its JSON."""
         self._steps -= 1
-        if self._steps < 0:
+        if self._steps < 0 or len(keys) > _DEEPEST:
             if not self.issues or self.issues[-1].message != _UNCHECKED:
                 self.issues.append(_invalid(keys, _UNCHECKED))
             return document, document

@@ -219,7 +219,7 @@ def _document(error: ToolError, limit: int) -> bytes:
         return unknown_document(str(error.message), limit)
     if isinstance(error, NotBegunError):
         return error_document(str(error.message), limit, code=error.code, is_retryable=True)
-    if isinstance(error, UnfitAnswerError) and error._is_shown:
+    if isinstance(error, UnfitAnswerError) and error.is_shown:
         return error_document(str(error.message), limit, details=error.document, about="answer")
     if not isinstance(error, DeclaredError):
         return error_document(str(error.message), limit)

@@ -39,7 +39,7 @@ def received_result(spec: ToolSpec[Any, Any], error: UnfitAnswerError, meta: Cal
             is sensitive.
     """
     if not spec.is_lenient:
-        error._is_shown = not (error.is_sensitive or spec.is_sensitive)
+        error.is_shown = not (error.is_sensitive or spec.is_sensitive)
         raise error
     parts = read_parts(spec, error.document)
     issues = tuple(dict.fromkeys((*error.warnings, *parts.issues)))  # the client's own first

@@ -109,6 +109,7 @@ async def test_results_that_do_not_fit_name_the_server() -> None:
                 f"{tool} ran; its result could not be read: the MCP server 'bare' answered with what does not"
             )
             assert why in str(result.error)
+        assert json.loads((await snapshot.call("misfit", {})).json)["answer"] == {"n": "one"}
         nonsense = await snapshot.call("nonsense", {})
         assert (nonsense.status, nonsense.retry_hint) == ("unknown", None)
         assert "bare" in str(nonsense.error)

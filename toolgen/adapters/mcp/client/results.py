@@ -21,6 +21,7 @@ from toolgen.runtime import (
     ToolOutcome,
     ToolSpec,
     ToolValidationError,
+    UnfitAnswerError,
 )
 from toolgen.shapes.foreign.normal_form import described_link
 
@@ -68,10 +69,14 @@ def _structured(
 
 
 def _decoded(value: Json, spec: ToolSpec[Any, Any], server: str) -> Any:
+    document = json.dumps(value).encode()
     try:
-        return spec.result.decode_as_sent(json.dumps(value))
+        return spec.result.decode_as_sent(document)
     except ToolValidationError as error:
-        raise malformed(spec, server, str(error)) from None
+        plain = malformed(spec, server, str(error))
+        unfit = UnfitAnswerError(plain.message, document, value, error.issues, retry_hint=plain.retry_hint)
+        unfit.is_shown = not spec.is_sensitive
+        raise unfit from None
 
 
 def _repeats(text: str, value: Any) -> bool:

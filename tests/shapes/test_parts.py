@@ -1,0 +1,90 @@
+"""Answers in parts: what is typed, what stays as received, and what it costs at most."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import pytest
+from pydantic import Field
+
+from toolgen.runtime import OpenModel, ToolModel
+from toolgen.shapes.design.model import Nullable
+from toolgen.shapes.parts import PartReader
+
+
+class Node(ToolModel):
+    name: str
+    inner: Node | None = None
+
+
+class Facts(OpenModel):
+    pages: int
+
+
+class Book(ToolModel):
+    id: int
+    kind: Literal["a", "b"] = "a"
+    next_: Annotated[str | None, Field(validation_alias="next", serialization_alias="next")] = None
+    facts: Facts | None = None
+    rows: list[list[int]] | None = None
+    note: Nullable[str] = None
+
+
+def read(type_: Any, document: Any) -> tuple[Any, Any, list[str]]:
+    parts = PartReader(type_).read(document)
+    return parts.value, parts.json, [str(issue) for issue in parts.issues]
+
+
+def test_open_objects_keep_their_keys_and_closed_ones_drop_them() -> None:
+    sent = {"id": "1", "facts": {"pages": "x", "size": None}, "vendor": 1}
+    value, json, issues = read(Book, sent)
+    assert json == {"id": "1", "facts": {"pages": "x", "size": None}}
+    assert value.facts.model_extra == {"size": None}
+    assert issues == [
+        "$.id must be an integer, not a string",
+        "$.facts.pages must be an integer, not a string",
+    ]
+
+
+def test_null_is_absence_where_it_fits_and_a_value_where_it_is_one() -> None:
+    value, json, issues = read(Book, {"id": None, "kind": None, "next": None, "note": None})
+    assert json == {"id": None, "note": None}
+    assert (value.id, value.kind, value.next_, value.note) == (None, "a", None, None)
+    assert issues == ["$.id must be an integer, not null"]
+
+
+def test_lists_are_divided_to_the_last_item() -> None:
+    value, json, issues = read(Book, {"id": 1, "rows": [[1, "2"], 3, [4]]})
+    assert value.rows == json["rows"] == [[1, "2"], 3, [4]]
+    assert issues == [
+        "$.rows[0][1] must be an integer, not a string",
+        "$.rows[1] must be an array, not an integer",
+    ]
+
+
+@pytest.mark.parametrize("document", [None, 1, "x", [], [{}]])
+def test_what_is_no_object_is_as_received(document: Any) -> None:
+    value, json, issues = read(Book, document)
+    assert value == json == document
+    assert len(issues) == 1
+
+
+def nested(levels: int) -> Any:
+    document: Any = {"name": 0}
+    for _ in range(levels):
+        document = {"name": "x", "inner": document}
+    return document
+
+
+def test_depth_and_number_of_the_parts_are_limited() -> None:
+    _, json, issues = read(Node, nested(150))
+    assert json == nested(150)
+    assert issues[0].endswith("was not checked: too many parts of the answer do not fit, or it is too deep")
+
+    class Many(ToolModel):
+        rows: list[int]
+
+    parts = PartReader(Many).read({"rows": ["x"] * 50_000})
+    kept: Any = parts.json
+    assert (len(parts.issues), len(kept["rows"])) == (20, 50_000)
+    assert parts.more < 10_000
