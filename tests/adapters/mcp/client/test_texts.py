@@ -90,7 +90,7 @@ def test_a_schema_of_an_older_draft_is_checked_as_the_server_means_it() -> None:
     share = {"type": "number", "minimum": 0, "exclusiveMinimum": True}
     schema = {"type": "object", "properties": {"share": share}, "required": ["share", "share"]}
     tool = types.Tool(name="find", input_schema=schema)
-    payload = server_tool(tool, "s.find", "find", "s", longest=100, silence_s=None, total_s=None).spec.payload
+    payload = server_tool(tool, "s.find", "find", "s", longest=100, timeout_s=None).spec.payload
     assert payload.decode('{"share": 0.1}') == {"share": 0.1}
     with pytest.raises(ToolValidationError):
         payload.decode('{"share": 0}')

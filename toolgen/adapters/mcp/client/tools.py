@@ -80,14 +80,7 @@ def _free(plain: str, name: str, taken: set[str]) -> str:
 
 
 def server_tool(
-    tool: types.Tool,
-    id_: str,
-    wire_name: str,
-    toolset: str,
-    *,
-    longest: int,
-    silence_s: float | None,
-    total_s: float | None,
+    tool: types.Tool, id_: str, wire_name: str, toolset: str, *, longest: int, timeout_s: float | None
 ) -> ServerTool:
     """Return a tool with its spec; `longest` are characters of the description.
 
@@ -99,7 +92,6 @@ def server_tool(
         name=tool.name,
         digest=tool_digest(tool),
         has_output_schema=tool.output_schema is not None,
-        silence_s=silence_s,
         spec=ToolSpec(
             id=id_,
             name=wire_name,
@@ -110,7 +102,7 @@ def server_tool(
             icons=_icons(tool),
             annotations=hints_of(tool.annotations),
             meta={META: {"server": toolset, "tool": named(tool.name, _LONGEST_NAME), "untrusted": True}},
-            timeout=total_s,
+            timeout=timeout_s,
         ),
     )
 

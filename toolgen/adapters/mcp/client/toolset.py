@@ -172,18 +172,12 @@ class MCPToolset:
     def _made(self, tool: types.Tool, id_: str, wire_name: str) -> BoundTool | str:
         try:
             made = server_tool(
-                tool,
-                id_,
-                wire_name,
-                self.name,
-                longest=self._longest,
-                silence_s=self._call_s,
-                total_s=self._total_s,
+                tool, id_, wire_name, self.name, longest=self._longest, timeout_s=self._total_s
             )
         except MCPServerError as error:
             return error.message
-        if self._pins is not None:
-            made = replace(made, pin=self._pins.of(tool.name))
+        pin = "" if self._pins is None else self._pins.of(tool.name)
+        made = replace(made, pin=pin, silence_s=self._call_s)
         return BoundTool(spec=made.spec, execute=_Method(self._caller, made))
 
     @asynccontextmanager
