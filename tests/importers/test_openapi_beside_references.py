@@ -103,3 +103,11 @@ def test_nullable_of_later_versions_counts_with_a_warning() -> None:
     [finding] = files.findings
     assert finding.code == "import-repaired-schema"
     assert finding.message == "nullable (2) counts as in OpenAPI 3.0; later versions do not have it"
+
+
+@pytest.mark.parametrize("word", ["anyOf", "oneOf"])
+def test_nullable_alone_is_the_branch_of_null(word: str) -> None:
+    """By the letter it is any value; schemars of Rust means null by it."""
+    files = imported(shelf={word: [referring("Shelf"), {"nullable": True}]})
+    assert design(files).count('Attribute("shelf", Nullable(Shelf), None)') == 2
+    assert not files.findings

@@ -14,7 +14,7 @@ from toolgen.schema_reader.keywords import ANNOTATIONS, children
 from .clauses_values import REQUEST_FORMATS
 from .openapi_document import API, UnreadableError, component_name, listed, mapping, text
 from .openapi_tags import TagValue, is_meant, tag_value
-from .openapi_unions import Alternatives
+from .openapi_unions import Alternatives, is_null
 from .pointers import joined
 from .records import a_kind
 
@@ -119,9 +119,9 @@ class Components:
         facts.has_values |= "enum" in schema or "const" in schema
         for word in ("oneOf", "anyOf"):
             branches = listed(schema.get(word))
-            facts.is_nullable |= any(_is_null(branch) for branch in branches)
+            facts.is_nullable |= any(is_null(branch) for branch in branches)
             if not all(map(_is_constant, branches)):  # else a choice among values with titles
-                facts.branches += sum(1 for branch in branches if not _is_null(branch))
+                facts.branches += sum(1 for branch in branches if not is_null(branch))
         for n, part in enumerate(listed(schema.get("allOf"))):
             self._collect(part, joined(place, "allOf", n), facts, seen, depth + 1)
 
@@ -200,7 +200,7 @@ class Components:
         """
         none: list[tuple[TagValue, ...]] = [()] * len(branches)
         owned = [
-            None if _is_null(branch) else self._pins(branch, joined(place, n))
+            None if is_null(branch) else self._pins(branch, joined(place, n))
             for n, branch in enumerate(branches)
         ]
         pins = [each for each in owned if each is not None]
@@ -331,13 +331,3 @@ class Components:
 
 def _is_constant(schema: object) -> bool:
     return isinstance(schema, dict) and "const" in schema
-
-
-def _is_null(schema: object) -> bool:
-    if not isinstance(schema, dict):
-        return False
-    return (
-        schema.get("type") == "null"
-        or schema.get("enum") == [None]
-        or ("const" in schema and schema["const"] is None)
-    )

@@ -19,8 +19,9 @@ from toolgen.shapes.foreign.schema import MAPS
 
 from .enum_labels import LABELS, labelled
 from .openapi_components import Components, Direction, hides_property
-from .openapi_document import UnreadableError, listed
+from .openapi_document import UnreadableError, listed, mapping
 from .openapi_tags import TagValue
+from .openapi_unions import is_null
 from .pointers import joined
 
 _NO_KEYWORDS: Final = frozenset(["discriminator", "example", "externalDocs", "nullable", "xml"])
@@ -165,6 +166,8 @@ class Translator:
                 rest = {key: value for key, value in branch.items() if key != "$ref"}
                 is_plain = self._api.is_3_0 or CONSTRAINTS.isdisjoint(rest)
                 result.append(reference if is_plain else {"allOf": [reference, self.translated(rest, at)]})
+            elif is_null(branch) and "nullable" in mapping(branch):
+                result.append(NULL)
             else:
                 result.append(self.translated(branch, at))
         return result

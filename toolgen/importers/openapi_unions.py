@@ -59,7 +59,7 @@ class Alternatives:
         tag, values = self._tags(schema, branches, place)
         shapes = [
             _both(
-                self._shape(branch, joined(place, n), _DEEPEST, _MOST_STEPS),
+                _NULL if is_null(branch) else self._shape(branch, joined(place, n), _DEEPEST, _MOST_STEPS),
                 Shape(types=_OBJECT, required=frozenset([tag]), members={tag: scalars(pinned)})
                 if pinned
                 else ANY,
@@ -121,6 +121,18 @@ class Alternatives:
             members=members,
         )
         return _both(shape, keys)
+
+
+def is_null(branch: object) -> bool:
+    """Return whether a branch of a union is null; some generators of 3.0 write it as `nullable` alone."""
+    if not isinstance(branch, dict):
+        return False
+    is_noted = branch.get("nullable") is True and branch.keys() <= {"nullable", "title", "description"}
+    return is_noted or branch.get("type") == "null" or branch.get("enum") == [None] or _is_none(branch)
+
+
+def _is_none(branch: dict[str, object]) -> bool:
+    return "const" in branch and branch["const"] is None
 
 
 def _both(left: Shape, right: Shape) -> Shape:
