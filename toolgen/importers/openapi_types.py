@@ -64,6 +64,8 @@ class TypeBook:
         self._table = TypeTable(self._names)
         self._cuts: dict[TypeKey, Cut] = {}
         self._order: dict[TypeKey, int] = {}
+        self._variants: dict[str, list[TypeKey]] = {}
+        """The types of each component, by its address."""
         self._failed: set[TypeKey] = set()
         self._objects: dict[TypeKey, tuple[tuple[Node, Classes], list[str]]] = {}
         """What was read of the types."""
@@ -119,6 +121,8 @@ class TypeBook:
                 waiting += self._cuts[key].keys.values()
         order = ordered(roots, lambda key: self._cuts[key].keys.values())
         self._order = {key: number for number, key in enumerate(order)}
+        for key in self._order:
+            self._variants.setdefault(key.address, []).append(key)
         self.bases = {naming.class_name(component_name(key.address)) for key in self._order}
         self.enums.scan([*cuts, *self._cuts.values()])
 
@@ -175,7 +179,7 @@ class TypeBook:
     def _wanted(self, key: TypeKey) -> tuple[str, str]:
         """Return what a type stands for, and the name that it would have."""
         base = naming.class_name(component_name(key.address))
-        others = [each for each in self._order if each.address == key.address]
+        others = self._variants[key.address]
         is_input = key.direction == "in" and any(each.direction != "in" for each in others)
         is_branch = key.tag and any(each.tag != key.tag for each in others)
         kind = f"{'Input' if is_input else ''}{'Branch' if is_branch else ''}"
