@@ -18,7 +18,6 @@ from toolgen.codegen import generate
 from toolgen.contract.names import RESERVED_CODES
 from toolgen.dsl import build
 from toolgen.importers.design import DesignFiles, design_files
-from toolgen.importers.names import Names
 from toolgen.importers.openapi import OpenAPIOptions, openapi_files
 from toolgen.importers.openapi_operations import Selection
 from toolgen.importers.text import Document
@@ -375,21 +374,6 @@ def test_the_attribute_of_a_key_does_not_depend_on_what_stands_before_it(tmp_pat
         (text,) = (text for path, text in generated.items() if path.endswith("tools/types.py"))
         field = text.partition("    org_role: ")[2].partition("= None")[0]
         assert field.split() == ["str", "|", "None"] or 'alias="org_role"' in field
-
-
-def test_names_that_wait_for_what_had_them() -> None:
-    names = Names({"object a": "Node", "object b": "Node", "tool x": "find"})
-    assert names.give("object c", "Node") == "Node2"
-    assert names.give("object d", "Node", also="object b") == "Node"
-    assert names.give_all({"tool y": ["find"], "tool x": ["find"]}) == {"tool y": "find_2", "tool x": "find"}
-    names.restart()
-    assert names.give("object a", "Node") == "Node"
-    assert names.given == {"tool x": "find", "tool y": "find_2", "object a": "Node"}
-
-
-def test_a_name_that_is_gone_is_free_again() -> None:
-    names = Names({"tool x": "find", "tool y": "find_2"})
-    assert names.give_all({"tool z": ["find"], "tool y": ["find"]}) == {"tool z": "find", "tool y": "find_2"}
 
 
 def test_an_operation_that_cannot_be_read_keeps_its_short_name(shop: Shop) -> None:
