@@ -183,14 +183,12 @@ class Codec(Generic[T]):
             made = copy(self)
             core, config = self._core()
             made._validate = literal(core, self.schema_json, config)
-            made._hidden = None
-            made._literal = self._literal = made
+            made._hidden, made._literal, self._literal = None, made, made
         return self._literal.decode_lenient(data, limits)
 
     def _core(self) -> tuple[Any, CoreConfig | None]:
         """Return the core schema of documents, and its configuration."""
-        model: Any = self.type
-        return model.__pydantic_core_schema__, None
+        return cast("Any", self.type).__pydantic_core_schema__, None
 
     def decode_lenient(self, data: bytes | str | Mapping[str, object], limits: Limits = DEFAULT_LIMITS) -> T:
         """Return what `decode` does, of a document in which null of an optional attribute means absent.
@@ -232,8 +230,7 @@ class Codec(Generic[T]):
     def _first_hidden(self) -> Hidden | Literal[False]:
         from toolgen.shapes.every_rule import hidden_errors  # only documents that do not fit need it
 
-        core, config = self._core()
-        self._hidden = hidden_errors(core, config, is_literal=self._literal is self) or False
+        self._hidden = hidden_errors(*self._core(), is_literal=self._literal is self)
         return self._hidden
 
     def _read(self, errors: list[ErrorDetails], most: int) -> Findings:

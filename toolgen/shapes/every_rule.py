@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import islice
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, Literal, TypeAlias, cast
 
 from pydantic_core import (
     CoreConfig,
@@ -45,8 +45,10 @@ _OUTER: Final = ("ref", "serialization")
 _ANY: Final = cs.any_schema()
 
 
-def hidden_errors(schema: AnySchema, config: CoreConfig | None, *, is_literal: bool) -> Hidden | None:
-    """Return what adds to the error of a document the errors that it hides; None for types that hide none.
+def hidden_errors(
+    schema: AnySchema, config: CoreConfig | None, *, is_literal: bool
+) -> Hidden | Literal[False]:
+    """Return what adds to the error of a document the errors that it hides; False for types that hide none.
 
     `schema` is the core schema of the documents; with `is_literal` their nulls mean nothing but null. An
     error stays as it is where the steps do not suffice.
@@ -56,7 +58,7 @@ def hidden_errors(schema: AnySchema, config: CoreConfig | None, *, is_literal: b
     rules = _Rules()
     rules.apart(schema)
     if not (rules.is_always or rules.hiding):
-        return None
+        return False
     validator: Callable[..., object] | None = None
 
     def found(error: ValidationError, data: bytes | str) -> ValidationError:
