@@ -339,10 +339,7 @@ def require_fit(name: str, findings: Findings) -> None:
 
 def misfit_error(name: str, findings: Findings) -> MalformedResultError:
     """Return the error of a value that does not fit its schema."""
-    shortened = findings.shortened()
-    error = MalformedResultError(f"{name} does not fit its schema: {validation_error(shortened)}")
-    error._issues = shortened.issues
-    return error
+    return MalformedResultError(f"{name} does not fit its schema: {validation_error(findings.shortened())}")
 
 
 def validation_error(findings: Findings) -> ToolValidationError:

@@ -303,8 +303,6 @@ class ToolValidationError(ValueError):
 class MalformedResultError(RuntimeError):
     """An executor returned something that its contract does not allow; the message says what and where."""
 
-    _issues: tuple[FieldIssue, ...] = ()
-    """What breaks the rules of the schema, where the types of the value fit."""
     _returned_by: tuple[CodeType, str] | None = None
     """The author's function that returned it, and a clause about it; None for the method of the tool."""
 

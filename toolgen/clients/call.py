@@ -10,9 +10,10 @@ from typing import Any, Final, TypeVar
 
 from toolgen.calls.codec import Codec
 from toolgen.calls.context import ToolContext
-from toolgen.calls.errors import MalformedResultError, UnfitAnswerError
+from toolgen.calls.errors import UnfitAnswerError
 from toolgen.calls.results import Received, ToolOutcome
 from toolgen.calls.specs import ToolSpec
+from toolgen.shapes.issues import MOST_WARNINGS
 
 R = TypeVar("R")
 T = TypeVar("T")
@@ -107,12 +108,9 @@ def _checked(result: T, spec: ToolSpec[Any, Any]) -> T | Received:
     """Return a result; one that breaks a rule which no type holds, as it was received."""
     if spec.result.is_exact:
         return result
-    try:
-        spec.result.encode(result)
-    except MalformedResultError as error:
-        if not error._issues:
-            raise
-        document = Codec.encode(spec.result, result)
-        message = f"{spec.name} ran; its result does not fit"
-        return Received(error=UnfitAnswerError(message, document, result, error._issues))
-    return result
+    document = Codec.encode(spec.result, result)
+    findings = spec.result._rule_issues(document, MOST_WARNINGS).shortened()
+    if not findings.issues:
+        return result
+    message = f"{spec.name} ran; its result does not fit"
+    return Received(error=UnfitAnswerError(message, document, result, findings.issues))
