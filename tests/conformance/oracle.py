@@ -174,7 +174,9 @@ def unrolled(schema: Any, root: Schema, depth: int = 3) -> Any:
     if not isinstance(schema, dict):
         return schema
     if "$ref" in schema:
-        target = root["$defs"][schema["$ref"].removeprefix("#/$defs/")]
+        target: Any = root
+        for token in schema["$ref"].removeprefix("#/").split("/"):
+            target = target[token.replace("~1", "/").replace("~0", "~")]
         return unrolled(target, root, depth - 1) if depth else False
     return {
         key: {name: unrolled(part, root, depth) for name, part in value.items()}

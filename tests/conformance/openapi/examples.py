@@ -1,7 +1,8 @@
-"""What a document says by examples that an operation takes: its parameters and its body, with the values."""
+"""What an operation takes and answers by the examples of its document: parameters, a body, an answer."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -29,11 +30,47 @@ class Sample:
     """Whether one value is an example, a default or a value of an enumeration."""
 
 
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What an operation answers."""
+
+    status: int
+    media: str = ""
+    value: Any = MISSING
+
+    @property
+    def body(self) -> bytes:
+        if self.value is MISSING:
+            return b""
+        if isinstance(self.value, str) and "json" not in self.media:
+            return self.value.encode()
+        return json.dumps(self.value).encode()
+
+
 class Examples:
     """The examples of a document."""
 
     def __init__(self, document: dict[str, Any]) -> None:
         self._document = document
+        self._hidden = "readOnly"
+        """What the properties are that the value has not."""
+
+    def answer(self, operation: dict[str, Any]) -> Answer | None:
+        """Return the answer of an operation by the first of its examples; None if it has none."""
+        answers = {
+            int(status.replace("XX", "00")): self.followed(each)
+            for status, each in operation["responses"].items()
+            if status.startswith("2")
+        }
+        self._hidden = "writeOnly"
+        for status, described in answers.items():
+            for media, facts in described.get("content", {}).items():
+                value = self._of_facts(facts)
+                if value is MISSING and "json" in media:
+                    value = self.of(facts.get("schema", {}))
+                if value is not MISSING:
+                    return Answer(status, media, value)
+        return next((Answer(status) for status, each in answers.items() if not each.get("content")), None)
 
     def sample(self, operation: dict[str, Any], of_path: list[Any], media: str) -> Sample:
         """Return the values of an operation whose body is sent as a media type, "" for none.
@@ -42,6 +79,7 @@ class Examples:
             NoExampleError: a value is required of which there is no example.
         """
         sample = Sample()
+        self._hidden = "readOnly"
         for parameter in map(self.followed, [*of_path, *operation.get("parameters", [])]):
             place, name = parameter["in"], parameter["name"]
             value = self._of_facts(parameter)
@@ -117,7 +155,7 @@ class Examples:
         values = {}
         for name, part in schema["properties"].items():
             held = self.followed(part) if isinstance(part, dict) else {}
-            if held.get("readOnly"):
+            if held.get(self._hidden):
                 continue
             value = self.of(part, depth + 1)
             if value is MISSING and name in required:

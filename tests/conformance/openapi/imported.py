@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import inspect
+import json
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -14,13 +16,17 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 import httpx
+from hypothesis import given
+from hypothesis.errors import Unsatisfiable
 
+from tests.conformance.agreement import documents as drawn_documents
+from tests.conformance.agreement import drawing
 from tests.conftest import in_a_process
 from toolgen.clients import HTTP, HTTPClient, Operation, Requirement
 from toolgen.contract.credentials import Credential
 from toolgen.runtime import Runtime, ToolResult
 
-from .examples import MISSING, Sample
+from .examples import MISSING, Examples, Sample
 
 
 class Keys:
@@ -36,16 +42,16 @@ class Keys:
         return ""
 
 
-def generate(folder: Path, document: Path, package: str, *options: str) -> str:
-    """Import a document into a folder and generate its package; return what the import says."""
-    command = ("-m", "toolgen", "import", "openapi", str(document), "--name", package, *options)
-    done = in_a_process(folder, *command)
+def generate(folder: Path, document: Path, package: str, *options: str) -> list[dict[str, Any]]:
+    """Import a document into a folder and generate its package; return what the import finds."""
+    command = ("import", "openapi", str(document), "--name", package, "--allow-losses", "--format", "json")
+    done = in_a_process(folder, "-m", "toolgen", *command, *options)
     assert done.returncode == 0, done.stderr[-3_000:]
     configuration = f'[tool.toolgen]\ndesign = "{package}_design"\nout = "{package}"\n'
     (folder / "pyproject.toml").write_text(configuration, "utf-8")
     made = in_a_process(folder, "-m", "toolgen", "gen")
     assert made.returncode == 0, made.stderr[-3_000:]
-    return done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 @dataclass(slots=True)
@@ -62,8 +68,37 @@ class Imported:
         fits = [each for each in self.operations if _names(each, verb, plain) >= {"", *names}]
         return min(fits, key=lambda each: len(_names(each, verb, plain)), default=None)
 
-    async def call(self, operation: Operation[Any, Any], sample: Sample) -> ToolResult:
-        return await self.runtime.call(operation.name, arguments(operation, sample))
+    def drawn(self, operation: Operation[Any, Any], count: int) -> list[dict[str, Any]]:
+        """Return arguments that fit the schema which a model reads; none if nothing fits at this depth.
+
+        Nothing is drawn that Prism reads as absent, an empty text in a query or a header and a body of
+        null, or that has an empty part or dots in a path, from which a client may not let it lead away.
+        """
+        found: list[dict[str, Any]] = []
+        schema = self.runtime.tools.spec(operation.name).payload.schema
+
+        @drawing(count)
+        @given(drawn_documents(schema).filter(partial(_is_sendable, operation)))
+        def keep(values: dict[str, Any]) -> None:
+            found.append(values)
+
+        with suppress(Unsatisfiable):
+            keep()
+        return found
+
+    async def call(self, operation: Operation[Any, Any], values: Mapping[str, Any]) -> ToolResult:
+        return await self.runtime.call(operation.name, dict(values))
+
+
+def _is_sendable(operation: Operation[Any, Any], values: Mapping[str, Any]) -> bool:
+    sample = sample_of(operation, values)
+    for (place, _), value in sample.parameters.items():
+        texts = value if isinstance(value, list) else [value]
+        if place == "path" and value and any({".", "..", ""} & {*str(text).split("/")} for text in texts):
+            return False
+        if place in ("query", "header", "cookie") and "" in texts:
+            return False
+    return sample.body is not None
 
 
 def _names(operation: Operation[Any, Any], verb: str, path: str) -> frozenset[str]:
@@ -85,11 +120,49 @@ def arguments(operation: Operation[Any, Any], sample: Sample) -> dict[str, Any]:
         if value is not MISSING:
             made[parameter.attribute] = value
     if http.body is not None and sample.body is not MISSING:
+        body = sample.body
+        if isinstance(body, dict):  # a credential is no argument
+            secret = {need.body for needs in http.security for need in needs}
+            body = {key: value for key, value in body.items() if key not in secret}
         if http.body.attribute:
-            made[http.body.attribute] = sample.body
+            made[http.body.attribute] = body
         else:
-            made |= {key: value for key, value in sample.body.items() if key in http.body.attributes}
+            made |= {key: value for key, value in body.items() if key in http.body.attributes}
     return made
+
+
+def sample_of(operation: Operation[Any, Any], values: Mapping[str, Any]) -> Sample:
+    """Return the values of a request for the arguments of a tool: what `arguments` does, the other way."""
+    http = operation.transport
+    assert isinstance(http, HTTP)
+    sample = Sample()
+    for parameter in http.parameters:
+        if parameter.attribute in values:
+            name = parameter.name or parameter.attribute
+            sample.parameters[parameter.place, name] = values[parameter.attribute]
+    if http.body is not None and http.body.attribute:
+        sample.body = values.get(http.body.attribute, MISSING)
+    elif http.body is not None:
+        sample.body = {key: values[key] for key in http.body.attributes if key in values}
+    return sample
+
+
+def media_of(operation: Operation[Any, Any], described: Mapping[str, Any], examples: Examples) -> str:
+    """Return the media type of a document in which an operation sends its body; "" for no body."""
+    http = operation.transport
+    assert isinstance(http, HTTP)
+    if http.body is None:
+        return ""
+    content = examples.followed(described["requestBody"])["content"]
+    plain = {media.partition(";")[0].lower(): media for media in content}
+    own = {
+        "json": "application/json",
+        "form": "application/x-www-form-urlencoded",
+        "multipart": "multipart/form-data",
+        "text": "text/plain",
+        "bytes": "application/octet-stream",
+    }[http.body.media]
+    return str(plain.get(http.body.content_type or own) or next(iter(content)))
 
 
 @contextmanager

@@ -26,7 +26,7 @@ def free_port() -> int:
 
 
 @contextmanager
-def mocked(document: Path, port: int) -> Iterator[None]:
+def prism(document: Path, port: int) -> Iterator[None]:
     """Run Prism for a document; it listens when the block begins."""
     command = [str(_NODE), str(_PRISM), "mock", "--port", str(port), str(document)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)

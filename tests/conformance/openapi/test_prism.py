@@ -1,4 +1,4 @@
-"""Operations of large documents, called by their examples: Prism says that the requests fit the documents."""
+"""Operations of large documents, called at a mock server: Prism says that the requests fit the documents."""
 
 from __future__ import annotations
 
@@ -18,15 +18,28 @@ from openapi_schema_validator import OAS30Validator, OAS31Validator
 from tests.selection import first, volume
 from toolgen.clients import HTTP, Body, Operation
 
-from .documents import DOCUMENTS, cut, document, operations, without_queries
+from .documents import DOCUMENTS, cut, document, in_version_3, mocked, operations
 from .examples import MISSING, Examples, NoExampleError, Sample
-from .imported import Imported, generate, loaded
-from .prism import Judged, free_port, mocked
+from .imported import Imported, arguments, generate, loaded, media_of, sample_of
+from .prism import Judged, free_port, prism
 
-STRIDE = {"github": volume(24, lab=1), "openai": volume(12, lab=1), "anthropic": volume(6, lab=1)}
-FEWEST = {"github": volume(45, lab=1_190), "openai": volume(17, lab=235), "anthropic": volume(12, lab=75)}
-"""The fewest requests that fit; the rest has no example, or one that its own document refuses. A run takes
-one document, another one each day."""
+STRIDE = {
+    **dict.fromkeys(DOCUMENTS, volume(4, lab=1)),
+    "github": volume(24, lab=1),
+    "openai": volume(12, lab=1),
+    "anthropic": volume(6, lab=1),
+}
+FEWEST = {
+    **dict.fromkeys(DOCUMENTS, volume(1, lab=1)),
+    "github": volume(45, lab=1_190),
+    "openai": volume(17, lab=235),
+    "anthropic": volume(12, lab=75),
+}
+"""The fewest requests of examples that fit; the rest has no example, or one that its own document refuses.
+A run takes one document, another one each day."""
+KNOWN = {"valid", "drawn, valid", "no example", "its example does not fit", "another operation has its path"}
+CASES = volume(2, lab=25)
+"""Arguments of each tool that are drawn from the schema that it shows to models."""
 
 
 @pytest.mark.volume
@@ -36,20 +49,26 @@ async def test_requests_fit_the_document(name: str, tmp_path: Path) -> None:
     port, package = free_port(), f"imported_{name}"
     source, mock = tmp_path / "document.json", tmp_path / "mock.json"
     source.write_text(json.dumps(whole), "utf-8")
-    mock.write_text(json.dumps(without_queries(whole)), "utf-8")
-    options = ("--server", f"http://127.0.0.1:{port}", "--allow-losses")
+    mock.write_text(json.dumps(mocked(whole)), "utf-8")
+    options = ("--server", f"http://127.0.0.1:{port}")
     judged = Judged()
     with ExitStack() as exits, ThreadPoolExecutor() as threads:
         generating = threads.submit(generate, tmp_path, source, package, *options)
-        exits.enter_context(mocked(mock, port))
+        exits.enter_context(prism(mock, port))
         generating.result()
         hooks: Any = {"response": [judged.read]}
         async with httpx.AsyncClient(event_hooks=hooks, timeout=60) as http:
             imported = exits.enter_context(loaded(tmp_path, package, http))
-            counted = await Calls(whole, imported, judged).made()
-    known = {"valid", "no example", "its example does not fit", "another operation has its path"}
-    assert counted.keys() <= known, counted
+            counted = await Calls(in_version_3(whole), imported, judged).made()
+    known = {
+        "valid",
+        "drawn, valid",
+        "no example",
+        "its example does not fit",
+        "another operation has its path",
+    }
     print(name, counted)
+    assert counted.keys() <= known, counted
     assert counted["valid"] >= FEWEST[name], counted
 
 
@@ -66,21 +85,25 @@ class Calls:
     async def made(self) -> Counter[str]:
         """Call them all, and return how many went how; what is wrong is in the text."""
         counted: Counter[str] = Counter()
-        mocked_paths = without_queries(self._whole)["paths"]
+        paths: dict[str, str] = {}
+        for path in self._whole["paths"]:
+            paths.setdefault(path.partition("?")[0], path)
         for verb, path, described, of_path in operations(self._whole):
             operation = self._imported.operation(verb, path)
-            if mocked_paths[path.partition("?")[0]] is not self._whole["paths"][path]:
+            if paths[path.partition("?")[0]] != path:
                 counted["another operation has its path"] += 1
             elif operation is None:
                 counted[f"no operation: {verb} {path}"] += 1
             else:
-                counted[await self._call(operation, described, of_path)] += 1
+                counted[await self._by_example(operation, described, of_path)] += 1
+                for values in self._imported.drawn(operation, CASES):
+                    counted[await self._by_drawing(operation, values, described, of_path)] += 1
         return counted
 
-    async def _call(self, operation: Operation[Any, Any], described: dict[str, Any], of_path: Any) -> str:
+    async def _by_example(self, operation: Operation[Any, Any], described: Any, of_path: Any) -> str:
         http = operation.transport
         assert isinstance(http, HTTP)
-        media = "" if http.body is None else self._media(http.body, described)
+        media = media_of(operation, described, self._examples)
         try:
             sample = self._examples.sample(described, of_path, media)
         except NoExampleError:
@@ -88,27 +111,30 @@ class Calls:
         own = Sample(dict(sample.parameters), sample.body)
         if http.body is not None:
             sample.body = as_arguments(http.body, sample.body)
-        self._judged.clear()
-        result = await self._imported.call(operation, sample)
-        if self._judged.is_valid:
+        wrong = await self._wrong(operation, arguments(operation, sample))
+        if not wrong:
             return "valid"
-        if not self._fits(own, described, of_path, media):
-            return "its example does not fit"
-        said = self._judged.said or result.json.decode()
-        return f"{http.verb} {http.path}: {said[:600]}"
+        return wrong if self._fits(own, described, of_path, media) else "its example does not fit"
 
-    def _media(self, body: Body, described: dict[str, Any]) -> str:
-        """Return the media type of a document that the design sends."""
-        content = self._examples.followed(described["requestBody"])["content"]
-        plain = {media.partition(";")[0].lower(): media for media in content}
-        own = {
-            "json": "application/json",
-            "form": "application/x-www-form-urlencoded",
-            "multipart": "multipart/form-data",
-            "text": "text/plain",
-            "bytes": "application/octet-stream",
-        }[body.media]
-        return str(plain.get(body.content_type or own) or next(iter(content)))
+    async def _by_drawing(
+        self, operation: Operation[Any, Any], values: dict[str, Any], described: Any, of_path: Any
+    ) -> str:
+        wrong = await self._wrong(operation, values)
+        if not wrong:
+            return "drawn, valid"
+        media = media_of(operation, described, self._examples)
+        fits = self._fits(sample_of(operation, values), described, of_path, media)
+        return f"drawn, {'fits' if fits else 'does not fit'}: {json.dumps(values)[:300]}, {wrong}"
+
+    async def _wrong(self, operation: Operation[Any, Any], values: dict[str, Any]) -> str:
+        """Call a tool, and return what is wrong with its request or with its answer; "" for nothing."""
+        self._judged.clear()
+        result = await self._imported.call(operation, values)
+        if self._judged.is_valid:
+            is_read = result.status == "ok" or self._judged.statuses[-1] >= 300
+            return "" if is_read else f"cannot be read: {result.json.decode()[:600]}"
+        said = self._judged.said or f"is not sent: {result.json.decode()}"
+        return f"{operation.name}: {said[:600]}"
 
     def _fits(self, own: Sample, described: dict[str, Any], of_path: Any, media: str) -> bool:
         """Return whether the examples fit the document by openapi-schema-validator."""
@@ -122,7 +148,8 @@ class Calls:
         return self._is_fit(own.body, content[media].get("schema", {}))
 
     def _is_fit(self, value: object, schema: Mapping[str, Any]) -> bool:
-        whole = {**schema, "components": self._whole["components"]}
+        parts = {key: self._whole[key] for key in ("components", "definitions") if key in self._whole}
+        whole: dict[str, Any] = dict(schema) | parts
         return bool(self._validator(whole).is_valid(value))
 
 
