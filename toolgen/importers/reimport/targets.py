@@ -18,6 +18,8 @@ _SCHEMES: Final = ("APIKeySecurity", "BasicSecurity", "BearerSecurity", "OAuth2S
 OWNERS: Final = ("Type", "Tool", "Method")
 """Clauses that have attributes."""
 SIDES: Final = {"Args": "argument", "Payload": "argument", "Return": "result", "Result": "result"}
+_LEAVES: Final = (ast.Constant, ast.Name, ast.expr_context, ast.operator)
+"""Nodes that hold no clause."""
 _PARAMETERS: Final = {"Header": "header", "Cookie": "cookie", "Param": "query"}
 
 
@@ -36,7 +38,12 @@ def clauses_in(nodes: Iterable[ast.AST], *names: str) -> Iterator[ast.Call]:
         node = waiting.pop()
         if isinstance(node, ast.Call) and clause_of(node) in names:
             yield node
-        waiting += [*ast.iter_child_nodes(node)][::-1]
+        children = [child for child in ast.iter_child_nodes(node) if not isinstance(child, _LEAVES)]
+        waiting += children[::-1]
+
+
+def _only(clauses: Iterable[ast.Call], *names: str) -> Iterator[ast.Call]:
+    return (each for each in clauses if clause_of(each) in names)
 
 
 def name_in(node: ast.AST) -> str:
@@ -120,7 +127,8 @@ def methods_in(tree: ast.AST) -> Methods:
     """Return what each method of a module calls."""
     requests: dict[str, str] = {}
     targets: dict[str, str] = {}
-    for service in clauses_in([tree], "Service"):
+    clauses = [*clauses_in([tree], "Service", "Method", "Tool")]
+    for service in _only(clauses, "Service"):
         server = next((name_in(each) for each in _children(service, "Server")), "")
         module = next((name_in(each) for each in _children(service, "Functions")), "")
         for method in _children(service, "Method"):
@@ -129,26 +137,27 @@ def methods_in(tree: ast.AST) -> Methods:
             requests[name] = request
             verb, _, path = request.partition(" ")
             targets[name] = f"{verb} {server}{path}" if path.startswith("/") else request
-    for method in clauses_in([tree], "Method"):
+    for method in _only(clauses, "Method"):
         requests.setdefault(name_in(method), request_of(method))
-    names = {method_of(tool): own_name(tool) for tool in clauses_in([tree], "Tool")}
+    names = {method_of(tool): own_name(tool) for tool in _only(clauses, "Tool")}
     return Methods(requests=requests, targets=targets, names=names)
 
 
 def targets_in(tree: ast.AST) -> Targets:
     """Return the targets of an imported module by place."""
     targets: Targets = {}
-    for service in clauses_in([tree], "Service"):
+    clauses = [*clauses_in([tree], "Service", *_SCHEMES, *OWNERS)]
+    for service in _only(clauses, "Service"):
         for number, server in enumerate(_children(service, "Server")):
             place = f"server:{name_in(service)}"
             targets[f"{place}.{number + 1}" if number else place] = address_of(server)
-    for scheme in clauses_in([tree], *_SCHEMES):
+    for scheme in _only(clauses, *_SCHEMES):
         targets[f"credential:{name_in(scheme)}"] = _credential(scheme)
     targets |= dict(_credentials_sent(tree))
     methods = methods_in(tree)
-    for tool in clauses_in([tree], "Tool"):
+    for tool in _only(clauses, "Tool"):
         targets[f"tool:{name_in(tool)}"] = methods.targets.get(method_of(tool)) or own_name(tool)
-    for owner in clauses_in([tree], *OWNERS):
+    for owner in _only(clauses, *OWNERS):
         attributes = attributes_of(owner)
         targets |= {place: name_in(attribute) for place, attribute in attributes.items()}
         for http in _children(owner, "HTTP"):
