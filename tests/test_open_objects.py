@@ -11,7 +11,9 @@ import pytest
 from pydantic import ValidationError
 
 from tests.cases.open_objects.gen.types import Label
+from tests.cases.open_objects.gen.warehouse.service import CountResult
 from tests.cases.open_objects.gen.warehouse.toolsets import labels
+from tests.cases.open_objects.gen.warehouse.toolsets.labels import transforms
 from tests.checked import SESSION, bound, codes, service
 from toolgen.dsl import (
     Args,
@@ -112,6 +114,21 @@ def test_a_default_keeps_its_other_keys() -> None:
     assert payload.like.model_extra == {"size": 3}
     assert [label.model_extra for label in payload.odd] == [{}, {"printed_on": "soon"}]
     assert payload.odd[1].printed_on is None
+
+
+def test_a_tool_without_a_result_of_its_own_returns_the_other_keys_of_its_method() -> None:
+    document = {"all": 3, "by_colour": {"red": 2}, "note": None}
+    answer = CountResult.model_validate_json(json.dumps(document))
+    codec = labels.COUNT.result
+    assert json.loads(codec.encode(transforms.to_count_result(answer))) == document
+    assert codec.schema.get("additionalProperties") is not False
+
+
+def test_a_result_whose_attributes_are_renamed_is_closed() -> None:
+    tool = bound(
+        Method("find", "Find.", Result(OPEN)), Tool("go", "Go.", BindTo("find", rename={"text": "word"}))
+    )
+    assert not tool.result.open
 
 
 def test_other_keys_are_part_of_the_value() -> None:

@@ -95,6 +95,8 @@ class ObjectMapping:
     source: str
     target: str
     assignments: tuple[Assignment, ...]
+    keeps_keys: bool = False
+    """Keys beyond the fields are carried over, from one open object to another."""
 
 
 @frozen_record

@@ -14,6 +14,7 @@ from toolgen.shapes.design.model import (
     IPv6,
     Nullable,
     UniqueItems,
+    further_keys,
     present_fields,
 )
 
@@ -33,6 +34,7 @@ __all__ = [
     "SchemaModel",
     "UniqueItems",
     "check_format",
+    "further_keys",
     "lazy_attribute",
     "present_fields",
     "tool_method",

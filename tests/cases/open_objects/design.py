@@ -47,6 +47,8 @@ store = Method(
     ),
 )
 
+count = Method("count", "Count labels.", Result(Attribute("all", Int, "How many.", required=True), open=True))
+
 design = Design(
     "open_objects",
     "Open objects.",
@@ -54,6 +56,7 @@ design = Design(
         "warehouse",
         "Keeps things.",
         store,
+        count,
         Toolset(
             "labels",
             "Labels of things.",
@@ -104,6 +107,7 @@ design = Design(
                 BindTo("store"),
                 Return(Attribute("seen", Object(Attribute("times", Int, "How often.")), "Who saw it.")),
             ),
+            Tool("count", "Count labels.", BindTo("count")),
         ),
     ),
     Anything,

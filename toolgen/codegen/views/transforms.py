@@ -193,6 +193,8 @@ class _Direction:
                 yield f"{field_name(assignment.target.name)}={_truncated(mapping, self._tool)}"
             elif assignment.source is not None:
                 yield self._converter.argument(assignment, assignment.source, parameter)
+        if mapping.keeps_keys:
+            yield f"**{self._module.imports.name(GENERATED, 'further_keys')}({parameter})"
 
     def _artifact(self, artifact: ArtifactSource, source: str) -> FunctionView:
         target = next(other.type for other in self._tool.artifacts if other.kind == artifact.kind)

@@ -180,9 +180,15 @@ class _Binder:
             elif field.required and self._operation.result_is_known and not self._renames.are_broken:
                 self._unfilled_result(field.name, field)
         self._check_refinable(assignments)
-        if loses_keys(source, tool.result, may_lose=True):
+        keeps_keys = loses_keys(source, tool.result, may_lose=True)
+        if keeps_keys and self._draft.has_own_result:
             self._unkept_result("")
-        mapping = ObjectMapping(source=source.name, target=tool.result.name, assignments=tuple(assignments))
+        mapping = ObjectMapping(
+            source=source.name,
+            target=tool.result.name,
+            assignments=tuple(assignments),
+            keeps_keys=keeps_keys,
+        )
         return mapping, self._artifacts(converter), converter.mappings
 
     def _artifacts(self, converter: Converter) -> tuple[ArtifactSource, ...]:

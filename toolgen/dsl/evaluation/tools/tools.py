@@ -234,7 +234,7 @@ class Tools:
             name=class_name,
             description=drawn.description,
             fields=fields,
-            open=written is not None and drawn.open,
+            open=drawn.open and not (written is None and rename),
             foreign=drawn.foreign,
             examples=drawn.examples if fields == drawn.fields else (),
         )

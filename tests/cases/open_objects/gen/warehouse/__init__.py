@@ -8,9 +8,18 @@ from typing import TYPE_CHECKING
 from toolgen.runtime.generated import lazy_attribute
 
 if TYPE_CHECKING:
-    from .service import StorePayload, StoreResult, StoreResultSeen, Warehouse
+    from .service import (
+        CountPayload,
+        CountResult,
+        StorePayload,
+        StoreResult,
+        StoreResultSeen,
+        Warehouse,
+    )
 
 __all__ = [
+    "CountPayload",
+    "CountResult",
     "StorePayload",
     "StoreResult",
     "StoreResultSeen",

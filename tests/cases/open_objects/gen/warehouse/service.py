@@ -9,7 +9,7 @@ from abc import abstractmethod
 from typing import Annotated, Protocol
 
 from pydantic import Field
-from toolgen.runtime import OpenModel
+from toolgen.runtime import OpenModel, ToolModel
 
 from ..types import Label
 
@@ -33,9 +33,23 @@ class StoreResultSeen(OpenModel):
     times: Annotated[int | None, Field(description="How often.")] = None
 
 
+class CountPayload(ToolModel):
+    """Payload of warehouse.count."""
+
+
+class CountResult(OpenModel):
+    """Result of warehouse.count."""
+
+    all: Annotated[int, Field(description="How many.")]
+
+
 class Warehouse(Protocol):
     """Keeps things."""
 
     @abstractmethod
     async def store(self, payload: StorePayload) -> StoreResult:
         """Store a label."""
+
+    @abstractmethod
+    async def count(self, payload: CountPayload) -> CountResult:
+        """Count labels."""

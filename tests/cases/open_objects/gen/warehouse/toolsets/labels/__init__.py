@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 from toolgen.runtime.generated import LazyModule, lazy_attribute
 
 from .executor import BoundLabelsExecutor, LabelsExecutor, registration
-from .specs import DESCRIBE, FIND, FIND_SCAN, KEEP, SEE, SPECS, ToolId
+from .specs import COUNT, DESCRIBE, FIND, FIND_SCAN, KEEP, SEE, SPECS, ToolId
 
 if TYPE_CHECKING:
     from . import calls
     from .types import (
+        CountPayload,
+        CountResult,
         DescribePayload,
         DescribeResult,
         FindPayload,
@@ -31,6 +33,7 @@ else:
     calls = LazyModule(".calls", __package__)
 
 __all__ = [
+    "COUNT",
     "DESCRIBE",
     "FIND",
     "FIND_SCAN",
@@ -38,6 +41,8 @@ __all__ = [
     "SEE",
     "SPECS",
     "BoundLabelsExecutor",
+    "CountPayload",
+    "CountResult",
     "DescribePayload",
     "DescribeResult",
     "FindPayload",

@@ -49,11 +49,18 @@ class LabelsExecutor(Protocol):
     async def see(self, payload: types.SeePayload, ctx: ToolContext) -> ToolReturn[types.SeeResult]:
         """Keep a label, and say who saw it."""
 
+    @tool_method
+    @abstractmethod
+    async def count(
+        self, payload: types.CountPayload, ctx: ToolContext
+    ) -> ToolReturn[types.CountResult]:
+        """Count labels."""
+
 
 class BoundLabelsExecutor(LabelsExecutor):
     """Executes the bound tools of warehouse.labels by the services behind them."""
 
-    _service_methods: Final = {"warehouse": ("store",)}
+    _service_methods: Final = {"warehouse": ("store", "count")}
 
     def __init__(self, *, warehouse: Warehouse) -> None:
         self._warehouse = warehouse
@@ -67,6 +74,12 @@ class BoundLabelsExecutor(LabelsExecutor):
     async def see(self, payload: types.SeePayload, ctx: ToolContext) -> ToolReturn[types.SeeResult]:
         result = await self._warehouse.store(transforms.to_see_method_payload(payload))
         return transforms.to_see_result(result)
+
+    async def count(
+        self, payload: types.CountPayload, ctx: ToolContext
+    ) -> ToolReturn[types.CountResult]:
+        result = await self._warehouse.count(transforms.to_count_method_payload(payload))
+        return transforms.to_count_result(result)
 
 
 def registration(executor: LabelsExecutor | RawExecutor) -> ToolsetRegistration:

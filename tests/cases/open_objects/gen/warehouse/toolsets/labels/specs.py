@@ -20,6 +20,7 @@ ToolId = Literal[
     "warehouse.labels.describe",
     "warehouse.labels.keep",
     "warehouse.labels.see",
+    "warehouse.labels.count",
 ]
 
 FIND_SCAN: ArtifactSpec[shared_types.Anything] = ArtifactSpec(
@@ -58,9 +59,18 @@ SEE: ToolSpec[types.SeePayload, types.SeeResult] = ToolSpec(
     binding=("warehouse", "store"),
 )
 
+COUNT: ToolSpec[types.CountPayload, types.CountResult] = ToolSpec(
+    id="warehouse.labels.count",
+    description="Count labels.",
+    payload=codecs.COUNT_PAYLOAD,
+    result=codecs.COUNT_RESULT,
+    binding=("warehouse", "count"),
+)
+
 SPECS: tuple[ToolSpec[Any, Any], ...] = (
     FIND,
     DESCRIBE,
     KEEP,
     SEE,
+    COUNT,
 )

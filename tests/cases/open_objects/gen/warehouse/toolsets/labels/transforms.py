@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from toolgen.runtime.generated import further_keys
+
 from ... import service as warehouse
 from . import types
 
@@ -27,6 +29,16 @@ def to_see_method_payload(payload: types.SeePayload) -> warehouse.StorePayload:
 def to_see_result(result: warehouse.StoreResult) -> types.SeeResult:
     """Return what see returns of warehouse.store."""
     return types.SeeResult(seen=None if result.seen is None else _to_see_result_seen(result.seen))
+
+
+def to_count_method_payload(payload: types.CountPayload) -> warehouse.CountPayload:
+    """Return the payload of warehouse.count."""
+    return warehouse.CountPayload()
+
+
+def to_count_result(result: warehouse.CountResult) -> types.CountResult:
+    """Return what count returns of warehouse.count."""
+    return types.CountResult(all=result.all, **further_keys(result))
 
 
 def _to_see_result_seen(value: warehouse.StoreResultSeen) -> types.SeeResultSeen:

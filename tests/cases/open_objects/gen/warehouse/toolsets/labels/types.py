@@ -151,3 +151,13 @@ class SeeResultSeen(ToolModel):
     """Who saw it."""
 
     times: Annotated[int | None, Field(description="How often.")] = None
+
+
+class CountPayload(ToolModel):
+    """Arguments of count."""
+
+
+class CountResult(OpenModel):
+    """Result of count."""
+
+    all: Annotated[int, Field(description="How many.")]
