@@ -73,6 +73,13 @@ def _start(row: str, most: float, lever: str, name: str = "") -> Goal:
     return Goal(row=name or f"`{row}`", most=most, unit="ms", place=("start", row), lever=lever)
 
 
+def _import(row: str, most: float) -> Goal:
+    """Return the goal of a ratio over the documents of 20 operations and more."""
+    name = f"import of an OpenAPI document against FastMCP, {row}"
+    lever = "a third is the writing of types, and a quarter the check of the design"
+    return Goal(row=name, most=most, unit="×", place=("imports", row), lever=lever)
+
+
 def _mcp(row: str, most: float, lever: str, name: str) -> Goal:
     return Goal(row=name, most=most, unit="×", place=("mcp", row, "ratio"), lever=lever)
 
@@ -177,6 +184,8 @@ GOALS: Final = (
     _size(
         "catalogues of 1,000 tools and an agent, MB", 9, "the catalogue of each toolset repeats the root's"
     ),
+    _import("median", 3),
+    _import("worst", 6),
     _start(
         "import toolgen.runtime",
         40,

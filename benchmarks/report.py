@@ -17,8 +17,8 @@ from importlib.metadata import version
 from statistics import median
 from typing import Any, Final
 
-from . import generate, startup, turns
-from .tables import PAGE, RESULTS, ROOT, TABLES, filled
+from . import generate, imports, startup, turns
+from .tables import PAGES, RESULTS, ROOT, write_pages
 
 BENCH: Final = ROOT / ".bench"
 NEWER: Final = "3.12"
@@ -41,9 +41,10 @@ def main() -> None:
     if sys.argv[1:] != ["--again"]:
         RESULTS.write_text(json.dumps(measured(), indent=1, ensure_ascii=False) + "\n", "utf-8")
     results = json.loads(RESULTS.read_text("utf-8"))
-    for name, table in TABLES.items():
-        print(f"## {name}\n\n{table(results)}")
-    PAGE.write_text(filled(PAGE.read_text("utf-8"), results), "utf-8")
+    for tables in PAGES.values():
+        for name, table in tables.items():
+            print(f"## {name}\n\n{table(results)}")
+    write_pages(results)
     draw()
 
 
@@ -71,6 +72,8 @@ def measured() -> dict[str, Any]:
     say("1,000 tools")
     results["generation"] = generate.costs()
     results["sizes"] = generate.sizes()
+    say("imports of OpenAPI documents")
+    results["imports"] = imports.costs()
     say("start")
     results["start"] = startup.costs()
     results["peers"] = {name: peer(name) for name in PEERS if python_of(name)}

@@ -1,4 +1,4 @@
-"""The tables of docs/performance.md, made of `benchmarks/results.json`."""
+"""The tables of docs/performance.md and docs/import.md, made of `benchmarks/results.json`."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from .goals import GOALS, Goal
 ROOT: Final = Path(__file__).parents[1]
 RESULTS: Final = ROOT / "benchmarks/results.json"
 PAGE: Final = ROOT / "docs/performance.md"
+IMPORT_PAGE: Final = ROOT / "docs/import.md"
 IMAGES: Final = ROOT / "docs/images"
 CHARTS: Final = ("calls", "runs", "goals")
 """Each is drawn as SVG and as PNG."""
@@ -28,11 +29,19 @@ AGENTS: Final = {"langchain": ", on LangGraph"}
 """What executes the agents of a peer, where its name does not say it."""
 BEYOND: Final = ", beyond pydantic"
 Results = dict[str, Any]
+Table = Callable[[Results], str]
 
 
-def filled(page: str, results: Results) -> str:
-    """Return a page with each table between its markers."""
-    for name, table in TABLES.items():
+def write_pages(results: Results) -> None:
+    """Write the tables into their pages."""
+    for page in PAGES:
+        page.write_text(filled(page, results), "utf-8")
+
+
+def filled(file: Path, results: Results) -> str:
+    """Return the text of a page with each table between its markers."""
+    page = file.read_text("utf-8")
+    for name, table in PAGES[file].items():
         start = OPEN.format(name)
         pattern = re.compile(f"{re.escape(start)}\n.*?{re.escape(CLOSE)}", re.DOTALL)
         text = f"{start}\n\n{table(results)}\n{CLOSE}"
@@ -136,6 +145,28 @@ def start(results: Results) -> str:
     return _table(["what", "processor"], rows)
 
 
+def imports(results: Results) -> str:
+    """Return what documents of OpenAPI become, and what that costs."""
+    rows = []
+    for name, each in results["imports"]["documents"].items():
+        ours, served = each["import"], each["serve"]
+        counts = [each["operations"], ours.get("tools"), ours.get("losses")]
+        costs = [_cost(ours), _cost(each["gen"])]
+        rows.append([name, *map(_count, counts), *costs, _count(served.get("tools")), _cost(served)])
+    header = ["document", "operations", "tools", "losses", "import", "gen", "FastMCP's tools", "FastMCP"]
+    return _table(header, rows)
+
+
+def _count(value: int | None) -> str:
+    return "–" if value is None else f"{value:,}"
+
+
+def _cost(counted: Results) -> str:
+    if "fails" in counted:
+        return "fails"
+    return f"{_shown(counted['seconds'], 's')} s, {counted['megabytes']:.0f} MB"
+
+
 def goals(results: Results) -> str:
     """Return the goals beside what was measured."""
     return _table(["row", "goal", "now", "next lever"], [_goal(goal, results) for goal in GOALS])
@@ -206,7 +237,7 @@ def _table(header: list[str], rows: list[list[str]]) -> str:
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
-TABLES: Final[dict[str, Callable[[Results], str]]] = {
+TABLES: Final[dict[str, Table]] = {
     "peers": peers,
     "runs": runs,
     "calls": calls,
@@ -215,3 +246,4 @@ TABLES: Final[dict[str, Callable[[Results], str]]] = {
     "goals": goals,
     "conditions": conditions,
 }
+PAGES: Final[dict[Path, dict[str, Table]]] = {PAGE: TABLES, IMPORT_PAGE: {"imports": imports}}

@@ -1,4 +1,7 @@
-"""docs/performance.md shows what `make bench` measured; `python -m benchmarks.report --again` renders it."""
+"""docs/performance.md and docs/import.md show what `make bench` measured.
+
+`python -m benchmarks.report --again` renders it.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from typing import Any
 import pytest
 
 from benchmarks.goals import GOALS
-from benchmarks.tables import CHARTS, COLUMNS, IMAGES, PAGE, RESULTS, TABLES, filled
+from benchmarks.tables import CHARTS, COLUMNS, IMAGES, PAGE, PAGES, RESULTS, TABLES, filled
 
 ROOT = Path(__file__).parents[1]
 
@@ -20,15 +23,15 @@ def results() -> dict[str, Any]:
     return found
 
 
-def test_the_tables_are_those_of_the_results(results: dict[str, Any]) -> None:
-    page = PAGE.read_text("utf-8")
-    assert filled(page, results) == page
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_tables_are_those_of_the_results(page: Path, results: dict[str, Any]) -> None:
+    assert filled(page, results) == page.read_text("utf-8")
 
 
 def test_another_result_is_another_table(results: dict[str, Any]) -> None:
     results = json.loads(json.dumps(results))
     results["calls"]["ping"]["ratio"] = 7777.0
-    assert filled(PAGE.read_text("utf-8"), results).count("| **7777** |") == 1
+    assert filled(PAGE, results).count("| **7777** |") == 1
 
 
 def test_each_chart_exists_and_the_page_shows_it() -> None:
