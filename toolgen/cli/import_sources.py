@@ -38,8 +38,6 @@ class APISource:
     document: Document
     read: Callable[[str], object] | None = None
     """Returns what another file of its folder holds; None for a document at an address."""
-    base: str = ""
-    """The address of the document; "" for a file."""
     stored: Mapping[Path, str] = field(default_factory=dict)
     """What is stored beside the lock."""
 
@@ -76,12 +74,12 @@ def api_at(url: str, design: Path, *, is_check: bool) -> APISource:
         if (file := next(filter(Path.exists, files), None)) is None:
             hint = "import it without --check first, and keep the document beside the lock"
             raise ToolgenError(f"there is no {files[0]}, the document of the last import", hint=hint)
-        return APISource(document=read_document(file, yaml=True), base=url)
+        return APISource(document=replace(read_document(file, yaml=True), base=url))
     show_progress(f"fetching {url}…")
     text = decoded(asyncio.run(fetched(url, MOST_BYTES)), url)
     suffix = _SUFFIXES[0] if text.lstrip()[:1] == "{" else _SUFFIXES[1]
-    document = parsed(text, Path(f"{address_name(url)}{suffix}"), url, yaml=True)
-    return APISource(document=document, base=url, stored={design.with_suffix(f"{_STORED}{suffix}"): text})
+    document = replace(parsed(text, Path(f"{address_name(url)}{suffix}"), url, yaml=True), base=url)
+    return APISource(document=document, stored={design.with_suffix(f"{_STORED}{suffix}"): text})
 
 
 def read_source(kind: Kind, source: str) -> Source:

@@ -311,7 +311,6 @@ def _designed(request: ImportRequest) -> _Imported:
                 service=request.service or request.name,
                 options=request.openapi.options(),
                 names=last.names if last else None,
-                base=api.base,
                 progress=progress,
             )
     else:

@@ -71,24 +71,23 @@ def openapi_files(
     service: str,
     options: OpenAPIOptions | None = None,
     names: Mapping[str, str] | None = None,
-    base: str = "",
     progress: Progress = _ignore,
 ) -> DesignFiles:
     """Return the design module of a document, and the schemas that it refers to.
 
     `read` returns what another file of the document's folder holds, by its path from there; `names` are those
-    of the last import, and `base` is the address that the document was read from. `progress` is told before
-    each operation or type how many of how many are done, and its name.
+    of the last import. `progress` is told before each operation or type how many of how many are done, and
+    its name.
 
     Raises:
         ToolgenError: it is no document of OpenAPI 3 or Swagger 2.0.
     """
     value, given = _checked(document.value), Names(names)
     if not is_swagger(value):
-        api = API(value, read, base)
+        api = API(value, read, document.base)
         return _Importer(api, document, name, service, options or OpenAPIOptions(), given, progress).files()
-    swagger = Swagger(value, read, base)
-    api = API(swagger.converted(), swagger.file if read else None, base)
+    swagger = Swagger(value, read, document.base)
+    api = API(swagger.converted(), swagger.file if read else None, document.base)
     files = _Importer(api, document, name, service, options or OpenAPIOptions(), given, progress).files()
     return replace(files, findings=swagger.findings(files.findings))
 

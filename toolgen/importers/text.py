@@ -34,6 +34,8 @@ class Document:
     """The file's name without its suffix."""
     value: object
     findings: tuple[Finding, ...] = ()
+    base: str = ""
+    """The address that it was read from; "" for a file."""
 
 
 def read_document(file: Path, *, yaml: bool = False) -> Document:
