@@ -19,7 +19,7 @@ KNOWN: Final = {
     "capabilities": 1,
     "catalog": 1,
     "cli": 4,
-    "clients": 1,
+    "clients": 2,
     "contract": 4,
     "dsl": 1,
     "engines": 8,

@@ -36,7 +36,7 @@ MORE = dsl.Design(
         "A service.",
         dsl.Server("https://example.org"),
         dsl.Security(dsl.OAuth2Security("office", "Sign in.", dsl.ClientCredentialsFlow(token=ADDRESS))),
-        dsl.Method("look", "Look.", dsl.HTTP(dsl.HEAD("/a"), dsl.Response(200))),
+        dsl.Method("look", "Look.", dsl.HTTP(dsl.HEAD("/a"), dsl.Accept("text/plain"), dsl.Response(200))),
         dsl.Method("ask", "Ask.", dsl.HTTP(dsl.OPTIONS("/a"), dsl.Response(204))),
         dsl.Toolset(
             "tools",

@@ -50,6 +50,8 @@ class Securities:
 
     def _all_of(self, clause: Security) -> tuple[Requirement, ...]:
         schemes = [self._scheme(scheme) for scheme in clause.children]
+        if not schemes:  # something else stood there, and is reported
+            return ()
         declared = list(dict.fromkeys(scope for scheme in schemes for scope in scheme.scopes))
         for scope in clause.scopes:
             if scope not in declared:
