@@ -28,6 +28,8 @@ class RequestBody:
     is_required: bool
     facts: dict[str, object]
     files: dict[str, Part] = field(default_factory=dict)
+    places: dict[str, str] = field(default_factory=dict)
+    """Where the parts of a multipart body are described."""
 
     @property
     def is_spread(self) -> bool:
@@ -74,7 +76,7 @@ def body_of(operation: Operation, find: Callable[..., None]) -> RequestBody | No
                 codes.LEFT_OUT, pointer, f"the body is {plain}; its argument is the text", "say what it holds"
             )
     if media == "multipart":
-        _spread(operation, result)
+        _spread(operation, result, find)
         _leave_unnameable_out(result, find)
     if styled := [name for name, held in mapping(value.get("encoding")).items() if _is_styled(held)]:
         message = f"the form has lists one by one and objects as JSON, {', '.join(styled)} too"
@@ -131,26 +133,42 @@ _KINDS: Final[tuple[tuple[Callable[[str], bool], Media], ...]] = (
 )
 
 
-def _spread(operation: Operation, body: RequestBody) -> None:
-    """Take the parts of a multipart body apart.
+def _spread(operation: Operation, body: RequestBody, find: Callable[..., None]) -> None:
+    """Take the parts of a multipart body apart: those of `allOf`, and of each alternative.
 
     Raises:
         UnreadableError: it is no object with properties.
     """
-    schema, place = operation.api.followed(body.schema, body.place)
-    for _ in range(3):
-        if "properties" not in schema and len(listed(schema.get("allOf"))) == 1:
-            schema, place = operation.api.followed(listed(schema["allOf"])[0], joined(place, "allOf", 0))
-    properties = mapping(schema.get("properties"))
+    whole, place = operation.api.followed(body.schema, body.place)
+    properties: dict[str, object] = {}
+    required: dict[str, None] = {}
+    seen, alternatives = set[str](), ""
+    waiting: list[tuple[object, str, bool]] = [(whole, place, True)]
+    while waiting:
+        value, at, is_certain = waiting.pop(0)
+        schema, at = operation.api.followed(value, at)
+        if at in seen:
+            continue
+        seen.add(at)
+        for name, part in mapping(schema.get("properties")).items():
+            properties.setdefault(name, part)
+            body.places.setdefault(name, joined(at, "properties", name))
+        required |= dict.fromkeys(map(str, listed(schema.get("required")) if is_certain else ()))
+        for word in ("allOf", "oneOf", "anyOf"):
+            parts = listed(schema.get(word))
+            is_sure = is_certain and (word == "allOf" or len(parts) == 1)
+            alternatives = alternatives or ("" if is_sure or not parts else joined(at, word))
+            waiting += [(part, joined(at, word, n), is_sure) for n, part in enumerate(parts)]
     if not properties:
         raise UnreadableError(place, "the parts of the body are not listed", "describe them as properties")
-    body.schema, body.place = schema, place
+    if alternatives:
+        message = "the form is one of several; the parts of each are arguments that may be left out"
+        find(codes.LEFT_OUT, alternatives, message, "say in the design which parts go together")
+    notes = {key: value for key, value in whole.items() if key not in ("allOf", "oneOf", "anyOf", "$ref")}
+    needed = [name for name in required if name in properties]
+    body.schema, body.place = {**notes, "properties": properties, "required": needed}, place
     for name, part in properties.items():
-        held, at = (
-            operation.api.followed(part, joined(place, "properties", name))
-            if isinstance(part, dict)
-            else ({}, "")
-        )
+        held, at = operation.api.followed(part, body.places[name]) if isinstance(part, dict) else ({}, "")
         if _is_file(held):
             body.files[name] = "Bytes"
         elif held.get("type") == "array" and isinstance(held.get("items"), dict):
@@ -174,7 +192,7 @@ def _leave_unnameable_out(body: RequestBody, find: Callable[..., None]) -> None:
         taken.add(naming.field_name(name))
         if not fault:
             continue
-        place, message = joined(body.place, "properties", name), f"the part {name!r} of the form {fault}"
+        place, message = body.places[name], f"the part {name!r} of the form {fault}"
         if name in listed(schema.get("required")):
             raise UnreadableError(place, message, "rename it, if the API lets you")
         find(codes.LEFT_OUT, place, f"{message}; it is left out", "rename it, if the API lets you")

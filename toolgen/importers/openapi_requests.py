@@ -22,7 +22,6 @@ from .openapi_kept import MISFIT, MISFIT_HINT
 from .openapi_operations import Operation
 from .openapi_parameters import ParameterPart, schema_and_place, sendable, sent_parameters, style_of
 from .openapi_types import TypeBook
-from .pointers import joined
 
 _VALUES: Final = frozenset(["string", "integer", "number", "boolean"])
 _BODY: Final = ("", "body")
@@ -253,7 +252,7 @@ def _add_body(parts: RequestParts, body: RequestBody, key: str) -> None:
     if body.is_spread:
         schema = mapping(body.schema)
         for name, part in mapping(schema.get("properties")).items():
-            place = joined(body.place, "properties", name)
+            place = body.places[name]
             facts = {"description": mapping(part).get("description")}
             described = _with_facts({}, facts) if name in body.files else part
             parts.add(name, described, place, required=name in listed(schema.get("required")))
