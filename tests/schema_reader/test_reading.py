@@ -297,3 +297,10 @@ def test_a_reference_that_only_the_validator_can_follow_must_lead_somewhere() ->
 def test_what_was_relaxed_is_named() -> None:
     schema = {"type": "array", "uniqueItems": True, "contains": {"const": 1}}
     assert read(schema, name="Root").unsupported == {"uniqueItems", "contains"}
+
+
+@pytest.mark.parametrize("value", [["X"], {"x": "X"}, 1, None])
+def test_a_keyword_of_the_author_with_the_name_of_ours_means_nothing(value: object) -> None:
+    branches = [{"enum": ["x"], "x-enum": value}, {"enum": ["y"], "x-enum": value}]
+    read_ = foreign({"type": "object", "properties": {"a": {"anyOf": branches}}})
+    assert read_.classes["Root"]["properties"]["a"] == {"enum": ["x", "y"]}

@@ -40,8 +40,11 @@ def meanings_of(node: Node) -> list[str]:
 
 
 def with_enum(node: Node, schema: Mapping[str, Any]) -> Node:
-    """Return the node of a schema with the name of the enumeration, where the schema is one with a name."""
-    if ENUM not in schema:
+    """Return the node of a schema with the name of the enumeration, where the schema is one with a name.
+
+    A document of others may have a keyword of its own that is called so, with any value.
+    """
+    if not isinstance(schema.get(ENUM), str):
         return node
     if "anyOf" in node:
         return {**node, "anyOf": [with_enum(branch, schema) for branch in node["anyOf"]]}
