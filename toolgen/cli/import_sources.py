@@ -43,8 +43,14 @@ class APISource:
 
 
 def address_name(url: str) -> str:
-    """Return what the document at an address is called: its name, or its host if that says nothing."""
-    parts = urlsplit(url)
+    """Return what the document at an address is called: its name, or its host if that says nothing.
+
+    Raises:
+        ToolgenError: it is no address that a document may be fetched from.
+    """
+    from toolgen.clients.fetching import document_address  # other sources need no HTTP
+
+    parts = urlsplit(document_address(url))
     stem = PurePosixPath(parts.path).stem
     return (parts.hostname or "") if stem.lower() in _GENERAL else stem
 

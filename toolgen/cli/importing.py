@@ -105,8 +105,8 @@ def _unread(errors: Iterable[Finding], names: Mapping[str, str]) -> Iterator[str
 
 def _announce(request: ImportRequest) -> None:
     """Say what is read where it takes more than a second."""
-    file = Path(request.source)
-    if request.kind != "python" and file.is_file() and (size := file.stat().st_size) >= _LARGE_BYTES:
+    file = request.source
+    if request.kind != "python" and os.path.isfile(file) and (size := os.path.getsize(file)) >= _LARGE_BYTES:
         show_progress(f"reading {request.source}, {size / 1_000_000:.1f} MB…")
 
 

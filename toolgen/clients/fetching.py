@@ -34,7 +34,8 @@ def document_address(url: str) -> str:
     try:
         parts = urlsplit(url)
         origin = Origin.of(url)
-    except ValueError:
+        httpx.URL(url)
+    except (ValueError, httpx.InvalidURL):
         raise ToolgenError("the source is no address of https", hint=_BY_HAND) from None
     if origin.scheme != "https":
         raise ToolgenError(f"{place(url)} is not fetched: only https is", hint=_BY_HAND)
@@ -81,16 +82,26 @@ async def _followed(url: str, origin: Origin, connections: Connections) -> bytes
         answer = await connections.exchange(httpx.Request("GET", url, headers=headers), origin, None, budget)
         location: str = answer.headers.get("location", "")
         if answer.status in _REDIRECTS and location:
-            target = urljoin(url, location)
-            try:
-                is_same = Origin.of(target) == origin and "@" not in urlsplit(target).netloc
-            except ValueError:
-                is_same = False
-            if not is_same:
-                raise AnswerLostError(f"it redirects to {place(target)}, which is another place")
-            url = urldefrag(target).url
+            url = _target(url, location, origin)
             continue
         if answer.status != 200:
             raise AnswerLostError(f"it answers with status {answer.status}")
         return answer.body
     raise AnswerLostError(f"it redirects more than {_MOST_REDIRECTS} times")
+
+
+def _target(url: str, location: str, origin: Origin) -> str:
+    """Return where a redirect leads.
+
+    Raises:
+        AnswerLostError: it is not at the origin.
+    """
+    try:
+        target = urldefrag(urljoin(url, location)).url
+        is_same = Origin.of(target) == origin and "@" not in urlsplit(target).netloc
+        httpx.URL(target)
+    except (ValueError, httpx.InvalidURL):
+        target, is_same = location, False
+    if not is_same:
+        raise AnswerLostError(f"it redirects to {place(target)}, which is another place")
+    return target

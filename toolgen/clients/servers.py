@@ -131,7 +131,10 @@ async def public_addresses(host: str, port: int) -> tuple[str, ...]:
         OSError: nobody knows the host.
         PrivateAddressError: one of them is not public (RFC 6890).
     """
-    resolved = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    try:
+        resolved = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except UnicodeError:  # a label of it is empty or too long
+        raise OSError(f"{host} is no name of a host") from None
     addresses = tuple(dict.fromkeys(str(entry[4][0]) for entry in resolved))
     for text in addresses:
         if not is_public(ipaddress.ip_address(text.partition("%")[0])):
