@@ -138,7 +138,7 @@ class _Builder:
             case str():
                 return self.named[part] if part in self.named else getattr(dsl, part)
             case Call():
-                if part.clause in ("Method", "Tool"):
+                if part.clause in _DIVIDED:
                     owner = str(getattr(part.parts[0], "value", owner))
                     source = self._source(owner, part)
                 values: list[Any] = []

@@ -28,6 +28,7 @@ _HOLDERS: Final[tuple[tuple[Holder, frozenset[str]], ...]] = (
 _, _MOST_KEYS = lengths_of("map")
 _CONDITIONS: Final = ("not", "if", "contains", "dependentSchemas", "propertyNames", "$defs", "definitions")
 """Keywords below which a schema that refuses all may be meant, or is nobody's."""
+_UNIONS: Final = ("anyOf", "oneOf")
 _MOST_PARTS: Final = 100
 _MOST_BRANCHES: Final = 50
 _DEEPEST: Final = 3
@@ -198,9 +199,6 @@ class _Rules:
                 if all(reasons):
                     return f"it excludes each branch of its {word}: {reasons[0]}"
         return ""
-
-
-_UNIONS: Final = ("anyOf", "oneOf")
 
 
 def _types(schema: dict[str, Any], is_nullable: bool) -> frozenset[str]:

@@ -46,7 +46,7 @@ from .tool import ImportedTool
 _DEPRECATED = "The API marks this operation as deprecated."
 
 Progress: TypeAlias = Callable[[str, int, int, str], None]
-"""Is told what is being done, how many of it are done, of how many, and the name of the current one."""
+"""Takes what is being done, how many are done, of how many, and the name of the current one."""
 _USER: Final = re.compile(r"//[^/@]*@")
 """The user and password of an address, which no message repeats."""
 
@@ -60,7 +60,7 @@ class OpenAPIOptions:
 
 
 def _ignore(what: str, done: int, count: int, current: str) -> None:
-    """Tell nobody."""
+    """Show no progress."""
 
 
 def openapi_files(
@@ -76,20 +76,18 @@ def openapi_files(
     """Return the design module of a document, and the schemas that it refers to.
 
     `read` returns what another file of the document's folder holds, by its path from there; `names` are those
-    of the last import. `progress` is told before each operation or type how many of how many are done, and
-    its name.
+    of the last import. `progress` is called before each operation and each type.
 
     Raises:
         ToolgenError: it is no document of OpenAPI 3 or Swagger 2.0.
     """
-    value, given = _checked(document.value), Names(names)
-    if not is_swagger(value):
-        api = API(value, read, document.base)
-        return _Importer(api, document, name, service, options or OpenAPIOptions(), given, progress).files()
-    swagger = Swagger(value, read, document.base)
-    api = API(swagger.converted(), swagger.file if read else None, document.base)
-    files = _Importer(api, document, name, service, options or OpenAPIOptions(), given, progress).files()
-    return replace(files, findings=swagger.findings(files.findings))
+    value = _checked(document.value)
+    swagger = Swagger(value, read, document.base) if is_swagger(value) else None
+    if swagger is not None:
+        value, read = swagger.converted(), swagger.file if read else None
+    api, options = API(value, read, document.base), options or OpenAPIOptions()
+    files = _Importer(api, document, name, service, options, Names(names), progress).files()
+    return replace(files, findings=swagger.findings(files.findings)) if swagger else files
 
 
 def _checked(value: object) -> dict[str, object]:

@@ -15,6 +15,7 @@ from .codes import finding_at
 from .openapi_bodies import RequestBody
 from .openapi_document import API, UnreadableError, listed, mapping, text
 from .openapi_parameters import ParameterPart
+from .openapi_texts import place_count
 from .pointers import joined
 
 _TOKENS: Final = frozenset("accesstoken authtoken bearertoken oauthtoken xaccesstoken xauthtoken".split())
@@ -87,7 +88,7 @@ class Filled:
 
     def clauses(self, security: tuple[Call, ...]) -> tuple[Call, ...]:
         """Return the clauses of a method, which say where its token stands too."""
-        return tuple(map(self._clause, security)) if self.names else security
+        return tuple(map(self._clause, security))
 
     def _clause(self, clause: Call) -> Call:
         if clause.clause != "Security":
@@ -126,19 +127,15 @@ def filled_findings(
             open_.setdefault(name, []).append(pointer)
     for (place, name), pointers in found.items():
         what = "property of the body" if place == "body" else f"{place} parameter"
-        message = f"the {what} {name!r} is filled by the credential, and is no argument ({_places(pointers)})"
+        message = f"the {what} {name!r} is filled by the credential, and is no argument"
         hint = f'if a model should give it, remove {place}="{name}" from Security, and add an Attribute'
-        yield finding_at(codes.ASSUMED, pointers[0], message, hint=hint)
+        yield finding_at(codes.ASSUMED, pointers[0], f"{message} ({place_count(pointers)})", hint=hint)
     for (place, name, scheme), pointers in repeats.items():
         message = f"the {place} parameter {name!r} is the credential {scheme!r}, which fills it, although "
-        message += f"its operation does not ask for it ({_places(pointers)})"
+        message += f"its operation does not ask for it ({place_count(pointers)})"
         hint = "if it is something else, remove the scheme from Security, and add an Attribute"
         yield finding_at(codes.ASSUMED, pointers[0], message, hint=hint)
     for name, pointers in open_.items():
         message = f"the property of the body {name!r} may be the credential, and is an argument"
         hint = f'if it is the credential, remove the attribute, and write body="{name}" into Security'
-        yield finding_at(codes.ASSUMED, pointers[0], f"{message} ({_places(pointers)})", hint=hint)
-
-
-def _places(pointers: list[str]) -> str:
-    return f"{len(pointers):,} place{'' if len(pointers) == 1 else 's'}"
+        yield finding_at(codes.ASSUMED, pointers[0], f"{message} ({place_count(pointers)})", hint=hint)

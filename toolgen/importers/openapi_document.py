@@ -67,7 +67,7 @@ class API:
             UnreadableError: it leads to the network or out of the document's folder, or is a name.
         """
         url, _, fragment = reference.partition("#")
-        pointer, file = unquote(fragment), _file_of(place)
+        pointer, file = unquote(fragment), file_of(place)
         if pointer and not pointer.startswith("/"):
             raise UnreadableError(place, f"the reference {reference!r} is no JSON Pointer", "write '#/…'")
         if not url:
@@ -100,7 +100,7 @@ class API:
             UnreadableError: there is none; the error stands at `place`.
         """
         if address not in self._found:
-            file = _file_of(address)
+            file = file_of(address)
             pointer = address.partition("#")[2] if file else address
             value: object = resolved(self._content(file, place), pointer)
             if value is ABSENT:
@@ -127,7 +127,7 @@ class API:
 
         None for one that leads nowhere, which costs only the value that it stands for: `astray` has it.
         """
-        key = reference, _file_of(place)
+        key = reference, file_of(place)
         if key not in self._targets:
             try:
                 address = self.address(reference, place)
@@ -159,19 +159,19 @@ def _values(document: object) -> int:
     return sum(1 for _ in values_in(document))
 
 
-def _file_of(address: str) -> str:
+def file_of(address: str) -> str:
     """Return the file of an address; "" for the document itself."""
     return "" if address[:1] in ("", "/") else address.partition("#")[0]
 
 
 def component_name(address: str) -> str:
     """Return what a schema is called: the last word of its address, or its file."""
-    pointer = address.partition("#")[2] if _file_of(address) else address
+    pointer = address.partition("#")[2] if file_of(address) else address
     tokens = tokens_of(pointer)
     if tokens[:2] == ["components", "schemas"]:
         return "_".join(tokens[2:])
     if not tokens:
-        return posixpath.splitext(posixpath.basename(_file_of(address)))[0] or "document"
+        return posixpath.splitext(posixpath.basename(file_of(address)))[0] or "document"
     return tokens[-1] if len(tokens) == 1 or not tokens[-1].isdecimal() else "_".join(tokens[-2:])
 
 

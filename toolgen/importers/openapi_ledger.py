@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Final
 
@@ -13,6 +12,7 @@ from .codes import finding_at
 from .openapi_document import API, UnreadableError, component_name, listed, mapping
 from .openapi_operations import Operation
 from .openapi_parameters import is_of_client
+from .openapi_texts import first_of, place_count, tally
 from .openapi_unread import unread_keywords
 from .pointers import joined
 
@@ -31,17 +31,14 @@ def lost_parts(api: API, operations: Iterable[Operation]) -> Iterator[Finding]:
     for what, place in _lost(api, operations):
         places.setdefault(what, []).append(place)
     for what, found_at in places.items():
-        count = f"{len(found_at):,} place{'' if len(found_at) == 1 else 's'}"
-        message = f"the design does not carry {what} ({count})"
+        message = f"the design does not carry {what} ({place_count(found_at)})"
         hint = "the client knows what to send" if what.endswith(_OF_CLIENT) else _HINT
         yield finding_at(codes.NOTE_LEFT_OUT, found_at[0], message, hint=hint)
     unread: dict[str, dict[str, str]] = {}
     for kind, keyword, place in unread_keywords(api, operations):
         unread.setdefault(kind, {}).setdefault(place, keyword)
     for kind, keywords in unread.items():
-        counts = Counter(keywords.values())
-        named = ", ".join(f"{each} ({count:,})" for each, count in counts.items())
-        message = f"the design does not carry of {kind}: {named}"
+        message = f"the design does not carry of {kind}: {tally(keywords.values())}"
         yield finding_at(codes.NOTE_LEFT_OUT, next(iter(keywords)), message, hint=_HINT)
 
 
@@ -49,12 +46,11 @@ def loosened_unions(places: Iterable[str]) -> Iterator[Finding]:
     """Yield the finding about each `oneOf` of answers that is read as `anyOf`; none where there is none."""
     found_at = list(places)
     if found_at:
-        count = f"{len(found_at):,} place{'' if len(found_at) == 1 else 's'}"
         rest = found_at[1 : _MOST_NAMED + 1]
         also = f"; also at {', '.join(rest)}{', and so on' if len(found_at) > len(rest) + 1 else ''}"
         message = (
             "a value may fit two branches of this oneOf; answers take it for anyOf, so that "
-            f"no answer is refused for that ({count}{also if rest else ''})"
+            f"no answer is refused for that ({place_count(found_at)}{also if rest else ''})"
         )
         yield finding_at(codes.REPAIRED_SCHEMA, found_at[0], message, hint=_DISTINGUISH)
 
@@ -63,11 +59,10 @@ def shortened_schemas(addresses: Iterable[str]) -> Iterator[Finding]:
     """Yield the finding about the components of which schemas of the design have outlines; none for none."""
     found_at = list(addresses)
     if found_at:
-        named = ", ".join(map(component_name, found_at[:_MOST_NAMED]))
-        more = f" and {len(found_at) - _MOST_NAMED:,} more" if len(found_at) > _MOST_NAMED else ""
+        named = first_of([*map(component_name, found_at)])
         message = (
             "schemas that clauses cannot express refer to too much to carry it all; any object stands in "
-            f"them for {named}{more}"
+            f"them for {named}"
         )
         yield finding_at(codes.LEFT_OUT, found_at[0], message, hint=_SPLIT)
 

@@ -6,7 +6,6 @@ one finding for a keyword, with each component once.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, Final
@@ -24,12 +23,11 @@ from .ledger import STRUCTURE, Notes, Place, notes_of, place_of
 from .openapi_components import Components, Direction, hides_property
 from .openapi_document import UnreadableError, component_name, mapping
 from .openapi_schemas import BESIDE_REFERENCES
+from .openapi_texts import first_of, place_count, tally
 from .pointers import joined
 
 _EXTENSIONS: Final = "x-"
 _MAPPING: Final = "discriminator.defaultMapping"
-_MOST_NAMED: Final = 20
-"""Components that a finding names; more would not be read."""
 _HINT: Final = "write it into a description, if a model should read it"
 _MAPPING_HINT: Final = "name a branch of the union, by a value that its property can have"
 _READ: Final = STRUCTURE | {"discriminator", "readOnly", "writeOnly"}
@@ -160,11 +158,9 @@ class SchemaLedger:
                 found = self._components.unread_mappings(schema, pointer)
                 faults += (f"{key!r}: {why}" for key, why in found)
             if faults:
-                shown = "; ".join(faults[:_MOST_NAMED])
-                more = f" and {len(faults) - _MOST_NAMED:,} more" if len(faults) > _MOST_NAMED else ""
-                at = joined(pointer, "discriminator")
-                message = f"the discriminator cannot be read for {shown}{more}"
-                yield finding_at(codes.LEFT_OUT, at, message, hint=_MAPPING_HINT)
+                place = joined(pointer, "discriminator")
+                message = f"the discriminator cannot be read for {first_of(faults, '; ')}"
+                yield finding_at(codes.LEFT_OUT, place, message, hint=_MAPPING_HINT)
 
     def _written(self, names: Iterable[str]) -> Notes | None:
         """Return what classes of the design say; None where none of them is known."""
@@ -243,15 +239,11 @@ def _lost(keyword: str, owners: Mapping[str, list[str]]) -> Finding:
     what = repr(keyword)
     if keyword == _EXTENSIONS:
         what = f"the extensions {_counted(places)}"
-    count = f"{len(places):,} place{'' if len(places) == 1 else 's'}"
-    named = ", ".join(list(owners)[:_MOST_NAMED])
-    more = f" and {len(owners) - _MOST_NAMED:,} more" if len(owners) > _MOST_NAMED else ""
-    message = f"the design does not carry {what} of schemas ({count}, in {named}{more})"
+    message = f"the design does not carry {what} of schemas ({place_count(places)}, in {first_of([*owners])})"
     code = codes.LEFT_OUT if keyword == _MAPPING else codes.NOTE_LEFT_OUT
     return finding_at(code, places[0], message, hint=_HINT)
 
 
 def _counted(pointers: Iterable[str]) -> str:
     """Return the keywords at some places, each with the number of its places."""
-    counts = Counter(tokens_of(pointer)[-1] for pointer in pointers)
-    return ", ".join(f"{each} ({counts[each]:,})" for each in counts)
+    return tally(tokens_of(pointer)[-1] for pointer in pointers)

@@ -1,6 +1,10 @@
-"""Texts of an OpenAPI document in the form that a design can hold."""
+"""Texts about an OpenAPI document: those of a design, and lists in findings."""
 
 from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Final
 
 from toolgen.shapes import naming
 from toolgen.shapes.foreign.normal_form import safe_text
@@ -8,8 +12,27 @@ from toolgen.shapes.foreign.normal_form import safe_text
 from .clauses_layout import Named, literal
 from .openapi_document import mapping, text
 
+_MOST_NAMED: Final = 20
+"""Names that a finding lists; more would not be read."""
+
 
 def own_title(schema: object, name: str) -> list[Named]:
     """Return the title of a component, where a type of this name would have another one."""
     title = safe_text(text(mapping(schema).get("title")))
     return [Named("title", literal(title))] if title and naming.words(title) != naming.words(name) else []
+
+
+def place_count(places: Sequence[str]) -> str:
+    """Return the number of places: `1 place`, `3 places`."""
+    return f"{len(places):,} place{'' if len(places) == 1 else 's'}"
+
+
+def first_of(names: Sequence[str], between: str = ", ") -> str:
+    """Return the first names of a list, and the number of the others."""
+    more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
+    return between.join(names[:_MOST_NAMED]) + more
+
+
+def tally(words: Iterable[str]) -> str:
+    """Return each word with how often it occurs: `title (2), xml (1)`."""
+    return ", ".join(f"{word} ({count:,})" for word, count in Counter(words).items())

@@ -70,7 +70,7 @@ def _of_operation(operation: Operation) -> Iterator[tuple[str, str, str]]:
     yield from _of_servers(value.get("servers"), joined(pointer, "servers"))
     for holder, at in ((operation.item, operation.item_pointer), (value, pointer)):
         for n, parameter in enumerate(listed(holder.get("parameters"))):
-            yield from _followed(api, "parameters", parameter, joined(at, "parameters", n))
+            yield from _unread("parameters", *_target(api, parameter, joined(at, "parameters", n)))
     body, at = _target(api, value.get("requestBody"), joined(pointer, "requestBody"))
     yield from _unread("request bodies", body, at)
     chosen = chosen_media(mapping(body.get("content")))
@@ -111,10 +111,6 @@ def _of_servers(servers: object, place: str) -> Iterator[tuple[str, str, str]]:
         yield from _unread("servers", server, at)
         for name, variable in mapping(mapping(server).get("variables")).items():
             yield from _unread("variables of servers", variable, joined(at, "variables", name))
-
-
-def _followed(api: API, kind: str, value: object, place: str) -> Iterator[tuple[str, str, str]]:
-    yield from _unread(kind, *_target(api, value, place))
 
 
 def _target(api: API, value: object, place: str) -> tuple[dict[str, object], str]:

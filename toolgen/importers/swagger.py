@@ -12,7 +12,7 @@ from toolgen.findings import Finding
 from . import codes
 from .codes import finding_at
 from .openapi_bodies import FORMS
-from .openapi_document import API, UnreadableError, listed, mapping, text
+from .openapi_document import API, UnreadableError, file_of, listed, mapping, text
 from .pointers import joined
 from .swagger_schemas import COMPONENTS, moved, parts_of, schema_3, security_scheme
 
@@ -202,7 +202,7 @@ class Swagger:
 
     def _styled(self, held: Mapping[str, object], where: str, place: str) -> tuple[object, dict[str, object]]:
         """Return the schema of a parameter, and how a list of it is written."""
-        file = _file_of(place)
+        file = file_of(place)
         if "schema" in held:
             return schema_3(held["schema"], file), {}
         schema = schema_3(parts_of(held)[1], file)
@@ -220,7 +220,7 @@ class Swagger:
     def _body(
         self, held: Mapping[str, object], place: str, there: str, consumes: tuple[str, ...]
     ) -> dict[str, object]:
-        file = _file_of(place)
+        file = file_of(place)
         self._places[there] = place
         for kind in consumes:
             self._places[joined(there, "content", kind)] = place
@@ -269,7 +269,7 @@ class Swagger:
         self._places[there] = place
         if not isinstance(value, dict):
             return value
-        file = _file_of(place)
+        file = file_of(place)
         result = {key: part for key, part in value.items() if key not in ("schema", "examples", "headers")}
         media: dict[str, object] = {}
         if value.get("schema") is not None:
@@ -303,11 +303,6 @@ class Swagger:
 def is_swagger(value: Mapping[str, object]) -> bool:
     """Return whether a document says that it is Swagger 2.0."""
     return str(value.get("swagger")) in ("2.0", "2")
-
-
-def _file_of(place: str) -> str:
-    """Return the file of an address; "" for the document itself."""
-    return "" if place[:1] in ("", "/") else place.partition("#")[0]
 
 
 def _key(parameter: object) -> tuple[str, str]:
