@@ -17,7 +17,7 @@ SourceKind = Annotated[
 SourceName = Annotated[
     str,
     typer.Argument(
-        help="A file; for openapi also an https address; for python a module, with :FUNCTION for one of it.",
+        help="A file; for openapi also an https address; for python also a module, with :FUNCTION for one.",
         metavar="SOURCE",
     ),
 ]

@@ -227,10 +227,10 @@ def _require_arguments(name: str, server: object, prefix: object, on_change: obj
 
 
 def _require_times(call_s: float | None, total_s: float | None) -> None:
-    """Raise where a call may be silent for longer than it may last.
+    """Check that no call may be silent for longer than it may last.
 
     Raises:
-        RegistrationError: as said.
+        RegistrationError: `call_s` is more than `total_s`.
     """
     if call_s is not None and total_s is not None and call_s > total_s:
         raise RegistrationError(
