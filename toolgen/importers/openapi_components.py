@@ -182,7 +182,7 @@ class Components:
             part, place = waiting.pop()
             if not isinstance(part, dict):
                 continue
-            is_typed = direction == "in" and part.get("format") in REQUEST_FORMATS
+            is_typed = direction == "in" and text(part.get("format")) in REQUEST_FORMATS
             if hides_property(part, direction) or is_typed or self.alternatives.overlap(part, place):
                 yield None
             if isinstance(reference := part.get("$ref"), str):
@@ -322,7 +322,9 @@ class Components:
     def _choices(self, branch: object, name: str, place: str) -> tuple[set[str], tuple[TagValue, ...]]:
         """Return the types of a tag in a branch, and the values that it lists."""
         part, at = self.facts_of(branch, place).properties.get(name, ({}, place))
-        held, _ = self.api.followed(part, at)
+        held: dict[str, object] = {}
+        with suppress(UnreadableError):  # also for true, which is any value
+            held, _ = self.api.followed(part, at)
         values = [held["const"]] if "const" in held else listed(held.get("enum"))
         kind = held.get("type")
         types = {str(each) for each in (kind if isinstance(kind, list) else [kind]) if each is not None}

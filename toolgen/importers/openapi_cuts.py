@@ -215,8 +215,13 @@ def plain_object(cut: Cut) -> tuple[dict[str, object], list[str], bool]:
         ):
             raise NotExpressibleError("a property is described twice")
         properties |= mapping(schema.get("properties"))
-        required |= dict.fromkeys(schema.get("required", ()))
-        waiting += schema.get("allOf", ())
+        names, parts = schema.get("required", []), schema.get("allOf", [])
+        if not (isinstance(names, list) and isinstance(parts, list)) or not all(
+            isinstance(name, str) for name in names
+        ):
+            raise NotExpressibleError("it is no valid schema")
+        required |= dict.fromkeys(names)
+        waiting += parts
     return properties, list(required), is_open
 
 

@@ -21,7 +21,7 @@ from .codes import finding_at
 from .contradictions import contradictions
 from .ledger import STRUCTURE, Notes, Place, notes_of, place_of
 from .openapi_components import Components, Direction, hides_property
-from .openapi_document import UnreadableError, component_name, mapping
+from .openapi_document import UnreadableError, component_name, listed, mapping
 from .openapi_schemas import BESIDE_REFERENCES
 from .openapi_texts import first_of, place_count, tally
 from .pointers import joined
@@ -195,8 +195,9 @@ class SchemaLedger:
             if "defaultMapping" in mapping(schema.get("discriminator")):
                 at = joined(pointer, "discriminator", "defaultMapping")
                 yield place, _MAPPING, schema["discriminator"], at
-            if len(schema.get("allOf", ())) > 1 or CONSTRAINTS.intersection(schema) - {"allOf"}:
-                joins.update(joined(pointer, "allOf", n) for n in range(len(schema.get("allOf", ()))))
+            parts = listed(schema.get("allOf"))
+            if len(parts) > 1 or CONSTRAINTS.intersection(schema) - {"allOf"}:
+                joins.update(joined(pointer, "allOf", n) for n in range(len(parts)))
             for tokens, value in [] if has_reference else children(schema):
                 is_hidden = tokens[0] == "properties" and (
                     hides_property(value, source.direction) or (not place and tokens[-1] == source.without)

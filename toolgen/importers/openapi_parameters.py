@@ -13,7 +13,7 @@ from . import codes
 from .clauses_layout import Named, literal
 from .clauses_values import REQUEST_FORMATS
 from .openapi_bodies import FORMS
-from .openapi_document import API, UnreadableError, mapping, schema_of
+from .openapi_document import API, UnreadableError, mapping, schema_of, text
 from .openapi_operations import Operation
 from .pointers import joined
 from .records import a_kind
@@ -148,7 +148,11 @@ def sendable(schema: object, at: str, place: str, api: API) -> object:
             "items": items,
             **({_FEWEST: held.get(_FEWEST) or 1} if place == "path" else {}),
         }
-    elif "string" in types and not {"enum", "const"} & held.keys() and held.get("format") not in _NEVER_EMPTY:
+    elif (
+        "string" in types
+        and not {"enum", "const"} & held.keys()
+        and text(held.get("format")) not in _NEVER_EMPTY
+    ):
         more = {word: limit for word, limit in limits.items() if not held.get(word)}
     if not more or not isinstance(schema, dict):
         return schema

@@ -225,7 +225,7 @@ def _has_text(schema: Any, definitions: Mapping[str, Any], depth: int = 0) -> bo
             rest = [part for part in listed(schema[word]) if part != {"type": "null"}]
             return len(rest) == 1 and _has_text(rest[0], definitions, depth + 1)
     kinds = schema.get("type")
-    types = {kinds} if isinstance(kinds, str) else set(listed(kinds)) - {"null"}
+    types = {kinds} if isinstance(kinds, str) else {str(each) for each in listed(kinds)} - {"null"}
     if types == {"array"}:
         items = schema.get("items")
         is_flat = isinstance(items, dict) and items.get("type") != "array"

@@ -103,7 +103,7 @@ class Translator:
             elif key in MAPS and isinstance(value, dict):
                 result[key] = self._map(value, at, hidden if key == "properties" else frozenset())
             elif key == "required" and isinstance(value, list):
-                result[key] = [name for name in value if name not in hidden]
+                result[key] = [name for name in value if not isinstance(name, str) or name not in hidden]
             elif key not in _NO_KEYWORDS:
                 result[key] = value
         if "example" in schema and "examples" not in schema:
