@@ -14,6 +14,7 @@ from toolgen.shapes.parts import PartReader
 
 class Node(ToolModel):
     name: str
+    counts: dict[str, int] | None = None
     inner: Node | None = None
 
 
@@ -62,6 +63,20 @@ def test_lists_are_divided_to_the_last_item() -> None:
     ]
 
 
+class Named(ToolModel):
+    cls: int
+    other: Annotated[int | None, Field(validation_alias="user_id", serialization_alias="user_id")] = None
+    user_id: Annotated[int | None, Field(validation_alias="userId", serialization_alias="userId")] = None
+
+
+def test_each_attribute_has_the_value_of_its_own_key() -> None:
+    """Also if its key is the name of another one, or of an argument of pydantic's constructor."""
+    value, json, issues = read(Named, {"cls": "x", "user_id": 1, "userId": 2})
+    assert (value.cls, value.other, value.user_id) == ("x", 1, 2)
+    assert json == {"cls": "x", "user_id": 1, "userId": 2}
+    assert issues == ["$.cls must be an integer, not a string"]
+
+
 @pytest.mark.parametrize("document", [None, 1, "x", [], [{}]])
 def test_what_is_no_object_is_as_received(document: Any) -> None:
     value, json, issues = read(Book, document)
@@ -80,6 +95,14 @@ def test_depth_and_number_of_the_parts_are_limited() -> None:
     _, json, issues = read(Node, nested(150))
     assert json == nested(150)
     assert issues[0].endswith("was not checked: too many parts of the answer do not fit, or it is too deep")
+
+    counts = {str(number): "x" for number in range(20_000)}
+    document: Any = {"name": "x", "counts": counts}
+    for _ in range(50):
+        document = {"name": "x", "inner": document}
+    _, json, issues = read(Node, document)
+    assert json == document
+    assert len(issues) == 1, "its errors are found again at each level, and not at all of them"
 
     class Many(ToolModel):
         rows: list[int]

@@ -21,7 +21,9 @@ from .tolerance import NO_BRANCH, core_schema_of, forgiving, issue_of, validator
 from .union_guard import mapped, nodes_of
 
 _MOST_STEPS: Final = 10_000
-"""Parts of one answer that are checked."""
+"""Parts of one answer that are checked, with the errors of each."""
+_ERRORS_A_STEP: Final = 10
+"""Errors that cost a step: each is found again in all parts around it."""
 _DEEPEST: Final = 64
 """Levels of an answer that is divided."""
 _UNCHECKED: Final = "was not checked: too many parts of the answer do not fit, or it is too deep"
@@ -118,6 +120,7 @@ class _Reading:
             return value, _written(value, document)
         except ValidationError as error:
             misfit = error
+            self._steps -= error.error_count() // _ERRORS_A_STEP
         except TooComplexError:
             self.issues.append(_invalid(keys, TOO_COMPLEX.message.partition(":")[0]))
             return document, document
@@ -162,7 +165,9 @@ class _Reading:
                 self.issues.append(
                     FieldIssue(keys=(*keys, key), constraint="missing_field", message=LEFT_OUT)
                 )
-        value = model.model_construct({*values}, **values)
+        value = model.model_construct({*values})  # by name: an alias may be the name of another attribute
+        held = value.__dict__ | values
+        object.__setattr__(value, "__dict__", {name: held[name] for name in schema["fields"] if name in held})
         if "extras_schema" in schema:
             object.__setattr__(value, "__pydantic_extra__", others)
             written |= others
@@ -172,8 +177,13 @@ class _Reading:
 
 
 def _without_refs(core: Any, shared: Set[str]) -> Any:
-    """Return a core schema in which only shared definitions have a name, so that each part can be built."""
+    """Return a core schema in which only shared definitions have a name, so that each part can be built.
+
+    Of a list one error is enough, since its items are read one by one then.
+    """
     made = mapped(core, lambda node: _without_refs(node, shared))
+    if made["type"] == "list":
+        made = {**made, "fail_fast": True}
     return made if made.get("ref") in shared else {key: part for key, part in made.items() if key != "ref"}
 
 
