@@ -214,6 +214,14 @@ async def test_a_lenient_service_has_what_does_not_fit(
     assert raised.value.warnings
 
 
+async def test_a_lenient_service_has_what_is_no_json_as_text(module: types.ModuleType) -> None:
+    module.book = lambda **arguments: {"id": float("nan")}  # type: ignore[attr-defined]  # a module of the test
+    lenient = replace(booking(), is_lenient=True)
+    with pytest.raises(UnfitAnswerError) as raised:
+        await client(lenient).send(lenient, PAYLOAD)
+    assert json.loads(raised.value.document) == '{"id":NaN}'
+
+
 async def test_what_holds_itself_is_malformed(module: types.ModuleType) -> None:
     value: list[Any] = []
     value.append(value)

@@ -162,6 +162,13 @@ async def test_text_in_the_place_of_json_is_passed_on_as_text() -> None:
     assert b"get_order ran; its result could not be read" in binary.json
 
 
+async def test_a_number_that_is_no_json_is_passed_on_in_the_text() -> None:
+    for number in ("1e400", "-1e999", "NaN"):
+        body = f'{{"id": 7, "state": "sent", "counts": {{"a": {number}}}}}'
+        result = await call(body.encode())
+        assert json.loads(result.json) == body
+
+
 async def test_a_good_status_that_is_not_documented_is_told() -> None:
     for body in (["a"], [7]):
         result = await call(body, "list_links", status=202)

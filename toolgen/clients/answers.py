@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from pydantic_core import from_json, to_json
 
 from toolgen.calls.errors import DeclaredError, ToolError, UnfitAnswerError
-from toolgen.contract.json_value import Json
+from toolgen.contract.json_value import Json, is_json
 from toolgen.contract.limits import DEFAULT_LIMITS, count_keys
 from toolgen.contract.transport import HTTP, Response
 from toolgen.shapes.issues import MOST_WARNINGS, FieldIssue
@@ -171,6 +171,8 @@ class AnswerPlan(Generic[R]):
             return plain
         try:
             body = _body_value(response, answer)
+            if not is_json(body):  # a number such as 1e400
+                raise MisfitError("what is no JSON")
         except MisfitError:
             try:
                 body = answer.body.decode(charset_of(answer.headers))

@@ -20,6 +20,7 @@ from toolgen.calls.errors import MalformedResultError, RegistrationError, ToolEr
 from toolgen.calls.steps.bridge import CallEndedError
 from toolgen.calls.steps.methods import is_async
 from toolgen.calls.steps.thread_pool import NoThreadError, ThreadPool
+from toolgen.contract.json_value import is_json
 from toolgen.contract.tasks import awaited
 from toolgen.contract.transport import Function
 from toolgen.shapes.design.model import ToolModel
@@ -261,7 +262,10 @@ class _Method:
         from toolgen.shapes.parts import PartReader  # few results do not fit
 
         document = documents[0] if documents[0].startswith(b"{") else documents[-1]
-        parts = PartReader(self._result).read(from_json(document))
+        if not is_json(value := from_json(document)):  # a text is
+            value = document.decode()
+            document = to_json(value)
+        parts = PartReader(self._result).read(value)
         is_sensitive = self._operation.is_sensitive
         return UnfitAnswerError(message, document, parts.value, parts.issues, is_sensitive=is_sensitive)
 

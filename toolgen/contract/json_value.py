@@ -21,6 +21,15 @@ def compact(value: Json) -> str:
     return without_surrogates(_compact(value))
 
 
+def is_json(value: Json) -> bool:
+    """Return whether a value can be written as JSON: no number in it is infinite, or none."""
+    try:
+        json.dumps(value, allow_nan=False)
+    except ValueError:
+        return False
+    return True
+
+
 def without_surrogates(text: str) -> str:
     """Return the JSON text with lone surrogates escaped, which UTF-8 cannot hold."""
     if text.isascii():

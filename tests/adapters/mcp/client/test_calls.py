@@ -29,7 +29,9 @@ from toolgen.runtime import (
     ResourceContent,
     Scheduling,
     TextContent,
+    ToolError,
     ToolSpec,
+    UnfitAnswerError,
     filter_toolset,
     json_schema_codec,
     prefixed,
@@ -94,6 +96,15 @@ def test_null_is_a_structured_result_where_a_schema_has_it() -> None:
     spec: Any = ToolSpec(id="mcp.it.find", name="find", description="Find.", payload=codec, result=codec)
     answer = CallToolResult.model_validate({"content": [], "structuredContent": None})
     assert outcome_of(answer, spec, "it", has_schema=True).result is None
+
+
+def test_an_answer_that_is_no_json_is_in_no_error() -> None:
+    codec: Any = json_schema_codec({"type": "object", "properties": {"n": {"type": "integer"}}}, "Result")
+    spec: Any = ToolSpec(id="mcp.it.find", name="find", description="Find.", payload=codec, result=codec)
+    answer = CallToolResult.model_validate_json('{"content": [], "structuredContent": {"n": 1e400}}')
+    with pytest.raises(ToolError, match="find ran; its result could not be read") as raised:
+        outcome_of(answer, spec, "it", has_schema=True)
+    assert not isinstance(raised.value, UnfitAnswerError)
 
 
 async def test_results_that_do_not_fit_name_the_server() -> None:

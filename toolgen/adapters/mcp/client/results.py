@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import mcp_types as types
 
-from toolgen.contract.json_value import Json
+from toolgen.contract.json_value import Json, is_json
 from toolgen.runtime import (
     AudioContent,
     Content,
@@ -74,6 +74,8 @@ def _decoded(value: Json, spec: ToolSpec[Any, Any], server: str) -> Any:
         return spec.result.decode_as_sent(document)
     except ToolValidationError as error:
         plain = malformed(spec, server, str(error))
+        if not is_json(value):
+            raise plain from None
         unfit = UnfitAnswerError(plain.message, document, value, error.issues, retry_hint=plain.retry_hint)
         unfit.is_shown = not spec.is_sensitive
         raise unfit from None
