@@ -23,6 +23,7 @@ from .failures import (
     Request,
     answer_lost,
     charset_of,
+    malformed,
     not_connected,
     place,
     shown,
@@ -154,6 +155,8 @@ class _Exchange:
         self._budget = method.connections.budget()
         self.has_sent = False
         self.is_redirected = False
+        self._has_run = False
+        """Whether status 303 said that the request was executed, and where to read its result."""
 
     async def answered(self, keyring: Keyring | None) -> tuple[Answer, str]:
         """Return the answer, and the address that it came from; it has no credentials.
@@ -199,17 +202,18 @@ class _Exchange:
             answer = await self._exchanged(verb, url, credentials, has_body=has_body)
             target = self._target(answer, url)
             if target is None:
+                if self._has_run and not 200 <= answer.status < 300:
+                    raise malformed(self.request, f"with status 303, and there with status {answer.status}")
                 return answer, url
             if answer.status == 303 and verb != "HEAD":
+                self._has_run |= verb not in SAFE_VERBS
                 verb, has_body = "GET", False
             if verb not in SAFE_VERBS and answer.status not in _SAME_REQUEST:
                 raise self._not_followed(answer, target, f"a {verb} is made again for 307 and 308 only")
             if _origin(target) != method.base.origin:
                 raise self._not_followed(answer, target, "that is another place")
             url, self.is_redirected = target, True
-        raise ToolError(
-            f"{self.request.name} failed: {self.request.server} redirects more than {_MOST_REDIRECTS} times"
-        )
+        raise self._failed(f"redirects more than {_MOST_REDIRECTS} times")
 
     def _target(self, answer: Answer, url: str) -> str | None:
         """Return where a redirect leads; None for another answer, and for one that the design declares."""
@@ -222,11 +226,14 @@ class _Exchange:
             raise self._not_followed(answer, location, "that is no address") from None
 
     def _not_followed(self, answer: Answer, target: str, why: str) -> ToolError:
+        where = f"redirects to {place(target)} (status {answer.status})"
+        return self._failed(f"{where}, which was not followed: {why}")
+
+    def _failed(self, why: str) -> ToolError:
         request = self.request
-        return ToolError(
-            f"{request.name} failed: {request.server} redirects to {place(target)} (status {answer.status}), "
-            f"which was not followed: {why}"
-        )
+        if self._has_run:
+            return malformed(request, f"with status 303 and {why}")
+        return ToolError(f"{request.name} failed: {request.server} {why}")
 
     async def _exchanged(self, verb: Verb, url: str, credentials: Applied, *, has_body: bool) -> Answer:
         base, parts, call = self._method.base, self._parts, self._call
