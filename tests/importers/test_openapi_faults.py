@@ -7,6 +7,7 @@ import pytest
 from tests.importers.operations import answer, body, design, operation
 
 SPACED = {"type": "object", "properties": {"two words": {"type": "integer"}}}
+FILE = {"type": "string", "format": "binary"}
 OBJECT = {"type": "object", "properties": {"a": {"type": "integer"}}}
 
 
@@ -199,3 +200,87 @@ def test_an_error_that_a_design_may_not_hold_costs_no_operation() -> None:
     assert files.imported == 1
     assert not files.findings
     assert 'Error("bad_request"' in design(files)
+
+
+@pytest.mark.parametrize(
+    "schemas",
+    [
+        {"A": {"$ref": "#/components/schemas/A"}},
+        {"A": {"$ref": "#/components/schemas/B"}, "B": {"$ref": "#/components/schemas/A"}},
+        {
+            "A": {"allOf": [{"$ref": "#/components/schemas/B"}]},
+            "B": {"allOf": [{"$ref": "#/components/schemas/A"}]},
+        },
+        {"A": {"not": {"$ref": "#/components/schemas/A"}}},
+    ],
+)
+def test_a_schema_that_only_leads_back_to_itself_costs_no_operation(schemas: dict[str, object]) -> None:
+    reference = {"$ref": "#/components/schemas/A"}
+    parameter = {"name": "q", "in": "query", "schema": reference}
+    files = operation(
+        body(reference) | {"parameters": [parameter], "responses": {"200": answer(reference)}},
+        schemas=schemas,
+    )
+    assert files.imported == 1
+    assert all("leads back here" in finding.message for finding in files.findings)
+
+
+@pytest.mark.parametrize("version", ["3.0.3", "3.1.0"])
+@pytest.mark.parametrize(
+    ("schema", "type_"),
+    [
+        ({"type": "integer", "nullable": True}, "Int"),
+        ({"type": "array", "items": {"type": "integer"}, "nullable": True}, "ArrayOf(Int)"),
+        ({"enum": ["a", None]}, "String, None, enum"),
+        ({"anyOf": [{"type": "string", "format": "uuid"}, {"type": "null"}]}, "Uuid"),
+        ({"$ref": "#/components/schemas/Id"}, "Uuid"),
+        ({"allOf": [{"$ref": "#/components/schemas/Id"}], "nullable": True}, "Uuid"),
+        ({"$ref": "#/components/schemas/Kind"}, "Kind"),
+    ],
+)
+def test_null_of_a_path_parameter_costs_no_operation(
+    schema: dict[str, object], type_: str, version: str
+) -> None:
+    parameter = {"name": "id", "in": "path", "required": True, "schema": schema}
+    files = operation(
+        {"parameters": [parameter]},
+        version=version,
+        path="/x/{id}",
+        schemas={
+            "Id": {"type": "string", "format": "uuid", "nullable": True},
+            "Kind": {"type": "string", "enum": ["a", "b", None], "nullable": True},
+        },
+    )
+    assert files.imported == 1
+    assert f'Attribute("id", {type_}' in design(files)
+
+
+def test_parts_of_a_form_that_all_of_joins_are_all_sent() -> None:
+    schema = {
+        "allOf": [
+            {"$ref": "#/components/schemas/Loop"},
+            {"$ref": "#/components/schemas/Gone"},
+            {"type": "object", "required": ["cover"], "properties": {"cover": FILE}},
+        ],
+        "properties": {"pages": {"type": "integer"}, "lost": {"$ref": "#/components/schemas/Gone"}},
+    }
+    files = operation(
+        body(schema, "multipart/form-data"),
+        schemas={
+            "Title": {"type": "object", "required": ["title"], "properties": {"title": {"type": "string"}}},
+            "Loop": {
+                "allOf": [{"$ref": "#/components/schemas/Title"}, {"$ref": "#/components/schemas/Loop"}]
+            },
+        },
+    )
+    assert files.imported == 1
+    assert {finding.place.pointer for finding in files.findings} == {
+        "/paths/~1x/post/requestBody/content/multipart~1form-data/schema/allOf/1/$ref",
+        "/paths/~1x/post/requestBody/content/multipart~1form-data/schema/properties/lost/$ref",
+    }
+    text = design(files)
+    assert 'Attribute("lost", ' in text
+    assert 'Attribute("title", String, None, required=True)' in text
+    assert 'Attribute("cover", Bytes, None, required=True)' in text
+    assert 'Attribute("pages", Int, None)' in text
+    assert 'Body(File("cover"))' in text

@@ -12,7 +12,7 @@ from toolgen.shapes import naming
 
 from . import codes
 from .clauses_layout import Part, call
-from .openapi_document import UnreadableError, listed, mapping, schema_of
+from .openapi_document import API, UnreadableError, listed, mapping, schema_of
 from .openapi_operations import Operation
 from .pointers import joined
 
@@ -146,7 +146,7 @@ def _spread(operation: Operation, body: RequestBody, find: Callable[..., None]) 
     waiting: list[tuple[object, str, bool]] = [(whole, place, True)]
     while waiting:
         value, at, is_certain = waiting.pop(0)
-        schema, at = operation.api.followed(value, at)
+        schema, at = _known(operation.api, value, at)
         if at in seen:
             continue
         seen.add(at)
@@ -168,13 +168,23 @@ def _spread(operation: Operation, body: RequestBody, find: Callable[..., None]) 
     needed = [name for name in required if name in properties]
     body.schema, body.place = {**notes, "properties": properties, "required": needed}, place
     for name, part in properties.items():
-        held, at = operation.api.followed(part, body.places[name]) if isinstance(part, dict) else ({}, "")
+        held, at = _known(operation.api, part, body.places[name])
         if _is_file(held):
             body.files[name] = "Bytes"
         elif held.get("type") == "array" and isinstance(held.get("items"), dict):
-            items, _ = operation.api.followed(held["items"], joined(at, "items"))
+            items, _ = _known(operation.api, held["items"], joined(at, "items"))
             if _is_file(items):
                 body.files[name] = call("ArrayOf", "Bytes")
+
+
+def _known(api: API, schema: object, place: str) -> tuple[dict[str, object], str]:
+    """Return what a schema says of an object, with its address; nothing if its reference leads nowhere."""
+    try:
+        return api.followed(schema, place)
+    except UnreadableError as error:
+        if isinstance(schema, dict):
+            api.astray.setdefault(error.pointer, error)
+        return {}, place
 
 
 def _leave_unnameable_out(body: RequestBody, find: Callable[..., None]) -> None:

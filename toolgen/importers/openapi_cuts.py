@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from toolgen.contract.json_pointer import tokens_of
+from toolgen.contract.json_value import objects_in
 from toolgen.contract.record import frozen_record
 from toolgen.schema_reader.keywords import CONSTRAINTS
 from toolgen.schema_reader.names import Names
@@ -82,9 +83,16 @@ class Cut:
         self.schema = {**self.schema, "properties": held}
 
     def of(self, properties: Mapping[str, object]) -> dict[str, Any]:
-        """Return an object of some properties, with what they refer to by name."""
-        held = {"$defs": self.definitions} if self.definitions else {}
-        return {"type": "object", "properties": properties, **held}
+        """Return an object of some properties, with what they refer to by name and nothing else."""
+        held: dict[str, object] = {}
+        waiting: list[object] = [properties]
+        while waiting:
+            for part in objects_in(waiting.pop()):
+                name = str(part.get("$ref")).removeprefix("#/$defs/")
+                if name in self.definitions and name not in held:
+                    held[name] = self.definitions[name]
+                    waiting.append(held[name])
+        return {"type": "object", "properties": properties, **({"$defs": held} if held else {})}
 
 
 class Cutter:
@@ -190,6 +198,26 @@ def without_null(schema: Any) -> Any:
         kinds = [kind for kind in schema["type"] if kind != "null"]
         return {**schema, "type": kinds[0] if len(kinds) == 1 else kinds}
     return schema
+
+
+def never_null(schema: Any, definitions: Mapping[str, Any]) -> Any:
+    """Return a schema without null, which cannot be sent in a path; one that is shared is written out."""
+    if not isinstance(schema, dict):
+        return schema
+    schema = without_null(schema)
+    if isinstance(values := schema.get("enum"), list):
+        schema = {**schema, "enum": [value for value in values if value is not None]}
+    for word in ("allOf", "anyOf", "oneOf"):
+        if isinstance(branches := schema.get(word), list):
+            schema = {**schema, word: [never_null(branch, definitions) for branch in branches]}
+    shared = definitions.get(str(schema.get("$ref")).removeprefix("#/$defs/"))
+    inner = never_null(shared, {})
+    if not isinstance(inner, dict) or inner == shared:
+        return schema
+    rest = {key: value for key, value in schema.items() if key != "$ref"}
+    if inner.keys().isdisjoint(rest):
+        return {**inner, **rest}
+    return {**rest, "allOf": [*rest.get("allOf", ()), inner]}
 
 
 def plain_object(cut: Cut) -> tuple[dict[str, object], list[str], bool]:

@@ -16,7 +16,7 @@ from .clauses_layout import Call, Named, Part, Value, call, literal
 from .names import RENAMED_HINT, Names, identifier
 from .openapi_bodies import RequestBody, body_of
 from .openapi_credentials import Filled
-from .openapi_cuts import Cut
+from .openapi_cuts import Cut, never_null
 from .openapi_document import API, listed, mapping, text
 from .openapi_kept import MISFIT, MISFIT_HINT
 from .openapi_operations import Operation
@@ -36,6 +36,7 @@ class RequestParts:
     required: list[str] = field(default_factory=list)
     fixed: dict[str, Part] = field(default_factory=dict)
     parameters: list[str] = field(default_factory=list)
+    in_path: list[str] = field(default_factory=list)
     names: dict[str, str] = field(default_factory=dict)
     """What parameters are called in a request, where their attributes are called differently."""
     json: set[str] = field(default_factory=set)
@@ -54,6 +55,7 @@ class RequestParts:
         cut = types.cutter.cut_object(self.properties, self.required, "in")
         cut.fixed = self.fixed
         parts = cut.schema["properties"]
+        parts.update({key: never_null(parts[key], cut.definitions) for key in self.in_path})
         for key, part in parts.items():
             if key not in self.parameters and isinstance(part, dict) and part.get("examples"):
                 schema, place = self.properties[key]
@@ -199,6 +201,8 @@ def _add_parameter(
     is_required = parameter.value.get("required") is True or place == "path"
     parts.add(key, _with_facts(schema, parameter.value), at, required=is_required)
     parts.parameters.append(key)
+    if place == "path":
+        parts.in_path.append(key)
     named = style_of(parameter, find)
     own = [literal(name)] if key != name else []
     if own:
@@ -206,8 +210,7 @@ def _add_parameter(
     if parameter.json_media:
         parts.json.add(key)
     if place == "header":
-        styles = [each for each in named if parameter.json_media]
-        parts.clauses[key] = call("Header", literal(key), *own, *styles)
+        parts.clauses[key] = call("Header", literal(key), *own, *named)
     elif place == "cookie":
         parts.clauses[key] = call("Cookie", literal(key), *own, *named)
     elif place in ("query", "querystring") or named or own:
