@@ -47,6 +47,14 @@ def test_a_parameter_with_content_is_sent_as_json_text(api: EchoingAPI) -> None:
     assert api.refused("header", {"X-Filter": {}}) == ['$["X-Filter"].q']
 
 
+def test_the_keys_of_an_exploded_header_stand_before_their_values(api: EchoingAPI) -> None:
+    value = {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "integer"}}}
+    plain, exploded = parameter("X-A", "header", value), parameter("X-B", "header", value, explode=True)
+    api.publish({"/p": get("p", plain, exploded)})
+    sent = api.sent("p", {"X-A": {"a": "x", "b": 1}, "X-B": {"a": "x", "b": 1}})
+    assert (sent.headers["x-a"], sent.headers["x-b"]) == ("a,x,b,1", "a=x,b=1")
+
+
 def test_a_parameter_of_another_media_type_is_its_text(api: EchoingAPI) -> None:
     api.publish({"/p": get("p", as_json("j", "query", FILTER, "application/xml"))})
     assert "'j' is application/xml; its argument is the text" in api.said

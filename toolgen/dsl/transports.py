@@ -153,6 +153,8 @@ class Header(Clause):
     _: KW_ONLY
     style: Literal["json"] | None = None
     """`json` for JSON text, in a request."""
+    explode: bool | None = None
+    """Whether the keys of an object stand before `=`, in a request; None for no."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

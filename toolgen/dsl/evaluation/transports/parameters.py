@@ -53,7 +53,7 @@ class Parameters:
             place: Place = "path" if self._is_in_path(child) else "query"
             self._take(child, place, child.style, child.explode)
         for header in clauses_of_kind(self._clause.children, Header):
-            self._take(header, "header", header.style, None)
+            self._take(header, "header", header.style, header.explode)
         for cookie in clauses_of_kind(self._clause.children, Cookie):
             self._take(cookie, "cookie", cookie.style, cookie.explode)
         for variable in self._variables:
