@@ -178,6 +178,18 @@ def test_a_key_is_sent_beside_other_credentials(
     assert clauses in text(files)
 
 
+def test_only_the_keys_that_are_required_are_needed() -> None:
+    """A call without the optional one is sent, as the document allows."""
+    files = imported(
+        parameter("X-Api-Key", "header", required=True),
+        parameter("sid", "cookie"),
+        security=[],
+        securitySchemes={**SCHEMES, "session": {"type": "apiKey", "in": "cookie", "name": "sid"}},
+    )
+    assert "Payload(" not in text(files)
+    assert "Security(key, session), Security(key))" in text(files)
+
+
 def test_a_credential_of_the_document_is_kept_beside_that_of_a_parameter() -> None:
     value = document(parameter("X-Api-Key", "header", required=True))
     value["security"] = [{"login": []}]

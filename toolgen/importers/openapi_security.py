@@ -84,19 +84,20 @@ class Securities:
         names = {part for clause in clauses for part in clause.parts if isinstance(part, str)}
         used = {self._keys.get(name, _AUTHORIZATION) for name in names}
         wanted: dict[str, object] = {}
-        is_needed = False
+        needed: dict[str, object] = {}
         for parameter in parameters:
             schemes = self._declared().get(parameter.key, [])
             if parameter.key not in used and len(schemes) == 1 and self._variable(schemes[0]):
                 wanted[schemes[0]] = []
-                is_needed |= parameter.value.get("required") is True
+                if parameter.value.get("required") is True:
+                    needed[schemes[0]] = []
                 repeat = parameter.place, parameter.name, schemes[0]
                 self.repeats.setdefault(repeat, []).append(parameter.pointer)
         if not wanted:
             return ()
         alternatives = [mapping(each) for each in written] or [{}]
-        with_all = [{**alternative, **wanted} for alternative in alternatives]
-        return self._alternatives([*with_all, *(() if is_needed else alternatives)])
+        most_first = [{**alternative, **keys} for keys in (wanted, needed) for alternative in alternatives]
+        return self._alternatives(most_first)
 
     def _declared(self) -> dict[tuple[str, str], list[str]]:
         """Return the names of all schemes of the document by the name and place of what they send."""
