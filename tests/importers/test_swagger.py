@@ -228,6 +228,21 @@ def test_a_body_parameter_counts_for_all_operations_of_its_path() -> None:
     assert 'Attribute("body"' in design(files)
 
 
+def test_what_stands_beside_the_body_of_a_request_is_named() -> None:
+    held = {"type": "object", "required": ["a"], "properties": {"a": {"type": "string"}}}
+    parameters = [
+        {"name": "one", "in": "body", "schema": held},
+        {"name": "two", "in": "body", "schema": {"type": "string"}},
+        {"name": "three", "in": "formData", "type": "string"},
+    ]
+    files = swagger({"parameters": parameters})
+    assert 'Attribute("a", String' in design(files)
+    assert [(each.code, each.place.pointer) for each in files.findings] == [
+        ("import-left-out", "/paths/~1x/post/parameters/1"),
+        ("import-left-out", "/paths/~1x/post/parameters/2"),
+    ]
+
+
 def test_parts_of_other_files_are_read(tmp_path: Path) -> None:
     held = {
         "shared/common.yaml": {

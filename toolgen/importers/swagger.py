@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 from urllib.parse import urlsplit
 
-from toolgen.findings import Finding
+from toolgen.findings import Code, Finding
 
 from . import codes
 from .codes import finding_at
@@ -159,7 +159,10 @@ class Swagger:
         consumes = self._kinds(value, "consumes")
         for held, place in [*(each for each in common if _key(each[0]) not in names), *own]:
             where = mapping(held).get("in")
-            if where == "body":
+            if where == "body" and "requestBody" in result:
+                message = "a request has one body, and this is another one; it is left out"
+                self._find(place, message, "describe one body", codes.LEFT_OUT)
+            elif where == "body":
                 there = joined(pointer, "requestBody")
                 result["requestBody"] = self._body(mapping(held), place, there, consumes)
             elif where == "formData" and text(mapping(held).get("name")):
@@ -167,7 +170,10 @@ class Swagger:
             else:
                 there = joined(pointer, "parameters", len(written))
                 written.append(self._parameter(held, place, there))
-        if fields:
+        if fields and "requestBody" in result:
+            message = "a request has one body, and no form beside it; the form is left out"
+            self._find(fields[0][1], message, "describe its fields as properties of the body", codes.LEFT_OUT)
+        elif fields:
             there = joined(pointer, "requestBody")
             result["requestBody"] = self._form(fields, joined(at, "parameters"), there, consumes)
         if written:
@@ -296,8 +302,8 @@ class Swagger:
         rest, schema = parts_of(value)
         return {**rest, "schema": schema_3(schema, file)}
 
-    def _find(self, pointer: str, message: str, hint: str) -> None:
-        self._findings.append(finding_at(codes.ASSUMED, pointer, message, hint=hint))
+    def _find(self, pointer: str, message: str, hint: str, code: Code = codes.ASSUMED) -> None:
+        self._findings.append(finding_at(code, pointer, message, hint=hint))
 
 
 def is_swagger(value: Mapping[str, object]) -> bool:
