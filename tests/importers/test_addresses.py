@@ -88,6 +88,20 @@ def test_a_document_is_fetched_and_stored_beside_the_lock(project: ProjectFolder
 
 
 @pytest.mark.usefixtures("public")
+def test_a_document_that_is_yaml_now_replaces_the_stored_json(
+    project: ProjectFolder, tls: RecordingAPI
+) -> None:
+    url = f"{tls.address}/library"
+    tls.answers["GET /library"] = 200, document(), {}
+    assert project.run("import", "openapi", url).code == 0
+    tls.answers["GET /library"] = 200, b"# In YAML.\n" + json.dumps(document(summary="All.")).encode(), {}
+    assert project.run("import").code == 0
+    assert sorted(file.name for file in project.path.glob("*.source.*")) == ["library_design.source.yaml"]
+    done = project.run("import", "--check")
+    assert done.code == 0, done.err
+
+
+@pytest.mark.usefixtures("public")
 def test_a_check_reads_what_is_stored_and_fetches_nothing(project: ProjectFolder, tls: RecordingAPI) -> None:
     tls.answers["GET /library.json"] = 200, document(), {}
     url = f"{tls.address}/library.json"

@@ -38,8 +38,8 @@ class APISource:
     document: Document
     read: Callable[[str], object] | None = None
     """Returns what another file of its folder holds; None for a document at an address."""
-    stored: Mapping[Path, str] = field(default_factory=dict)
-    """What is stored beside the lock."""
+    stored: Mapping[Path, str | None] = field(default_factory=dict)
+    """What is stored beside the lock; None for a file that goes, as the document has another form."""
 
 
 def address_name(url: str) -> str:
@@ -85,7 +85,8 @@ def api_at(url: str, design: Path, *, is_check: bool) -> APISource:
     text = decoded(asyncio.run(fetched(url, MOST_BYTES)), url)
     suffix = _SUFFIXES[0] if text.lstrip()[:1] == "{" else _SUFFIXES[1]
     document = replace(parsed(text, Path(f"{address_name(url)}{suffix}"), url, yaml=True), base=url)
-    return APISource(document=document, stored={design.with_suffix(f"{_STORED}{suffix}"): text})
+    stored = {file: text if file.suffix == suffix else None for file in files}
+    return APISource(document=document, stored=stored)
 
 
 def read_source(kind: Kind, source: str) -> Source:

@@ -71,9 +71,10 @@ def import_tools(request: ImportRequest) -> Outcome:
         hint = "import it without --check first, and keep the .import.json beside the design"
         raise ToolgenError(f"there is no import of {request.source} to compare with", hint=hint)
     lock, schemas = source.lock()
-    stored = {file.name: text for file, text in source.stored.items()}
+    stored = {file.name: text for file, text in source.stored.items() if text is not None}
     texts = {source.file.name: lock.module, **schemas, **stored, lock_path(source.file).name: lock_text(lock)}
     write_new_files(source.file.parent, texts, is_forced=request.is_forced)
+    replace_files({file: edit for file, edit in source.edits().items() if edit.new is None})
     is_failed = any(map(is_loss, findings)) and not request.may_lose
     counts = f"imported {counted(design.imported, 'tool')}"
     parts = [counts, faults, _unnamed_server(source.file), _LACKING if is_failed else ""]
@@ -250,7 +251,7 @@ class _Imported:
     last: ImportLock | None
     typed: Chosen
     """The options of this command alone."""
-    stored: Mapping[Path, str]
+    stored: Mapping[Path, str | None]
     """A document at an address as it was fetched, by the file in which it is stored."""
 
     @property
@@ -266,7 +267,8 @@ class _Imported:
     def edits(self) -> dict[Path, Edit]:
         """Return the edits that store the document of an address."""
         olds = {file: file.read_bytes() if file.is_file() else None for file in self.stored}
-        edits = {file: Edit(old=olds[file], new=text.encode()) for file, text in self.stored.items()}
+        news = {file: None if text is None else text.encode() for file, text in self.stored.items()}
+        edits = {file: Edit(old=olds[file], new=news[file]) for file in olds}
         return {file: edit for file, edit in edits.items() if edit.old != edit.new}
 
     def lock(self) -> tuple[ImportLock, dict[str, str]]:
@@ -296,7 +298,7 @@ class _Imported:
 def _designed(request: ImportRequest) -> _Imported:
     """Return the design of a source, by the options of its last import where the request has none."""
     typed = request.openapi
-    stored: Mapping[Path, str] = {}
+    stored: Mapping[Path, str | None] = {}
     if request.kind == "openapi":
         api = None if is_address(request.source) else api_file(request.source)
         name = api.document.name if api else address_name(request.source)
