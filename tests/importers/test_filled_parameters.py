@@ -254,6 +254,7 @@ def test_a_property_of_json_is_an_argument_unless_it_says_what_it_is() -> None:
         ]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.skipif(not SLACK.exists(), reason="the corpus of documents is not there")
 def test_no_tool_of_a_published_document_asks_for_its_token() -> None:
     value = json.loads(gzip.decompress(SLACK.read_bytes()))

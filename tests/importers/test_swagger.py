@@ -306,6 +306,7 @@ def test_what_leads_nowhere_is_named_as_the_author_wrote_it(
     assert (finding.place.pointer, finding.message) == (pointer, message)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.skipif(not SLACK.exists(), reason="the corpus of documents is not there")
 def test_all_operations_of_a_published_document_are_imported(tmp_path: Path) -> None:
     value = json.loads(gzip.decompress(SLACK.read_bytes()))

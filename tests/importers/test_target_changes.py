@@ -15,7 +15,7 @@ from tests.importers.changing_sources import DESIGN, Shop, api, oauth, operation
 from tests.importers.changing_sources import shop as shop
 from tests.selection import volume
 
-SEEDS = volume(4, lab=300)
+SEEDS = volume(2, lab=300)
 SERVERS = [f"https://{name}.example/v1" for name in "abc"] + [
     "http://127.0.0.1:8000",
     "http://169.254.169.254",
