@@ -329,6 +329,13 @@ def listed(*tools: Any, names: Mapping[str, str] | None = None) -> DesignFiles:
     return design_files(source(*tools), name="tools", service="assistant", names=names)
 
 
+def test_tools_of_one_name_are_all_imported() -> None:
+    tools = tool("get"), tool("get 2"), tool("get"), tool("get")
+    found = listed(*tools)
+    assert (found.imported, set(names_of(found, "tool").values())) == (4, {"get", "get_2", "get_3", "get_4"})
+    assert listed(*tools, names=found.names).names == found.names
+
+
 def test_a_tool_that_is_listed_before_others_renames_none(tmp_path: Path) -> None:
     old = tool("get_user", tree(NODE)), tool("load", tree(TREE))
     first = listed(*old)

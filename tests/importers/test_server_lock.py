@@ -55,11 +55,11 @@ def test_a_lock_is_written_updated_and_compared(capsys: pytest.CaptureFixture[st
     assert code == 0
     assert told == (
         'next: add MCPToolset("bare", lock="bare.mcp.json") to a service of the design\n'
-        "wrote bare.mcp.json: 25 tools\n"
+        "wrote bare.mcp.json: 28 tools\n"
     )
     file = folder / "bare.mcp.json"
     assert json.loads(file.read_text())["protocol"] == "2025-11-25"
-    assert run(capsys, "--stdio", GOOD)[2] == "bare.mcp.json is up to date: 25 tools\n"
+    assert run(capsys, "--stdio", GOOD)[2] == "bare.mcp.json is up to date: 28 tools\n"
     assert run(capsys, "--stdio", GOOD, "--check")[0] == 0
     lock = read_lock(file.read_text())
     older_facts: dict[str, Json] = {
@@ -82,7 +82,7 @@ def test_a_lock_is_written_updated_and_compared(capsys: pytest.CaptureFixture[st
     code, _, told = run(capsys, "--stdio", GOOD)
     assert code == 0
     assert "  Weakened: echo: it does not only read any more." in told
-    assert told.endswith("\nwrote bare.mcp.json: 25 tools\n")
+    assert told.endswith("\nwrote bare.mcp.json: 28 tools\n")
     file.write_text(file.read_text().replace("Say it again", "Say it"))
     code, diff, told = run(capsys, "--stdio", GOOD, "--check")
     assert (code, "+      " in diff) == (1, True)
@@ -178,7 +178,7 @@ def test_a_locked_server_answers_calls_without_code(
         "bare_design.py: the design module; edit it freely, it is not generated again\n"
         "pyproject.toml: [tool.toolgen.mcp.bare] says how the server is reached\n"
         'next: set design = "bare_design" in [tool.toolgen] of pyproject.toml, then run: toolgen gen\n'
-        "wrote bare.mcp.json: 25 tools\n",
+        "wrote bare.mcp.json: 28 tools\n",
     )
     command = [sys.executable, str(PEERS / "bare.py"), "good"]
     written = tomllib.loads(settings.read_text())["tool"]["toolgen"]

@@ -10,6 +10,7 @@ import builtins
 import datetime as dt
 import json
 import keyword
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field, replace
 from decimal import Decimal
@@ -98,10 +99,15 @@ class _Module:
     def _named(self) -> list[tuple[ImportedTool, str]]:
         """Return the tools with their names in the design, without those whose names are too long."""
         wanted: dict[str, tuple[ImportedTool, str]] = {}
+        alike = Counter[str]()
         for tool in self._source.tools:
             name = identifier(tool.name, "tool")
             if len(name) <= naming.LONGEST_NAME:
-                wanted[f"tool {tool.name}"] = tool, name
+                identity = f"tool {tool.name}"
+                while identity in wanted:  # a source may have several tools of one name
+                    alike[tool.name] += 1
+                    identity = f"tool {tool.name} {alike[tool.name] + 1}"
+                wanted[identity] = tool, name
                 continue
             message = f"has a name of {len(name)} characters, and providers take {naming.LONGEST_NAME}"
             self._find(codes.LONG_NAME, tool, tool.pointer, message, "give it a shorter name in the source")
