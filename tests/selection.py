@@ -16,7 +16,7 @@ IS_LAB = False
 """Whether this is a part of `make lab`; set from the option `--lab` before tests are collected."""
 SEED = 0
 """Where `stride` begins; set from the option `--seed`."""
-COSTLY = 8
+COSTLY = 12
 """Of the tests marked `costly`, `make conformance` runs each so-manieth, beginning elsewhere each day."""
 
 
@@ -33,7 +33,7 @@ def stride(values: Sequence[T], every: int) -> Sequence[T]:
 def left_out(items: Iterable[pytest.Item], every: int) -> set[pytest.Item]:
     """Return what a run of each so-manieth `exhaustive` value leaves out, of each test apart.
 
-    Of tests that are `costly` it takes each eighth, whatever they are of; a `costly(whole=True)` file
+    Of tests that are `costly` it takes each twelfth, whatever they are of; a `costly(whole=True)` file
     is taken as one.
     """
     if every == 1:
