@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.checked import built, only
+from toolgen.contract.findings import Finding
 from toolgen.dsl import (
     Agent,
     Args,
@@ -20,7 +21,6 @@ from toolgen.dsl.agents import AgentChild
 from toolgen.dsl.services import ServiceChild
 from toolgen.dsl.structure import ToolClause
 from toolgen.expr import tree
-from toolgen.findings import Finding
 
 ID = Attribute("id", String, "Device.", required=True)
 HARD = Attribute("hard", Boolean, "At once.")

@@ -1,5 +1,6 @@
 """Small designs and what `build` makes of them."""
 
+from toolgen.contract.findings import Finding, render
 from toolgen.dsl import (
     Attribute,
     Design,
@@ -12,7 +13,6 @@ from toolgen.dsl import (
     build,
 )
 from toolgen.expr import tree
-from toolgen.findings import Finding, render
 from toolgen.shapes.fields import (
     Field,
     ObjectType,

@@ -5,7 +5,7 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
-from toolgen.findings import format_schema
+from toolgen.contract.findings import format_schema
 
 VALIDATOR = Draft202012Validator(format_schema())
 

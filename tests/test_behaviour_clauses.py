@@ -13,6 +13,7 @@ from tests.checked import DEVICE, built, codes, only
 from toolgen.cli.stubs import toolsets
 from toolgen.codegen import generate
 from toolgen.contract import tool_facts
+from toolgen.contract.findings import Finding
 from toolgen.contract.tool_facts import ToolFacts
 from toolgen.dsl import (
     Artifact,
@@ -40,7 +41,6 @@ from toolgen.dsl import (
 )
 from toolgen.dsl.structure import ToolClause
 from toolgen.expr import tree
-from toolgen.findings import Finding
 from toolgen.runtime import ConfirmSpec, LongRunningSpec, ToolCall, ToolContext, ToolResult
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from toolgen.contract.findings import render
 from toolgen.dsl import Evaluation, build
-from toolgen.findings import render
 
 FOLDER = Path(__file__).parent / "broken"
 DESIGNS = sorted(FOLDER.glob("*.py"))

@@ -10,6 +10,7 @@ from typing import Any as Anything
 import pytest
 
 from tests.checked import DEVICE, SESSION, codes, only, service
+from toolgen.contract.findings import render
 from toolgen.dsl import (
     Args,
     ArrayOf,
@@ -38,7 +39,6 @@ from toolgen.dsl import (
     Type,
     build,
 )
-from toolgen.findings import render
 
 
 class TestOneMistakeOneDiagnostic:

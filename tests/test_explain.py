@@ -20,9 +20,9 @@ from toolgen.cli.explain import EXPLANATIONS, TEXTS, blocks, explain
 from toolgen.cli.problem_codes import PROBLEMS
 from toolgen.codegen.stubs.stubs import State
 from toolgen.compatibility import BY_CODE
+from toolgen.contract.findings import Code, render
 from toolgen.dsl import Evaluation, build
 from toolgen.expr import RULES
-from toolgen.findings import Code, render
 from toolgen.importers.codes import IMPORTS
 from toolgen.linting import CODES as LINT
 

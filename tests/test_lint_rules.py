@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from toolgen.findings import Place
+from toolgen.contract.findings import Place
 from toolgen.linting import CODES, RULES, Around, LintedTool, LintSettings, lint
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "lint.md"

@@ -11,6 +11,7 @@ import pytest
 import toolgen.dsl
 from tests.checked import DEVICE, codes
 from tests.selection import first
+from toolgen.contract.findings import Format, render
 from toolgen.dsl import (
     Agent,
     Args,
@@ -37,7 +38,6 @@ from toolgen.dsl import (
     build,
 )
 from toolgen.dsl.clause import Clause
-from toolgen.findings import Format, render
 
 
 class Hostile:

@@ -7,6 +7,7 @@ import pytest
 from tests.cases.unions.gen.art.toolsets.shapes import DRAW, DrawPayload, DrawPayloadMainCircle
 from tests.cases.unions.gen.types import Drawing, PaintLayered, PaintPlain
 from toolgen.codegen import generate
+from toolgen.contract.findings import Finding
 from toolgen.dsl import (
     Args,
     ArrayOf,
@@ -26,7 +27,6 @@ from toolgen.dsl import (
     Type,
     build,
 )
-from toolgen.findings import Finding
 from toolgen.runtime import ToolValidationError
 
 CARD = Type("Card", "A card.", Attribute("number", String, "Its number.", required=True))

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from toolgen.contract.findings import Finding, Place, Related, render
 from toolgen.dsl import Attribute, Design, Service, String, Tool, Toolset, Type, build
 from toolgen.expr import Source
-from toolgen.findings import Finding, Place, Related, render
 
 from .findings import VALIDATOR, findings_in
 

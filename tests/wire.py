@@ -25,9 +25,9 @@ from toolgen.cli import mcp_settings
 from toolgen.cli.app import app
 from toolgen.cli.config import EXAMPLES
 from toolgen.cli.explain import TEXTS
+from toolgen.contract.findings import format_schema as finding_schema
 from toolgen.events.document import event_schema
 from toolgen.expr import RULES
-from toolgen.findings.finding import format_schema as finding_schema
 
 PACKAGE = Path(toolgen.__file__).parent
 KEPT = Path(__file__).with_name("wire.txt")

@@ -13,9 +13,9 @@ import pytest
 
 from tests.conformance import corpora
 from tests.golden import write
+from toolgen.contract.findings import Finding
 from toolgen.contract.json_pointer import escaped
 from toolgen.dsl import build
-from toolgen.findings import Finding
 from toolgen.importers.design import design_files
 from toolgen.importers.tool import ImportedTool, Source
 from toolgen.schema_reader.keywords import children

@@ -15,7 +15,7 @@ import pytest
 from pydantic import BaseModel, Field
 from typing_extensions import Doc
 
-from toolgen.findings import Finding
+from toolgen.contract.findings import Finding
 from toolgen.importers.python_functions import read_functions
 from toolgen.importers.tool import ImportedTool, Source
 from toolgen.runtime import Sensitive, ToolContext

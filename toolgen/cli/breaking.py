@@ -26,10 +26,10 @@ from toolgen.compatibility import (
 )
 from toolgen.compatibility.rules import STEPS
 from toolgen.contract.errors import ToolgenError
+from toolgen.contract.findings import Code, Finding, Place, Related
 from toolgen.contract.printable import visible
 from toolgen.contract.record import frozen_record
 from toolgen.contract.regular_file import read_regular
-from toolgen.findings import Code, Finding, Place, Related
 
 from .breaking_sides import Clauses, as_server, design_side
 from .config import Project

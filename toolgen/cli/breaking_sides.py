@@ -10,12 +10,12 @@ from toolgen.codegen import catalogue_text
 from toolgen.compatibility import BY_CODE, Change, Contract, contract_of_server
 from toolgen.compatibility.contracts import wire_name
 from toolgen.contract.errors import ToolgenError
+from toolgen.contract.findings import NOWHERE, Format, Place
 from toolgen.contract.json_pointer import tokens_of
 from toolgen.contract.record import frozen_record
 from toolgen.dsl import Agent, Args, Attribute, Breaks, Design, Return, Service, Tool, Toolset, build
 from toolgen.dsl.clause import Clause
 from toolgen.dsl.evaluation.clause_lookup import walk
-from toolgen.findings import NOWHERE, Format, Place
 
 from .config import Project
 from .load import load_design

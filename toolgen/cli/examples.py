@@ -14,12 +14,12 @@ from typing import Any, Final
 
 from toolgen.codegen.layout import toolset_path
 from toolgen.contract.errors import ToolgenError
+from toolgen.contract.findings import NOWHERE, Code, Finding, Format
 from toolgen.contract.json_value import compact
 from toolgen.contract.printable import visible, visible_lines
 from toolgen.contract.record import frozen_record
 from toolgen.dsl import build
 from toolgen.expr.tree import Design, Example, Tool, Toolset
-from toolgen.findings import NOWHERE, Code, Finding, Format
 from toolgen.runtime import CallMeta, Codec, FormatError, Runtime, ToolResult, ToolSpec, ToolValidationError
 from toolgen.runtime.public_views import hiding_arguments, shown_document
 

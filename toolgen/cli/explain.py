@@ -18,8 +18,8 @@ from typing import Final
 
 from toolgen.compatibility import RULES as CHANGES
 from toolgen.contract.errors import ToolgenError
+from toolgen.contract.findings import Code
 from toolgen.expr import RULES
-from toolgen.findings import Code
 from toolgen.importers.codes import IMPORTS
 from toolgen.linting import CODES as LINT
 

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 
+from toolgen.contract.findings import Finding
 from toolgen.contract.transport import Function as FunctionTarget
 from toolgen.dsl import Function, Functions
 from toolgen.dsl.clause import Clause
 from toolgen.expr.tree import Design
-from toolgen.findings import Finding
 
 from .problem_codes import FUNCTION_MISSING
 

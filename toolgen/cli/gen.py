@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Final
 
 from toolgen.codegen.manifest import MANIFEST
 from toolgen.codegen.write import Comparison, Edit, Report, compare, preview, write
+from toolgen.contract.findings import Code, Finding, Format, Place
 from toolgen.contract.record import frozen_record
 from toolgen.dsl import Design
 from toolgen.dsl.clause import Clause
-from toolgen.findings import Code, Finding, Format, Place
 
 from .config import Project
 from .generation_record import digest_of, generation_digest, is_recorded, stub_files, write_record

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from toolgen.findings import Format
+from toolgen.contract.findings import Format
 from toolgen.importers.tool import Kind
 
 OutputFormat = Annotated[Format, typer.Option(help="How problems are printed; json and github go to stdout.")]

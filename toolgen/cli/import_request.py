@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from toolgen.contract.errors import ToolgenError
+from toolgen.contract.findings import Format
 from toolgen.contract.record import frozen_record
-from toolgen.findings import Format
 from toolgen.importers.openapi import OpenAPIOptions
 from toolgen.importers.openapi_operations import Selection
 from toolgen.importers.openapi_servers import ServerOptions, is_server

@@ -14,8 +14,8 @@ from toolgen.codegen.write import Edit
 from toolgen.codegen.write.output import replace_files
 from toolgen.codegen.write.staging import formatted
 from toolgen.contract.errors import ToolgenError
+from toolgen.contract.findings import Finding
 from toolgen.contract.record import frozen_record
-from toolgen.findings import Finding
 from toolgen.importers.codes import is_loss
 from toolgen.importers.design import DesignFiles, design_files
 from toolgen.importers.names import identifier

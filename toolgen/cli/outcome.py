@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from typing import Final, Literal
 
 from toolgen.contract.errors import ToolgenError
+from toolgen.contract.findings import Finding, Format, render
 from toolgen.contract.printable import visible_lines
 from toolgen.contract.record import frozen_record
-from toolgen.findings import Finding, Format, render
 
 from .problem_codes import ENVIRONMENT
 from .terminal import has_colours

@@ -11,12 +11,12 @@ from typing import Final, TypeAlias
 from toolgen.codegen import generate
 from toolgen.codegen.languages import generate_language
 from toolgen.codegen.sources import SourceDigests, stamp
+from toolgen.contract.findings import Finding
 from toolgen.contract.record import frozen_record
 from toolgen.dsl import Agent, Completion, Design, Method, Service, Tool, Toolset, build
 from toolgen.dsl.datatypes import DataType
 from toolgen.dsl.evaluation.clause_lookup import walk
 from toolgen.dsl.structure import Attributes
-from toolgen.findings import Finding
 
 from .config import Project
 from .function_targets import missing_functions

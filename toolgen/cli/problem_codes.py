@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from toolgen.findings import Code
+from toolgen.contract.findings import Code
 
 ENVIRONMENT: Final = Code(
     "environment",

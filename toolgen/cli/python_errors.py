@@ -15,8 +15,8 @@ from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Final
 
 from toolgen.contract.errors import ToolgenError
+from toolgen.contract.findings import Finding, Place, shown
 from toolgen.contract.names import GENERATED
-from toolgen.findings import Finding, Place, shown
 
 from .outcome import FoundError
 from .problem_codes import ENVIRONMENT, PYTHON_ERROR

@@ -14,9 +14,9 @@ from typing import Any, Final, get_args
 from toolgen.codegen.write import Edit
 from toolgen.codegen.write.staging import formatted
 from toolgen.contract.errors import ToolgenError
+from toolgen.contract.findings import Code, Finding, Format, Place
 from toolgen.contract.printable import printable, visible
 from toolgen.contract.record import frozen_record
-from toolgen.findings import Code, Finding, Format, Place
 from toolgen.importers.codes import CONFLICT, DECLINED, REMOVED, UPDATED
 from toolgen.importers.reimport.clause_merge import Change, ChangeKind
 from toolgen.importers.reimport.conflicts import OpenConflict, Recorded

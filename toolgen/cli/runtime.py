@@ -22,11 +22,11 @@ from typing import Any, Final
 
 from toolgen.catalog.reader import load_catalogue
 from toolgen.contract.errors import HINT, ToolgenError
+from toolgen.contract.findings import shown
 from toolgen.contract.logs import MethodFault
 from toolgen.contract.names import CALL_META_NAMES, NOBODY_TO_ASK
 from toolgen.contract.printable import visible
 from toolgen.contract.secrets import scrubbed
-from toolgen.findings import shown
 from toolgen.runs import Engine
 from toolgen.runtime import CallMeta, Runtime, Snapshot, ToolSpec, UnknownToolError
 from toolgen.shapes.naming import module_name

@@ -7,8 +7,8 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
+from toolgen.contract.findings import Code, Finding, Place, shown
 from toolgen.contract.printable import printable, visible
-from toolgen.findings import Code, Finding, Place, shown
 
 _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 

@@ -14,10 +14,10 @@ from toolgen.codegen.stubs.stubs import State, Status, Stub, find_orphans, read_
 from toolgen.codegen.write import Edit
 from toolgen.codegen.write.safe_paths import read_file
 from toolgen.contract.errors import ToolgenError
+from toolgen.contract.findings import Code, Finding, Format, Place
 from toolgen.contract.record import frozen_record
 from toolgen.dsl import build
 from toolgen.expr.tree import Design, Toolset
-from toolgen.findings import Code, Finding, Format, Place
 
 from .config import Project
 from .load import load_design

@@ -21,8 +21,8 @@ from typing import Final
 from watchfiles import Change, watch
 
 from toolgen.contract.errors import ToolgenError
+from toolgen.contract.findings import Format
 from toolgen.contract.record import frozen_record
-from toolgen.findings import Format
 
 from .config import Project, read_project, with_typescript
 from .gen import generate_output

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from types import CodeType
 
-from toolgen.findings import Place
+from toolgen.contract.findings import Place
 
 
 @dataclass(frozen=True)

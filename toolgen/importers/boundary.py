@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 from toolgen.contract.errors import ToolgenError
-from toolgen.findings import Finding
+from toolgen.contract.findings import Finding
 
 from .codes import INTERNAL_ERROR, finding_at
 

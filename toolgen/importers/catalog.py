@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from toolgen.catalog.reader import Catalogue, CatalogueError, read_catalogue
 from toolgen.contract.errors import ToolgenError
+from toolgen.contract.findings import Finding
 from toolgen.contract.tool_facts import Deprecation
-from toolgen.findings import Finding
 
 from .boundary import each
 from .codes import LEFT_OUT, finding_at

@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import Any, Final
 
 from toolgen import dsl
+from toolgen.contract.findings import Finding
 from toolgen.contract.record import frozen_record
-from toolgen.findings import Finding
 from toolgen.shapes.design.schema import object_schema, schemas_of
 
 from .clauses_layout import Call, Items, Named, Part, Text, call, literal

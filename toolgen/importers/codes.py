@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from toolgen.findings import Code, Finding, Place
+from toolgen.contract.findings import Code, Finding, Place
 
 
 def finding_at(code: Code, pointer: str, message: str, *, hint: str = "", tool: str = "") -> Finding:

@@ -16,11 +16,11 @@ from dataclasses import field, replace
 from decimal import Decimal
 from typing import Any, Final, Literal
 
+from toolgen.contract.findings import Code, Finding
 from toolgen.contract.json_value import compact
 from toolgen.contract.printable import hides
 from toolgen.contract.record import frozen_record
 from toolgen.contract.tool_facts import Icon
-from toolgen.findings import Code, Finding
 from toolgen.schema_reader import Reading, read
 from toolgen.shapes import naming
 from toolgen.shapes.fields import Foreign

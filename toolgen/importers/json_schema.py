@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from toolgen.findings import Finding
+from toolgen.contract.findings import Finding
 
 from .codes import NO_TOOL, finding_at
 from .pointers import joined

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from toolgen.contract.errors import ToolgenError
-from toolgen.findings import Finding
+from toolgen.contract.findings import Finding
 
 from .codes import MORE_PAGES, finding_at
 from .pointers import joined

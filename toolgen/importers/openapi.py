@@ -12,8 +12,8 @@ from functools import partial
 from typing import Final, TypeAlias
 
 from toolgen.contract.errors import ToolgenError
+from toolgen.contract.findings import Code, Finding
 from toolgen.contract.record import frozen_record
-from toolgen.findings import Code, Finding
 from toolgen.shapes import naming
 from toolgen.shapes.foreign.normal_form import safe_text
 

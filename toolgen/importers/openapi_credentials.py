@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from toolgen.findings import Finding
+from toolgen.contract.findings import Finding
 
 from . import codes
 from .clauses_layout import Call, Named, call, literal

@@ -13,9 +13,9 @@ from typing import Final
 from urllib.parse import unquote, urldefrag, urljoin
 
 from toolgen.contract.errors import ToolgenError
+from toolgen.contract.findings import Finding
 from toolgen.contract.json_pointer import ABSENT, resolved, tokens_of
 from toolgen.contract.json_value import values_in
-from toolgen.findings import Finding
 
 from .codes import BAD_OPERATION, finding_at
 from .pointers import joined

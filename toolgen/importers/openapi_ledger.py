@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from toolgen.findings import Finding
+from toolgen.contract.findings import Finding
 
 from . import codes
 from .codes import finding_at

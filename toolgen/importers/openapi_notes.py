@@ -10,9 +10,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, Final
 
+from toolgen.contract.findings import Finding
 from toolgen.contract.json_pointer import tokens_of
 from toolgen.contract.record import frozen_record
-from toolgen.findings import Finding
 from toolgen.schema_reader.keywords import CONSTRAINTS, children
 
 from . import codes

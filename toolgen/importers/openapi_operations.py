@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import field
 from typing import Final
 
+from toolgen.contract.findings import Finding
 from toolgen.contract.record import frozen_record
 from toolgen.contract.transport import SAFE_VERBS
-from toolgen.findings import Finding
 
 from . import codes
 from .codes import finding_at

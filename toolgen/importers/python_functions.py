@@ -10,8 +10,8 @@ from typing import Any, Final
 from pydantic import PydanticSchemaGenerationError, PydanticUserError, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaValue
 
+from toolgen.contract.findings import Finding
 from toolgen.contract.printable import plain_spaces
-from toolgen.findings import Finding
 from toolgen.schema_reader.keywords import children
 from toolgen.shapes.fields import MISSING
 from toolgen.shapes.python.annotations import readable

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, get_args
 
+from toolgen.contract.findings import Finding
 from toolgen.contract.json_value import Json
 from toolgen.contract.mcp_lock import NEEDS_TASK, needs_task
 from toolgen.contract.names import IconTheme
 from toolgen.contract.record import frozen_record
 from toolgen.contract.tool_facts import Icon, is_icon_size, is_icon_source, is_image_type
-from toolgen.findings import Finding
 
 from . import codes
 from .boundary import each

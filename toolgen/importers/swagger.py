@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 from urllib.parse import urlsplit
 
-from toolgen.findings import Code, Finding
+from toolgen.contract.findings import Code, Finding
 
 from . import codes
 from .codes import finding_at

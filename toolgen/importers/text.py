@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, Final, NoReturn
 
 from toolgen.contract.errors import ToolgenError
+from toolgen.contract.findings import Finding
 from toolgen.contract.json_value import HTML_HINT, is_html
 from toolgen.contract.record import frozen_record
-from toolgen.findings import Finding
 from toolgen.schema_reader.document import DEEPEST
 
 from . import codes

@@ -10,8 +10,8 @@ from toolgen.contract.json_value import Json
 from toolgen.contract.record import frozen_record
 
 if TYPE_CHECKING:
+    from toolgen.contract.findings import Finding
     from toolgen.contract.tool_facts import Icon
-    from toolgen.findings import Finding
 
 Kind: TypeAlias = Literal["jsonschema", "openapi", "mcp", "python", "catalog"]
 """What a source is."""

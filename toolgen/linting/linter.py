@@ -8,9 +8,9 @@ from dataclasses import field, replace
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
+from toolgen.contract.findings import Code, Finding, Severity
 from toolgen.contract.json_value import compact
 from toolgen.contract.record import frozen_record
-from toolgen.findings import Code, Finding, Severity
 
 from .rules import RULES, Problem
 from .tool import LintedTool

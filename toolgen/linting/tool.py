@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
+from toolgen.contract.findings import NOWHERE, Place
 from toolgen.contract.json_pointer import escaped, referred
 from toolgen.contract.record import frozen_record
 from toolgen.contract.tokens import declaration_text, estimated_tokens
-from toolgen.findings import NOWHERE, Place
 
 _MOST_NODES: Final = 20_000
 """Schemas of one tool that are looked at."""

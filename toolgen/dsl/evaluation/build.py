@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from toolgen.contract.credentials import environment_name
+from toolgen.contract.findings import Finding
 from toolgen.contract.record import frozen_record
 from toolgen.expr import codes
 from toolgen.expr.tree import Completion as CheckedCompletion
@@ -14,7 +15,6 @@ from toolgen.expr.tree import Design as CheckedDesign
 from toolgen.expr.tree import Service as CheckedService
 from toolgen.expr.tree import Tool as CheckedTool
 from toolgen.expr.tree import Toolset as CheckedToolset
-from toolgen.findings import Finding
 from toolgen.shapes import naming
 
 from ..agents import Completion

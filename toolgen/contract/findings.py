@@ -221,6 +221,6 @@ def format_schema() -> dict[str, Any]:
     """Return the JSON Schema 2020-12 of one line of `--format json`, format 1."""
     from importlib.resources import files  # a fortieth of `--help`, which needs no schema
 
-    text = files("toolgen.findings").joinpath("finding-1.schema.json").read_text("utf-8")
+    text = files("toolgen.contract").joinpath("finding-1.schema.json").read_text("utf-8")
     schema: dict[str, Any] = json.loads(text)
     return schema
