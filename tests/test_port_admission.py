@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from toolgen.ports.admission import Admission, Place, PortLimits, Refused, peer_of
+from toolgen.adapters.ports.admission import Admission, Place, PortLimits, Refused, peer_of
 
 TOO_MANY = Refused(429, "you have too many requests; try again later")
 

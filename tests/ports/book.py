@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 from dataclasses import dataclass
 
-from toolgen.ports.admission import Admission, Place, PortLimits, Refused
+from toolgen.adapters.ports.admission import Admission, Place, PortLimits, Refused
 
 
 def limits(**given: int) -> PortLimits:

@@ -10,7 +10,7 @@ from contextlib import ExitStack, asynccontextmanager
 import pytest
 
 from tests.peers.hostile_connections import read_all
-from toolgen.ports.connections import Port
+from toolgen.adapters.ports.connections import Port
 
 from .book import Book, limits
 

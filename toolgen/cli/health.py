@@ -13,9 +13,9 @@ from contextlib import asynccontextmanager
 from http import HTTPStatus
 from typing import Final, Literal
 
+from toolgen.adapters.ports.admission import PortLimits
+from toolgen.adapters.ports.connections import Port
 from toolgen.contract.errors import ToolgenError
-from toolgen.ports.admission import PortLimits
-from toolgen.ports.connections import Port
 
 WorkerState = Literal["starting", "ready", "draining", "engine lost", "store unreachable"]
 

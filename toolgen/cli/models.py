@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from toolgen.contract.errors import ToolgenError
-from toolgen.ports.loopback import is_loopback
+from toolgen.contract.loopback import is_loopback
 from toolgen.runtime import Runtime
 
 from .config import Project

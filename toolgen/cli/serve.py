@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any
 
 from toolgen.contract.errors import ToolgenError
-from toolgen.ports.loopback import is_loopback
+from toolgen.contract.loopback import is_loopback
 from toolgen.runs import DRAIN_S
 from toolgen.runtime import CallMeta, Runtime
 from toolgen.shapes.naming import title

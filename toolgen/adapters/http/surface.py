@@ -17,9 +17,9 @@ from starlette.responses import Response
 from starlette.routing import Route, Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from toolgen.ports.http_requests import BodyDeadline, OwnNames
-from toolgen.ports.loopback import LOOPBACK_NAMES
-from toolgen.ports.requests import AdmittedRequests, assign
+from toolgen.adapters.ports.http_requests import BodyDeadline, OwnNames
+from toolgen.adapters.ports.requests import AdmittedRequests, assign
+from toolgen.contract.loopback import LOOPBACK_NAMES
 from toolgen.runtime import Runtime
 
 from .artifacts import read_artifact

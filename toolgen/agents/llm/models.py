@@ -17,7 +17,7 @@ from pydantic_ai.models.wrapper import WrapperModel
 from pydantic_ai.providers import Provider, infer_provider_class
 
 from toolgen.contract.errors import ToolgenError
-from toolgen.ports.loopback import is_loopback
+from toolgen.contract.loopback import is_loopback
 
 from ..planner.model_names import ModelName
 from .declared_tools import declaring

@@ -20,10 +20,10 @@ import httpx2
 from mcp.client.streamable_http import streamable_http_client
 
 from toolgen.contract.json_value import Json, compact
+from toolgen.contract.loopback import is_loopback
 from toolgen.contract.record import frozen_record
 from toolgen.contract.response_limits import limit_client_heads
 from toolgen.contract.tasks import awaited
-from toolgen.ports.loopback import is_loopback
 from toolgen.runtime import CallMeta, RegistrationError
 
 from .errors import InsecureServerError, MCPServerError, shortened

@@ -12,10 +12,10 @@ from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from toolgen.adapters.ports.requests import assign
 from toolgen.contract.boundary import Contained
 from toolgen.contract.logs import log_failure, logger
 from toolgen.contract.tasks import awaited
-from toolgen.ports.requests import assign
 from toolgen.runtime import CallMeta
 
 from .identity import IDENTITY, owner_of, require_meta

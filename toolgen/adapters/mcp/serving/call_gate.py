@@ -12,9 +12,9 @@ from pydantic_core import from_json
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from toolgen.adapters.ports.admission import most_of_one
+from toolgen.adapters.ports.requests import waits_for_client
 from toolgen.contract.limits import Limits
-from toolgen.ports.admission import most_of_one
-from toolgen.ports.requests import waits_for_client
 
 from ..scanning import exceeded, id_of
 from .executing import SLOT, CallSlot, ExecutingCalls

@@ -12,13 +12,13 @@ import anyio
 from mcp import MCPError, types
 from mcp.types import INVALID_PARAMS
 
+from toolgen.adapters.ports.requests import waits_for_client
 from toolgen.calls.call import CallName
 from toolgen.calls.steps.registered_tool import RegisteredTool
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import log_failure, logger
 from toolgen.contract.names import UNAVAILABLE
 from toolgen.contract.record import frozen_record
-from toolgen.ports.requests import waits_for_client
 from toolgen.runtime import CallMeta, Runtime, Snapshot, Suspended, ToolResult
 from toolgen.waiting.errors import BadAnswerError, NotAllowedAnswerError, SuspensionError
 from toolgen.waiting.unfit import MOST_MISFITS, asks_again

@@ -14,10 +14,10 @@ from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp.types import INTERNAL_ERROR, INVALID_PARAMS
 from pydantic import ValidationError
 
+from toolgen.adapters.ports.requests import waits_for_client
 from toolgen.capabilities import StoredArtifact
 from toolgen.contract.limits import Limits
 from toolgen.contract.logs import log_failure, logger
-from toolgen.ports.requests import waits_for_client
 from toolgen.runtime import Runtime, UnknownArtifactError, UnknownToolError
 from toolgen.waiting.options import WEEK_S
 
