@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import HistogramDataPoint, InMemoryMetricReader, NumberDataPoint
 
-from toolgen.observability.metrics import Metrics
+from toolgen.events.telemetry.metrics import Metrics
 
 Point: TypeAlias = tuple[dict[str, Any], float]
 """Attributes and value; of a histogram the number of measurements."""

@@ -11,7 +11,7 @@ import pytest
 from tests.conventions import violations
 from tests.otlp import Receiver, received
 from tests.test_docs import ROOT, blocks, run_python
-from toolgen.observability.spans import SCOPE
+from toolgen.events.telemetry.spans import SCOPE
 
 PAGE = ROOT / "docs/observability.md"
 ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"

@@ -10,8 +10,8 @@ import pytest
 PACKAGES = [
     ("import toolgen.adapters.http", "starlette", "serve"),
     ("import toolgen.adapters.http.serving", "uvicorn", "serve"),
-    ("from toolgen.observability import ToolSpans as T; T()", "opentelemetry", "otel"),
-    ("from toolgen.observability import Metrics as M; M()", "opentelemetry", "otel"),
+    ("from toolgen.events import ToolSpans as T; T()", "opentelemetry", "otel"),
+    ("from toolgen.events import Metrics as M; M()", "opentelemetry", "otel"),
     pytest.param("import toolgen.adapters.postgres", "psycopg", "postgres", marks=pytest.mark.exhaustive),
     pytest.param("import toolgen.engines.temporal", "temporalio", "temporal", marks=pytest.mark.exhaustive),
     pytest.param("import toolgen.adapters.fastmcp", "anyio", "fastmcp", marks=pytest.mark.exhaustive),

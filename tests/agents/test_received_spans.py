@@ -29,7 +29,7 @@ from toolgen.agents import (
     agents_of,
 )
 from toolgen.calls.toolsets.functions import function_toolset
-from toolgen.observability.spans import ToolSpans
+from toolgen.events.telemetry.spans import ToolSpans
 from toolgen.runtime import Runtime
 
 DOUBLER = "maths.doubler"

@@ -29,7 +29,7 @@ from toolgen.calls.results import Pending
 from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
-from toolgen.observability.spans import ToolSpans, span_of, trace_of
+from toolgen.events.telemetry.spans import ToolSpans, span_of, trace_of
 from toolgen.runtime import CallMeta, ConfirmSpec, LongRunningSpec, Runtime, ToolOutcome
 
 YES: Json = {"approved": True}

@@ -35,7 +35,7 @@ from toolgen.contract.transport import OAuthFlow, Requirement, SecurityScheme
 from toolgen.engines import InProcessEngine
 from toolgen.events.hub import Events
 from toolgen.events.sinks import JsonLinesSink
-from toolgen.observability.spans import ToolSpans
+from toolgen.events.telemetry.spans import ToolSpans
 from toolgen.runtime import CallMeta, Runtime, ToolContext, func_error, func_tool, function_toolset
 
 SECRET = "s3cret/key+with=signs&more"

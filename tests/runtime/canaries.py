@@ -17,7 +17,7 @@ from tests.cases.sensitive.gen.bank.toolsets import payments
 from toolgen.engines import InProcessEngine
 from toolgen.events.document import as_json
 from toolgen.events.hub import Events
-from toolgen.observability.spans import ToolSpans
+from toolgen.events.telemetry.spans import ToolSpans
 from toolgen.runtime import Allow, Ask, CallMeta, Deny, Runtime, Suspended, ToolResult
 
 META = CallMeta(run_id="r", session_id="s", turn_id="t", tool_call_id="c1")

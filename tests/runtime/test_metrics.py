@@ -13,7 +13,7 @@ from tests.runtime.tools import META, SITE, Listing, runtime, spec, waiting
 from tests.virtual_time import now
 from toolgen.engines import InProcessEngine
 from toolgen.events.hub import Events
-from toolgen.observability.metrics import Metrics
+from toolgen.events.telemetry.metrics import Metrics
 from toolgen.runtime import CallMeta, ConfirmSpec, LongRunningSpec, ToolError, ToolOutcome
 from toolgen.waiting.errors import SuspensionError
 from toolgen.waiting.options import WaitOptions

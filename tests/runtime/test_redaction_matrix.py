@@ -24,7 +24,7 @@ from toolgen.contract.secrets import HIDDEN
 from toolgen.engines import InProcessEngine
 from toolgen.events.document import as_json
 from toolgen.events.hub import Events
-from toolgen.observability.spans import ToolSpans
+from toolgen.events.telemetry.spans import ToolSpans
 from toolgen.runtime import (
     CallMeta,
     Deny,

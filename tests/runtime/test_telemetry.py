@@ -15,7 +15,7 @@ from opentelemetry.trace import StatusCode
 from gen.assistant.toolsets.devices import specs
 from tests.runtime.tools import SITE, Listing, runtime, spec, waiting
 from toolgen.engines import InProcessEngine
-from toolgen.observability.spans import ToolSpans
+from toolgen.events.telemetry.spans import ToolSpans
 from toolgen.runtime import CallMeta, ConfirmSpec, ToolError, ToolResult
 
 SPEC = specs.LIST_DEVICES

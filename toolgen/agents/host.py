@@ -20,8 +20,8 @@ from toolgen.calls.toolsets.snapshot import Snapshot
 from toolgen.contract.json_value import Json
 from toolgen.contract.policy import RunPolicy
 from toolgen.contract.record import frozen_record
-from toolgen.observability.metrics import Metrics
-from toolgen.observability.spans import ToolSpans
+from toolgen.events.telemetry.metrics import Metrics
+from toolgen.events.telemetry.spans import ToolSpans
 from toolgen.runs import Activity, NotRegisteredError, OnForget, OpenWait, RunStatus
 from toolgen.runtime.assembly import Assembly
 from toolgen.stores.outages import StoreRetry, until_back

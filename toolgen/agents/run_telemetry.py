@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, Final
 from toolgen.calls.results import OpenSpan
 from toolgen.calls.steps.failures import log
 from toolgen.contract.json_value import Json
-from toolgen.observability.metrics import Metrics
-from toolgen.observability.spans import (
+from toolgen.events.telemetry.metrics import Metrics
+from toolgen.events.telemetry.spans import (
     OTHER,
     ToolSpans,
     end_span,

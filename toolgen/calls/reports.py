@@ -1,6 +1,6 @@
 """What is reported of calls: to subscribers and logs, as spans and metrics, and in a `Trace` of steps.
 
-The steps of a call use these; `events` makes events of them, `observability` what OpenTelemetry has. A caller
+The steps of a call use these; `events` makes events and telemetry of them. A caller
 passes a `Trace` to `Runtime.call`.
 """
 

@@ -180,7 +180,7 @@ class Pending(WithoutResult, Generic[A_co]):
 
 
 class OpenSpan(Protocol):
-    """The span of a call: `observability.spans.CallSpan`."""
+    """The span of a call: `events.telemetry.spans.CallSpan`."""
 
     @property
     def trace(self) -> str:

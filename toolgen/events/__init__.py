@@ -1,4 +1,4 @@
-"""Events of calls and runs: their records, the hub that numbers them, and where they are written."""
+"""Events of calls and runs: their records, the hub that numbers them, their sinks, and OpenTelemetry."""
 
 from typing import TYPE_CHECKING
 
@@ -36,6 +36,8 @@ from .records import (
 
 if TYPE_CHECKING:
     from .sinks import EventSink, JsonLinesSink
+    from .telemetry.metrics import Metrics
+    from .telemetry.spans import ToolSpans
 
 __all__ = [
     "AgentRunStarted",
@@ -50,6 +52,7 @@ __all__ = [
     "InputRequested",
     "JsonLinesSink",
     "Listener",
+    "Metrics",
     "PlanRetry",
     "PlannerThought",
     "QuestionAsked",
@@ -64,6 +67,7 @@ __all__ = [
     "ToolAuthorization",
     "ToolEnd",
     "ToolOutputDelta",
+    "ToolSpans",
     "ToolStart",
     "ToolUpdate",
     "ToolsetDropped",
@@ -71,8 +75,12 @@ __all__ = [
     "as_json",
 ]
 
-_LATER = {".sinks": "EventSink JsonLinesSink"}
-"""Names that need stores, by their module, which is imported at their first use."""
+_LATER = {
+    ".sinks": "EventSink JsonLinesSink",
+    ".telemetry.metrics": "Metrics",
+    ".telemetry.spans": "ToolSpans",
+}
+"""Names that need stores or many modules, by their module, which is imported at their first use."""
 
 if not TYPE_CHECKING:
     __getattr__, __dir__ = lazy_exports(__name__, _LATER)

@@ -8,11 +8,14 @@ need them. The data of an artifact is in one where it is small. `Any` is JSON: p
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from toolgen.calls.results import ArtifactRef as ArtifactRef
 from toolgen.calls.results import Bounds, EndStatus
 from toolgen.contract.record import record
+
+EXPIRED: Final = "nobody answered in time"
+"""The end of the reason why a call was not run: loops write it, and metrics count it."""
 
 
 # Twenty classes would repeat these six fields, so this is a base class, against the house style.

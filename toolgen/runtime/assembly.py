@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from toolgen.calls.toolsets.snapshot import CallService
     from toolgen.contract.limits import Limits
     from toolgen.events.hub import Events
-    from toolgen.observability.metrics import Metrics
+    from toolgen.events.telemetry.metrics import Metrics
     from toolgen.waiting.activities import DirectCallActivities, LoopOwner
     from toolgen.waiting.call_runs import CallRuns
     from toolgen.waiting.resuming import WaitingTools
@@ -143,7 +143,7 @@ def reports_for(events: Events | None, limits: Limits, metrics: Metrics | None) 
     """Return what reports calls to a hub; without a hub it emits nothing, and counts for the metrics."""
     if metrics is not None:
         from toolgen.events.hub import Events
-        from toolgen.observability.metrics import MeteredReporter
+        from toolgen.events.telemetry.metrics import MeteredReporter
 
         return MeteredReporter(events or Events(), limits.result_bytes, metrics)
     if events is None:

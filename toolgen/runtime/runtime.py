@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from toolgen.calls.toolsets.snapshot import Snapshot
     from toolgen.capabilities import Capability, DisabledTools
     from toolgen.events.hub import Events
-    from toolgen.observability.metrics import Metrics
-    from toolgen.observability.spans import ToolSpans
+    from toolgen.events.telemetry.metrics import Metrics
+    from toolgen.events.telemetry.spans import ToolSpans
     from toolgen.runs import Engine
     from toolgen.waiting.ledger import Ledger
     from toolgen.waiting.options import WaitOptions

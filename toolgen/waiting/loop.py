@@ -15,7 +15,7 @@ from pydantic_core import to_json
 from toolgen.contract.json_value import Json
 from toolgen.contract.record import frozen_record
 from toolgen.events.document import as_json
-from toolgen.events.records import AgentRunStarted, ToolEnd
+from toolgen.events.records import EXPIRED, AgentRunStarted, ToolEnd
 from toolgen.runs import (
     OUTCOME_UNKNOWN,
     ActivityFailed,
@@ -30,8 +30,6 @@ from toolgen.runs.errors import require_version
 R = TypeVar("R", bound=Mapping[str, Any])
 """The document of a result; `frozen` is the suspended call in it, `child` the run that is to answer it."""
 
-EXPIRED: Final = "nobody answered in time"
-"""The end of the reason why a call was not run."""
 UNKNOWN: Final[dict[str, Json]] = {"unknown": "its result was not kept; it may have run"}
 """What is said of a call whose process ended while it ran."""
 _SHORTEST_S: Final = 0.1

@@ -16,7 +16,7 @@ from tests.otlp import Receiver
 from tests.runtime.tools import Listing
 from toolgen.agents import LLMPlanner, agents_of
 from toolgen.agents.planner.chats import Chats
-from toolgen.observability.spans import ToolSpans
+from toolgen.events.telemetry.spans import ToolSpans
 
 NAMES: Final = {"gpt-4o": "openai", "claude-haiku-4-5": "anthropic", "gemini-2.5-flash": "gcp.gemini"}
 """Providers by the conventions, by the models of these tests."""

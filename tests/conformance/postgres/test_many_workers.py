@@ -16,7 +16,7 @@ from toolgen.adapters.postgres import Postgres, PostgresSessionStore
 from toolgen.agents import AgentRegistration, Agents, Await, PlanInput, ScriptedPlanner, agents_of, host
 from toolgen.calls.toolsets.functions import func_tool
 from toolgen.events.hub import Events
-from toolgen.observability.spans import ToolSpans
+from toolgen.events.telemetry.spans import ToolSpans
 from toolgen.runtime import ConfirmSpec, Runtime
 
 SEEDS = range(volume(2, lab=6))

@@ -12,7 +12,7 @@ from tests.selection import volume
 from toolgen.adapters.postgres import Postgres
 from toolgen.agents import FinalResult, HandOver, PlanInput, ScriptedPlanner, agents_of
 from toolgen.calls.toolsets.functions import func_tool, function_toolset
-from toolgen.observability.spans import ToolSpans
+from toolgen.events.telemetry.spans import ToolSpans
 from toolgen.runtime import ConfirmSpec
 
 

@@ -11,10 +11,10 @@ from pydantic_core import to_json, to_jsonable_python
 from toolgen.calls.results import RetryHint
 from toolgen.contract.json_value import Json
 from toolgen.events.document import as_json
-from toolgen.events.records import AgentRunStarted, ToolEnd
+from toolgen.events.records import EXPIRED, AgentRunStarted, ToolEnd
 from toolgen.runs import ActivityFailed, PayloadTooLargeError, RunContext
+from toolgen.waiting.loop import LOOP as WAITING_CALL
 from toolgen.waiting.loop import (
-    EXPIRED,
     UNKNOWN,
     VERSION,
     WORK,
@@ -26,7 +26,6 @@ from toolgen.waiting.loop import (
     left_work,
     with_answered_id,
 )
-from toolgen.waiting.loop import LOOP as WAITING_CALL
 
 from .documents import (
     LOOP,

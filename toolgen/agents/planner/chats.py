@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from toolgen.calls.steps.failures import log
-from toolgen.observability.spans import Attributes, ToolSpans, ending
+from toolgen.events.telemetry.spans import Attributes, ToolSpans, ending
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span

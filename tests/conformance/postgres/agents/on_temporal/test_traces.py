@@ -12,7 +12,7 @@ from tests.temporal_server import TemporalServer
 from toolgen.adapters.postgres import Postgres, PostgresSessionStore
 from toolgen.agents import Agents, ScriptedPlanner, agents_of
 from toolgen.engines.temporal import TemporalEngine
-from toolgen.observability.spans import ToolSpans
+from toolgen.events.telemetry.spans import ToolSpans
 from toolgen.runtime import Runtime
 
 SECRET = b"the same in all processes, always"

@@ -19,7 +19,7 @@ from toolgen.contract.extras import extra
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
 from toolgen.events.event_reporter import EventReporter, EventSink
-from toolgen.waiting.loop import EXPIRED
+from toolgen.events.records import EXPIRED
 
 from .spans import OTHER, SCOPE, scope_version
 
