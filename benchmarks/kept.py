@@ -26,7 +26,7 @@ from toolgen.importers.design import design_files
 from toolgen.importers.enum_labels import LABELS
 from toolgen.importers.tool import Source
 from toolgen.runtime import SchemaCodec
-from toolgen.schema_reader.keywords import children
+from toolgen.shapes.foreign.reader.keywords import children
 
 EVERY: Final = int(os.environ.get("EVERY", "1"))
 

@@ -24,8 +24,7 @@ KNOWN: Final = {
     "dsl": 1,
     "engines": 8,
     "importers": 1,
-    "schema_reader": 1,
-    "shapes": 2,
+    "shapes": 3,
     "stores": 3,
     "waiting": 9,
 }

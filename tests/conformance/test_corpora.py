@@ -33,7 +33,7 @@ from toolgen.catalog import read_catalogue
 from toolgen.codegen import generate
 from toolgen.dsl import Args, Design, JSONSchema, Return, Service, Tool, Toolset, build
 from toolgen.runtime import Codec, ToolValidationError
-from toolgen.schema_reader import read
+from toolgen.shapes.foreign.reader import read
 from toolgen.shapes.naming import snake
 
 MISSES = Path(__file__).with_name("corpora_misses.toml")

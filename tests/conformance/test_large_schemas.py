@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.schema_reader.reader import errors, foreign
-from toolgen.schema_reader import read
+from toolgen.shapes.foreign.reader import read
 
 
 def test_a_large_schema_is_refused() -> None:

@@ -26,7 +26,7 @@ from toolgen.dsl import Args, Design, Evaluation, JSONSchema, Service, Tool, Too
 from toolgen.importers.design import design_files
 from toolgen.importers.json_schema import read_schemas
 from toolgen.importers.text import read_document
-from toolgen.schema_reader.document import DEEPEST
+from toolgen.shapes.foreign.reader.document import DEEPEST
 
 BATCHES = volume(3, lab=12)
 TOOLS = 50

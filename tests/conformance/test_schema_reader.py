@@ -10,8 +10,8 @@ import pytest
 
 from tests.conformance import corpora
 from tests.schema_reader.reader import disagreement
-from toolgen.schema_reader import read
 from toolgen.shapes.foreign.counted_patterns import own_patterns
+from toolgen.shapes.foreign.reader import read
 from toolgen.shapes.pattern_compiling import MOST_PARTS, parts_of
 
 LEAST_EXACT = {"tools_openapi_public": 0.94}

@@ -22,7 +22,7 @@ from tests.golden import write
 from toolgen.codegen import generate
 from toolgen.dsl import Design, JSONSchema, Return, Service, Tool, Toolset, build
 from toolgen.runtime import Codec, ToolValidationError
-from toolgen.schema_reader import read
+from toolgen.shapes.foreign.reader import read
 
 EXCEPTIONS = Path(__file__).with_name("schema_suite_exceptions.toml")
 PACKAGE = "suite_gen"

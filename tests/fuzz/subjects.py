@@ -21,7 +21,7 @@ from toolgen.codegen import generate
 from toolgen.contract.json_value import Json
 from toolgen.dsl import Args, Design, JSONSchema, Return, Service, Tool, Toolset, build
 from toolgen.runtime import Codec, ToolSpec
-from toolgen.schema_reader import read
+from toolgen.shapes.foreign.reader import read
 
 from .functions import TOOLS
 

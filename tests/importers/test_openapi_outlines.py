@@ -12,7 +12,7 @@ from tests.importers.recursive_api import recursive_api
 from toolgen.importers.openapi import openapi_files
 from toolgen.importers.openapi_outlines import widened
 from toolgen.importers.text import read_document
-from toolgen.schema_reader.validator import rejected_values
+from toolgen.shapes.foreign.reader.validator import rejected_values
 
 CIRCLE = {"type": "object", "properties": {"radius": {"type": "integer"}}, "required": ["radius"]}
 SQUARE = {"type": "object", "properties": {"side": {"type": "integer"}}, "required": ["side"]}

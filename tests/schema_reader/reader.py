@@ -6,8 +6,8 @@ from typing import Any
 
 import jsonschema_rs
 
-from toolgen.schema_reader import Reading, read
 from toolgen.shapes.fields import Foreign
+from toolgen.shapes.foreign.reader import Reading, read
 
 
 def foreign(schema: object, *, arguments: bool = False) -> Foreign:

@@ -6,7 +6,7 @@ import jsonschema_rs
 import pytest
 
 from tests.selection import first
-from toolgen.schema_reader import read
+from toolgen.shapes.foreign.reader import read
 
 from .random_schemas import Draws
 from .reader import disagreement

@@ -8,7 +8,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from toolgen.schema_reader import read
+from toolgen.shapes.foreign.reader import read
 
 from .reader import errors, foreign
 

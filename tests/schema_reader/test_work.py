@@ -9,7 +9,7 @@ import pytest
 
 from tests.selection import first
 from tests.work import lines_run
-from toolgen.schema_reader import read
+from toolgen.shapes.foreign.reader import read
 
 from .shapes import SHAPES
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from toolgen.contract.printable import hides
-from toolgen.schema_reader import keywords
 from toolgen.shapes.foreign.normal_form import KEYWORDS, UnsafeError, normal_form, safe_text
+from toolgen.shapes.foreign.reader import keywords
 
 
 def test_every_keyword_that_is_read_is_known() -> None:

@@ -1,7 +1,7 @@
 """What is reported of calls: to subscribers and logs, as spans and metrics, and in a `Trace` of steps.
 
-The steps of a call use these; `events` makes events and telemetry of them. A caller
-passes a `Trace` to `Runtime.call`.
+The steps of a call use these; `events` makes events and telemetry of them. A caller passes a `Trace`
+to `Runtime.call`.
 """
 
 from __future__ import annotations

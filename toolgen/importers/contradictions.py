@@ -8,9 +8,9 @@ from typing import Any, Final, TypeAlias
 
 from toolgen.contract.json_pointer import escaped, referred
 from toolgen.contract.json_value import identity
-from toolgen.schema_reader.keywords import children, rejects_all
-from toolgen.schema_reader.merging import named_types
 from toolgen.shapes.constraints import LIMITS, Constraint, Holder, lengths_of
+from toolgen.shapes.foreign.reader.keywords import children, rejects_all
+from toolgen.shapes.foreign.reader.merging import named_types
 from toolgen.shapes.union_shapes import types_of
 
 Follow: TypeAlias = Callable[[str, str], tuple[Any, str] | None]

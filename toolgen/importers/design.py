@@ -21,11 +21,11 @@ from toolgen.contract.json_value import compact
 from toolgen.contract.printable import hides
 from toolgen.contract.record import frozen_record
 from toolgen.contract.tool_facts import Icon
-from toolgen.schema_reader import Reading, read
 from toolgen.shapes import naming
 from toolgen.shapes.fields import Foreign
 from toolgen.shapes.foreign.filling import filler_of
 from toolgen.shapes.foreign.normal_form import UnsafeError, normal_form, safe_text
+from toolgen.shapes.foreign.reader import Reading, read
 from toolgen.shapes.python.sensitive import MARK
 
 from . import codes

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from toolgen.contract.json_value import objects_in
-from toolgen.schema_reader import read
+from toolgen.shapes.foreign.reader import read
 from toolgen.shapes.python.sensitive import MARK, without_marks
 
 from .clauses_built import NotExpressibleError, check_tool

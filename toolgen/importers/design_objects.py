@@ -8,13 +8,13 @@ from typing import Any, Final
 
 from toolgen.contract.json_pointer import escaped
 from toolgen.contract.json_value import objects_in, values_in
-from toolgen.schema_reader import read
-from toolgen.schema_reader.keywords import CONSTRAINTS
-from toolgen.schema_reader.validator import rejected_values
 from toolgen.shapes.constraints import FLAGS
 from toolgen.shapes.fields import Foreign
 from toolgen.shapes.foreign.nodes import Classes, Node, target, targets
 from toolgen.shapes.foreign.plain_fit import PlainFit
+from toolgen.shapes.foreign.reader import read
+from toolgen.shapes.foreign.reader.keywords import CONSTRAINTS
+from toolgen.shapes.foreign.reader.validator import rejected_values
 from toolgen.shapes.foreign.schema import REFERENCES, VALUES
 
 from .clauses import ClauseSource, WrittenClauses

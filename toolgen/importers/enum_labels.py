@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from toolgen.contract.json_value import Json, identity
-from toolgen.schema_reader.keywords import children
+from toolgen.shapes.foreign.reader.keywords import children
 
 LABELS: Final = ("x-enum-descriptions", "x-enumDescriptions", "x-enumNames", "x-enum-varnames", "enumNames")
 """The keywords that hold labels of the values beside them; the first that fits is read."""

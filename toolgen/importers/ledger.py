@@ -13,8 +13,8 @@ from typing import Any, Final, TypeAlias
 
 from toolgen.contract.json_pointer import escaped, referred
 from toolgen.contract.json_value import identity
-from toolgen.schema_reader.keywords import CONSTRAINTS, NAMED, children
 from toolgen.shapes import naming
+from toolgen.shapes.foreign.reader.keywords import CONSTRAINTS, NAMED, children
 
 from .enum_labels import LABELS
 

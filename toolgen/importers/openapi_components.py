@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
-from toolgen.schema_reader.keywords import ANNOTATIONS, children
+from toolgen.shapes.foreign.reader.keywords import ANNOTATIONS, children
 
 from .clauses_values import REQUEST_FORMATS
 from .openapi_document import API, UnreadableError, component_name, listed, mapping, text

@@ -12,11 +12,11 @@ from typing import Any, Final
 from toolgen.contract.json_pointer import tokens_of
 from toolgen.contract.json_value import objects_in
 from toolgen.contract.record import frozen_record
-from toolgen.schema_reader.keywords import CONSTRAINTS
-from toolgen.schema_reader.names import Names
 from toolgen.shapes import naming
 from toolgen.shapes.foreign.nodes import ENUM, NULL, Node
 from toolgen.shapes.foreign.normal_form import UnsafeError, normal_form
+from toolgen.shapes.foreign.reader.keywords import CONSTRAINTS
+from toolgen.shapes.foreign.reader.names import Names
 
 from .clauses_built import NotExpressibleError
 from .clauses_layout import Part

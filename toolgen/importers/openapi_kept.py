@@ -10,9 +10,9 @@ from typing import Any, Final
 
 from toolgen.contract.json_value import compact, values_in
 from toolgen.contract.record import frozen_record
-from toolgen.schema_reader import Reading, read, read_text
-from toolgen.schema_reader.validator import rejected_values
 from toolgen.shapes import naming
+from toolgen.shapes.foreign.reader import Reading, read, read_text
+from toolgen.shapes.foreign.reader.validator import rejected_values
 
 from . import codes
 from .clauses_built import NotExpressibleError

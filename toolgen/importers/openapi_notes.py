@@ -13,7 +13,7 @@ from typing import Any, Final
 from toolgen.contract.findings import Finding
 from toolgen.contract.json_pointer import tokens_of
 from toolgen.contract.record import frozen_record
-from toolgen.schema_reader.keywords import CONSTRAINTS, children
+from toolgen.shapes.foreign.reader.keywords import CONSTRAINTS, children
 
 from . import codes
 from .clauses_built import BuiltDesign

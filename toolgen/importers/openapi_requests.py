@@ -9,7 +9,7 @@ from typing import Any, Final
 from urllib.parse import parse_qsl
 
 from toolgen.dsl.evaluation.checks.names import key_fault
-from toolgen.schema_reader.validator import rejected_values
+from toolgen.shapes.foreign.reader.validator import rejected_values
 
 from . import codes
 from .clauses_layout import Call, Named, Part, Value, call, literal

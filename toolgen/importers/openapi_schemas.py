@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias
 
 from toolgen.contract.record import frozen_record
-from toolgen.schema_reader.keywords import CONSTRAINTS, IN_PLACE, ONE_SCHEMA, SEVERAL
 from toolgen.shapes.foreign.nodes import NULL
+from toolgen.shapes.foreign.reader.keywords import CONSTRAINTS, IN_PLACE, ONE_SCHEMA, SEVERAL
 from toolgen.shapes.foreign.schema import MAPS
 
 from .enum_labels import LABELS, labelled

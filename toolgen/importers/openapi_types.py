@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
-from toolgen.schema_reader import Reading, read
 from toolgen.shapes import naming
 from toolgen.shapes.foreign.nodes import Classes, Node, target, targets
 from toolgen.shapes.foreign.normal_form import safe_text
+from toolgen.shapes.foreign.reader import Reading, read
 
 from . import codes
 from .clauses import ClauseSource, WrittenClauses

@@ -12,8 +12,8 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaV
 
 from toolgen.contract.findings import Finding
 from toolgen.contract.printable import plain_spaces
-from toolgen.schema_reader.keywords import children
 from toolgen.shapes.fields import MISSING
+from toolgen.shapes.foreign.reader.keywords import children
 from toolgen.shapes.python.annotations import readable
 from toolgen.shapes.python.functions import Function, Parameter, read_function
 from toolgen.shapes.python.schema import UNWARNED, limited_text, with_limit_sentences

@@ -13,7 +13,7 @@ from toolgen.contract.errors import ToolgenError
 from toolgen.contract.findings import Finding
 from toolgen.contract.json_value import HTML_HINT, is_html
 from toolgen.contract.record import frozen_record
-from toolgen.schema_reader.document import DEEPEST
+from toolgen.shapes.foreign.reader.document import DEEPEST
 
 from . import codes
 from .codes import finding_at

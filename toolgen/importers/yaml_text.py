@@ -15,7 +15,7 @@ from yaml.composer import Composer  # type: ignore[import-untyped]
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
-from toolgen.schema_reader.document import DEEPEST
+from toolgen.shapes.foreign.reader.document import DEEPEST
 
 _MOST_VALUES: Final = 2_000_000
 """Values of a document with its aliases expanded."""

@@ -3,7 +3,7 @@
 A node is `{}` for any value, a scalar, an enum, an array with `items`, a map with `additionalProperties`, a
 `$ref` to one of the classes, or an `anyOf` of those with null last, whose tag is its `discriminator`.
 What the values of an enum mean stands in its `MEANINGS`, and which one it is in its `ENUM`.
-`schema_reader` makes it; types, clauses and their names are read from it alone.
+`reader` makes it; types, clauses and their names are read from it alone.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from ..report import Report
 from .jsonvalues import json_value
 
 if TYPE_CHECKING:
-    from toolgen.schema_reader import Problem, Reading
+    from toolgen.shapes.foreign.reader import Problem, Reading
 
 _LARGEST: Final = 5_000_000
 """Bytes of a schema's file."""
@@ -58,7 +58,10 @@ def foreign(
 
 
 def _read(schema: object, class_name: str, *, arguments: bool) -> Reading:
-    from toolgen.schema_reader import read, read_text  # with jsonschema-rs, which only these designs need
+    from toolgen.shapes.foreign.reader import (  # with jsonschema-rs, which only these designs need
+        read,
+        read_text,
+    )
 
     if arguments or not isinstance(schema, dict):
         return read(schema, name=class_name, arguments=arguments)
@@ -75,7 +78,7 @@ def _read_without_classes(text: str) -> Reading | None:
 
     A large design has the same few hundreds of times, such as that of an address.
     """
-    from toolgen.schema_reader import read
+    from toolgen.shapes.foreign.reader import read
 
     reading = read(json.loads(text), name="Value")
     return reading if reading.foreign is not None and not reading.foreign.classes else None
