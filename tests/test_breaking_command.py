@@ -11,10 +11,10 @@ import pytest
 
 from tests.released_project import BROKEN, TOOL, lines
 from tests.released_project import released as released
+from toolgen.checks.compatibility import RULES
 from toolgen.cli.parked_calls import changed_tools, parked_calls
 from toolgen.cli.runtime import durable_engine
 from toolgen.cli.worker import _naming_changed_tools
-from toolgen.compatibility import RULES
 from toolgen.contract.mcp_lock import lock_text, make_lock
 from toolgen.contract.names import CATALOG
 from toolgen.engines import InProcessEngine

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.released_project import lines
-from toolgen.compatibility import RULES
+from toolgen.checks.compatibility import RULES
 from toolgen.contract.json_value import Json
 from toolgen.contract.mcp_lock import lock_text, make_lock
 from toolgen.contract.names import CATALOG

@@ -15,16 +15,16 @@ import pytest
 
 import toolgen
 from tests.selection import first
+from toolgen.checks.compatibility import BY_CODE
+from toolgen.checks.linting import CODES as LINT
 from toolgen.cli import main
 from toolgen.cli.explain import EXPLANATIONS, TEXTS, blocks, explain
 from toolgen.cli.problem_codes import PROBLEMS
 from toolgen.codegen.stubs.stubs import State
-from toolgen.compatibility import BY_CODE
 from toolgen.contract.findings import Code, render
 from toolgen.dsl import Evaluation, build
 from toolgen.expr import RULES
 from toolgen.importers.codes import IMPORTS
-from toolgen.linting import CODES as LINT
 
 ROOT = Path(toolgen.__file__).parent
 
@@ -116,7 +116,7 @@ def test_every_code_has_a_user_and_no_code_has_two_meanings() -> None:
     """The tables name what commands find, no more and no less."""
     sources = [
         file.read_text("utf-8")
-        for room in ("cli", "importers", "linting")
+        for room in ("cli", "importers", "checks/linting")
         for file in (ROOT / room).glob("*.py")
     ]
     words = Counter(re.findall(r"\b[A-Z]+(?:_[A-Z]+)*\b", "\n".join(sources)))
@@ -124,7 +124,7 @@ def test_every_code_has_a_user_and_no_code_has_two_meanings() -> None:
     constants = {code.name.removeprefix("import-").replace("-", "_").upper() for code in codes}
     assert [name for name in constants if words[name] < 2] == []
     assert {f"stub-{state}" for state in get_args(State)} - {"stub-implemented"} <= set(TEXTS)
-    changes = "\n".join(file.read_text("utf-8") for file in (ROOT / "compatibility").glob("*.py"))
+    changes = "\n".join(file.read_text("utf-8") for file in (ROOT / "checks/compatibility").glob("*.py"))
     assert [code for code in BY_CODE if changes.count(f'"{code}"') < 2] == []
     assert len(PROBLEMS) + len(IMPORTS) + len(LINT) + len(BY_CODE) == len(TEXTS)
     assert not set(RULES) & set(TEXTS)

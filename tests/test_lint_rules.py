@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from toolgen.checks.linting import CODES, RULES, Around, LintedTool, LintSettings, lint
 from toolgen.contract.findings import Place
-from toolgen.linting import CODES, RULES, Around, LintedTool, LintSettings, lint
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "lint.md"
 

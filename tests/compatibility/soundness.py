@@ -10,7 +10,7 @@ from typing import Any
 from tests.compatibility.pairs import Pair
 from tests.fuzz.documents import changed, document
 from tests.schema_reader.random_schemas import Draws
-from toolgen.compatibility import Document, contains
+from toolgen.checks.compatibility import Document, contains
 
 
 class Figures:

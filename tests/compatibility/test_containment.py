@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from toolgen.compatibility import Document, contains
+from toolgen.checks.compatibility import Document, contains
 from toolgen.shapes.lexical import BYTES, DECIMAL, DURATION, STRING_FORMATS
 
 

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from toolgen.catalog import read_catalogue
+from toolgen.checks.compatibility import Change, ParkedCall, compare, contract_of, parked_changes
 from toolgen.codegen import generate
-from toolgen.compatibility import Change, ParkedCall, compare, contract_of, parked_changes
 from toolgen.dsl import (
     Agent,
     Annotations,

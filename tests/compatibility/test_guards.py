@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from toolgen.catalog import read_catalogue
-from toolgen.compatibility import compare, contract_of
+from toolgen.checks.compatibility import compare, contract_of
 
 
 def sent(schema: Mapping[str, Any]) -> Any:

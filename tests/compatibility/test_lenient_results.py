@@ -8,8 +8,8 @@ from typing import Any, Literal
 import pytest
 
 from toolgen.catalog import read_catalogue
+from toolgen.checks.compatibility import compare, contract_of
 from toolgen.codegen import generate
-from toolgen.compatibility import compare, contract_of
 from toolgen.dsl import (
     GET,
     HTTP,

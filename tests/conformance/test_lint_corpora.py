@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from pathlib import Path
 
 from tests.conformance import corpora
-from toolgen.linting import RULES, LintedTool, LintSettings, lint
+from toolgen.checks.linting import RULES, LintedTool, LintSettings, lint
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "lint.md"
 ALL = LintSettings(levels=dict.fromkeys(RULES, "warning"))

@@ -12,7 +12,7 @@ from shlex import quote
 from typing import Any, Final, Literal, TypeAlias, assert_never
 
 from toolgen.catalog.reader import MOST_BYTES
-from toolgen.compatibility import (
+from toolgen.checks.compatibility import (
     BY_CODE,
     KINDS,
     PARTIES,
@@ -24,7 +24,7 @@ from toolgen.compatibility import (
     step_made,
     step_of,
 )
-from toolgen.compatibility.rules import STEPS
+from toolgen.checks.compatibility.rules import STEPS
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.findings import Code, Finding, Place, Related
 from toolgen.contract.printable import visible

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import field, replace
 from typing import Any, Final, Literal
 
+from toolgen.checks.compatibility import BY_CODE, Change, Contract, contract_of_server
+from toolgen.checks.compatibility.contracts import wire_name
 from toolgen.codegen import catalogue_text
-from toolgen.compatibility import BY_CODE, Change, Contract, contract_of_server
-from toolgen.compatibility.contracts import wire_name
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.findings import NOWHERE, Format, Place
 from toolgen.contract.json_pointer import tokens_of

@@ -16,12 +16,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-from toolgen.compatibility import RULES as CHANGES
+from toolgen.checks.compatibility import RULES as CHANGES
+from toolgen.checks.linting import CODES as LINT
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.findings import Code
 from toolgen.expr import RULES
 from toolgen.importers.codes import IMPORTS
-from toolgen.linting import CODES as LINT
 
 from .problem_codes import PROBLEMS
 

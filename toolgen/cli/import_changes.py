@@ -10,8 +10,8 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Final
 
+from toolgen.checks.compatibility import Contract, compare, ranked
 from toolgen.codegen import catalogue_text
-from toolgen.compatibility import Contract, compare, ranked
 from toolgen.contract.credentials import client_names, environment_name
 from toolgen.contract.printable import printable
 from toolgen.dsl import build

@@ -9,13 +9,22 @@ from pathlib import Path
 from typing import Final, get_args
 
 from toolgen.catalog.reader import CatalogueError, load_catalogue
+from toolgen.checks.linting import (
+    CODES,
+    RULES,
+    Around,
+    LintedTool,
+    LintSettings,
+    Setting,
+    lint,
+    tool_of_entry,
+)
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.findings import Format, Place
 from toolgen.contract.printable import printable
 from toolgen.dsl import build
 from toolgen.expr.source import Source
 from toolgen.expr.tree import Design
-from toolgen.linting import CODES, RULES, Around, LintedTool, LintSettings, Setting, lint, tool_of_entry
 from toolgen.shapes.design.schema import SchemaParts
 
 from .config import Project

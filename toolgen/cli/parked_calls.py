@@ -19,7 +19,7 @@ from .runtime import specs_of
 from .terminal import counted
 
 if TYPE_CHECKING:
-    from toolgen.compatibility import ParkedCall
+    from toolgen.checks.compatibility import ParkedCall
 
 _MOST: Final = 100_000
 """Open waits that are read."""
@@ -79,7 +79,7 @@ async def _open_waits(file: Path) -> tuple[RunWait, ...]:
 
 def calls_of(waits: Iterable[RunWait]) -> tuple[ParkedCall, ...]:
     """Return the calls among the things that runs wait for."""
-    from toolgen.compatibility import ParkedCall  # which a worker does not load
+    from toolgen.checks.compatibility import ParkedCall  # which a worker does not load
 
     return tuple(
         ParkedCall(id=call.id, tool=call.tool, kind=call.kind, arguments=json.loads(call.payload_json))

@@ -18,7 +18,7 @@ from typing import Any, Final
 import jsonschema_rs as rs
 
 from toolgen.catalog.reader import MOST_BYTES, Catalogue, CatalogueError, read_catalogue
-from toolgen.compatibility import Contract, contract_of, contract_of_server
+from toolgen.checks.compatibility import Contract, contract_of, contract_of_server
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.mcp_lock import LockError, read_lock
 from toolgen.contract.names import CATALOG

@@ -9,8 +9,8 @@ from difflib import unified_diff
 from pathlib import Path
 from typing import Final
 
+from toolgen.checks.compatibility import compare, contract_of_server, ranked
 from toolgen.codegen.write.staging import formatted
-from toolgen.compatibility import compare, contract_of_server, ranked
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.mcp_lock import Lock, LockError, lock_text, read_lock
 from toolgen.contract.printable import printable, visible, visible_lines
