@@ -41,8 +41,7 @@ from toolgen.agents import (
     SqliteSessionStore,
 )
 from toolgen.cli.runtime import SERVER_THRESHOLD
-from toolgen.engines import InProcessEngine
-from toolgen.runs import RunContext
+from toolgen.engines import InProcessEngine, RunContext
 from toolgen.runtime import CallMeta, Runtime, StaticToolset, ToolCall, func_tool
 
 from .peers.peer import AT_ONCE, CALLS, ROUNDS, costs_of

@@ -15,7 +15,7 @@ _CONTEXT.set_forkserver_preload(
     [
         "toolgen.agents",
         "toolgen.agents.sessions.sqlite",
-        "toolgen.engines",
+        "toolgen.engines.in_process.engine",
         "toolgen.capabilities",
         "toolgen.calls.toolsets.functions",
     ]

@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from tests.virtual_time import now
-from toolgen.engines import InProcessEngine
-from toolgen.runs import Activity, ActivityInfo, EngineCaps, NotRegisteredError
+from toolgen.engines import Activity, ActivityInfo, EngineCaps, InProcessEngine, NotRegisteredError
 
 SECRET: Final = b"0123456789abcdef"
 _MOST_MISSED: Final = 100

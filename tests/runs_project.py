@@ -14,7 +14,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Final
 
-from toolgen.runs import Engine
+from toolgen.engines import Engine
 from toolgen.runtime import Runtime
 
 from .agents.tools import engine_of

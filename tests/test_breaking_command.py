@@ -17,8 +17,7 @@ from toolgen.cli.runtime import durable_engine
 from toolgen.cli.worker import _naming_changed_tools
 from toolgen.contract.mcp_lock import lock_text, make_lock
 from toolgen.contract.names import CATALOG
-from toolgen.engines import InProcessEngine
-from toolgen.runs import EngineError, RunWait
+from toolgen.engines import EngineError, InProcessEngine, RunWait
 
 from .conftest import DESIGN, ProjectFolder
 from .runs_project import client_of, start

@@ -22,10 +22,9 @@ from toolgen.agents.loop.documents import LOOP as AGENT
 from toolgen.agents.loop.documents import LOOP_VERSION
 from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.capabilities import SqliteArtifactStore, SqliteCredentialStore, SqliteStateStore
-from toolgen.engines import InProcessEngine
+from toolgen.engines import InProcessEngine, NondeterminismError
 from toolgen.events.document import as_json, from_json
 from toolgen.events.records import RunCompleted
-from toolgen.runs import NondeterminismError
 from toolgen.runtime import CallMeta, ConfirmSpec, Runtime
 from toolgen.stores import ForeignFileError, StoreFormatError
 from toolgen.waiting.frozen import FIRST

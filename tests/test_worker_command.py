@@ -21,7 +21,7 @@ AWAY = StoreConnectionError("cannot be reached", server="postgresql://db/x", hin
 BUG = ValueError("a bug")
 QUEUES = """
 
-from toolgen.runs import EngineError
+from toolgen.engines import EngineError
 
 
 class Queued(InProcessEngine):

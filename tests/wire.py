@@ -34,7 +34,7 @@ KEPT = Path(__file__).with_name("wire.txt")
 _WORD = re.compile(r"[A-Za-z_$][\w./$-]*")
 _DOCUMENTS = re.compile(
     r"(adapters|agents(?!/demo|/llm)|calls|capabilities|catalog(?!/providers)|cli|codegen/[\w]+\.py|contract|engines|events"
-    r"|importers/reimport|runs|runtime|stores|waiting)"
+    r"|importers/reimport|runtime|stores|waiting)"
 )
 """Packages that write documents of ours."""
 _NAMES = re.compile(r"(toolgen|gen_ai|dev\.toolgen)[./][\w./-]*|Toolgen[A-Z]\w+")

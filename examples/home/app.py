@@ -26,9 +26,8 @@ from toolgen.capabilities import (
     StateCapability,
     StateStore,
 )
-from toolgen.engines import InProcessEngine
+from toolgen.engines import Engine, InProcessEngine
 from toolgen.events import Events
-from toolgen.runs import Engine
 from toolgen.runtime import Runtime
 
 from . import scripts

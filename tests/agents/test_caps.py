@@ -34,8 +34,7 @@ from toolgen.agents import (
 )
 from toolgen.agents.loop.loop import agent_loop
 from toolgen.calls.toolsets.functions import func_tool
-from toolgen.engines import InProcessEngine
-from toolgen.runs import Loop
+from toolgen.engines import InProcessEngine, Loop
 from toolgen.runtime import StaticToolset, ToolError
 
 ADD = ("add", {"a": 1, "b": 2})

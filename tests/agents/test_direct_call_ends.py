@@ -10,7 +10,7 @@ from tests.agents.asking_agents import META, YES, answered, call, desk, result_o
 from tests.agents.tools import calling
 from toolgen.agents import Await, FinalResult, PlanInput, ScriptedPlanner
 from toolgen.calls.call import CallName
-from toolgen.runs import RunState
+from toolgen.engines import RunState
 from toolgen.runtime import Runtime
 from toolgen.waiting.errors import LateAnswerError
 from toolgen.waiting.resolving import unknown_ends

@@ -15,7 +15,7 @@ from toolgen.agents import PlanInput, RunPolicy, ScriptedPlanner, ToolMessage, a
 from toolgen.calls.toolsets.functions import function_toolset
 from toolgen.capabilities import CallScope
 from toolgen.engines import InProcessEngine
-from toolgen.engines.live_run import AT_ONCE
+from toolgen.engines.in_process.live_run import AT_ONCE
 from toolgen.events.records import ToolEnd, ToolStart
 from toolgen.runtime import ToolContext
 

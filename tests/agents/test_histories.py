@@ -19,11 +19,11 @@ from toolgen.agents import ScriptedPlanner, agents_of
 from toolgen.agents.loop.documents import LOOP
 from toolgen.agents.loop.loop import agent_loop
 from toolgen.contract.json_value import Json
-from toolgen.engines.journal import RunRecord
-from toolgen.engines.live_run import call_later
-from toolgen.engines.runs import Runs
-from toolgen.engines.store import RunStore
-from toolgen.runs import CallOptions, EngineError, Loop, RunContext, Signal
+from toolgen.engines import CallOptions, EngineError, Loop, RunContext, Signal
+from toolgen.engines.in_process.journal import RunRecord
+from toolgen.engines.in_process.live_run import call_later
+from toolgen.engines.in_process.runs import Runs
+from toolgen.engines.in_process.store import RunStore
 from toolgen.waiting.loop import LOOP as WAITING
 from toolgen.waiting.loop import waiting_call
 

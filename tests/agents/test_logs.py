@@ -23,10 +23,9 @@ from toolgen.agents import (
     agents_of,
 )
 from toolgen.agents.sessions.sqlite import SqliteSessionStore
-from toolgen.engines import InProcessEngine
+from toolgen.engines import InProcessEngine, PayloadTooLargeError
 from toolgen.events.hub import Events
 from toolgen.events.records import RunStarted, ToolEnd
-from toolgen.runs import PayloadTooLargeError
 from toolgen.runtime import CallMeta, ConfirmSpec, Runtime
 
 

@@ -29,7 +29,7 @@ from toolgen.agents import (
 )
 from toolgen.calls.specs import LongRunningSpec
 from toolgen.calls.toolsets.functions import func_tool
-from toolgen.runs import UnknownRunError
+from toolgen.engines import UnknownRunError
 from toolgen.runtime import (
     Pending,
     Runtime,

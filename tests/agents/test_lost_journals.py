@@ -17,8 +17,7 @@ from tests.runtime.bank import META, Bank
 from tests.selection import first
 from toolgen.agents.turns import START_S
 from toolgen.calls.call import CallName
-from toolgen.engines import InProcessEngine
-from toolgen.runs import EngineError
+from toolgen.engines import EngineError, InProcessEngine
 from toolgen.runtime import Runtime
 from toolgen.stores import ReplacedFileError, StoreCorruptError, StoreMissingError
 

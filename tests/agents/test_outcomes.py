@@ -28,7 +28,7 @@ from toolgen.agents.loop.events import last_events
 from toolgen.agents.sessions.memory import MemorySessionStore
 from toolgen.calls.toolsets.functions import func_tool
 from toolgen.contract.json_value import Json
-from toolgen.runs import EndedRun
+from toolgen.engines import EndedRun
 from toolgen.runtime import CallMeta, ConfirmSpec, Runtime, Scheduling, StaticToolset
 from toolgen.waiting.once_call import Resolution
 from toolgen.waiting.resolving import unknown_ends

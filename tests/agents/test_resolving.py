@@ -7,8 +7,7 @@ import pytest
 from toolgen.agents import PlannedCall, ScriptedPlanner, ToolMessage, agents_of
 from toolgen.agents.sessions.memory import MemorySessionStore
 from toolgen.agents.transcripts import unknown_outcome_answer
-from toolgen.engines import InProcessEngine
-from toolgen.runs import UnknownRunError
+from toolgen.engines import InProcessEngine, UnknownRunError
 from toolgen.runtime import Runtime
 from toolgen.waiting.once_call import Resolution, ResolveError
 

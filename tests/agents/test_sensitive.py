@@ -40,9 +40,9 @@ from toolgen.agents import (
 )
 from toolgen.agents.planner.scripted import ScriptStep
 from toolgen.contract.json_value import Json
+from toolgen.engines import NonRetryableError
 from toolgen.events.document import as_json
 from toolgen.events.hub import Events
-from toolgen.runs import NonRetryableError
 from toolgen.runtime import Runtime, ToolError, ToolOutcome
 from toolgen.waiting.once_call import Resolution, ResolveError
 

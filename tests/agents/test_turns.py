@@ -26,8 +26,7 @@ from toolgen.agents import (
     agents_of,
 )
 from toolgen.agents.sessions.memory import MemorySessionStore
-from toolgen.engines import InProcessEngine
-from toolgen.runs import Engine, EngineError
+from toolgen.engines import Engine, EngineError, InProcessEngine
 from toolgen.runtime import Runtime
 
 

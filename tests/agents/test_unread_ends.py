@@ -9,8 +9,7 @@ import pytest
 from tests.agents.asking_agents import META
 from tests.agents.tools import agent, exported
 from toolgen.agents import Agents, FinalResult, ScriptedPlanner
-from toolgen.engines import InProcessEngine
-from toolgen.runs import RunStatus
+from toolgen.engines import InProcessEngine, RunStatus
 from toolgen.runtime import Runtime
 from toolgen.stores import StoreDiskError
 

@@ -33,9 +33,8 @@ from toolgen.calls.toolsets.dynamic import DynamicToolset
 from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.calls.toolsets.registration import AgentRoute
 from toolgen.contract.json_value import Json
-from toolgen.engines import InProcessEngine
+from toolgen.engines import Engine, InProcessEngine
 from toolgen.events.records import Event, RunPhase
-from toolgen.runs import Engine
 from toolgen.runtime import (
     Runtime,
     StaticToolset,

@@ -12,7 +12,7 @@ import pytest
 
 from tests.engines.processes import PATIENCE_S, Workers
 from tests.engines.toys import call, play
-from toolgen.runs import Receipt, WaitOverError
+from toolgen.engines import Receipt, WaitOverError
 
 
 @pytest.fixture

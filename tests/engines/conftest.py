@@ -10,8 +10,7 @@ from typing import Any, Final
 import pytest
 
 from tests.virtual_time import LoopFactory, loop_factories, now
-from toolgen.engines import InProcessEngine
-from toolgen.runs import Engine
+from toolgen.engines import Engine, InProcessEngine
 
 from .starting import StartEngine, starting
 from .starting import engine as engine

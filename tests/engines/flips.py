@@ -12,8 +12,7 @@ from random import Random
 from typing import Any, Final, TypeVar
 
 from toolgen.contract.errors import ToolgenError
-from toolgen.engines import InProcessEngine
-from toolgen.runs import answer_name
+from toolgen.engines import InProcessEngine, answer_name
 
 from .toys import Toys, call, play
 

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import pytest
 
 from toolgen.contract.json_value import Json
-from toolgen.runs import Engine, LastEvents, OnEvent
+from toolgen.engines import Engine, LastEvents, OnEvent
 
 from .toys import Toys
 

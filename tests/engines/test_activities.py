@@ -8,7 +8,7 @@ import re
 import pytest
 
 from tests.selection import first
-from toolgen.runs import (
+from toolgen.engines import (
     CallOptions,
     Engine,
     EngineError,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from toolgen.runs import Engine, UnknownRunError, WaitOverError, WaitStatus
+from toolgen.engines import Engine, UnknownRunError, WaitOverError, WaitStatus
 
 from .starting import StartEngine
 from .toys import abouts, play, until_listed

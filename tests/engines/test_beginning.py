@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from toolgen.contract.json_value import Json
-from toolgen.engines import InProcessEngine
-from toolgen.runs import ActivityInfo, CallOptions, EndedRun, RunContext
+from toolgen.engines import ActivityInfo, CallOptions, EndedRun, InProcessEngine, RunContext
 
 
 async def test_an_effect_that_was_told_as_not_begun_never_begins(tmp_path: Path) -> None:

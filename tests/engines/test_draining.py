@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from tests.virtual_time import VirtualTimeLoop
-from toolgen.runs import DrainingEngine, Engine
+from toolgen.engines import DrainingEngine, Engine
 
 from .starting import StartEngine
 from .toys import Toys, call, play

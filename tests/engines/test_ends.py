@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from toolgen.contract.json_value import Json
-from toolgen.runs import EndedRun, Engine, EngineError, NondeterminismError, RunStatus
+from toolgen.engines import EndedRun, Engine, EngineError, NondeterminismError, RunStatus
 
 from .starting import StartEngine
 from .toys import Toys, abouts, call, play

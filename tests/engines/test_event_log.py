@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from toolgen.contract.json_value import Json
-from toolgen.runs import Engine
+from toolgen.engines import Engine
 
 from .starting import StartEngine
 from .toys import Toys, call, play

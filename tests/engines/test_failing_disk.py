@@ -14,8 +14,7 @@ import pytest
 
 from tests.failing_disk import break_disk, printed, repair_disk
 from toolgen.contract.json_value import Json
-from toolgen.engines import InProcessEngine
-from toolgen.runs import Activity, ActivityInfo
+from toolgen.engines import Activity, ActivityInfo, InProcessEngine
 from toolgen.stores import StoreDiskError, StoreError
 
 from .toys import Toys, call, play

@@ -11,9 +11,15 @@ from typing import Any
 import pytest
 
 from tests.selection import first
-from toolgen.engines import InProcessEngine
-from toolgen.engines.journal import MOST_BYTES
-from toolgen.runs import ActivityInfo, CallOptions, EngineError, RunContext, UnknownRunError
+from toolgen.engines import (
+    ActivityInfo,
+    CallOptions,
+    EngineError,
+    InProcessEngine,
+    RunContext,
+    UnknownRunError,
+)
+from toolgen.engines.in_process.journal import MOST_BYTES
 from toolgen.stores import ForeignFileError, StoreMissingError
 
 from .clock import ManualClock

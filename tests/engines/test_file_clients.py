@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from toolgen.engines import InProcessEngine, file_worker
-from toolgen.engines.sqlite_rows import require_sound_runs
-from toolgen.runs import EngineError
+from toolgen.engines import EngineError, InProcessEngine
+from toolgen.engines.in_process import file_worker
+from toolgen.engines.in_process.sqlite_rows import require_sound_runs
 from toolgen.stores import UnsafeFileError
 
 from .clock import ManualClock

@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.selection import first, volume
-from toolgen.engines import InProcessEngine
-from toolgen.runs import PayloadTooLargeError, answer_name
+from toolgen.engines import InProcessEngine, PayloadTooLargeError, answer_name
 from toolgen.stores import ForeignFileError, StoreCorruptError
 
 from .flips import flip, write_journal

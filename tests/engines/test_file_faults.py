@@ -11,13 +11,12 @@ from pathlib import Path
 import pytest
 
 from toolgen.contract.json_value import Json
-from toolgen.engines import InProcessEngine
-from toolgen.engines.file_clock import RunClock
-from toolgen.engines.journal import NULL, RunRecord
-from toolgen.engines.live_run import SteadyClock, call_later
-from toolgen.engines.runs import Runs
-from toolgen.engines.store import RunStore
-from toolgen.runs import RunContext
+from toolgen.engines import InProcessEngine, RunContext
+from toolgen.engines.in_process.file_clock import RunClock
+from toolgen.engines.in_process.journal import NULL, RunRecord
+from toolgen.engines.in_process.live_run import SteadyClock, call_later
+from toolgen.engines.in_process.runs import Runs
+from toolgen.engines.in_process.store import RunStore
 from toolgen.stores import LeaseLostError, ReplacedFileError, StoreFullError, StoreLockedError
 from toolgen.stores.file_watch import FileWatch
 

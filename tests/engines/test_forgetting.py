@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.virtual_time import now
-from toolgen.engines import InProcessEngine
-from toolgen.runs import ForgottenRun, OnForget, UnknownRunError
+from toolgen.engines import ForgottenRun, InProcessEngine, OnForget, UnknownRunError
 
 from .conftest import Make
 from .toys import Toys, play

@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 from tests.work import work_of
-from toolgen.engines import InProcessEngine
-from toolgen.engines.store import PAGE
-from toolgen.runs import OUTCOME_UNKNOWN, ActivityInfo, CallOptions, RunContext
+from toolgen.engines import OUTCOME_UNKNOWN, ActivityInfo, CallOptions, InProcessEngine, RunContext
+from toolgen.engines.in_process.store import PAGE
 
 from .clock import ManualClock
 from .conftest import Make

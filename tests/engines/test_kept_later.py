@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 
-from toolgen.engines import InProcessEngine
-from toolgen.runs import ActivityInfo, CallOptions, RunContext
+from toolgen.engines import ActivityInfo, CallOptions, InProcessEngine, RunContext
 from toolgen.stores import StoreReadOnlyError
 
 LATER = CallOptions(is_kept_later=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from toolgen.runs import Engine
+from toolgen.engines import Engine
 
 from .toys import Toys, call, play
 

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from toolgen.engines import InProcessEngine
-from toolgen.runs import ActivityInfo, RunContext
+from toolgen.engines import ActivityInfo, InProcessEngine, RunContext
 
 from .conftest import Make
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from toolgen.engines import InProcessEngine
-from toolgen.runs import EngineError, NondeterminismError, RunContext
+from toolgen.engines import EngineError, InProcessEngine, NondeterminismError, RunContext
 
 from .conftest import Make
 from .toys import Toys, call, play

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from toolgen.engines.journal import Followers, ReportQueue
+from toolgen.engines.in_process.journal import Followers, ReportQueue
 
 
 async def heard(reports: ReportQueue) -> list[object]:

@@ -13,9 +13,16 @@ import pytest
 
 from tests.selection import first
 from tests.virtual_time import VirtualTimeLoop, now
-from toolgen.engines import InProcessEngine
-from toolgen.engines.live_run import AT_ONCE, Turnstile
-from toolgen.runs import Activity, ActivityFailed, ActivityInfo, CallOptions, Loop, RunContext
+from toolgen.engines import (
+    Activity,
+    ActivityFailed,
+    ActivityInfo,
+    CallOptions,
+    InProcessEngine,
+    Loop,
+    RunContext,
+)
+from toolgen.engines.in_process.live_run import AT_ONCE, Turnstile
 
 from .toys import Toys, call, play
 

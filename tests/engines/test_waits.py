@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from tests.virtual_time import VirtualTimeLoop
-from toolgen.runs import Engine
+from toolgen.engines import Engine
 
 from .toys import Toys, abouts, call, play
 

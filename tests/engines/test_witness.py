@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from toolgen.engines.sqlite_steps import engine_id
-from toolgen.engines.sqlite_tables import FORMAT
-from toolgen.engines.witness import MOST_BYTES, Witness
+from toolgen.engines.in_process.sqlite_steps import engine_id
+from toolgen.engines.in_process.sqlite_tables import FORMAT
+from toolgen.engines.in_process.witness import MOST_BYTES, Witness
 from toolgen.stores import ReplacedFileError, StoreCorruptError, StoreError, UnsafeFileError
 from toolgen.stores.line_file import LineFile
 from toolgen.stores.sqlite_batches import SqliteBatches

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from toolgen.runs import (
+from toolgen.engines import (
     Activity,
     ActivityFailed,
     ActivityInfo,

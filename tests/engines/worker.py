@@ -11,8 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from toolgen.engines import InProcessEngine
-from toolgen.runs import Activity, ActivityInfo
+from toolgen.engines import Activity, ActivityInfo, InProcessEngine
 
 from .toys import script
 

@@ -37,9 +37,8 @@ from toolgen.agents.planner.messages import without_artifacts
 from toolgen.agents.sessions.memory import MemorySessionStore
 from toolgen.agents.turns import START_S
 from toolgen.capabilities import MemoryStateStore, StateCapability
-from toolgen.engines import InProcessEngine
+from toolgen.engines import InProcessEngine, RunStatus
 from toolgen.events.records import Event, ToolEnd
-from toolgen.runs import RunStatus
 from toolgen.runtime import Runtime, Scheduling
 from toolgen.waiting.options import WEEK_S, WaitOptions
 

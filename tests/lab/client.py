@@ -23,7 +23,7 @@ from toolgen.agents import (
     UnknownSessionError,
     agents_of,
 )
-from toolgen.runs import EngineError, UnknownRunError
+from toolgen.engines import EngineError, UnknownRunError
 from toolgen.runtime import CallMeta, Runtime, Suspended
 from toolgen.stores import StoreError
 from toolgen.waiting.errors import LateAnswerError, SuspensionError

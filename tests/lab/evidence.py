@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from toolgen.agents import Message, UnknownSessionError, agents_of
-from toolgen.engines import InProcessEngine
+from toolgen.engines import InProcessEngine, RunState, RunStatus
 from toolgen.engines.temporal import TemporalEngine
-from toolgen.runs import RunState, RunStatus
 
 from .ledger import Entry, Ledger
 from .member import World, member

@@ -18,7 +18,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from toolgen.agents import agents_of
 from toolgen.engines import InProcessEngine
-from toolgen.engines.witness import run_digest
+from toolgen.engines.in_process.witness import run_digest
 
 from .episode import Processes, Told, told
 from .ledger import Ledger

@@ -25,10 +25,9 @@ from toolgen.agents import (
     UserMessage,
 )
 from toolgen.calls.toolsets.dynamic import DynamicToolset
-from toolgen.engines import InProcessEngine
+from toolgen.engines import Engine, InProcessEngine
 from toolgen.events.hub import Events
 from toolgen.events.records import Event
-from toolgen.runs import Engine
 from toolgen.runtime import Allow, CallMeta, Runtime, StaticToolset, ToolCall, ToolsetRegistration, ToolSpec
 from toolgen.waiting.options import WaitOptions
 

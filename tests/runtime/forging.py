@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
-from toolgen.engines.sqlite_tables import ids
+from toolgen.engines.in_process.sqlite_tables import ids
 from toolgen.waiting.loop import VERSION
 
 Change = Callable[[dict[str, Any]], None]

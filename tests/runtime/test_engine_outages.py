@@ -10,8 +10,7 @@ import pytest
 
 from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.contract.json_value import Json
-from toolgen.engines import InProcessEngine
-from toolgen.runs import RunWait
+from toolgen.engines import InProcessEngine, RunWait
 from toolgen.runtime import CallMeta, ConfirmSpec, Runtime, ToolContext, ToolOutcome, Unfinished
 from toolgen.stores import StoreDiskError
 

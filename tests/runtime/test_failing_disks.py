@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.failing_disk import break_disk, printed, repair_disk
-from toolgen.engines.sqlite_tables import FORMAT
+from toolgen.engines.in_process.sqlite_tables import FORMAT
 from toolgen.stores import StoreError
 from toolgen.stores.sqlite_file import SqliteFile
 from toolgen.stores.transactions import Transaction

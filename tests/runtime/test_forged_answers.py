@@ -10,8 +10,7 @@ import pytest
 from tests.runtime.earlier import frozen_with, started
 from tests.runtime.tools import EMPTY, META, SITE, Listing, nothing, runtime, spec, waiting
 from toolgen.contract.json_value import Json
-from toolgen.engines import InProcessEngine
-from toolgen.runs import answer_name
+from toolgen.engines import InProcessEngine, answer_name
 from toolgen.runtime import ConfirmSpec, LongRunningSpec, Runtime, Suspended, ToolOutcome
 from toolgen.waiting.answers import answer_key, cancel_answer
 from toolgen.waiting.errors import SuspensionError, TamperedSuspensionError

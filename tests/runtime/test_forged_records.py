@@ -18,8 +18,7 @@ from tests.runtime.tools import META, Listing, nothing, runtime, spec, waiting
 from tests.selection import first
 from tests.virtual_time import now
 from toolgen.contract.json_value import Json
-from toolgen.engines import InProcessEngine
-from toolgen.runs import NondeterminismError
+from toolgen.engines import InProcessEngine, NondeterminismError
 from toolgen.runtime import ConfirmSpec, Runtime, Suspended, ToolOutcome
 from toolgen.waiting.errors import (
     SuspensionError,

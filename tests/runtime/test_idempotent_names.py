@@ -9,8 +9,7 @@ import pytest
 
 from tests.runtime.bank import META, Bank
 from toolgen.calls.call import CallName, CallNameError
-from toolgen.engines import InProcessEngine
-from toolgen.runs import RunWait, UnknownRunError
+from toolgen.engines import InProcessEngine, RunWait, UnknownRunError
 from toolgen.runtime import Runtime
 from toolgen.waiting.errors import NoEngineError
 

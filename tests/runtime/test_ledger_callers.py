@@ -16,8 +16,7 @@ from tests.runtime.test_ledger import named, served
 from tests.selection import first
 from toolgen.calls.call import CallNameError
 from toolgen.contract.json_value import Json
-from toolgen.engines import InProcessEngine
-from toolgen.runs import Receipt
+from toolgen.engines import InProcessEngine, Receipt
 from toolgen.runtime import Runtime, Scheduling, ToolResult
 from toolgen.stores import StoreLockedError
 

@@ -17,9 +17,8 @@ import pytest
 from tests.selection import volume
 from toolgen.calls.call import FrozenCall
 from toolgen.calls.toolsets.functions import func_tool, function_toolset
-from toolgen.engines import InProcessEngine
-from toolgen.engines.journal import RunRecord
-from toolgen.runs import RunContext, answer_name
+from toolgen.engines import InProcessEngine, RunContext, answer_name
+from toolgen.engines.in_process.journal import RunRecord
 from toolgen.runtime import CallMeta, ConfirmSpec, Runtime
 from toolgen.waiting.frozen import FIRST, Sealer, seal_call
 from toolgen.waiting.loop import LOOP, VERSION

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from toolgen.engines import InProcessEngine
-from toolgen.runs import UnknownRunError
+from toolgen.engines import InProcessEngine, UnknownRunError
 from toolgen.runtime import Runtime
 
 

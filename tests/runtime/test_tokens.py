@@ -13,8 +13,7 @@ import pytest
 
 from tests.runtime.tools import META, SITE, Listing, runtime, spec, waiting
 from toolgen.calls.errors import RegistrationError
-from toolgen.engines import InProcessEngine
-from toolgen.runs import Engine
+from toolgen.engines import Engine, InProcessEngine
 from toolgen.runtime import ConfirmSpec, Runtime
 from toolgen.waiting.errors import UnknownSuspensionError
 from toolgen.waiting.frozen import Sealer, TokenClaims

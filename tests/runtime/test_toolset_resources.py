@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from toolgen.calls.toolsets.functions import func_tool
-from toolgen.engines import InProcessEngine
-from toolgen.runs import EngineError
+from toolgen.engines import EngineError, InProcessEngine
 from toolgen.runtime import (
     BoundTool,
     ReadonlyContext,

@@ -18,7 +18,7 @@ from toolgen.calls.call import NO_META
 from toolgen.contract.extras import extra
 from toolgen.contract.logs import log_failure, logger
 from toolgen.contract.names import UNAVAILABLE
-from toolgen.runs import EngineError
+from toolgen.engines import EngineError
 from toolgen.runtime import Snapshot, Suspended
 from toolgen.runtime import ToolResult as Result
 from toolgen.stores import StoreError

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from toolgen.calls.toolsets.registration import AgentRoute
 from toolgen.contract.lazy import lazy_exports
 from toolgen.contract.policy import History, RunPolicy
-from toolgen.runs import RunStatus, UnknownRunError
+from toolgen.engines import RunStatus, UnknownRunError
 
 from .agents import Agents, agents_of
 from .checking import CheckedSessions, Released

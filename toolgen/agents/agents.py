@@ -10,7 +10,7 @@ from toolgen.calls.errors import RegistrationError
 from toolgen.calls.specs import ToolSpec
 from toolgen.calls.toolsets.snapshot import Snapshot
 from toolgen.contract.policy import RunPolicy
-from toolgen.runs import RunState
+from toolgen.engines import RunState
 from toolgen.runtime.assembly import Assembly
 from toolgen.runtime.many_workers import require_shared
 from toolgen.runtime.runtime import Runtime

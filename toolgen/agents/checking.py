@@ -8,7 +8,7 @@ from dataclasses import field
 from typing import Final
 
 from toolgen.contract.record import frozen_record
-from toolgen.runs import Engine, UnknownRunError
+from toolgen.engines import Engine, UnknownRunError
 from toolgen.stores import StoreCorruptError
 
 from .sessions.sessions import SessionError, SessionStore, TurnHolder

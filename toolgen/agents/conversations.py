@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Literal
 
-from toolgen.runs import UnknownRunError
+from toolgen.engines import UnknownRunError
 
 from .planner.messages import Message
 from .runs import SESSION_ENDED, Runs

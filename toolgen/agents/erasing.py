@@ -11,7 +11,7 @@ from toolgen.calls.steps.failures import log
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.names import CREDENTIALS_CAPABILITY
 from toolgen.contract.record import frozen_record
-from toolgen.runs import ErasingEngine, ForgottenRun, OnForget
+from toolgen.engines import ErasingEngine, ForgottenRun, OnForget
 from toolgen.runtime.many_workers import stores_of
 from toolgen.waiting.call_results import dropping
 

@@ -13,9 +13,9 @@ from typing import Any
 from toolgen.calls.steps.failures import log
 from toolgen.contract.json_value import Json
 from toolgen.contract.tasks import start_task
+from toolgen.engines import Engine, UnknownRunError
 from toolgen.events.document import logged_event
 from toolgen.events.hub import Events
-from toolgen.runs import Engine, UnknownRunError
 
 from .loop.documents import RunFacts, event_ids
 from .owner import has_facts

@@ -20,9 +20,9 @@ from toolgen.calls.toolsets.snapshot import Snapshot
 from toolgen.contract.json_value import Json
 from toolgen.contract.policy import RunPolicy
 from toolgen.contract.record import frozen_record
+from toolgen.engines import Activity, NotRegisteredError, OnForget, OpenWait, RunStatus
 from toolgen.events.telemetry.metrics import Metrics
 from toolgen.events.telemetry.spans import ToolSpans
-from toolgen.runs import Activity, NotRegisteredError, OnForget, OpenWait, RunStatus
 from toolgen.runtime.assembly import Assembly
 from toolgen.stores.outages import StoreRetry, until_back
 from toolgen.waiting.resuming import listed_now

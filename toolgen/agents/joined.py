@@ -14,7 +14,7 @@ from toolgen.calls.steps.frame import Frame
 from toolgen.calls.steps.registered_tool import RegisteredTool
 from toolgen.calls.toolsets.snapshot import Listing
 from toolgen.contract.json_value import Json
-from toolgen.runs import RunStatus
+from toolgen.engines import RunStatus
 from toolgen.waiting.activities import AgentAnswer
 from toolgen.waiting.loop import ChildOfCall
 from toolgen.waiting.once_call import Resolution

@@ -12,7 +12,7 @@ from toolgen.calls.steps.registered_tool import RegisteredTool
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.contract.record import frozen_record, record
-from toolgen.runs import Engine, RunState, RunStatus, UnknownRunError
+from toolgen.engines import Engine, RunState, RunStatus, UnknownRunError
 from toolgen.shapes.issues import short
 from toolgen.waiting.call_results import kept_artifact
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from toolgen.contract.record import frozen_record
-from toolgen.runs import Engine, RunStatus, UnknownRunError, unknown_run
+from toolgen.engines import Engine, RunStatus, UnknownRunError, unknown_run
 
 from .loop.documents import RunFacts
 

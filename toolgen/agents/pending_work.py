@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from toolgen.calls.call import FrozenCall
 from toolgen.calls.steps.failures import log
-from toolgen.runs import ActivityInfo
+from toolgen.engines import ActivityInfo
 from toolgen.waiting.frozen import read_call
 
 from .host import AgentHost

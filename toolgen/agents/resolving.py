@@ -7,7 +7,7 @@ from typing import Any
 from toolgen.calls.results import ToolResult
 from toolgen.calls.specs import ToolSpec
 from toolgen.calls.steps.failures import log
-from toolgen.runs import NonRetryableError, RunStatus, unknown_run
+from toolgen.engines import NonRetryableError, RunStatus, unknown_run
 from toolgen.waiting.once_call import BY_ITSELF, Resolution, ResolveError
 from toolgen.waiting.resolving import (
     becomes_unknown,

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from toolgen.calls.results import OpenSpan
 from toolgen.calls.steps.failures import log
 from toolgen.contract.json_value import Json
+from toolgen.engines import ActivityInfo
 from toolgen.events.telemetry.metrics import Metrics
 from toolgen.events.telemetry.spans import (
     OTHER,
@@ -28,7 +29,6 @@ from toolgen.events.telemetry.spans import (
     trace_of,
     within,
 )
-from toolgen.runs import ActivityInfo
 
 from .loop.documents import PlanArgument, RunFacts
 

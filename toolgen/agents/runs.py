@@ -11,9 +11,9 @@ from toolgen.calls.errors import RegistrationError
 from toolgen.calls.results import Suspended
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
+from toolgen.engines import RunState, RunStatus, UnknownRunError, unknown_run
 from toolgen.events.document import logged_event
 from toolgen.events.records import Event
-from toolgen.runs import RunState, RunStatus, UnknownRunError, unknown_run
 from toolgen.runtime.runs import runs_in_state
 from toolgen.waiting.asking import answer_question
 from toolgen.waiting.errors import BadAnswerError, TamperedSuspensionError, UnsealedSuspensionError

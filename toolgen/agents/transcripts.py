@@ -12,7 +12,7 @@ from typing import Any
 from pydantic_core import to_json
 
 from toolgen.calls.steps.failures import log
-from toolgen.runs import Engine, EngineError, UnknownRunError
+from toolgen.engines import Engine, EngineError, UnknownRunError
 from toolgen.waiting.loop import UNKNOWN
 
 from .planner.messages import AssistantMessage, Message, PlannedCall, ToolAnswer, ToolMessage, UserMessage

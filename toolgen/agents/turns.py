@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 from toolgen.calls.steps.failures import log
 from toolgen.contract.tasks import start_task
-from toolgen.runs import Engine, UnknownRunError
+from toolgen.engines import Engine, UnknownRunError
 from toolgen.waiting.loop import TURN_FREE
 
 from .loop.documents import RunFacts

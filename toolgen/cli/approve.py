@@ -15,7 +15,7 @@ from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.contract.printable import printable, printable_lines
 from toolgen.contract.record import frozen_record
-from toolgen.runs import Engine
+from toolgen.engines import Engine
 from toolgen.runtime import Runtime, Suspended, ToolResult
 from toolgen.runtime.public_views import hiding_waiting, shown_document
 from toolgen.waiting.answers import cancel_answer

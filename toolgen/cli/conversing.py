@@ -15,8 +15,8 @@ from toolgen.agents import AgentClient, Agents, RunHandle, RunOutput
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.printable import printable, printable_lines, visible, visible_lines
 from toolgen.contract.record import frozen_record
+from toolgen.engines import UnknownRunError
 from toolgen.events import Event
-from toolgen.runs import UnknownRunError
 from toolgen.runtime import Runtime, Suspended
 
 from .config import Project

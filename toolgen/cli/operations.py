@@ -14,8 +14,7 @@ from typing import Any, Final
 from toolgen.agents import Agents, SessionBusyError
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.printable import printable, visible
-from toolgen.engines import InProcessEngine
-from toolgen.runs import Engine
+from toolgen.engines import Engine, InProcessEngine
 from toolgen.runtime import Runtime
 from toolgen.runtime.public_views import shown_record
 from toolgen.shapes.issues import short

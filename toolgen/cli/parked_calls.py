@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from toolgen.calls.call import FrozenCall
 from toolgen.contract.errors import ToolgenError
-from toolgen.engines import InProcessEngine
-from toolgen.runs import RunWait
+from toolgen.engines import InProcessEngine, RunWait
 from toolgen.runtime import Runtime, ToolSpec, ToolValidationError
 
 from .runtime import specs_of

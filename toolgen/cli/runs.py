@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.contract.printable import printable, visible
-from toolgen.runs import ClockEngine, Engine, RunState, RunStatus
+from toolgen.engines import ClockEngine, Engine, RunState, RunStatus
 from toolgen.runtime import Runtime
 from toolgen.runtime.public_views import shown_document, shown_run
 from toolgen.shapes.issues import short

@@ -27,7 +27,7 @@ from toolgen.contract.logs import MethodFault
 from toolgen.contract.names import CALL_META_NAMES, NOBODY_TO_ASK
 from toolgen.contract.printable import visible
 from toolgen.contract.secrets import scrubbed
-from toolgen.runs import Engine
+from toolgen.engines import Engine
 from toolgen.runtime import CallMeta, Runtime, Snapshot, ToolSpec, UnknownToolError
 from toolgen.shapes.naming import module_name
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.loopback import is_loopback
-from toolgen.runs import DRAIN_S
+from toolgen.engines import DRAIN_S
 from toolgen.runtime import CallMeta, Runtime
 from toolgen.shapes.naming import title
 

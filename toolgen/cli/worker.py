@@ -12,7 +12,7 @@ from typing import Final
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.logs import logger
-from toolgen.runs import DRAIN_S, DrainingEngine, Engine, EngineError, QueueEngine, WorkerRole
+from toolgen.engines import DRAIN_S, DrainingEngine, Engine, EngineError, QueueEngine, WorkerRole
 from toolgen.runtime import Runtime
 
 from .config import Project, host_and_port

@@ -1,400 +1,181 @@
-"""The `RunContext` of a loop: every operation comes from the journal, or is done and recorded, waits too."""
+"""What a loop may do in a run, and what an activity knows of its place."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence, Set
 from contextlib import AbstractAsyncContextManager
-from functools import partial
-from typing import Final, Protocol, TypeVar
+from dataclasses import field
+from typing import Any, Final, Literal, Protocol, TypeAlias
 
 from toolgen.contract.json_value import Json
-from toolgen.contract.tasks import CallLater, in_pieces
-from toolgen.runs import (
-    ActivityFailed,
-    CallOptions,
-    EngineError,
-    Loop,
-    NondeterminismError,
-    RunContext,
-    Signal,
-)
+from toolgen.contract.record import frozen_record
 
-from .activities import LOOP_TIME, Activities, ActivityCall, Operation, result_of
-from .journal import (
-    NULL,
-    EventLog,
-    OpRecord,
-    RunRecord,
-    SignalRecord,
-    WaitRecord,
-    digest,
-    encode,
-    log_key,
-)
-from .live_run import AT_ONCE, Run, Wait, Wakeup
-from .operations import EXIT, Gathering, OneByOne, cancel_gathered, duplicate_operation, result_or_failure
-from .standing import Standing
-from .store import RunStore
-
-T = TypeVar("T")
-
-DEFAULT: Final = CallOptions()
-WAIT: Final = "wait"
-"""What the journal holds in the place of an activity's name."""
-_AGAIN_S: Final = 0.02
-"""Seconds until a wait is ended again that could not be ended because of a signal."""
+from .errors import ActivityFailed
+from .statuses import Signal
 
 
-async def execute_loop(loops: Mapping[str, Loop], name: str, context: RunContext, argument: Json) -> Json:
-    """Return what the loop of a run returns.
+@frozen_record
+class CallOptions:
+    """How an engine treats one activity. Times are seconds."""
 
-    Raises:
-        NondeterminismError: no loop has the name, though one had it when the run began.
-        Exception: what the loop raises; an exception that would end the process is a `RuntimeError`.
-    """
-    if name not in loops:
-        raise NondeterminismError(f"no loop is registered as {name!r}, for run {context.run_id}")
-    try:
-        output: Json = await loops[name](context, argument)
-    except SystemExit as error:  # out of a task it would end the event loop
-        raise RuntimeError(EXIT) from error
-    return output
-
-
-class Waits:
-    """Ends each wait once, with a signal or without one, and records what ends within a loop."""
-
-    def __init__(self, store: RunStore, clock: Callable[[], float], call_later: CallLater) -> None:
-        self._store = store
-        self._clock = clock
-        self._call_later = call_later
-
-    def deliver(self, run: Run, signal: SignalRecord) -> None:
-        """Pass a signal of the record to the oldest wait for it."""
-        wait = run.waiting_for(signal.name)
-        if wait is not None:
-            self._resolve(run, wait, signal)
-
-    async def take_or_none(self, run: Run, wait: Wait, *, is_final: bool) -> OpRecord | None:
-        """Take a stored signal for the wait and return the end of the wait; None if it must wait."""
-        signal = run.next_signal(wait.names)
-        if signal is None and not is_final:
-            return None
-        return await self.keep(run, self._record(wait, signal, 0.0), signal)
-
-    async def keep(self, run: Run, record: OpRecord, taken: SignalRecord | None = None) -> OpRecord:
-        """Record the end of an operation, with the signal that it took, and return it once it is durable."""
-        self._store.end_operation(run.record, record, taken)
-        with run.awake.busy():
-            await self._store.wait_kept()
-        return record
-
-    async def all_kept(self, run: Run) -> None:
-        """Return once all is durable that the loop has heard of, before another run hears of it."""
-        if run.record.unwritten:
-            with run.awake.busy():
-                await self._store.wait_kept()
-
-    async def keep_child(self, run: Run, op: str, child: RunRecord) -> OpRecord:
-        """Record the end of the operation of a child run that is over, as `keep`."""
-        assert child.ending is not None, "a child that goes on has no end to keep"
-        kind = "" if child.ending == "completed" else child.ending
-        end = OpRecord(op, child.loop, digest(child.input), self._clock(), child.output, kind, child.error)
-        return await self.keep(run, end)
-
-    async def wait_for_signal(self, run: Run, wait: Wait, until: float | None) -> OpRecord:
-        """Wait for a signal until `until`, in seconds since 1970, and return the end of the wait."""
-        if until is not None:
-            wait.until = until
-            self._set_timer(run, wait, until, until - self._clock())
-        if wait.about != NULL and wait.op not in run.record.waits:
-            self._store.add_wait(run.record, WaitRecord(wait.op, wait.about, wait.names))
-        run.waits[wait.op] = wait
-        run.moved()
-        try:
-            while wait.record is None:
-                await wait.wakeup.wait()
-        finally:
-            if wait.timer is not None:
-                wait.timer.cancel()
-            if run.waits.pop(wait.op, None) is not None:
-                run.moved()
-        return wait.record
-
-    def _set_timer(self, run: Run, wait: Wait, until: float, delay_s: float) -> None:
-        wait.timer = self._call_later(max(0.0, delay_s), partial(self._expire, run, wait, until))
-
-    def _expire(self, run: Run, wait: Wait, until: float) -> None:
-        if run.is_stopped or run.waits.pop(wait.op, None) is None:
-            return
-        record = self._record(wait, None, until)
-        run.unkept += 1
-        run.unpark()
-        self._store.expire(run.record, record, partial(self._wait_expired, run, wait, record))
-
-    def _wait_expired(self, run: Run, wait: Wait, record: OpRecord, is_kept: bool) -> None:
-        if is_kept:
-            self._tell(run, wait, record)
-            return
-        run.unkept -= 1  # a signal was faster
-        if run.is_stopped:
-            return
-        run.waits[wait.op] = wait
-        signal = run.next_signal(wait.names)
-        if signal is not None:
-            self._resolve(run, wait, signal)
-        elif wait.until is not None:
-            self._set_timer(run, wait, wait.until, _AGAIN_S)  # it was for another wait
-
-    def _resolve(self, run: Run, wait: Wait, signal: SignalRecord) -> None:
-        record = self._record(wait, signal, 0.0)
-        self._store.end_operation(run.record, record, signal)
-        run.waits.pop(wait.op, None)
-        run.unkept += 1
-        run.unpark()
-        self._store.when_durable(partial(self._tell, run, wait, record))
-
-    def _tell(self, run: Run, wait: Wait, record: OpRecord) -> None:
-        run.unkept -= 1
-        wait.record = record
-        wait.wakeup.notify()
-        run.moved()
-
-    def _record(self, wait: Wait, signal: SignalRecord | None, until: float) -> OpRecord:
-        value = NULL
-        if signal is not None:
-            name, _ = encode(signal.name, "the name of a signal")
-            value = b'{"name":%b,"payload":%b}' % (name, signal.payload)
-        return OpRecord(wait.op, WAIT, wait.digest, max(self._clock(), until), value)
+    attempts: int = 3
+    """All attempts, for failures of the infrastructure; a tool's errors are data in its result."""
+    backoff: float = 0.2
+    """The pause until the second attempt; it doubles."""
+    timeout: float | None = None
+    """The limit of one attempt."""
+    once: bool = False
+    """Nothing is tried again after `ActivityInfo.begun`. When the process ends after it, or the time, and no
+    result was kept, the operation ends as `outcome_unknown`. It may start before `ActivityInfo.all_kept`."""
+    is_kept_later: bool = False
+    """Its end may be kept with what follows from it. The loop may go on before, of which nobody hears."""
 
 
-class Host(Protocol):
-    """What executes the run beside others, and starts its child runs."""
+answer_name: Final[Callable[[str], str]] = "answer:{}".format
+"""Returns the name of the signal that answers the wait of an operation."""
 
-    activities: Activities
-    events: EventLog
-    waits: Waits
-    standing: Standing
-    max_payload_bytes: int | None
-
-    def child_of(self, run: Run, op: str, loop: str, text: bytes) -> Run:
-        """Return the child run of an operation, started now or before."""
-        ...
-
-    def detached(self, run: Run, op: str, loop: str, text: bytes) -> OpRecord:
-        """Start a run that outlives its starter, and return the end of the operation, which names it."""
-        ...
+Emit: TypeAlias = Callable[[Mapping[str, Json]], None]
+"""Takes an event at once, in any thread, and never raises."""
 
 
-class JournaledContext:
-    """The `RunContext` of one execution of a loop."""
+class BeginRecord(Protocol):
+    """Keeps that an activity begins, and what its events are so far."""
 
-    __slots__ = ("_host", "_is_replay", "_ops", "_run", "fault")
+    def __call__(self, events: Sequence[Mapping[str, Json]] = (), /) -> Awaitable[None]: ...
 
-    def __init__(self, run: Run, host: Host, *, is_replay: bool = False) -> None:
-        self._run = run
-        self._host = host
-        self._is_replay = is_replay
-        self._ops: set[str] = set()
-        self.fault: EngineError | None = None
-        """The first of our bugs; it counts even if the loop has caught it."""
+
+async def _at_once() -> None:
+    """Return: outside an engine nothing is kept."""
+
+
+async def _keep_nothing(events: Sequence[Mapping[str, Json]] = (), /) -> None:
+    """Do nothing: outside an engine there is no begun record."""
+
+
+@frozen_record
+class ActivityInfo:
+    """The facts that an activity knows of its run and attempt."""
+
+    run_id: str
+    op: str
+    attempt: int
+    """The number of the attempt; the first is 1."""
+    missed: int = 0
+    """Attempts of processes that lacked what it needs, which are not counted by `attempt`."""
+    emit: Emit = field(repr=False)
+    """Takes a report of progress, best effort; may be called in any thread. It goes to those who listen in
+    this process, and into no journal."""
+    timeout: float | None = None
+    """Seconds that the attempt has: of `CallOptions.timeout`, what is left after it waited to begin."""
+    is_followed: Callable[[], bool] = field(default=bool, repr=False)
+    """Returns whether further activities that the run has started are about to begin in this process, which
+    wait for nobody's end."""
+    begun: BeginRecord = field(default=_keep_nothing, repr=False)
+    """Awaited immediately before an effect that must not happen twice, with `CallOptions.once`: it returns
+    once the engine has kept that the activity begins now. The events are in the log of the run then, or will
+    be although this process ends; each is there once, whichever attempt begins."""
+
+    all_kept: Callable[[], Awaitable[None]] = field(default=_at_once, repr=False)
+    """Awaited with `CallOptions.once` before an effect without `begun`: it returns once all that has led to
+    the activity is kept. Without `once` the activity starts then."""
 
     @property
-    def run_id(self) -> str:
-        return self._run.record.run_id
+    def idempotency_key(self) -> str:
+        """The same for every attempt, in any process."""
+        return f"{self.run_id}/{self.op}"
+
+
+class RunContext(Protocol):
+    """The operations of a loop. Each operation has a key of its own within the run."""
+
+    @property
+    def run_id(self) -> str: ...
 
     @property
     def has_room(self) -> bool:
-        return True
+        """Whether the engine has room for many more operations of this run; a loop ends where it has not."""
+        ...
 
     def now(self) -> float:
-        return LOOP_TIME.get()
+        """Return the time of the newest recorded operation, in seconds since 1970."""
+        ...
 
     def start(self, op: str, activity: str, arg: Json, options: CallOptions | None = None) -> Awaitable[Json]:
-        argument, copy = encode(
-            arg, f"the argument of {activity} for the operation {op}", self._host.max_payload_bytes
-        )
-        if recorded := self._take_recorded(op, activity, argument):
-            return Operation(self._run.awake, recorded)
-        function = self._host.activities.functions.get(activity)
-        if function is None:
-            raise EngineError(f"no activity is registered as {activity!r}, for the operation {op}")
-        operation = Operation(self._run.awake)
-        call = ActivityCall(
-            run=self._run,
-            op=op,
-            activity=activity,
-            function=function,
-            argument=argument,
-            options=options or DEFAULT,
-            operation=operation,
-            asked_at=LOOP_TIME.get(),
-        )
-        self._host.activities.start(call, copy)
-        return operation
+        """Start an activity at once and return an awaitable of its result.
+
+        Raises:
+            ActivityFailed: when awaited; all attempts failed.
+            DuplicateOperationError: the key is taken.
+        """
+        ...
 
     async def child(self, op: str, loop: str, arg: Json) -> Json:
-        text, _ = encode(arg, f"the input of {loop} for the operation {op}", self._host.max_payload_bytes)
-        recorded = self._take_recorded(op, loop, text)
-        if recorded is None:
-            recorded = await self._child_ended(op, loop, text)
-        return result_of(recorded)
+        """Run a child run, whose id is `<run id>/<op>`, and return its result.
 
-    async def _child_ended(self, op: str, loop: str, text: bytes) -> OpRecord:
-        await self._host.waits.all_kept(self._run)
-        child = await self._host.standing.done(
-            self._run, op, partial(self._if_running, self._host.child_of, op, loop, text)
-        )
-        record = child.record
-        if (record.loop, record.input) != (loop, text):
-            raise self._note_fault(NondeterminismError(f"run {record.run_id} was started with another input"))
-        child.over = over = child.over or Wakeup(self._run.awake)
-        self._run.children[op] = child
-        self._run.moved()
-        try:
-            while record.ending is None:
-                await over.wait()
-        finally:
-            self._run.children.pop(op, None)
-            self._run.moved()
-        self._require_running()
-        return await self._host.waits.keep_child(self._run, op, record)
+        Raises:
+            ActivityFailed: it failed or was canceled.
+        """
+        ...
 
     async def detach(self, op: str, loop: str, arg: Json) -> str:
-        text, _ = encode(arg, f"the input of {loop} for the operation {op}", self._host.max_payload_bytes)
-        recorded = self._take_recorded(op, loop, text)
-        if recorded is None:
-            await self._host.waits.all_kept(self._run)
-            end = await self._host.standing.done(
-                self._run, op, partial(self._if_running, self._host.detached, op, loop, text)
-            )
-            recorded = await self._host.waits.keep(self._run, end)
-        return str(result_of(recorded))
+        """Start a run that outlives this one, and return its id: `<run id>/<op>`.
+
+        It is kept, and forgotten, by itself. Only when this run is canceled, it is canceled too.
+        """
+        ...
 
     async def gather(self, *awaitables: Awaitable[Json]) -> list[Json | ActivityFailed]:
-        branches = sum(not isinstance(awaitable, Operation) for awaitable in awaitables)
-        parts = Gathering(self._run.awake, branches)
-        tasks: list[asyncio.Task[tuple[Json | ActivityFailed, float]] | None] = []
-        results: list[Json | ActivityFailed] = []
-        try:
-            with self._run.turnstile.hold():
-                async for awaitable in in_pieces(awaitables, AT_ONCE):
-                    is_branch = not isinstance(awaitable, Operation)
-                    tasks.append(asyncio.ensure_future(_branch(awaitable, parts)) if is_branch else None)
-            if branches:
-                # A mistake in one of them ends the run, so it need not wait for the others.
-                await parts.ended(task for task in tasks if task is not None)
-            for awaitable, task in zip(awaitables, tasks, strict=True):
-                if task is None:
-                    results.append(await result_or_failure(awaitable))
-                else:
-                    result, now = task.result()
-                    LOOP_TIME.set(max(LOOP_TIME.get(), now))
-                    results.append(result)
-        except BaseException:
-            cancel_gathered((task for task in tasks if task is not None), awaitables)
-            raise
-        return results
+        """Return all results in the order of the arguments, after the last one; nothing is cancelled."""
+        ...
+
+    def one_by_one(self) -> AbstractAsyncContextManager[None]:
+        """Return what lets one part of the loop in at a time, in the order in which they came.
+
+        That order follows from the loop, so that it is the same when an engine runs the loop again.
+        """
+        ...
 
     async def wait(
         self, op: str, *names: str, timeout_s: float | None = None, about: Json = None
     ) -> Signal | None:
-        asked, _ = encode(list(names), f"the names of the operation {op}")
-        about_text, _ = encode(about, f"what the operation {op} is about", self._host.max_payload_bytes)
-        recorded = self._take_recorded(op, WAIT, asked)
-        if recorded is None:
-            wait = Wait(op, names, digest(asked), about_text, Wakeup(self._run.awake))
-            until = None if timeout_s is None else LOOP_TIME.get() + timeout_s
-            is_final = timeout_s is not None and timeout_s <= 0
-            recorded = await self._host.waits.take_or_none(self._run, wait, is_final=is_final)
-            if recorded is None:
-                recorded = await self._host.waits.wait_for_signal(self._run, wait, until)
-                self._require_running()
-        match result_of(recorded):
-            case None:
-                return None
-            case {"name": str(name), "payload": payload}:
-                return Signal(name=name, payload=payload)
-            case _:
-                fault = f"run {self.run_id} has something else than a signal as the end of {op!r}"
-                raise self._note_fault(NondeterminismError(fault))
+        """Return the next unused signal of these names; None after `timeout_s` seconds.
+
+        With `timeout_s=0` it takes what is there. While it waits the run is `waiting`, and `about` stands
+        in `RunStatus.awaiting`. A run may wait for several things at once, each under its own key.
+        Without names it sleeps, and the run is `running`. A wait for `answer_name(op)` gets the answer that
+        `Engine.answer` takes for it.
+        """
+        ...
 
     async def publish(self, key: str, event: Mapping[str, Json]) -> None:
-        self._require_running()
-        text, copy = encode(dict(event), f"the event {key}")
-        if self._is_replay:
-            if log_key(key, copy) not in self._run.record.keys:
-                raise self._note_fault(NondeterminismError(f"run {self.run_id} never published {key!r}"))
-            return
-        self._host.events.append(self._run.record, key, text, copy)
-
-    def one_by_one(self) -> AbstractAsyncContextManager[None]:
-        return OneByOne(self._run.awake)
-
-    def _take_recorded(self, op: str, what: str, asked: bytes) -> OpRecord | None:
-        """Reserve the key and return the journaled end of the operation, None if it is new.
-
-        Raises:
-            DuplicateOperationError: the key is taken.
-            NondeterminismError: the journal holds something else, or nothing in a replay.
-        """
-        self._require_running()
-        if op in self._ops:
-            raise self._note_fault(duplicate_operation(self.run_id, op))
-        self._ops.add(op)
-        recorded = self._run.record.ops.get(op)
-        if recorded is None:
-            if self._is_replay:
-                raise self._note_fault(NondeterminismError(f"run {self.run_id} never did {op!r}"))
-            return None
-        if recorded.what == what and recorded.digest == digest(asked):
-            return recorded
-        change = "with something else" if recorded.what == what else f"as {what}, not as {recorded.what}"
-        raise self._note_fault(
-            NondeterminismError(f"run {self.run_id} does {op!r} {change}, but its journal has something else")
-        )
-
-    def _if_running(self, start: Callable[[Run, str, str, bytes], T], op: str, loop: str, text: bytes) -> T:
-        """Start another run of this one, unless this one has been stopped."""
-        self._require_running()
-        return start(self._run, op, loop, text)
-
-    def _require_running(self) -> None:
-        """Raise CancelledError where the run has been stopped."""
-        if self._run.is_stopped:
-            raise asyncio.CancelledError
-
-    def _note_fault(self, fault: EngineError) -> EngineError:
-        self.fault = self.fault or fault
-        return fault
+        """Append an event to the log of the run, once for a key however often the loop runs."""
+        ...
 
 
-async def _branch(awaitable: Awaitable[Json], parts: Gathering) -> tuple[Json | ActivityFailed, float]:
-    """Return the result of a branch of a loop, and the newest time that it has seen."""
-    with parts.part():
-        return await result_or_failure(awaitable), LOOP_TIME.get()
+Loop: TypeAlias = Callable[[RunContext, Any], Awaitable[Any]]
+"""Takes and gives JSON."""
+Activity: TypeAlias = Callable[[ActivityInfo, Any], Awaitable[Any]]
+"""Takes and gives JSON."""
 
 
-async def replayed(
-    record: RunRecord, context: JournaledContext, start: Callable[[], Awaitable[Json]]
-) -> Json:
-    """Return what the loop of a completed run returns when it is started again, without operations.
+@frozen_record
+class EndedRun:
+    """A run that was canceled, or whose loop failed."""
 
-    Raises:
-        EngineError: the run is not completed.
-        NondeterminismError: the loop does or returns something else.
-    """
-    if record.ending != "completed":
-        raise EngineError(f"run {record.run_id} is not completed; only then it can be replayed")
-    try:
-        output = await start()
-    except Exception as error:
-        fault = NondeterminismError(f"run {record.run_id} was completed before, and its loop raises now")
-        raise context.fault or fault from error
-    if context.fault is not None:
-        raise context.fault
-    text, _ = encode(output, f"the output of run {record.run_id}")
-    if text != record.output:
-        raise NondeterminismError(f"run {record.run_id} returned another result than before")
-    return output
+    input: Any
+    ending: Literal["failed", "canceled"]
+    reason: str
+    """Why it was canceled, or has failed."""
+    at: float
+    """Seconds since 1970."""
+    log: Sequence[Mapping[str, Json]]
+    begun: Set[str]
+    """Keys of the operations that began with `CallOptions.once`, also of those that ended."""
+    waits: Mapping[str, Json]
+    """What each wait with a subject was about that was open, by their keys."""
+    child_log: Callable[[str], Sequence[Mapping[str, Json]] | None] = lambda run_id: None
+    """Returns the log of a child run, which is over, by its id; None where the engine does not have it."""
+
+
+LastEvents: TypeAlias = Callable[[EndedRun], Iterable[Mapping[str, Json]]]
+"""Returns what the log of a run lacks that ended without its loop. Pure."""

@@ -22,7 +22,7 @@ from toolgen.calls.steps.result_encoding import truncate_document
 from toolgen.contract.json_value import Json
 from toolgen.contract.limits import render_template, truncate_text
 from toolgen.contract.secrets import current
-from toolgen.runs import ActivityInfo
+from toolgen.engines import ActivityInfo
 
 from .document import Encoded, as_json, ids_of, parsed
 from .records import (

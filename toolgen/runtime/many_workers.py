@@ -15,7 +15,7 @@ from toolgen.calls.errors import RegistrationError
 if TYPE_CHECKING:
     from toolgen.calls.capability import Capability, ToolSwitch
     from toolgen.calls.steps.registered_tool import RuntimeOptions
-    from toolgen.runs import Engine
+    from toolgen.engines import Engine
 
 
 @runtime_checkable

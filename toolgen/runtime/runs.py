@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING, Final, final
 
 from toolgen.calls.results import ToolResult
-from toolgen.runs import unknown_run
+from toolgen.engines import unknown_run
 from toolgen.waiting.call_results import CallReader
 from toolgen.waiting.errors import NoEngineError
 from toolgen.waiting.once_call import Resolution, ResolveError
@@ -17,8 +17,8 @@ from toolgen.waiting.wait_registry import WaitRegistry
 from .assembly import Assembly
 
 if TYPE_CHECKING:
+    from toolgen.engines import Engine, RunState, RunStatus
     from toolgen.events.records import Event
-    from toolgen.runs import Engine, RunState, RunStatus
 
 _PAGE: Final = 100
 """Runs that are read at least where some were left out."""

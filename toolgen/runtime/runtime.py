@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from toolgen.calls.steps.registered_tool import Interceptor, RegisteredTool
     from toolgen.calls.toolsets.snapshot import Snapshot
     from toolgen.capabilities import Capability, DisabledTools
+    from toolgen.engines import Engine
     from toolgen.events.hub import Events
     from toolgen.events.telemetry.metrics import Metrics
     from toolgen.events.telemetry.spans import ToolSpans
-    from toolgen.runs import Engine
     from toolgen.waiting.ledger import Ledger
     from toolgen.waiting.options import WaitOptions
     from toolgen.waiting.wait_registry import WaitRegistry

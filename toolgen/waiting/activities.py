@@ -20,9 +20,9 @@ from toolgen.contract.boundary import run_or_abandon
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
 from toolgen.contract.record import frozen_record
+from toolgen.engines import ActivityInfo, Loop, NotRegisteredError, RunStatus
 from toolgen.events.document import from_json
 from toolgen.events.event_reporter import CallEvents, EventReporter
-from toolgen.runs import ActivityInfo, Loop, NotRegisteredError, RunStatus
 from toolgen.stores import StoreError
 from toolgen.stores.outages import AGAIN_S, StoreRetry
 

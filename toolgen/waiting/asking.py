@@ -20,7 +20,7 @@ from toolgen.calls.results import OuterCall, Suspended
 from toolgen.contract.json_value import Json
 from toolgen.contract.limits import Limits, portable_text
 from toolgen.contract.logs import logger
-from toolgen.runs import RunStatus, UnknownRunError
+from toolgen.engines import RunStatus, UnknownRunError
 
 from .answers import answer_key, check_answer_limits, without_optional_nulls
 from .errors import (

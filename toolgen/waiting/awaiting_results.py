@@ -18,7 +18,7 @@ from toolgen.calls.errors import ToolError
 from toolgen.calls.results import Suspended, ToolResult
 from toolgen.calls.steps.failures import error_result
 from toolgen.contract.record import frozen_record
-from toolgen.runs import UnknownRunError
+from toolgen.engines import UnknownRunError
 from toolgen.stores.outages import until_back
 
 from .asking import open_questions, outer_call

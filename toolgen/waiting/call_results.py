@@ -26,7 +26,7 @@ from toolgen.contract.json_pointer import tokens_of
 from toolgen.contract.json_value import Json
 from toolgen.contract.limits import UNLIMITED
 from toolgen.contract.record import frozen_record
-from toolgen.runs import ForgottenRun, OnForget, UnknownRunError
+from toolgen.engines import ForgottenRun, OnForget, UnknownRunError
 from toolgen.shapes.issues import FieldIssue
 from toolgen.stores.outages import until_back
 

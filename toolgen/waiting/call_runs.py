@@ -24,7 +24,7 @@ from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.contract.limits import UNLIMITED
 from toolgen.contract.logs import logger
-from toolgen.runs import (
+from toolgen.engines import (
     DrainingEngine,
     EngineClosedError,
     PayloadTooLargeError,

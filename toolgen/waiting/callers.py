@@ -16,7 +16,7 @@ from toolgen.calls.results import ToolResult
 from toolgen.calls.steps.dispatch import CANCELLED
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
-from toolgen.runs import Engine, RunStatus, UnknownRunError, UnsettledAnswerError, WaitOverError
+from toolgen.engines import Engine, RunStatus, UnknownRunError, UnsettledAnswerError, WaitOverError
 
 from .answers import cancel_reason
 from .awaiting_results import answered_result, expected_results

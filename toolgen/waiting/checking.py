@@ -9,7 +9,7 @@ from typing import Any, Final
 from toolgen.calls.call import FrozenCall
 from toolgen.contract.json_value import Json
 from toolgen.contract.record import frozen_record
-from toolgen.runs import RunState, RunStatus, RunWait, WaitOverError
+from toolgen.engines import RunState, RunStatus, RunWait, WaitOverError
 from toolgen.shapes.issues import short
 
 from .errors import ConflictingAnswerError, LateAnswerError, TamperedSuspensionError, UnsealedSuspensionError

@@ -11,9 +11,9 @@ from typing import Any
 from toolgen.contract.json_value import Json
 from toolgen.contract.names import CANCELED
 from toolgen.contract.record import frozen_record
+from toolgen.engines.context import EndedRun
 from toolgen.events.document import as_json
 from toolgen.events.records import ToolEnd
-from toolgen.runs import EndedRun
 
 from .loop import EXECUTE, UNKNOWN, WaitingInput, call_of, ids_of, is_unknown_end, is_work, left_work
 

@@ -14,7 +14,7 @@ from toolgen.calls.results import ToolResult
 from toolgen.calls.steps.dispatch import dispatch, failed_call_result
 from toolgen.calls.steps.frame import Frame
 from toolgen.contract.limits import Limits
-from toolgen.runs import EngineClosedError, RunStatus
+from toolgen.engines import EngineClosedError, RunStatus
 
 from .asking import open_questions
 from .call_runs import CallRuns

@@ -14,18 +14,11 @@ from pydantic_core import to_json
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.record import frozen_record
+from toolgen.engines.context import CallOptions, RunContext, answer_name
+from toolgen.engines.errors import OUTCOME_UNKNOWN, ActivityFailed, PayloadTooLargeError, require_version
+from toolgen.engines.statuses import Signal
 from toolgen.events.document import as_json
 from toolgen.events.records import EXPIRED, AgentRunStarted, ToolEnd
-from toolgen.runs import (
-    OUTCOME_UNKNOWN,
-    ActivityFailed,
-    CallOptions,
-    PayloadTooLargeError,
-    RunContext,
-    Signal,
-    answer_name,
-)
-from toolgen.runs.errors import require_version
 
 R = TypeVar("R", bound=Mapping[str, Any])
 """The document of a result; `frozen` is the suspended call in it, `child` the run that is to answer it."""

@@ -15,7 +15,7 @@ from toolgen.calls.steps.registered_tool import RegisteredTool
 from toolgen.contract.limits import Limits
 from toolgen.contract.names import CANCELED
 from toolgen.contract.record import record
-from toolgen.runs import EngineClosedError, RunStatus, UnknownRunError
+from toolgen.engines import EngineClosedError, RunStatus, UnknownRunError
 
 from .asking import asked_ids, open_questions
 from .call_results import is_of_not_begun

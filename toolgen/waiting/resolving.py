@@ -24,10 +24,10 @@ from toolgen.contract.json_value import Json
 from toolgen.contract.limits import Limits
 from toolgen.contract.logs import logger
 from toolgen.contract.secrets import Secrets, hiding
+from toolgen.engines import Engine, RunContext, UnknownRunError
 from toolgen.events.document import as_json, ids_of
 from toolgen.events.records import ToolEnd
 from toolgen.events.redaction import public_result, without_secrets
-from toolgen.runs import Engine, RunContext, UnknownRunError
 
 from .call_results import CallReader, outcome_of_event
 from .loop import Outcome, call_of, is_unknown_end

@@ -11,7 +11,7 @@ from typing import Any
 
 from toolgen.calls.errors import RegistrationError
 from toolgen.contract.json_value import Json
-from toolgen.runs import Engine
+from toolgen.engines import Engine
 from toolgen.stores import StoreDiskError, StoreError
 
 from .errors import MissingSecretError

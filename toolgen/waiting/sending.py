@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from toolgen.contract.json_value import Json
-from toolgen.runs import Receipt, WaitOverError
-from toolgen.runs.errors import session_over
+from toolgen.engines import Receipt, WaitOverError
+from toolgen.engines.errors import session_over
 
 from .errors import LateAnswerError
 from .wait_registry import WaitRegistry

@@ -20,7 +20,7 @@ from toolgen.calls.steps.scheduler import Scheduler
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
 from toolgen.contract.record import frozen_record
-from toolgen.runs import (
+from toolgen.engines import (
     Activity,
     ActivityInfo,
     ClockEngine,

@@ -15,7 +15,7 @@ from toolgen.calls.steps.hook_tools import HookTools
 from toolgen.calls.toolsets.snapshot import Snapshot
 from toolgen.contract.credentials import Credential
 from toolgen.contract.json_value import Json
-from toolgen.runs import RunWait, WaitStatus
+from toolgen.engines import RunWait, WaitStatus
 
 from .answers import (
     answer_key,

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
-from toolgen.engines.journal import OpRecord, RunRecord, decode, encode
+from toolgen.engines.in_process.journal import OpRecord, RunRecord, decode, encode
 
 FOLDER: Final = Path(__file__).parent
 NAMES: Final = sorted(path.stem for path in FOLDER.glob("*.json"))

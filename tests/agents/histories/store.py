@@ -27,7 +27,7 @@ from toolgen.agents.loop.documents import LOOP
 from toolgen.calls.codec import arguments_json
 from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.engines import InProcessEngine
-from toolgen.engines.journal import RunRecord
+from toolgen.engines.in_process.journal import RunRecord
 from toolgen.runtime import Runtime
 from toolgen.waiting.errors import LateAnswerError
 from toolgen.waiting.loop import LOOP as WAITING

@@ -23,7 +23,7 @@ from toolgen.agents import (
     LLMPlanner,
 )
 from toolgen.agents.llm.failures import ProviderError
-from toolgen.runs import NonRetryableError
+from toolgen.engines import NonRetryableError
 from toolgen.runtime import ArtifactRef, Deprecation
 
 SCHEMA = {"type": "object", "properties": {"count": {"type": "integer"}}, "required": ["count"]}

@@ -26,7 +26,7 @@ from tests.conformance.adapters.provider import KEY, Provider
 from toolgen.agents import AgentRegistration, AgentSpec, AgentTool, LLMPlanner, agents_of
 from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.contract.json_value import Json
-from toolgen.runs import NonRetryableError
+from toolgen.engines import NonRetryableError
 from toolgen.runtime import NativeTool, RegistrationError, Runtime, ToolContext
 
 

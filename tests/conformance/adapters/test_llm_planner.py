@@ -22,7 +22,7 @@ from toolgen.agents import (
     UserMessage,
 )
 from toolgen.agents.llm.failures import ProviderError
-from toolgen.runs import NonRetryableError
+from toolgen.engines import NonRetryableError
 
 SITE = '{"site_id": "s1", "status": "online"}'
 SCHEMA: dict[str, Any] = {

@@ -21,7 +21,7 @@ from toolgen.agents import (
     ToolMessage,
     UserMessage,
 )
-from toolgen.runs import NonRetryableError
+from toolgen.engines import NonRetryableError
 from toolgen.runtime import ImageContent, NativeTool, ResourceContent, RetryHint, TextContent
 
 PNG = b"\x89PNG\r\n\x1a\n"

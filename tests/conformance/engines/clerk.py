@@ -12,8 +12,8 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from tests.engines.toys import script
+from toolgen.engines import WaitOverError
 from toolgen.engines.temporal import TemporalEngine
-from toolgen.runs import WaitOverError
 
 
 async def serve(settings: dict[str, Any], told: Connection[str, list[Any]]) -> None:

@@ -16,8 +16,8 @@ from tests.engines.starting import toys as toys
 from tests.engines.toys import Toys
 from tests.temporal_server import TemporalServer
 from tests.virtual_time import LoopFactory
+from toolgen.engines import Engine
 from toolgen.engines.temporal import TemporalEngine, TemporalLimits
-from toolgen.runs import Engine
 
 from .processes import HEARTBEAT_S, TemporalWorkers
 

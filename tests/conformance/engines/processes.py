@@ -13,8 +13,8 @@ from typing import Any, Final
 from tests.engines.processes import PATIENCE_S, WorkLog
 from tests.engines.toys import script
 from toolgen.contract.json_value import Json
+from toolgen.engines import Engine
 from toolgen.engines.temporal import TemporalEngine, TemporalLimits
-from toolgen.runs import Engine
 
 from . import worker
 from .codec import XorCodec

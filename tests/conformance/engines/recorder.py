@@ -16,11 +16,11 @@ from temporalio.client import WorkflowHistory
 from temporalio.converter import PayloadCodec
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner, WorkflowReplayResult
 
+from toolgen.engines import LastEvents, Loop
 from toolgen.engines.temporal import TemporalEngine
 from toolgen.engines.temporal.payloads import data_converter
 from toolgen.engines.temporal.settings import GivesSettings
 from toolgen.engines.temporal.workflow import RunWorkflow
-from toolgen.runs import LastEvents, Loop
 
 _WORKER: Final = re.compile(r'"[0-9]+@[^"]+"')
 """The name of a worker and its queue: its process, and its machine."""

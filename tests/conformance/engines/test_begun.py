@@ -18,10 +18,10 @@ from temporalio.service import RPCError
 from temporalio.testing import ActivityEnvironment
 
 from tests.temporal_server import TemporalServer
+from toolgen.engines import ActivityInfo, CallOptions, RunContext
 from toolgen.engines.temporal import TemporalEngine, TemporalLimits
 from toolgen.engines.temporal.activities import Heartbeats
 from toolgen.engines.temporal.payloads import data_converter
-from toolgen.runs import ActivityInfo, CallOptions, RunContext
 
 from .codec import ContextCodec
 from .processes import HEARTBEAT_S

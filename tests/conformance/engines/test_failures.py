@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from temporalio.service import RPCError, RPCStatusCode
 
+from toolgen.engines import EngineError
 from toolgen.engines.temporal.failures import of_server
-from toolgen.runs import EngineError
 
 
 def test_a_namespace_without_search_attributes_has_the_command_that_adds_them() -> None:

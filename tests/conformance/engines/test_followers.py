@@ -11,8 +11,8 @@ from temporalio.client import Client
 from tests.engines.toys import play
 from tests.temporal_server import TemporalServer
 from toolgen.contract.json_value import Json
+from toolgen.engines import Engine
 from toolgen.engines.temporal.reader import HistoryReader
-from toolgen.runs import Engine
 
 from .processes import TemporalWorkers
 

@@ -17,8 +17,8 @@ from temporalio.client import WorkflowHistory
 
 from tests.engines.starting import StartEngine
 from tests.engines.toys import Toys, call, play
+from toolgen.engines import EndedRun
 from toolgen.engines.temporal import TemporalEngine
-from toolgen.runs import EndedRun
 
 from .recorder import Histories, StoredHistory, name_of, replay
 

@@ -14,8 +14,8 @@ from tests.engines.starting import StartEngine
 from tests.engines.toys import Toys, call, play
 from tests.temporal_server import TemporalServer
 from toolgen.contract.json_value import Json
+from toolgen.engines import RunContext, WaitOverError
 from toolgen.engines.temporal import TemporalEngine
-from toolgen.runs import RunContext, WaitOverError
 
 HOUR_S = 3600.0
 

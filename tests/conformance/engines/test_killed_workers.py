@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from tests.engines.toys import call, play
-from toolgen.runs import OUTCOME_UNKNOWN, WaitOverError
+from toolgen.engines import OUTCOME_UNKNOWN, WaitOverError
 
 from .processes import TemporalWorkers, ends
 

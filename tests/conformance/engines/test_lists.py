@@ -10,8 +10,8 @@ import pytest
 
 from tests.engines.starting import StartEngine
 from tests.engines.toys import Toys, call, play, until_listed
+from toolgen.engines import Engine
 from toolgen.engines.temporal import TemporalEngine
-from toolgen.runs import Engine
 
 ENDED = 12
 WAITING = 3

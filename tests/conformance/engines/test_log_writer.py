@@ -10,8 +10,8 @@ import pytest
 
 from tests.engines.starting import StartEngine
 from tests.engines.toys import play
+from toolgen.engines import NondeterminismError
 from toolgen.engines.temporal.log_writer import LogWriter
-from toolgen.runs import NondeterminismError
 
 next_piece = LogWriter._next_piece
 

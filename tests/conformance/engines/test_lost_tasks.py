@@ -18,7 +18,7 @@ from temporalio.client import Client
 from tests.engines.starting import StartEngine
 from tests.engines.toys import play
 from tests.temporal_server import TemporalServer
-from toolgen.runs import UnsettledAnswerError
+from toolgen.engines import UnsettledAnswerError
 
 ASKS = [{"wait": ["answer:wait:0"], "about": "?"}]
 

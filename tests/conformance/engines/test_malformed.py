@@ -18,9 +18,9 @@ from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
 from tests.engines.starting import StartEngine
 from tests.engines.toys import Toys, call, play, until_listed
+from toolgen.engines import Engine
 from toolgen.engines.temporal import TemporalEngine, scheduling
 from toolgen.engines.temporal.documents import VERSION
-from toolgen.runs import Engine
 
 from .processes import ends
 

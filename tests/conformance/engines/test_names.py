@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from tests.engines.toys import call, play, until_listed
+from toolgen.engines import Engine, EngineError
 from toolgen.engines.temporal import TemporalEngine
-from toolgen.runs import Engine, EngineError
 
 from .processes import ends
 

@@ -17,8 +17,7 @@ from tests.engines.toys import Toys, call, until_listed
 from tests.temporal_server import TemporalServer
 from toolgen.adapters.postgres import Postgres, PostgresPayloads
 from toolgen.contract.json_value import Json
-from toolgen.engines.temporal import TemporalEngine, TemporalLimits
-from toolgen.runs import (
+from toolgen.engines import (
     ActivityFailed,
     ActivityInfo,
     CallOptions,
@@ -27,6 +26,7 @@ from toolgen.runs import (
     RunContext,
     UnknownRunError,
 )
+from toolgen.engines.temporal import TemporalEngine, TemporalLimits
 
 from .codec import XorCodec
 from .processes import HEARTBEAT_S, ends

@@ -10,8 +10,8 @@ from temporalio.client import Client
 from tests.engines.toys import play
 from tests.temporal_server import TemporalServer
 from toolgen.contract.json_value import Json
+from toolgen.engines import ActivityInfo, Engine, RunContext
 from toolgen.engines.temporal import TemporalEngine
-from toolgen.runs import ActivityInfo, Engine, RunContext
 
 FACTS: dict[str, Any] = {"agent": "assistant.chat", "turn_id": "t-1"}
 

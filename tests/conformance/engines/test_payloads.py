@@ -13,8 +13,7 @@ from tests.engines.starting import StartEngine
 from tests.engines.toys import Toys, call, play
 from tests.temporal_server import TemporalServer
 from toolgen.contract.json_value import Json
-from toolgen.engines.temporal import TemporalEngine, TemporalLimits
-from toolgen.runs import (
+from toolgen.engines import (
     ActivityInfo,
     CallOptions,
     Engine,
@@ -23,6 +22,7 @@ from toolgen.runs import (
     PayloadTooLargeError,
     RunContext,
 )
+from toolgen.engines.temporal import TemporalEngine, TemporalLimits
 
 from .processes import ends
 

@@ -10,8 +10,8 @@ import pytest
 
 from tests.engines.starting import StartEngine
 from tests.engines.toys import abouts, call, play
+from toolgen.engines import Engine, RunContext
 from toolgen.engines.temporal import TemporalEngine, projection, reader
-from toolgen.runs import Engine, RunContext
 
 pytestmark = pytest.mark.costly
 

@@ -13,7 +13,7 @@ import pytest
 from tests.engines.toys import call, play
 from tests.selection import volume
 from tests.temporal_server import TemporalServer
-from toolgen.runs import Receipt, WaitOverError
+from toolgen.engines import Receipt, WaitOverError
 
 from . import clerk
 from .processes import FORKS, TemporalWorkers, ends

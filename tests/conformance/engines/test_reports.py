@@ -12,8 +12,8 @@ import pytest
 
 from tests.engines.toys import Toys, call, play, script
 from tests.temporal_server import TemporalServer
+from toolgen.engines import Engine
 from toolgen.engines.temporal import TemporalEngine
-from toolgen.runs import Engine
 
 from .processes import TemporalWorkers
 from .worker import channel

@@ -13,8 +13,8 @@ from temporalio import activity
 
 from tests.engines.toys import call, play
 from tests.temporal_server import TemporalServer
+from toolgen.engines import OUTCOME_UNKNOWN, ActivityInfo, EngineError, RunContext
 from toolgen.engines.temporal import TemporalEngine, TemporalLimits
-from toolgen.runs import OUTCOME_UNKNOWN, ActivityInfo, EngineError, RunContext
 
 from .processes import HEARTBEAT_S, TemporalWorkers, ends
 

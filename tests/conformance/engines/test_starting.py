@@ -9,8 +9,8 @@ import pytest
 from tests.engines.starting import StartEngine
 from tests.engines.toys import Toys
 from tests.temporal_server import TemporalServer
+from toolgen.engines import EngineError
 from toolgen.engines.temporal import TemporalEngine
-from toolgen.runs import EngineError
 
 
 async def test_a_worker_that_is_started_twice_at_once_starts_once(

@@ -9,8 +9,8 @@ from temporalio.api.enums.v1 import EventType
 
 from tests.engines.starting import StartEngine
 from tests.engines.toys import call, play
+from toolgen.engines import Engine
 from toolgen.engines.temporal import TemporalEngine, context
-from toolgen.runs import Engine
 
 
 async def test_runs_can_be_watched_and_canceled_while_their_children_start(engine: Engine) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.engines.toys import call, play
-from toolgen.runs import NondeterminismError
+from toolgen.engines import NondeterminismError
 
 from .processes import TemporalWorkers, ends
 

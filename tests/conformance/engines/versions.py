@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tests.engines.toys import call
-from toolgen.runs import Loop, NondeterminismError, RunContext
+from toolgen.engines import Loop, NondeterminismError, RunContext
 
 
 def versioned(version: int) -> Loop:

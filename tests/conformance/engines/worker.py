@@ -17,8 +17,8 @@ from typing import Any
 from tests.engines.toys import script
 from tests.engines.worker import logging_tool, write
 from toolgen.adapters.postgres import Postgres, PostgresReports
+from toolgen.engines import Activity, ActivityInfo
 from toolgen.engines.temporal import TemporalEngine
-from toolgen.runs import Activity, ActivityInfo
 
 from .codec import XorCodec
 from .versions import versioned

@@ -29,10 +29,9 @@ from toolgen.adapters.postgres import (
 )
 from toolgen.agents import agents_of
 from toolgen.capabilities import ArtifactsCapability, StateCapability
-from toolgen.engines import InProcessEngine
+from toolgen.engines import Engine, InProcessEngine
 from toolgen.engines.temporal import TemporalEngine, TemporalLimits
 from toolgen.events.hub import Events
-from toolgen.runs import Engine
 from toolgen.runtime import Runtime
 
 pytestmark = pytest.mark.costly

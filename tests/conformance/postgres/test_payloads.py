@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from toolgen.adapters.postgres import Postgres, PostgresPayloads
-from toolgen.runs import PayloadGoneError, PayloadStore
+from toolgen.engines import PayloadGoneError, PayloadStore
 from toolgen.stores import StoreCorruptError
 
 HOUR_S = 3600.0

@@ -13,7 +13,7 @@ from pydantic_core import to_json
 from starlette.requests import Request
 
 from toolgen.calls.call import CallName, CallNameError
-from toolgen.runs import UnknownRunError
+from toolgen.engines import UnknownRunError
 from toolgen.runtime import CallMeta, ReadonlyContext, Runtime, Snapshot, ToolResult, ToolSpec, Trace
 from toolgen.waiting.loop import call_of
 

@@ -17,7 +17,7 @@ from toolgen.agents import (
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import log_failure, logger
-from toolgen.runs import UnknownRunError, UnsettledAnswerError
+from toolgen.engines import UnknownRunError, UnsettledAnswerError
 from toolgen.runtime import FieldIssue, ResolveError, UnknownArtifactError, UnknownToolError
 from toolgen.stores import StoreError
 from toolgen.waiting import errors as waiting

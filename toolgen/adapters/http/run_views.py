@@ -9,7 +9,7 @@ from typing import Any, cast
 from toolgen.agents import RunArtifact
 from toolgen.agents.output import output_of, readable
 from toolgen.contract.json_value import Json
-from toolgen.runs import RunStatus
+from toolgen.engines import RunStatus
 from toolgen.runtime import Runtime
 from toolgen.runtime.public_views import shown_run
 

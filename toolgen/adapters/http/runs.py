@@ -14,7 +14,7 @@ from starlette.requests import Request
 from toolgen.agents import Agents
 from toolgen.agents.output import artifacts_so_far
 from toolgen.agents.planner.portable import portable_text
-from toolgen.runs import Engine, RunState, RunStatus, UnknownRunError
+from toolgen.engines import Engine, RunState, RunStatus, UnknownRunError
 from toolgen.runtime import RegistrationError, Resolution, Runtime, ToolgenError
 from toolgen.stores import StoreCorruptError, StoreError
 from toolgen.waiting.errors import SuspensionError

@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.record import frozen_record
-from toolgen.runs import Engine, RunStatus, RunWait, UnknownRunError, unknown_run
+from toolgen.engines import Engine, RunStatus, RunWait, UnknownRunError, unknown_run
 from toolgen.runtime import Runtime
 from toolgen.runtime.public_views import shown_record
 from toolgen.waiting.checking import CheckedCall, waits_of

@@ -10,7 +10,7 @@ from toolgen.agents import Agents
 from toolgen.agents.output import awaiting_of
 from toolgen.calls.call import CALL
 from toolgen.contract.json_value import Json
-from toolgen.runs import Engine
+from toolgen.engines import Engine
 from toolgen.runtime import Runtime, ToolResult
 from toolgen.waiting.errors import (
     NoEngineError,

@@ -18,11 +18,11 @@ from toolgen.agents.sessions.tables import TableSessionStore
 from toolgen.capabilities.artifacts_stores import TableArtifactStore
 from toolgen.capabilities.credential_tables import TableCredentialStore, cipher_of
 from toolgen.capabilities.state_tables import TableStateStore
+from toolgen.engines import PayloadGoneError
 from toolgen.events.document import as_json, from_json
 from toolgen.events.hub import Events
 from toolgen.events.records import Event
 from toolgen.events.sinks import EventSink
-from toolgen.runs import PayloadGoneError
 from toolgen.stores import StoreCorruptError
 
 from .connection import Connection

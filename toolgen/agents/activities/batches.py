@@ -18,7 +18,7 @@ from typing import Final
 from toolgen.calls.context import Batch, ToolContext, Values
 from toolgen.calls.results import ToolResult
 from toolgen.calls.steps.frame import RuntimeServices
-from toolgen.runs import ActivityInfo
+from toolgen.engines import ActivityInfo
 
 _TURNS: Final = 2
 """Turns of the event loop for calls to begin that wait no more, so that they are no longer about to."""

@@ -34,8 +34,8 @@ from toolgen.contract.json_value import Json
 from toolgen.contract.limits import portable_text
 from toolgen.contract.record import frozen_record
 from toolgen.contract.tasks import GRACE_S
+from toolgen.engines import ActivityInfo, Engine, UnknownRunError
 from toolgen.events.event_reporter import CallEvents, EventReporter
-from toolgen.runs import ActivityInfo, Engine, UnknownRunError
 from toolgen.waiting.activities import undelegated_result
 from toolgen.waiting.loop import WORK
 from toolgen.waiting.once_call import Keeping

@@ -14,7 +14,7 @@ from toolgen.calls.errors import ToolError
 from toolgen.calls.steps.failures import log
 from toolgen.contract.boundary import Contained, name_of
 from toolgen.contract.policy import History
-from toolgen.runs import NonRetryableError
+from toolgen.engines import NonRetryableError
 from toolgen.stores import StoreError
 
 from ..loop.documents import RunFacts

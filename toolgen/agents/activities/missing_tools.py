@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from toolgen.runs import ActivityInfo, NotRegisteredError
+from toolgen.engines import ActivityInfo, NotRegisteredError
 
 from ..host import AgentHost
 from ..loop.documents import Parent, RunFacts, StepCall

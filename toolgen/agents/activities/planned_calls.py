@@ -15,10 +15,10 @@ from toolgen.calls.toolsets.snapshot import Snapshot
 from toolgen.contract.limits import truncate_text
 from toolgen.contract.names import SESSION
 from toolgen.contract.tasks import in_pieces
+from toolgen.engines import ActivityInfo
 from toolgen.events.document import as_json, ids_of
 from toolgen.events.event_reporter import planned_start
 from toolgen.events.records import AssistantReply, Event, PlannerThought, PlanRetry, ToolArgsDelta
-from toolgen.runs import ActivityInfo
 
 from ..loop.documents import CallsStep, Dropped, ModelUsage, RunFacts, Step, StepCall
 from ..planner.messages import AssistantMessage, PlannedCall

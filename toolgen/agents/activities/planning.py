@@ -23,7 +23,7 @@ from toolgen.contract.json_value import Json
 from toolgen.contract.limits import truncate_text
 from toolgen.contract.secrets import Secrets, hiding, scrubbed
 from toolgen.contract.tasks import start_task
-from toolgen.runs import ActivityInfo, NonRetryableError
+from toolgen.engines import ActivityInfo, NonRetryableError
 from toolgen.stores import StoreError
 
 from ..host import AgentHost

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from toolgen.contract.json_value import Json
-from toolgen.runs import ActivityInfo
+from toolgen.engines import ActivityInfo
 from toolgen.waiting.resuming import UNSEALED
 from toolgen.waiting.sealing import question_claims
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from toolgen.calls.steps.failures import log
 from toolgen.contract.json_value import Json
-from toolgen.runs import ActivityInfo, NonRetryableError
+from toolgen.engines import ActivityInfo, NonRetryableError
 from toolgen.stores import StoreError
 
 from ..host import AgentHost

@@ -10,9 +10,10 @@ from pydantic_core import to_json, to_jsonable_python
 
 from toolgen.calls.results import RetryHint
 from toolgen.contract.json_value import Json
+from toolgen.engines.context import RunContext
+from toolgen.engines.errors import ActivityFailed, PayloadTooLargeError
 from toolgen.events.document import as_json
 from toolgen.events.records import EXPIRED, AgentRunStarted, ToolEnd
-from toolgen.runs import ActivityFailed, PayloadTooLargeError, RunContext
 from toolgen.waiting.loop import LOOP as WAITING_CALL
 from toolgen.waiting.loop import (
     UNKNOWN,

@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.record import record
+from toolgen.engines.context import EndedRun, RunContext
 from toolgen.events.document import as_json
 from toolgen.events.records import Event, RunPhase, RunStarted, ToolEnd
-from toolgen.runs import EndedRun, RunContext
 from toolgen.waiting.cut_calls import CutCall, cut_end
 from toolgen.waiting.loop import UNKNOWN
 

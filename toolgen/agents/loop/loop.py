@@ -12,12 +12,12 @@ from pydantic_core import from_json
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
+from toolgen.engines.context import RunContext
+from toolgen.engines.errors import ActivityFailed, require_version
 from toolgen.events.records import (
     AssistantReply,
     RunCompleted,
 )
-from toolgen.runs import ActivityFailed, RunContext
-from toolgen.runs.errors import require_version
 
 from .calls import Calls, empty_document
 from .documents import (

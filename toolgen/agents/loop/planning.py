@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from toolgen.contract.tasks import GRACE_S
+from toolgen.engines.context import CallOptions, RunContext
+from toolgen.engines.errors import ActivityFailed
 from toolgen.events.records import PlanRetry, ToolsetDropped, Usage
-from toolgen.runs import ActivityFailed, CallOptions, RunContext
 
 from .documents import ModelUsage, PlanArgument, Retry, RetryStep, RunFacts, Step, as_plain_json
 from .events import RunEvents

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from toolgen.engines.context import RunContext, answer_name
+from toolgen.engines.errors import ActivityFailed, PayloadTooLargeError
 from toolgen.events.records import AnswerAccepted, QuestionAsked
-from toolgen.runs import ActivityFailed, PayloadTooLargeError, RunContext, answer_name
 
 from .documents import AcceptArgument, AwaitStep, Question
 from .events import RunEvents

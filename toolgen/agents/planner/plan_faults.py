@@ -8,7 +8,7 @@ from typing import Any, Final, get_args
 
 from pydantic_core import to_json
 
-from toolgen.runs import NonRetryableError
+from toolgen.engines import NonRetryableError
 
 from ..loop.documents import AwaitKind
 from .messages import PlannedCall

@@ -239,9 +239,8 @@ def _library(design: Design, place: AppPlace) -> Imports:
     listed: Mapping[str, tuple[str, ...]] = {
         "__future__": ("annotations",),
         "pathlib": ("Path",),
-        "toolgen.engines": ("InProcessEngine",),
+        "toolgen.engines": ("Engine", "InProcessEngine"),
         "toolgen.events": ("Events",),
-        "toolgen.runs": ("Engine",),
         RUNTIME: ("Runtime",),
     }
     for module, used in listed.items():

@@ -18,16 +18,12 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
-from toolgen.runs import (
-    OUTCOME_UNKNOWN,
-    ActivityInfo,
-    EngineError,
-    NotRegisteredError,
-)
 from toolgen.stores import StoreError
 
-from ..journal import Followers, digest, encode, tell
-from ..operations import Progress, attempt_failure, error_text, log_cut_off
+from ..context import ActivityInfo
+from ..errors import OUTCOME_UNKNOWN, EngineError, NotRegisteredError
+from ..in_process.journal import Followers, digest, encode, tell
+from ..in_process.operations import Progress, attempt_failure, error_text, log_cut_off
 from .documents import BEGUN_RECORD, LOG, ActivityEnd, ActivityStart, LogPiece, SentBegun, received_piece
 from .failures import ALL_LOST, LOST
 from .payloads import OffloadingCodec, StoreAwayError, is_reference

@@ -18,17 +18,17 @@ from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
 from toolgen.contract.json_value import Json
-from toolgen.runs import (
+
+from ..errors import (
     EngineError,
     PayloadGoneError,
-    Receipt,
     UnknownRunError,
     UnsettledAnswerError,
     unknown_run,
+    wait_over,
 )
-from toolgen.runs.errors import wait_over
-
-from ..journal import encode
+from ..in_process.journal import encode
+from ..statuses import Receipt
 from .documents import (
     ANSWER,
     SIGNAL,

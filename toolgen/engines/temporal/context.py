@@ -14,16 +14,12 @@ from temporalio.exceptions import ActivityError, ChildWorkflowError, WorkflowAlr
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.record import frozen_record
-from toolgen.runs import (
-    ActivityFailed,
-    CallOptions,
-    EngineError,
-    NondeterminismError,
-    Signal,
-)
 
-from ..journal import begun_key, digest, encode
-from ..operations import cancel_gathered, duplicate_operation, ignore_exception, result_or_failure
+from ..context import CallOptions
+from ..errors import ActivityFailed, EngineError, NondeterminismError
+from ..in_process.journal import begun_key, digest, encode
+from ..in_process.operations import cancel_gathered, duplicate_operation, ignore_exception, result_or_failure
+from ..statuses import Signal
 from .documents import (
     WORKFLOW,
     ActivityStart,

@@ -12,10 +12,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NotRequired, TypedDict, cast
 
 from toolgen.contract.json_value import Json
-from toolgen.runs import EngineError, answer_name
 
-from ..journal import encode, log_key
-from ..operations import activity_name
+from ..context import answer_name
+from ..errors import EngineError
+from ..in_process.journal import encode, log_key
+from ..in_process.operations import activity_name
 
 WORKFLOW: Final = "toolgen.run"
 """Type of the workflow of every run."""

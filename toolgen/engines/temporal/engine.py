@@ -12,26 +12,11 @@ from typing import TypeVar
 
 from toolgen.contract.extras import extra
 from toolgen.contract.json_value import Json
-from toolgen.runs import (
-    DRAIN_S,
-    Activity,
-    EngineCaps,
-    EngineError,
-    LastEvents,
-    Loop,
-    NondeterminismError,
-    OnEvent,
-    OnForget,
-    PayloadStore,
-    Receipt,
-    ReportChannel,
-    RunState,
-    RunStatus,
-    RunWait,
-    WaitStatus,
-    WorkerRole,
-)
-from toolgen.runs.errors import already_registered, engine_closed
+
+from ..context import Activity, LastEvents, Loop
+from ..engine import DRAIN_S, EngineCaps, OnEvent, OnForget, PayloadStore, ReportChannel, WorkerRole
+from ..errors import EngineError, NondeterminismError, already_registered, engine_closed
+from ..statuses import Receipt, RunState, RunStatus, RunWait, WaitStatus
 
 with extra("temporal"):  # the first import of the SDK by this package, whose other modules need it
     from temporalio.client import Client, TLSConfig
@@ -39,7 +24,7 @@ with extra("temporal"):  # the first import of the SDK by this package, whose ot
     from temporalio.service import RPCError
     from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
-from ..journal import Followers, encode
+from ..in_process.journal import Followers, encode
 from .client import TemporalClient
 from .payloads import OffloadingCodec, data_converter
 from .reports import Reports

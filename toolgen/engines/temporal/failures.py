@@ -17,8 +17,7 @@ from temporalio.exceptions import (
 )
 from temporalio.service import RPCError, RPCStatusCode
 
-from toolgen.runs import OUTCOME_UNKNOWN, ActivityFailed, EngineError, unknown_run
-
+from ..errors import OUTCOME_UNKNOWN, ActivityFailed, EngineError, unknown_run
 from .documents import AGENT, SESSION, TURN, WAITS
 
 _OF_WORKFLOW: Final = re.compile(r"Cancel requested by workflow with run id \S+ with reason: ")

@@ -12,8 +12,9 @@ from temporalio.api.failure.v1 import Failure
 from temporalio.api.history.v1 import ActivityTaskScheduledEventAttributes, HistoryEvent
 
 from toolgen.contract.json_value import Json
-from toolgen.runs import OpenWait, PayloadGoneError, RunState, WaitStatus
 
+from ..errors import PayloadGoneError
+from ..statuses import OpenWait, RunState, WaitStatus
 from .documents import (
     ANSWER,
     BEGUN_RECORD,

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from toolgen.contract.json_value import Json
-from toolgen.runs import Signal, answer_name
 
+from ..context import answer_name
+from ..statuses import Signal
 from .documents import SentAnswer, SentSignal
 
 _ANSWER: Final = answer_name("")

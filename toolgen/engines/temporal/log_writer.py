@@ -11,9 +11,9 @@ from temporalio import workflow
 from temporalio.common import RetryPolicy
 
 from toolgen.contract.json_value import Json
-from toolgen.runs import EngineError
 
-from ..journal import encode, log_key
+from ..errors import EngineError
+from ..in_process.journal import encode, log_key
 from .documents import LOG, Entry, LogPiece, RunStart, log_summary
 
 _MOST_BYTES: Final = 512 * 1024

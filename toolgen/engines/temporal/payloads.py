@@ -26,9 +26,10 @@ from temporalio.converter import (
 from temporalio.exceptions import ApplicationError
 
 from toolgen.contract.record import frozen_record
-from toolgen.runs import EngineError, PayloadGoneError, PayloadStore
 
-from ..journal import decode, encode
+from ..engine import PayloadStore
+from ..errors import EngineError, PayloadGoneError
+from ..in_process.journal import decode, encode
 
 ENCODING: Final = "json/plain"
 _REFERENCE: Final = "toolgen/reference"

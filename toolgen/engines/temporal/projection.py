@@ -15,7 +15,7 @@ from temporalio import workflow
 from toolgen.contract.json_value import Json
 from toolgen.contract.record import frozen_record
 
-from ..journal import encode
+from ..in_process.journal import encode
 from .documents import MEMO, NOTHING, Mark, kind_of
 from .settings import WAITS_KEY
 

@@ -15,8 +15,7 @@ from temporalio.client import Client, WorkflowExecutionStatus, WorkflowHandle, W
 from temporalio.converter import ActivitySerializationContext, WorkflowSerializationContext
 from temporalio.service import RPCError, RPCStatusCode
 
-from toolgen.runs import unknown_run
-
+from ..errors import unknown_run
 from .documents import MEMO, WORKFLOW
 from .failures import of_server
 from .history import RunView

@@ -18,9 +18,9 @@ from temporalio.converter import PayloadCodec
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
-from toolgen.runs import ReportChannel
 
-from ..journal import Followers, report_message
+from ..engine import ReportChannel
+from ..in_process.journal import Followers, report_message
 
 REPORT_BYTES: Final = 2**15
 """Size of the JSON of a report; a longer one is not sent."""

@@ -12,19 +12,12 @@ from temporalio.client import Client, WorkflowHandle, WorkflowHistory
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
-from toolgen.runs import (
-    EndedRun,
-    NondeterminismError,
-    PayloadGoneError,
-    RunState,
-    RunStatus,
-    RunWait,
-    UnknownRunError,
-    WaitStatus,
-)
 
-from ..journal import Events, Followers, log_key
-from ..operations import ending_events, ignore_exception
+from ..context import EndedRun
+from ..errors import NondeterminismError, PayloadGoneError, UnknownRunError
+from ..in_process.journal import Events, Followers, log_key
+from ..in_process.operations import ending_events, ignore_exception
+from ..statuses import RunState, RunStatus, RunWait, WaitStatus
 from .documents import NOTHING, WAITS
 from .failures import of_server
 from .history import RunView

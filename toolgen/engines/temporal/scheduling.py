@@ -12,9 +12,9 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError
 
 from toolgen.contract.record import frozen_record
-from toolgen.runs import PayloadTooLargeError
 
-from ..operations import ignore_exception
+from ..errors import PayloadTooLargeError
+from ..in_process.operations import ignore_exception
 
 _MOST_OPEN: Final = 1_000
 """Activities of a run that the server has at once; it takes 2,000, and fails the workflow task with more."""

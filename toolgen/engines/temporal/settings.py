@@ -20,8 +20,10 @@ from temporalio.worker import (
 )
 
 from toolgen.contract.record import frozen_record
-from toolgen.runs import Activity, EngineError, LastEvents, Loop, OnEvent, PayloadStore
 
+from ..context import Activity, LastEvents, Loop
+from ..engine import OnEvent, PayloadStore
+from ..errors import EngineError
 from .documents import AGENT, NOTHING, SESSION, TURN, WAITS, RunStart, agent_of, attribute, turn_of
 from .failures import ADD_SEARCH_ATTRIBUTES, of_server
 

@@ -11,9 +11,10 @@ from temporalio.client import Client
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
 from toolgen.contract.logs import logger
-from toolgen.runs import EngineError, WorkerRole
 
-from ..journal import Followers
+from ..engine import WorkerRole
+from ..errors import EngineError
+from ..in_process.journal import Followers
 from .activities import ActivityWorker
 from .reports import Reports
 from .settings import EngineSettings, GivesSettings

@@ -12,11 +12,12 @@ from temporalio.exceptions import ApplicationError
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
-from toolgen.runs import EndedRun, NondeterminismError
 
-from ..context import execute_loop
-from ..journal import encode
-from ..operations import ending_events, failure_text, ignore_exception
+from ..context import EndedRun
+from ..errors import NondeterminismError
+from ..in_process.context import execute_loop
+from ..in_process.journal import encode
+from ..in_process.operations import ending_events, failure_text, ignore_exception
 from .context import WorkflowContext
 from .documents import (
     ANSWER,

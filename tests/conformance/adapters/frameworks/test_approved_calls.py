@@ -11,8 +11,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from tests.virtual_time import in_virtual_time
-from toolgen.engines import InProcessEngine
-from toolgen.runs import RunStatus, WaitStatus
+from toolgen.engines import InProcessEngine, RunStatus, WaitStatus
 from toolgen.runtime import Runtime
 from toolgen.stores import StoreError
 

@@ -14,7 +14,7 @@ from tests.matrix.doors import OWN
 from tests.matrix.impossible import possible
 from tests.matrix.world import World
 from tests.selection import covering
-from toolgen.runs import Engine
+from toolgen.engines import Engine
 
 DOORS: Final = ("direct", "run", "child run", "detached work")
 KINDS: Final = ("dynamic", "agent's tool")

@@ -16,16 +16,6 @@ from typing import Any, ClassVar, Final
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
 from toolgen.contract.tasks import start_task
-from toolgen.runs import (
-    EngineError,
-    LostJournal,
-    Receipt,
-    RunState,
-    RunStatus,
-    RunWait,
-    WaitStatus,
-    unknown_run,
-)
 from toolgen.stores import StoreCorruptError
 from toolgen.stores.batched_file import BatchedFile
 from toolgen.stores.safe_places import require_own_place
@@ -34,6 +24,8 @@ from toolgen.stores.sqlite_connection import Synchronous
 from toolgen.stores.sqlite_errors import DamagedRowError
 from toolgen.stores.sqlite_file import make_file
 
+from ..errors import EngineError, unknown_run
+from ..statuses import LostJournal, Receipt, RunState, RunStatus, RunWait, WaitStatus
 from . import sqlite_rows as rows
 from . import sqlite_steps as steps
 from .file_clock import RunClock, newest_run_and_time

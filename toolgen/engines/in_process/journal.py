@@ -21,7 +21,9 @@ from pydantic_core import from_json, to_json
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
 from toolgen.contract.record import frozen_record
-from toolgen.runs import ActivityFailed, EngineError, OnEvent, PayloadTooLargeError
+
+from ..engine import OnEvent
+from ..errors import ActivityFailed, EngineError, PayloadTooLargeError
 
 NULL: Final = b"null"
 MOST_BYTES: Final = 64 * 2**20
@@ -30,7 +32,6 @@ _ONCE: Final = frozenset(("run_completed", "run_stream_end"))
 """Types of the events of which a run has one; their type is their key."""
 _MOST: Final = 1_000
 """Reports of one run that are kept, and that wait for one follower."""
-
 CANCEL: Final = "\x00cancel"
 """Id of the signal that cancels its run."""
 

@@ -8,8 +8,10 @@ from typing import Final
 
 from toolgen.contract.logs import logger
 from toolgen.contract.record import frozen_record
-from toolgen.runs import ForgottenRun, OnForget
 from toolgen.stores import StoreError
+
+from ..engine import OnForget
+from ..statuses import ForgottenRun
 
 PRUNE: Final = 20
 """Root runs that are forgotten at a time."""

@@ -11,12 +11,13 @@ from typing import Any, Final
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
 from toolgen.contract.tasks import CallLater, Timer, start_task
-from toolgen.runs import EngineError, LostJournal
 from toolgen.stores import LeaseLostError, ReplacedFileError, StoreCorruptError, StoreDiskError, StoreError
 from toolgen.stores.errors import StoreFormatError
 from toolgen.stores.file_watch import FileWatch
 from toolgen.stores.own_file import Lease, create_key, read_key
 
+from ..errors import EngineError
+from ..statuses import LostJournal
 from .file_clock import release, released_at, time_before_leap
 from .journal import CANCEL, NULL, decode, report_message
 from .pruning import PRUNE, Pruning, Tree
@@ -36,7 +37,6 @@ _BEHIND: Final = (
     "%s is older than its witness: such a call gets an unknown outcome and is not made again, and what was"
     " answered is asked again (%s)"
 )
-
 log = logger("toolgen.engines")
 
 

@@ -11,9 +11,11 @@ from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
 from toolgen.contract.tasks import CallLater
-from toolgen.runs import Activity, EngineError, LastEvents, Loop, NondeterminismError, OnEvent
 from toolgen.stores import StoreCorruptError, StoreError
 
+from ..context import Activity, LastEvents, Loop
+from ..engine import OnEvent
+from ..errors import EngineError, NondeterminismError
 from .activities import LOOP_TIME, Activities, Tasks
 from .context import JournaledContext, Waits, execute_loop, replayed
 from .journal import (

@@ -13,18 +13,10 @@ from typing import Any, Final, Literal
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import log_failure, logger
-from toolgen.runs import (
-    OUTCOME_UNKNOWN,
-    ActivityFailed,
-    ActivityInfo,
-    DuplicateOperationError,
-    EndedRun,
-    EngineError,
-    LastEvents,
-    NonRetryableError,
-)
 from toolgen.stores import StoreError
 
+from ..context import ActivityInfo, EndedRun, LastEvents
+from ..errors import OUTCOME_UNKNOWN, ActivityFailed, DuplicateOperationError, EngineError, NonRetryableError
 from .journal import RunRecord, decode, encode
 from .live_run import Awake, Run
 

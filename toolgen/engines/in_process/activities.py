@@ -13,9 +13,10 @@ from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
 from toolgen.contract.record import frozen_record
 from toolgen.contract.tasks import GRACE_S, CallLater, start_task
-from toolgen.runs import OUTCOME_UNKNOWN, Activity, ActivityInfo, CallOptions, EngineError
 from toolgen.stores import StoreError
 
+from ..context import Activity, ActivityInfo, CallOptions
+from ..errors import OUTCOME_UNKNOWN, EngineError
 from .journal import NO_ATTEMPT, AttemptRecord, EventLog, OpRecord, begun_key, decode, digest, encode
 from .live_run import Awake, Run, Wakeup
 from .operations import Progress, activity_name, attempt_failure, is_shutdown, log_cut_off, timed_out

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Final
 
-from toolgen.runs import Receipt, answer_name
-from toolgen.runs.errors import session_over, wait_over
 from toolgen.stores.sqlite_errors import DamagedRowError
 
+from ..context import answer_name
+from ..errors import session_over, wait_over
+from ..statuses import Receipt
 from .journal import CANCEL, NULL, RunRecord, SignalRecord
 from .pruning import Tree
 from .sqlite_rows import is_awaited, is_wait_over

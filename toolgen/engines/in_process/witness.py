@@ -20,11 +20,11 @@ from pydantic_core import from_json, to_json
 
 from toolgen.contract.logs import logger
 from toolgen.contract.record import frozen_record
-from toolgen.runs import LostJournal
 from toolgen.stores import ReplacedFileError, StoreCorruptError, StoreError, StoreFormatError
 from toolgen.stores.line_file import LineFile
 from toolgen.stores.sqlite_batches import SqliteBatches
 
+from ..statuses import LostJournal
 from .journal import digest
 from .sqlite_tables import ids
 

@@ -10,19 +10,10 @@ from itertools import islice
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from toolgen.contract.json_value import Json
-from toolgen.runs import (
-    ForgottenRun,
-    OpenWait,
-    Receipt,
-    RunState,
-    RunStatus,
-    RunWait,
-    WaitStatus,
-    answer_name,
-    unknown_run,
-)
-from toolgen.runs.errors import wait_over
 
+from ..context import answer_name
+from ..errors import unknown_run, wait_over
+from ..statuses import ForgottenRun, OpenWait, Receipt, RunState, RunStatus, RunWait, WaitStatus
 from .journal import (
     NULL,
     AttemptRecord,

@@ -11,11 +11,11 @@ from __future__ import annotations
 import sqlite3
 from typing import Any, Final
 
-from toolgen.runs import unknown_run
 from toolgen.stores.session_tables import SESSION_TABLES
 from toolgen.stores.sqlite_errors import DamagedRowError
 from toolgen.stores.sqlite_format import SqliteFormat
 
+from ..errors import unknown_run
 from .journal import MOST_BYTES
 
 SHIFT: Final = 20

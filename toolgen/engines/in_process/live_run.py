@@ -17,8 +17,8 @@ from typing import Final, Protocol
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.tasks import Timer
-from toolgen.runs import NondeterminismError
 
+from ..errors import NondeterminismError
 from .journal import NO_ATTEMPT, OpRecord, RunRecord, SignalRecord
 
 AT_ONCE: Final = 8

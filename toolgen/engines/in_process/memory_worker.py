@@ -7,8 +7,8 @@ from collections.abc import Collection
 from functools import partial
 from typing import ClassVar
 
-from toolgen.runs import EngineError, LostJournal
-
+from ..errors import EngineError
+from ..statuses import LostJournal
 from .pruning import Pruning
 from .runs import Runs
 from .store import RunStore

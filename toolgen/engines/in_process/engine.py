@@ -9,23 +9,11 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.tasks import CallLater, in_pieces
-from toolgen.runs import (
-    Activity,
-    EngineCaps,
-    LastEvents,
-    Loop,
-    LostJournal,
-    OnEvent,
-    OnForget,
-    Receipt,
-    RunState,
-    RunStatus,
-    RunWait,
-    WaitStatus,
-    unknown_run,
-)
-from toolgen.runs.errors import already_registered, engine_closed
 
+from ..context import Activity, LastEvents, Loop
+from ..engine import EngineCaps, OnEvent, OnForget
+from ..errors import already_registered, engine_closed, unknown_run
+from ..statuses import LostJournal, Receipt, RunState, RunStatus, RunWait, WaitStatus
 from .journal import CANCEL, MOST_BYTES, RunRecord, SignalRecord, encode
 from .live_run import SteadyClock, call_later
 from .memory_worker import MemoryWorker

@@ -9,17 +9,10 @@ from typing import Any, Final
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.record import frozen_record
-from toolgen.runs import (
-    ForgottenRun,
-    OpenWait,
-    RunState,
-    RunStatus,
-    RunWait,
-    WaitStatus,
-    answer_name,
-)
 from toolgen.stores.sqlite_errors import DamagedRowError, reading, require_second_look
 
+from ..context import answer_name
+from ..statuses import ForgottenRun, OpenWait, RunState, RunStatus, RunWait, WaitStatus
 from .journal import CANCEL, NULL, Events, SignalRecord, decode
 from .pruning import PRUNE, Tree
 from .sqlite_records import read_log, read_numbered_record, run_name
