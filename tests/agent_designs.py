@@ -18,9 +18,9 @@ from toolgen.dsl import (
     Type,
 )
 from toolgen.dsl.agents import AgentChild
+from toolgen.dsl.expr import tree
 from toolgen.dsl.services import ServiceChild
 from toolgen.dsl.structure import ToolClause
-from toolgen.expr import tree
 
 ID = Attribute("id", String, "Device.", required=True)
 HARD = Attribute("hard", Boolean, "At once.")

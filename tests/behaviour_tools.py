@@ -19,8 +19,8 @@ from toolgen.dsl import (
     Tool,
     Toolset,
 )
+from toolgen.dsl.expr import tree
 from toolgen.dsl.structure import ToolClause
-from toolgen.expr import tree
 
 ARGS = Args(
     Attribute("query", String(min_length=2), "What.", required=True),

@@ -12,7 +12,7 @@ from toolgen.dsl import (
     Type,
     build,
 )
-from toolgen.expr import tree
+from toolgen.dsl.expr import tree
 from toolgen.shapes.fields import (
     Field,
     ObjectType,

@@ -13,7 +13,7 @@ from ruff import find_ruff_bin
 
 from toolgen.codegen import generate
 from toolgen.dsl import build
-from toolgen.expr.tree import Design
+from toolgen.dsl.expr.tree import Design
 
 CASES = Path(__file__).parent / "cases"
 NAMES = sorted(path.parent.name for path in CASES.glob("*/design.py"))

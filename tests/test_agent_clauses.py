@@ -36,9 +36,9 @@ from toolgen.dsl import (
     build,
 )
 from toolgen.dsl.agents import AgentChild
+from toolgen.dsl.expr.tree import Agent as CheckedAgent
+from toolgen.dsl.expr.tree import Design as CheckedDesign
 from toolgen.dsl.services import ServiceChild
-from toolgen.expr.tree import Agent as CheckedAgent
-from toolgen.expr.tree import Design as CheckedDesign
 
 ID = Attribute("id", String, "Which one.", required=True)
 

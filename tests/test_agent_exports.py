@@ -43,7 +43,7 @@ from toolgen.dsl import (
     Type,
     Use,
 )
-from toolgen.expr import tree
+from toolgen.dsl.expr import tree
 
 
 class TestOwners:

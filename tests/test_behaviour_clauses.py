@@ -39,8 +39,8 @@ from toolgen.dsl import (
     Tool,
     Toolset,
 )
+from toolgen.dsl.expr import tree
 from toolgen.dsl.structure import ToolClause
-from toolgen.expr import tree
 from toolgen.runtime import ConfirmSpec, LongRunningSpec, ToolCall, ToolContext, ToolResult
 
 

@@ -29,7 +29,7 @@ from toolgen.dsl import (
     Type,
     build,
 )
-from toolgen.expr.tree import Choose, Each, OrNone, Rebuild, Same
+from toolgen.dsl.expr.tree import Choose, Each, OrNone, Rebuild, Same
 
 
 class TestBinding:

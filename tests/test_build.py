@@ -45,7 +45,7 @@ from toolgen.dsl import (
 )
 from toolgen.dsl.evaluation.checks.arguments import well_typed
 from toolgen.dsl.evaluation.report import Report
-from toolgen.expr import tree
+from toolgen.dsl.expr import tree
 from toolgen.shapes.design.schema import object_schema
 from toolgen.shapes.fields import ArrayType, EnumType, RefType, StringType, UnionType
 

@@ -12,7 +12,7 @@ from toolgen.catalog.shared_types import definitions_of
 from toolgen.catalog.writer import indented
 from toolgen.contract.json_value import Json
 from toolgen.dsl import Args, ArrayOf, Attribute, Design, Service, String, Tool, Toolset, Type, build
-from toolgen.expr.tree import Toolset as BuiltToolset
+from toolgen.dsl.expr.tree import Toolset as BuiltToolset
 from toolgen.shapes.design.schema import SchemaParts
 from toolgen.shapes.fields import ObjectType
 

@@ -25,7 +25,7 @@ from toolgen import dsl
 from toolgen.codegen import generate
 from toolgen.dsl.clause import Clause
 from toolgen.dsl.design_digest import CLAUSES, design_digest
-from toolgen.expr.source import Source
+from toolgen.dsl.expr.source import Source
 
 ADDRESS = "https://example.org/token"
 MORE = dsl.Design(

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from toolgen.cli.explain import EXPLANATIONS
-from toolgen.expr import RULES
+from toolgen.dsl.expr import RULES
 
 DOCUMENT = Path(__file__).parent.parent / "docs" / "diagnostics.md"
 
@@ -14,7 +14,7 @@ HEAD = """\
 `toolgen gen` reports every mistake of a design at once, in the order of the file, and exits with 1.
 Codes are stable. Each stands here with why it is a mistake, a small design that has it, what toolgen
 says about that, and what repairs it; `toolgen explain CODE` prints the same. This page is written from
-the table in `toolgen/expr/codes.py` and from `toolgen/cli/explanations` (`UPDATE=1 make test`).
+the table in `toolgen/dsl/expr/codes.py` and from `toolgen/cli/explanations` (`UPDATE=1 make test`).
 
 `toolgen gen --format json` prints one object a line, in the form that [commands.md](commands.md) describes.
 `--format github` prints workflow commands, which GitHub shows beside the lines of a pull request.

@@ -19,7 +19,7 @@ from toolgen.cli.explain import blocks
 from toolgen.dsl import build, datatypes
 from toolgen.dsl.clause import Clause
 from toolgen.dsl.evaluation.checks.argument_types import HOLDERS, arguments_of
-from toolgen.expr import RULES
+from toolgen.dsl.expr import RULES
 from toolgen.shapes.lexical import STRING_FORMATS
 
 DOCS = Path(__file__).parent.parent / "docs"

@@ -23,7 +23,7 @@ from toolgen.cli.problem_codes import PROBLEMS
 from toolgen.codegen.stubs.stubs import State
 from toolgen.contract.findings import Code, render
 from toolgen.dsl import Evaluation, build
-from toolgen.expr import RULES
+from toolgen.dsl.expr import RULES
 from toolgen.importers.codes import IMPORTS
 
 ROOT = Path(toolgen.__file__).parent

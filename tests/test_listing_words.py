@@ -11,8 +11,8 @@ from toolgen.contract.names import ArtifactView
 from toolgen.contract.tool_facts import Deprecation
 from toolgen.contract.tool_facts import Icon as CheckedIcon
 from toolgen.dsl import Artifact, Deprecated, Design, Icon, Object, Service, Tool, Toolset, build
+from toolgen.dsl.expr.tree import Tool as CheckedTool
 from toolgen.dsl.structure import ToolClause
-from toolgen.expr.tree import Tool as CheckedTool
 
 
 def design(*clauses: ToolClause) -> Design:

@@ -8,7 +8,7 @@ import pytest
 
 from toolgen.contract.findings import Finding, Place, Related, render
 from toolgen.dsl import Attribute, Design, Service, String, Tool, Toolset, Type, build
-from toolgen.expr import Source
+from toolgen.dsl.expr import Source
 
 from .findings import VALIDATOR, findings_in
 

@@ -13,7 +13,7 @@ from tests.golden import design, formatted
 from tests.selection import diagonal
 from toolgen.codegen import stub
 from toolgen.codegen.stubs.stubs import Stub, read_stub
-from toolgen.expr.tree import Toolset
+from toolgen.dsl.expr.tree import Toolset
 
 PACKAGE = "tests.cases.names.gen"
 TOOLSETS = f"{PACKAGE}.lambda_.toolsets"

@@ -8,7 +8,7 @@ import pytest
 
 from toolgen.codegen.stubs.stubs import read_stub, stub_path
 from toolgen.contract.tool_facts import Artifact, LongRunning, ToolFacts
-from toolgen.expr.tree import Binding, ObjectMapping, Tool, Toolset
+from toolgen.dsl.expr.tree import Binding, ObjectMapping, Tool, Toolset
 from toolgen.shapes.fields import ObjectType
 
 MAPPING = ObjectMapping(source="Empty", target="Empty", assignments=())

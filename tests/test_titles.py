@@ -25,7 +25,7 @@ from toolgen.dsl import (
     Type,
     build,
 )
-from toolgen.expr.tree import Tool as CheckedTool
+from toolgen.dsl.expr.tree import Tool as CheckedTool
 from toolgen.shapes.design.schema import object_schema
 from toolgen.shapes.fields import Objects
 

@@ -26,8 +26,8 @@ from toolgen.cli.app import app
 from toolgen.cli.config import EXAMPLES
 from toolgen.cli.explain import TEXTS
 from toolgen.contract.findings import format_schema as finding_schema
+from toolgen.dsl.expr import RULES
 from toolgen.events.document import event_schema
-from toolgen.expr import RULES
 
 PACKAGE = Path(toolgen.__file__).parent
 KEPT = Path(__file__).with_name("wire.txt")

@@ -33,7 +33,7 @@ from toolgen.catalog.entry import DESIGN_ONLY, tool_digest, without
 from toolgen.codegen import generate, names, stub
 from toolgen.codegen.layout import service_module, service_scope, shared_scope, toolset_path
 from toolgen.dsl import build
-from toolgen.expr import tree
+from toolgen.dsl.expr import tree
 from toolgen.runtime import CallMeta, Codec, Runtime, ToolCall, ToolSpec
 from toolgen.runtime.testing import RecordingExecutor
 from toolgen.shapes.design.schema import object_schema

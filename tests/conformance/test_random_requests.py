@@ -24,9 +24,9 @@ from toolgen.codegen import generate
 from toolgen.codegen.layout import service_module
 from toolgen.contract.transport import HTTP
 from toolgen.dsl import build
+from toolgen.dsl.expr.transport_codes import TRANSPORT_CODES
 from toolgen.dsl.structure import MethodChild
 from toolgen.dsl.transports import HTTPChild
-from toolgen.expr.transport_codes import TRANSPORT_CODES
 from toolgen.runtime import ToolError
 
 VERBS = (dsl.GET, dsl.HEAD, dsl.OPTIONS, dsl.PUT, dsl.DELETE, dsl.POST, dsl.PATCH)

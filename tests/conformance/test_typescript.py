@@ -41,7 +41,7 @@ from toolgen.codegen.typescript.layout import (
 from toolgen.codegen.typescript.sides import Side
 from toolgen.codegen.typescript.text import quote
 from toolgen.dsl import build
-from toolgen.expr.tree import Design, Tool
+from toolgen.dsl.expr.tree import Design, Tool
 from toolgen.runtime import Codec, ToolSpec, ToolValidationError, json_schema_codec
 
 pytestmark = pytest.mark.costly

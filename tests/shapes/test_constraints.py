@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolgen.expr.type_codes import CONSTRAINT_MISMATCH
+from toolgen.dsl.expr.type_codes import CONSTRAINT_MISMATCH
 from toolgen.shapes.constraints import CONSTRAINTS, Holder, held_by
 
 

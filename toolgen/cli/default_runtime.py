@@ -13,9 +13,9 @@ from toolgen.contract.errors import ToolgenError
 from toolgen.contract.names import CALL_META_NAMES
 from toolgen.contract.transport import HTTP
 from toolgen.dsl import build
+from toolgen.dsl.expr.tree import Design, Toolset
 from toolgen.engines import InProcessEngine
 from toolgen.events import Events
-from toolgen.expr.tree import Design, Toolset
 from toolgen.runtime import Runtime, StaticToolset, ToolsetRegistration
 from toolgen.shapes.naming import module_name
 

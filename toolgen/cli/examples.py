@@ -19,7 +19,7 @@ from toolgen.contract.json_value import compact
 from toolgen.contract.printable import visible, visible_lines
 from toolgen.contract.record import frozen_record
 from toolgen.dsl import build
-from toolgen.expr.tree import Design, Example, Tool, Toolset
+from toolgen.dsl.expr.tree import Design, Example, Tool, Toolset
 from toolgen.runtime import CallMeta, Codec, FormatError, Runtime, ToolResult, ToolSpec, ToolValidationError
 from toolgen.runtime.public_views import hiding_arguments, shown_document
 

@@ -20,7 +20,7 @@ from toolgen.checks.compatibility import RULES as CHANGES
 from toolgen.checks.linting import CODES as LINT
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.findings import Code
-from toolgen.expr import RULES
+from toolgen.dsl.expr import RULES
 from toolgen.importers.codes import IMPORTS
 
 from .problem_codes import PROBLEMS

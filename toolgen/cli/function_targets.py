@@ -14,7 +14,7 @@ from toolgen.contract.findings import Finding
 from toolgen.contract.transport import Function as FunctionTarget
 from toolgen.dsl import Function, Functions
 from toolgen.dsl.clause import Clause
-from toolgen.expr.tree import Design
+from toolgen.dsl.expr.tree import Design
 
 from .problem_codes import FUNCTION_MISSING
 

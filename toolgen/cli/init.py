@@ -23,7 +23,7 @@ from toolgen.codegen.write.output import replacing
 from toolgen.codegen.write.staging import formatted
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.record import frozen_record
-from toolgen.expr.tree import Design
+from toolgen.dsl.expr.tree import Design
 from toolgen.shapes.naming import TOOL_NAME, module_name
 
 from .config import Project, read_project

@@ -11,7 +11,7 @@ from toolgen.codegen.write import Edit
 from toolgen.codegen.write.output import replacing
 from toolgen.codegen.write.staging import formatted
 from toolgen.contract.errors import ToolgenError
-from toolgen.expr.tree import Design
+from toolgen.dsl.expr.tree import Design
 
 from .config import Project, project_of
 from .gen import generate_output

@@ -19,7 +19,7 @@ from toolgen.contract.errors import ToolgenError
 from toolgen.contract.mcp_lock import read_lock
 from toolgen.contract.record import frozen_record
 from toolgen.dsl import build
-from toolgen.expr.tree import Design
+from toolgen.dsl.expr.tree import Design
 from toolgen.importers.tool import Kind
 from toolgen.shapes.naming import snake
 

@@ -23,8 +23,8 @@ from toolgen.contract.errors import ToolgenError
 from toolgen.contract.findings import Format, Place
 from toolgen.contract.printable import printable
 from toolgen.dsl import build
-from toolgen.expr.source import Source
-from toolgen.expr.tree import Design
+from toolgen.dsl.expr.source import Source
+from toolgen.dsl.expr.tree import Design
 from toolgen.shapes.design.schema import SchemaParts
 
 from .config import Project

@@ -22,7 +22,7 @@ from .outcome import FoundError
 from .problem_codes import ENVIRONMENT, PYTHON_ERROR
 
 if TYPE_CHECKING:
-    from toolgen.expr.source import Source
+    from toolgen.dsl.expr.source import Source
 
 _TOOLGEN: Final = str(Path(__file__).parents[1]) + os.sep
 _IMPORTING: Final = (str(Path(importlib.__file__).parent) + os.sep, "<frozen importlib")
@@ -53,7 +53,7 @@ def user_code_errors(problem: str) -> Iterator[None]:
     except ToolgenError as error:
         if (last := _last_user_frame(error.__traceback__, is_written=True)) is None:
             raise
-        from toolgen.expr.source import Source  # which no command needs that works
+        from toolgen.dsl.expr.source import Source  # which no command needs that works
 
         place = Source(last.tb_frame.f_code, last.tb_lasti).located()
         before = f"{shown(place.file, os.getcwd())}:{place.line}"
@@ -79,7 +79,7 @@ def _finding(error: BaseException) -> Finding:
     last = _last_user_frame(error.__traceback__)
     if last is None:
         return PYTHON_ERROR.finding(message, hint=_hint_for(error, None, None))
-    from toolgen.expr.source import Source
+    from toolgen.dsl.expr.source import Source
 
     source = Source(last.tb_frame.f_code, last.tb_lasti)
     hint = _hint_for(error, last.tb_frame, source)

@@ -19,7 +19,7 @@ from toolgen import dsl
 from toolgen.contract.names import GENERATED
 from toolgen.dsl.clause import Clause
 from toolgen.dsl.evaluation.checks.argument_types import arguments_of
-from toolgen.expr.source import Source
+from toolgen.dsl.expr.source import Source
 from toolgen.shapes import naming
 from toolgen.shapes.constraints import CONSTRAINTS, LIMITS
 

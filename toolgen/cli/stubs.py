@@ -17,7 +17,7 @@ from toolgen.contract.errors import ToolgenError
 from toolgen.contract.findings import Code, Finding, Format, Place
 from toolgen.contract.record import frozen_record
 from toolgen.dsl import build
-from toolgen.expr.tree import Design, Toolset
+from toolgen.dsl.expr.tree import Design, Toolset
 
 from .config import Project
 from .load import load_design

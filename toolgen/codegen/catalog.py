@@ -20,7 +20,17 @@ from toolgen.catalog.writer import Entry, Head, catalogue
 from toolgen.contract.json_value import Json
 from toolgen.contract.policy import History, RunPolicy
 from toolgen.contract.tool_facts import Artifact, Confirmation, Error
-from toolgen.expr.tree import Agent, Completion, Design, Export, NativeTool, Service, Tool, Toolset, UsedTool
+from toolgen.dsl.expr.tree import (
+    Agent,
+    Completion,
+    Design,
+    Export,
+    NativeTool,
+    Service,
+    Tool,
+    Toolset,
+    UsedTool,
+)
 from toolgen.shapes.design.schema import SchemaParts, noted_formats
 from toolgen.shapes.fields import Objects, ObjectType
 from toolgen.shapes.sensitive import pointers_of

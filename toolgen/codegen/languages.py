@@ -2,13 +2,13 @@
 
 A language is a package here with one function, `generate`: pure, from a design to final texts by path. It has
 a layout (where things stand), a spelling (how types are written), views and templates; what it reads is
-`expr` and the field tree, as Python does.
+`dsl/expr` and the field tree, as Python does.
 """
 
 from __future__ import annotations
 
 from toolgen.contract.names import Language
-from toolgen.expr.tree import Design
+from toolgen.dsl.expr.tree import Design
 
 
 def generate_language(language: Language, design: Design, *, module: str) -> dict[str, str]:

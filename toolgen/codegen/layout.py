@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Final, TypeAlias
 
 from toolgen.contract.record import frozen_record
-from toolgen.expr.tree import Agent, ClientKind, Design, Service, Tool, Toolset
+from toolgen.dsl.expr.tree import Agent, ClientKind, Design, Service, Tool, Toolset
 from toolgen.shapes.fields import Foreign, Objects, ObjectType, RefType, parts
 from toolgen.shapes.naming import method_name, module_name
 from toolgen.shapes.sensitive import sensitive_places

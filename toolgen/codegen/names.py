@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from toolgen.contract.tool_facts import Error
-from toolgen.expr.tree import ClientKind, Completion, Method, Service, Tool, Toolset
+from toolgen.dsl.expr.tree import ClientKind, Completion, Method, Service, Tool, Toolset
 from toolgen.shapes.naming import (
     class_name,
     completion_functions,

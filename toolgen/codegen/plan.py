@@ -8,7 +8,7 @@ from toolgen.catalog.entry import tool_entry
 from toolgen.catalog.writer import Entry, Head, Root
 from toolgen.contract.names import CATALOG, COMPLETION_SCHEMAS
 from toolgen.contract.record import frozen_record
-from toolgen.expr.tree import Agent, Design, Service, Toolset
+from toolgen.dsl.expr.tree import Agent, Design, Service, Toolset
 
 from . import names
 from .catalog import (

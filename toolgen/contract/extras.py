@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from toolgen.contract.errors import ToolgenError
+from .errors import ToolgenError
 
 
 @contextmanager

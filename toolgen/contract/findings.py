@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import Any, Final, Literal, TypeAlias, assert_never
 
-from toolgen.contract.printable import printable, visible, visible_lines
-from toolgen.contract.record import frozen_record
+from .printable import printable, visible, visible_lines
+from .record import frozen_record
 
 Severity: TypeAlias = Literal["error", "warning"]
 Format: TypeAlias = Literal["text", "json", "github"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Final, TypeAlias
 
-from toolgen.expr.source import Source
+from .expr.source import Source
 
 Sentence: TypeAlias = Annotated[str, "with more in it than spaces"]
 Span: TypeAlias = Annotated[str, "an amount of time, such as 30s"]

@@ -12,11 +12,11 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from toolgen.adapters.ports.requests import waits_for_client
 from toolgen.contract.logs import log_failure, logger
 from toolgen.events import Event, EventsDropped
 from toolgen.runtime import Runtime
 
+from ..ports.requests import waits_for_client
 from .bodies import number_of, require_known_query
 from .callers import Caller
 from .event_ring import EventRing, lines_of

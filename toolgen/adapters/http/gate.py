@@ -7,8 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from toolgen.adapters.ports.admission import most_of_one
-
+from ..ports.admission import most_of_one
 from .callers import Caller
 from .problems import Problem
 

@@ -14,15 +14,16 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.routing import BaseRoute, Mount, Route
 
-from toolgen.adapters.ports.admission import PortLimits
-from toolgen.adapters.ports.connections import at_most_half_of_files
-from toolgen.adapters.ports.http_requests import OwnNames
 from toolgen.contract.extras import extra
 from toolgen.contract.loopback import LOOPBACK_NAMES, is_loopback
 from toolgen.contract.record import frozen_record
 
+from ..ports.admission import PortLimits
+from ..ports.connections import at_most_half_of_files
+from ..ports.http_requests import OwnNames
+
 with extra("serve"):  # uvicorn, which is not where starlette came with another package
-    from toolgen.adapters.ports.http_server import serve_app
+    from ..ports.http_server import serve_app
 
 from .callers import Caller
 from .explorer import explorer_routes

@@ -17,11 +17,11 @@ from starlette.responses import Response
 from starlette.routing import Route, Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from toolgen.adapters.ports.http_requests import BodyDeadline, OwnNames
-from toolgen.adapters.ports.requests import AdmittedRequests, assign
 from toolgen.contract.loopback import LOOPBACK_NAMES
 from toolgen.runtime import Runtime
 
+from ..ports.http_requests import BodyDeadline, OwnNames
+from ..ports.requests import AdmittedRequests, assign
 from .artifacts import read_artifact
 from .bodies import read_body
 from .callers import Caller, CallerOf, caller_of

@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from typing import Literal
 
 from toolgen.contract.record import frozen_record
-from toolgen.expr.tree import Tool, Toolset
+from toolgen.dsl.expr.tree import Tool, Toolset
 from toolgen.shapes.naming import method_name, module_name
 
 from .. import names

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final, Literal, TypeAlias
 
 from toolgen.contract.record import frozen_record
-from toolgen.expr.tree import Tool, Toolset
+from toolgen.dsl.expr.tree import Tool, Toolset
 
 from .. import names
 from ..layout import toolset_path

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from toolgen.contract.record import frozen_record
-from toolgen.expr.tree import Design, Tool, Toolset
+from toolgen.dsl.expr.tree import Design, Tool, Toolset
 from toolgen.shapes.fields import Objects
 from toolgen.shapes.naming import class_name, module_name
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from toolgen.expr.tree import Design
+from toolgen.dsl.expr.tree import Design
 
 from ..rendering import View, plain_file, render
 from .layout import (

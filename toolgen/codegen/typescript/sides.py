@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal, TypeAlias
 
 from toolgen.contract.record import frozen_record
-from toolgen.expr.tree import Tool
+from toolgen.dsl.expr.tree import Tool
 from toolgen.shapes.fields import (
     MISSING,
     DataType,

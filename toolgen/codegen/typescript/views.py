@@ -7,7 +7,7 @@ from typing import ClassVar, Final
 
 from toolgen.contract.record import frozen_record
 from toolgen.contract.tool_facts import Error
-from toolgen.expr.tree import Design, Tool, Toolset
+from toolgen.dsl.expr.tree import Design, Tool, Toolset
 
 from ..views.types import roles
 from .declarations import TypePrinter, TypeView, may_be_empty

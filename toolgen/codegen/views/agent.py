@@ -8,7 +8,7 @@ from typing import ClassVar, Final
 
 from toolgen.contract.policy import History, RunPolicy
 from toolgen.contract.record import frozen_record
-from toolgen.expr.tree import Agent, Design, Toolset, UsedTool
+from toolgen.dsl.expr.tree import Agent, Design, Toolset, UsedTool
 
 from .. import names
 from ..catalog import non_default_limits, own_confirmation, toolsets_of

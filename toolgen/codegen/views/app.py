@@ -7,7 +7,7 @@ from typing import ClassVar, Final
 
 from toolgen.contract.record import frozen_record
 from toolgen.contract.transport import HTTP
-from toolgen.expr.tree import Agent, Design, Service, Toolset
+from toolgen.dsl.expr.tree import Agent, Design, Service, Toolset
 from toolgen.shapes.naming import class_name, module_name
 
 from .. import names

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final
 from toolgen.contract.record import frozen_record
 from toolgen.contract.tool_facts import Error
 from toolgen.contract.transport import HTTP, SecurityScheme
-from toolgen.expr.tree import ClientKind, Method, Service
+from toolgen.dsl.expr.tree import ClientKind, Method, Service
 from toolgen.shapes.naming import class_name, constant
 
 from .. import names

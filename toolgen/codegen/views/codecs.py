@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from toolgen.contract.record import frozen_record
-from toolgen.expr.tree import Tool, Toolset
+from toolgen.dsl.expr.tree import Tool, Toolset
 from toolgen.shapes.fields import ObjectType
 
 from .. import names

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
 from toolgen.contract.record import frozen_record
-from toolgen.expr.tree import Binding, Design, Export, Service, Tool, Toolset
+from toolgen.dsl.expr.tree import Binding, Design, Export, Service, Tool, Toolset
 from toolgen.shapes.fields import may_be_none
 from toolgen.shapes.naming import class_name, method_name, module_name, snake
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from toolgen.contract.names import FORMAT
 from toolgen.contract.record import frozen_record
-from toolgen.expr.tree import Agent, Service, Toolset
+from toolgen.dsl.expr.tree import Agent, Service, Toolset
 from toolgen.shapes.naming import class_name
 
 from .. import names

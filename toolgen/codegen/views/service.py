@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from toolgen.contract.names import COMPLETION_SCHEMAS
 from toolgen.contract.record import frozen_record
-from toolgen.expr.tree import Completion, Service
+from toolgen.dsl.expr.tree import Completion, Service
 from toolgen.shapes.naming import class_name
 
 from .. import names

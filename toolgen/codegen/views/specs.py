@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from toolgen.contract.json_value import compact
 from toolgen.contract.record import frozen_record
 from toolgen.contract.tool_facts import Artifact, Bounded, Confirmation, Deprecation, Error, Icon, ToolFacts
-from toolgen.expr.tree import Method, NativeTool, Tool, Toolset
+from toolgen.dsl.expr.tree import Method, NativeTool, Tool, Toolset
 from toolgen.shapes.naming import method_name, title
 
 from .. import names

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import ClassVar, Final
 
 from toolgen.contract.record import frozen_record
-from toolgen.expr.tree import Design, Tool, Toolset
+from toolgen.dsl.expr.tree import Design, Tool, Toolset
 from toolgen.shapes.naming import class_name, method_name
 
 from .. import names

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import ClassVar, Final, Literal, assert_never
 
 from toolgen.contract.record import frozen_record
-from toolgen.expr.tree import (
+from toolgen.dsl.expr.tree import (
     ArtifactSource,
     Assignment,
     Binding,

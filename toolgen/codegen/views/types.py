@@ -13,7 +13,7 @@ from typing import ClassVar
 from toolgen.contract.names import BOUNDS_FIELDS
 from toolgen.contract.record import frozen_record
 from toolgen.contract.tool_facts import Bounded
-from toolgen.expr.tree import Design, Tool, Toolset
+from toolgen.dsl.expr.tree import Design, Tool, Toolset
 from toolgen.shapes.fields import DataType, EnumType, Field, ObjectType, UnionType, parts
 from toolgen.shapes.naming import field_name, setter_name, title, words
 

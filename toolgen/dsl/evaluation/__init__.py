@@ -1,4 +1,4 @@
-"""Checks the clauses of a design and resolves them into `toolgen.expr`."""
+"""Checks the clauses of a design and resolves them into `toolgen.dsl.expr`."""
 
 from .build import Evaluation, build
 

@@ -9,16 +9,16 @@ from pathlib import Path
 from toolgen.contract.credentials import environment_name
 from toolgen.contract.findings import Finding
 from toolgen.contract.record import frozen_record
-from toolgen.expr import codes
-from toolgen.expr.tree import Completion as CheckedCompletion
-from toolgen.expr.tree import Design as CheckedDesign
-from toolgen.expr.tree import Service as CheckedService
-from toolgen.expr.tree import Tool as CheckedTool
-from toolgen.expr.tree import Toolset as CheckedToolset
 from toolgen.shapes import naming
 
 from ..agents import Completion
 from ..behaviour import NativeTool
+from ..expr import codes
+from ..expr.tree import Completion as CheckedCompletion
+from ..expr.tree import Design as CheckedDesign
+from ..expr.tree import Service as CheckedService
+from ..expr.tree import Tool as CheckedTool
+from ..expr.tree import Toolset as CheckedToolset
 from ..services import Design, Service
 from ..structure import Method, Tool, Toolset
 from ..tool_clauses import BindTo

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any, Final, TypeAlias, TypeVar
 
-from toolgen.expr import codes
-
 from ..clause import Clause
 from ..composites import Enum, JSONSchema, OneOf, Type
+from ..expr import codes
 from .checks.arguments import clause_label
 from .report import RelatedSource, Report
 

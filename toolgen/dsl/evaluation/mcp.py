@@ -18,14 +18,14 @@ from toolgen.contract.mcp_lock import (
 )
 from toolgen.contract.names import MCP_HINTS
 from toolgen.contract.printable import hides, printable, visible, visible_lines
-from toolgen.expr import codes
-from toolgen.expr.source import Source
 from toolgen.shapes.foreign.bounded_patterns import BoundedPatterns
 from toolgen.shapes.foreign.normal_form import UnsafeError, normal_form, safe_text
 from toolgen.shapes.naming import LONGEST_NAME, TOOL_NAME, snake
 
 from ..clause import Clause
 from ..composites import JSONSchema
+from ..expr import codes
+from ..expr.source import Source
 from ..structure import Args, MCPToolset, Return, Tool, ToolClause, Toolset
 from ..tool_clauses import Annotations, Meta
 from .report import Report

@@ -12,8 +12,9 @@ from typing import Final
 
 from toolgen.contract.findings import Finding, Related
 from toolgen.contract.record import frozen_record
-from toolgen.expr.codes import IDENTIFIER_CLASH, Rule
-from toolgen.expr.source import Source
+
+from ..expr.codes import IDENTIFIER_CLASH, Rule
+from ..expr.source import Source
 
 MOST_DIGITS: Final = sys.int_info.default_max_str_digits
 """The most digits of an integer that Python prints and reads."""

@@ -18,9 +18,9 @@ from toolgen.calls.specs import ToolSpec
 from toolgen.contract.extras import extra
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
-from toolgen.events.event_reporter import EventReporter, EventSink
-from toolgen.events.records import EXPIRED
 
+from ..event_reporter import EventReporter, EventSink
+from ..records import EXPIRED
 from .spans import OTHER, SCOPE, scope_version
 
 if TYPE_CHECKING:

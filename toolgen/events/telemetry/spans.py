@@ -21,7 +21,8 @@ from toolgen.calls.specs import ToolSpec
 from toolgen.contract.extras import extra
 from toolgen.contract.logs import logger
 from toolgen.contract.secrets import current, scrubbed, scrubbed_json
-from toolgen.events.redaction import is_public, public_result
+
+from ..redaction import is_public, public_result
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span, TracerProvider

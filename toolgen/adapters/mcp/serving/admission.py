@@ -12,12 +12,12 @@ from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from toolgen.adapters.ports.requests import assign
 from toolgen.contract.boundary import Contained
 from toolgen.contract.logs import log_failure, logger
 from toolgen.contract.tasks import awaited
 from toolgen.runtime import CallMeta
 
+from ...ports.requests import assign
 from .identity import IDENTITY, owner_of, require_meta
 
 Verify: TypeAlias = Callable[[str], CallMeta | Awaitable[CallMeta | None] | None]

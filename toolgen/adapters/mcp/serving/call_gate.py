@@ -12,10 +12,10 @@ from pydantic_core import from_json
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from toolgen.adapters.ports.admission import most_of_one
-from toolgen.adapters.ports.requests import waits_for_client
 from toolgen.contract.limits import Limits
 
+from ...ports.admission import most_of_one
+from ...ports.requests import waits_for_client
 from ..scanning import exceeded, id_of
 from .executing import SLOT, CallSlot, ExecutingCalls
 from .identity import IDENTITY, owner_of

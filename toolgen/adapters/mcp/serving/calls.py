@@ -12,7 +12,6 @@ import anyio
 from mcp import MCPError, types
 from mcp.types import INVALID_PARAMS
 
-from toolgen.adapters.ports.requests import waits_for_client
 from toolgen.calls.call import CallName
 from toolgen.calls.steps.registered_tool import RegisteredTool
 from toolgen.contract.json_value import Json
@@ -23,6 +22,7 @@ from toolgen.runtime import CallMeta, Runtime, Snapshot, Suspended, ToolResult
 from toolgen.waiting.errors import BadAnswerError, NotAllowedAnswerError, SuspensionError
 from toolgen.waiting.unfit import MOST_MISFITS, asks_again
 
+from ...ports.requests import waits_for_client
 from .changes import ListChanges
 from .executing import CallSlot, ExecutingCalls, slot_of
 from .forms import ASKED, answer_of, form_of, input_required, token_of

@@ -12,15 +12,15 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from toolgen.adapters.ports.admission import PortLimits
-from toolgen.adapters.ports.connections import at_most_half_of_files
-from toolgen.adapters.ports.http_requests import BodyDeadline, OwnNames
-from toolgen.adapters.ports.http_server import serve_app
-from toolgen.adapters.ports.requests import AdmittedRequests
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.loopback import LOOPBACK_NAMES, is_loopback
 from toolgen.contract.record import frozen_record
 
+from ...ports.admission import PortLimits
+from ...ports.connections import at_most_half_of_files
+from ...ports.http_requests import BodyDeadline, OwnNames
+from ...ports.http_server import serve_app
+from ...ports.requests import AdmittedRequests
 from ..scanning import message_limits
 from .admission import BearerAuth, Verify
 from .call_gate import CallGate

@@ -19,7 +19,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
-from toolgen.adapters.ports.requests import waits
+from ...ports.requests import waits
 
 
 class OwnedSessions(StreamableHTTPSessionManager):

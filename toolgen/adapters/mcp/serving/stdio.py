@@ -21,10 +21,10 @@ from mcp import types
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 
-from toolgen.adapters.ports.signals import on_signal
 from toolgen.contract.limits import Limits
 from toolgen.contract.logs import logger
 
+from ...ports.signals import on_signal
 from ..credit import Credit
 from ..scanning import exceeded, id_of, is_answer, message_limits
 from .executing import CallsAtOnce

@@ -8,18 +8,18 @@ from dataclasses import replace
 from toolgen.contract.names import CALL_META_NAMES
 from toolgen.contract.record import frozen_record
 from toolgen.contract.tool_facts import Confirmation
-from toolgen.expr import codes
-from toolgen.expr.source import Source
-from toolgen.expr.tree import Agent as CheckedAgent
-from toolgen.expr.tree import Export as CheckedExport
-from toolgen.expr.tree import Tool as CheckedTool
-from toolgen.expr.tree import Toolset as CheckedToolset
-from toolgen.expr.tree import UsedTool, UsedToolset
 from toolgen.shapes import naming
 from toolgen.shapes.naming import LONGEST_NAME
 
 from ...agents import Agent, AgentToolset, Export, Transfer, Use
 from ...behaviour import Confirm
+from ...expr import codes
+from ...expr.source import Source
+from ...expr.tree import Agent as CheckedAgent
+from ...expr.tree import Export as CheckedExport
+from ...expr.tree import Tool as CheckedTool
+from ...expr.tree import Toolset as CheckedToolset
+from ...expr.tree import UsedTool, UsedToolset
 from ...services import Service
 from ...structure import Args, Return, Tool, Toolset
 from ..checks.names import Identifiers, Unique, check_length, check_snake, described

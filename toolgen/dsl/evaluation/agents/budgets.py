@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from toolgen.contract.tokens import declaration_text, estimated_tokens
-from toolgen.expr import codes
-from toolgen.expr.tree import Agent as CheckedAgent
-from toolgen.expr.tree import Service as CheckedService
-from toolgen.expr.tree import UsedToolset
 from toolgen.shapes.design.schema import SchemaParts
 from toolgen.shapes.fields import ObjectType
 
 from ...agents import Agent, Budget
+from ...expr import codes
+from ...expr.tree import Agent as CheckedAgent
+from ...expr.tree import Service as CheckedService
+from ...expr.tree import UsedToolset
 from ...services import Service
 from ..clause_lookup import clauses_of_kind, single_clause
 from ..report import Report

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from toolgen.expr import codes
-from toolgen.expr.tree import Completion as CheckedCompletion
 from toolgen.shapes import naming
 from toolgen.shapes.fields import ObjectType
 
 from ...agents import Completion
+from ...expr import codes
+from ...expr.tree import Completion as CheckedCompletion
 from ...structure import Return
 from ..checks.names import Unique, check_snake, described
 from ..clause_lookup import single_clause

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from toolgen.expr import codes
-
 from ...agents import Agent
 from ...behaviour import Instructions
+from ...expr import codes
 from ..clause_lookup import clauses_of_kind
 from ..report import Report
 from ..tools.facts import instructions_of

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from toolgen.contract.record import frozen_record
-from toolgen.expr import codes
 
 from ...agents import Agent, Export, Use
 from ...clause import Clause
+from ...expr import codes
 from ...services import Service
 from ...structure import Toolset
 from ..clause_lookup import clauses_of_kind

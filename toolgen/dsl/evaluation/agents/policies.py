@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from toolgen.contract.policy import History as CheckedHistory
 from toolgen.contract.policy import RunPolicy as CheckedRunPolicy
-from toolgen.expr import codes
-from toolgen.expr.tree import UsedToolset
 
 from ...agents import Agent, History, RunPolicy
+from ...expr import codes
+from ...expr.tree import UsedToolset
 from ..clause_lookup import single_clause
 from ..report import Report
 from ..tools.facts import seconds

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from toolgen.contract.names import CALL_META_NAMES
-from toolgen.expr import codes
-from toolgen.expr.rule import Rule
-from toolgen.expr.tree import ArtifactSource, Assignment, Binding, Computed, ObjectMapping
 from toolgen.shapes.fields import ArrayType, Field, NumberType, RefType, may_be_absent, may_be_none
 
+from ...expr import codes
+from ...expr.rule import Rule
+from ...expr.tree import ArtifactSource, Assignment, Binding, Computed, ObjectMapping
 from ...tool_clauses import BindTo
 from ..report import RelatedSource, Report, closest
 from ..tools.tools import ToolDraft

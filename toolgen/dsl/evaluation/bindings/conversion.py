@@ -11,9 +11,6 @@ from fractions import Fraction
 from typing import Any, Final, TypeAlias
 
 from toolgen.contract.record import frozen_record
-from toolgen.expr import codes
-from toolgen.expr.source import Source
-from toolgen.expr.tree import Assignment, Choose, Conversion, Each, ObjectMapping, OrNone, Rebuild, Same
 from toolgen.shapes.constraints import FLAGS, LIMITS, constraints_in, exact_number
 from toolgen.shapes.design.validator import Validator
 from toolgen.shapes.fields import (
@@ -35,6 +32,9 @@ from toolgen.shapes.fields import (
     without_null,
 )
 
+from ...expr import codes
+from ...expr.source import Source
+from ...expr.tree import Assignment, Choose, Conversion, Each, ObjectMapping, OrNone, Rebuild, Same
 from ..report import RelatedSource, Report
 from ..types.modules import UNKNOWN
 from ..types.spelling import field_text, type_text

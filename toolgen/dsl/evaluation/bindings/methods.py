@@ -6,11 +6,11 @@ from dataclasses import replace
 
 from toolgen.contract.record import frozen_record
 from toolgen.contract.tool_facts import Error as CheckedError
-from toolgen.expr.source import Source
-from toolgen.expr.tree import Method as CheckedMethod
 from toolgen.shapes import naming
 from toolgen.shapes.fields import ObjectType
 
+from ...expr.source import Source
+from ...expr.tree import Method as CheckedMethod
 from ...structure import Method, Payload, Result
 from ..checks.names import check_snake, described
 from ..clause_lookup import single_clause

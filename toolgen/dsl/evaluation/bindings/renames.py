@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from toolgen.expr import codes
-from toolgen.expr.tree import Tool
-
+from ...expr import codes
+from ...expr.tree import Tool
 from ...tool_clauses import BindTo
 from ..report import Report, suggestion
 from .methods import Operation

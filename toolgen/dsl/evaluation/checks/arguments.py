@@ -12,13 +12,12 @@ from operator import is_
 from typing import Any as Anything
 from typing import Final, TypeVar
 
-from toolgen.expr import codes
-from toolgen.expr.source import Source
-
 from ...attributes import Attribute
 from ...clause import Clause
 from ...composites import MapOf
 from ...datatypes import DataType, ScalarClause
+from ...expr import codes
+from ...expr.source import Source
 from ...security import Security
 from ...services import Design
 from ...structure import MCPToolset

@@ -8,10 +8,10 @@ import re
 from collections.abc import Callable, Hashable
 from typing import Final
 
-from toolgen.expr import codes
-from toolgen.expr.source import Source
 from toolgen.shapes import naming
 
+from ...expr import codes
+from ...expr.source import Source
 from ...services import Design
 from ..report import RelatedSource, Report, source_text
 

@@ -9,8 +9,6 @@ from toolgen.contract.bounds import Bounds, bounds_fault
 from toolgen.contract.json_value import Json
 from toolgen.contract.names import BOUNDS_FIELDS
 from toolgen.contract.tool_facts import Bounded
-from toolgen.expr import codes
-from toolgen.expr.source import Source
 from toolgen.shapes import naming
 from toolgen.shapes.fields import (
     MISSING,
@@ -24,6 +22,8 @@ from toolgen.shapes.fields import (
     without_null,
 )
 
+from ...expr import codes
+from ...expr.source import Source
 from ...tool_clauses import BoundedResult
 from ..report import Report, closest
 from ..types.modules import UNKNOWN

@@ -8,7 +8,6 @@ from typing import Final, TypeAlias
 from toolgen.contract.json_value import Json
 from toolgen.contract.names import SESSION
 from toolgen.contract.record import frozen_record
-from toolgen.expr import codes
 from toolgen.shapes.design.validator import Validator
 from toolgen.shapes.fields import (
     DataType,
@@ -21,6 +20,7 @@ from toolgen.shapes.fields import (
 )
 
 from ...behaviour import Confirm, Sequential
+from ...expr import codes
 from ..report import Report, source_text, suggestion
 from ..types.jsonvalues import NoJsonError, json_value
 from ..types.modules import UNKNOWN

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 
 from toolgen.contract.names import RESERVED_CODES
 from toolgen.contract.tool_facts import Error as CheckedError
-from toolgen.expr import codes
-from toolgen.expr.source import Source
 from toolgen.shapes import naming
 
 from ...composites import Object
+from ...expr import codes
+from ...expr.source import Source
 from ...services import Service
 from ...structure import Method, Tool
 from ...tool_clauses import Error

@@ -23,9 +23,6 @@ from toolgen.contract.tool_facts import (
 )
 from toolgen.contract.tool_facts import Icon as CheckedIcon
 from toolgen.contract.tool_facts import LongRunning as CheckedLongRunning
-from toolgen.expr import codes
-from toolgen.expr.source import Source
-from toolgen.expr.tree import Tool as CheckedTool
 from toolgen.shapes import naming
 
 from ...behaviour import (
@@ -42,6 +39,9 @@ from ...behaviour import (
     Timeout,
 )
 from ...composites import Object, Type
+from ...expr import codes
+from ...expr.source import Source
+from ...expr.tree import Tool as CheckedTool
 from ...structure import Tool
 from ...tool_clauses import Annotations, Deprecated, Icon, Meta, Suppress, Tags
 from ..checks.names import check_snake, described

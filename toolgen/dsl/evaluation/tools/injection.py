@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from toolgen.contract.names import CALL_META_NAMES
 from toolgen.contract.record import frozen_record
-from toolgen.expr import codes
-from toolgen.expr.source import Source
 from toolgen.shapes.fields import MISSING, Field, StringType
 
+from ...expr import codes
+from ...expr.source import Source
 from ...tool_clauses import Inject
 from ..checks.names import Unique
 from ..report import RelatedSource, Report, suggestion

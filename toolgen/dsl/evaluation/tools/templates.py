@@ -8,10 +8,10 @@ from collections.abc import Collection, Iterator
 from typing import Final
 
 from toolgen.contract.record import frozen_record
-from toolgen.expr import codes
-from toolgen.expr.source import Source
 from toolgen.shapes.fields import Foreign, ObjectType
 
+from ...expr import codes
+from ...expr.source import Source
 from ..report import Report, suggestion
 
 _PART: Final = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")

@@ -9,17 +9,17 @@ from toolgen.contract.names import BOUNDS_FIELDS
 from toolgen.contract.record import frozen_record
 from toolgen.contract.tool_facts import Artifact as CheckedArtifact
 from toolgen.contract.tool_facts import Bounded
-from toolgen.expr import codes
-from toolgen.expr.source import Source
-from toolgen.expr.tree import Example as CheckedExample
-from toolgen.expr.tree import NativeTool as CheckedNativeTool
-from toolgen.expr.tree import Tool as CheckedTool
 from toolgen.shapes import naming
 from toolgen.shapes.fields import MISSING, Field, Missing, ObjectType, RefType
 
 from ...attributes import Example
 from ...behaviour import NativeTool
 from ...clause import Clause
+from ...expr import codes
+from ...expr.source import Source
+from ...expr.tree import Example as CheckedExample
+from ...expr.tree import NativeTool as CheckedNativeTool
+from ...expr.tree import Tool as CheckedTool
 from ...structure import Args, Attributes, Return, Tool, Toolset
 from ...tool_clauses import Artifact, BindTo, BoundedResult, Deprecated, Inject
 from ..bindings.methods import Operation

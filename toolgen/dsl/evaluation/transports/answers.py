@@ -8,10 +8,10 @@ from typing import Final
 
 from toolgen.contract.transport import Media, Status, Verb
 from toolgen.contract.transport import Response as CheckedResponse
-from toolgen.expr import codes
-from toolgen.expr.source import Source
 from toolgen.shapes.fields import Field, ObjectType
 
+from ...expr import codes
+from ...expr.source import Source
 from ...tool_clauses import Error
 from ...transports import HTTP, Body, Header, Response
 from ..clause_lookup import clauses_of_kind, single_clause

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Final
 
 from toolgen.contract.transport import Paging as CheckedPaging
-from toolgen.expr import codes
 from toolgen.shapes.fields import (
     MISSING,
     ArrayType,
@@ -19,6 +18,7 @@ from toolgen.shapes.fields import (
     without_null,
 )
 
+from ...expr import codes
 from ...transports import HTTP, Body, Cookie, Header, Paging, Param
 from ..clause_lookup import single_clause
 from ..report import suggestion

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from toolgen.contract.transport import VARIABLE, Parameter, Place, Security, Style
-from toolgen.expr import codes
-from toolgen.expr.source import Source
 from toolgen.shapes.fields import Field, may_be_absent, may_be_none
 
+from ...expr import codes
+from ...expr.source import Source
 from ...transports import HTTP, Cookie, Header, Param
 from ..clause_lookup import clauses_of_kind
 from ..report import RelatedSource

@@ -9,9 +9,9 @@ from toolgen.contract.transport import HTTP as CheckedHTTP
 from toolgen.contract.transport import MEDIA_TYPE, Media, Paging, Verb
 from toolgen.contract.transport import Body as CheckedBody
 from toolgen.contract.transport import Security as CheckedSecurity
-from toolgen.expr import codes
 from toolgen.shapes.fields import ArrayType, Field
 
+from ...expr import codes
 from ...transports import HTTP, Accept, Body, File, Request
 from ..clause_lookup import clauses_of_kind, single_clause
 from ..report import RelatedSource

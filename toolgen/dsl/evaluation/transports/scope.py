@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from typing import Final
 
 from toolgen.contract.record import frozen_record
-from toolgen.expr import codes
-from toolgen.expr.rule import Rule
-from toolgen.expr.source import Source
 from toolgen.shapes.fields import Field, Objects, ObjectType
 
 from ...clause import Clause
+from ...expr import codes
+from ...expr.rule import Rule
+from ...expr.source import Source
 from ..bindings.methods import Operation
 from ..report import RelatedSource, Report, suggestion
 from ..types.modules import UNKNOWN

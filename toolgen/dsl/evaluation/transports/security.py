@@ -8,10 +8,10 @@ from typing import Literal, TypeAlias
 
 from toolgen.contract.transport import OAuthFlow, Requirement, SecurityScheme
 from toolgen.contract.transport import Security as CheckedSecurity
-from toolgen.expr import codes
-from toolgen.expr.source import Source
 
 from ...clause import Clause
+from ...expr import codes
+from ...expr.source import Source
 from ...security import (
     APIKeySecurity,
     AuthorizationCodeFlow,

@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 from toolgen.contract.transport import VARIABLE
 from toolgen.contract.transport import Server as CheckedServer
 from toolgen.contract.transport import Variable as CheckedVariable
-from toolgen.expr import codes
 
+from ...expr import codes
 from ...services import Service
 from ...transports import Server, Variable
 from ..checks.names import Unique

@@ -14,9 +14,9 @@ from toolgen.contract.transport import HTTP as CheckedHTTP
 from toolgen.contract.transport import IDEMPOTENT_VERBS, SAFE_VERBS
 from toolgen.contract.transport import Function as CheckedFunction
 from toolgen.contract.transport import Server as CheckedServer
-from toolgen.expr import codes
-from toolgen.expr.tree import Binding
 
+from ...expr import codes
+from ...expr.tree import Binding
 from ...security import NoSecurity, Security
 from ...services import Service
 from ...transports import HTTP, Function, Functions

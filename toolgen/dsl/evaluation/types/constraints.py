@@ -12,8 +12,6 @@ from typing import Any as Anything
 from typing import Final
 
 from toolgen.contract.record import record
-from toolgen.expr import codes
-from toolgen.expr.source import Source
 from toolgen.shapes.constraints import CONSTRAINTS, Holder, held_by, limits_of
 from toolgen.shapes.fields import DataType, NumberType, ScalarKind, ScalarType, StringType
 from toolgen.shapes.lexical import STRING_FORMATS
@@ -23,6 +21,8 @@ from toolgen.shapes.values import plain
 from ...composites import ArrayOf, MapOf, Nullable
 from ...datatypes import DataType as DataTypeClause
 from ...datatypes import FloatClause, IntClause, ScalarClause, StringClause
+from ...expr import codes
+from ...expr.source import Source
 from ..report import MOST_DIGITS, Report, source_text, suggestion
 from .spelling import SCALARS, clause_text
 

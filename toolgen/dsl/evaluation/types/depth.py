@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-from toolgen.expr import codes
 from toolgen.shapes.fields import (
     ArrayType,
     DataType,
@@ -18,6 +17,7 @@ from toolgen.shapes.fields import (
     inner_types,
 )
 
+from ...expr import codes
 from ..report import RelatedSource, Report
 from .modules import Module
 

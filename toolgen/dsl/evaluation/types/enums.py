@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any as Anything
 
-from toolgen.expr import codes
 from toolgen.shapes.fields import EnumType
 
 from ...datatypes import Value
+from ...expr import codes
 from ..checks.names import described
 from ..report import source_text
 from .constraints import Subject, as_kind, bad_value, is_writable, short

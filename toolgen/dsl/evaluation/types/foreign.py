@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Final
 from toolgen.contract.json_value import HTML_HINT, is_html
 from toolgen.contract.record import frozen_record
 from toolgen.contract.regular_file import read_regular
-from toolgen.expr import codes
-from toolgen.expr.source import Source
 from toolgen.shapes.fields import Foreign
 
 from ...composites import JSONSchema
+from ...expr import codes
+from ...expr.source import Source
 from ..report import Report
 from .jsonvalues import json_value
 

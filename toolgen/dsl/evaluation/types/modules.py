@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import ChainMap
 from collections.abc import Iterable, Mapping
 
-from toolgen.expr.source import Source
 from toolgen.shapes import naming
 from toolgen.shapes.fields import Field, Objects, ObjectType, RefType
 
+from ...expr.source import Source
 from ..checks.names import Identifiers
 from ..report import Report
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from toolgen.expr import codes
 from toolgen.shapes import naming
 from toolgen.shapes.fields import Field
 
 from ...composites import ArrayOf, JSONSchema, Type
 from ...datatypes import DataType as DataTypeClause
+from ...expr import codes
 from ...structure import Args, Attributes, Payload
 from ..checks.arguments import BROKEN
 from ..report import Report

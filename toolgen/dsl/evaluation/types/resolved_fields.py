@@ -8,12 +8,12 @@ from typing import Final
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.record import record
-from toolgen.expr import codes
-from toolgen.expr.source import Source
 from toolgen.shapes import naming
 from toolgen.shapes.fields import MISSING, EnumType, Field, Foreign, ObjectType
 
 from ...attributes import Attribute, Required
+from ...expr import codes
+from ...expr.source import Source
 from ..checks.names import Unique
 from ..report import RelatedSource, Report, source_text, suggestion
 from .constraints import Subject

@@ -8,8 +8,6 @@ from typing import Any as Anything
 from typing import Final, TypeAlias
 
 from toolgen.contract.record import record
-from toolgen.expr import codes
-from toolgen.expr.source import Source
 from toolgen.shapes import naming
 from toolgen.shapes.fields import (
     ArrayType,
@@ -27,6 +25,8 @@ from toolgen.shapes.fields import (
 from ...composites import ArrayOf, Enum, JSONSchema, MapOf, Nullable, Object, OneOf, Type
 from ...datatypes import DataType as DataTypeClause
 from ...datatypes import FloatClause, IntClause, ScalarClause, StringClause
+from ...expr import codes
+from ...expr.source import Source
 from ..checks.arguments import BROKEN
 from ..checks.names import Unique, check_identifier, check_key, described
 from ..clause_lookup import Named

@@ -11,8 +11,6 @@ from typing import Any, Final
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.record import frozen_record
-from toolgen.expr import codes
-from toolgen.expr.source import Source
 from toolgen.shapes.constraints import LIMITS, constraints_in
 from toolgen.shapes.design.validator import Validator
 from toolgen.shapes.fields import (
@@ -34,6 +32,8 @@ from toolgen.shapes.values import plain
 
 from ...attributes import Attribute, Example
 from ...composites import Type
+from ...expr import codes
+from ...expr.source import Source
 from ..clause_lookup import clauses_of_kind
 from ..report import RelatedSource, Report, closest, listed, source_text
 from .jsonvalues import NoJsonError, check_aware, json_value

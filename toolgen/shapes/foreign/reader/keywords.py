@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final, TypeAlias
 
-from toolgen.shapes.constraints import FLAGS, LIMITS, lengths_of, limits_of
-from toolgen.shapes.foreign.schema import BRANCHES, CONDITIONS, MAPS, REFERENCES
+from ...constraints import FLAGS, LIMITS, lengths_of, limits_of
+from ..schema import BRANCHES, CONDITIONS, MAPS, REFERENCES
 
 Schema: TypeAlias = dict[str, Any]
 """A JSON Schema object under reading; its values are JSON."""

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from toolgen.contract.json_value import identity
-from toolgen.shapes.constraints import FLAGS, LIMITS, limits_of
 
+from ...constraints import FLAGS, LIMITS, limits_of
 from .keywords import CONSTRAINTS, Schema, Subschema, accepts_all, effective, has_no_effect, rejects_all
 from .schema_index import SchemaIndex
 

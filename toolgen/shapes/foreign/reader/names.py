@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from toolgen.contract.json_pointer import tokens_of
-from toolgen.shapes import naming
 
+from ... import naming
 from .keywords import NAMED, Schema
 
 _LONGEST: Final = 200

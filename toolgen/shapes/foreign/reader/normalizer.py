@@ -9,10 +9,9 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Any, Final
 
-from toolgen.shapes import naming
-from toolgen.shapes.constraints import FLAGS, lengths_of
-from toolgen.shapes.foreign.nodes import MEANINGS, Node, inner, nodes_in, reference, target, with_enum
-
+from ... import naming
+from ...constraints import FLAGS, lengths_of
+from ..nodes import MEANINGS, Node, inner, nodes_in, reference, target, with_enum
 from . import scalars, unions
 from .keywords import ANNOTATIONS, CONSTRAINTS, TYPED_KEYWORDS, Schema, Subschema, accepts_all, effective
 from .merging import NEVER, Merger, named_types

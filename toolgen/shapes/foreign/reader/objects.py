@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from toolgen.shapes import naming
-from toolgen.shapes.constraints import lengths_of
-from toolgen.shapes.foreign.nodes import Node
-
+from ... import naming
+from ...constraints import lengths_of
+from ..nodes import Node
 from . import scalars
 from .keywords import ANNOTATIONS, Schema, Subschema, accepts_all, effective, has_no_effect
 from .merging import Merger, named_types

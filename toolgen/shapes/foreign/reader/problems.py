@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from toolgen.contract.record import frozen_record
-from toolgen.shapes.fields import Foreign
+
+from ...fields import Foreign
 
 
 @frozen_record

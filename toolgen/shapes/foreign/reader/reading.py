@@ -13,13 +13,13 @@ from functools import lru_cache
 from typing import Any, Final
 
 from toolgen.contract.json_pointer import escaped
-from toolgen.shapes.fields import Foreign
-from toolgen.shapes.foreign.plain_fit import PlainFit
-from toolgen.shapes.foreign.repairs import repair
-from toolgen.shapes.pattern_compiling import MOST_PARTS, parts_of
-from toolgen.shapes.patterns import PatternError, to_rust, translated
-from toolgen.shapes.union_shapes import types_of
 
+from ...fields import Foreign
+from ...pattern_compiling import MOST_PARTS, parts_of
+from ...patterns import PatternError, to_rust, translated
+from ...union_shapes import types_of
+from ..plain_fit import PlainFit
+from ..repairs import repair
 from . import validator
 from .dialect import UNDECLARED, dialect_of, unreadable, upgrade
 from .document import copied

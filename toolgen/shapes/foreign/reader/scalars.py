@@ -7,13 +7,13 @@ from fractions import Fraction
 from typing import Any, Final
 
 from toolgen.contract.json_value import identity
-from toolgen.shapes.constraints import LIMITS, Holder, lengths_of, limits_of
-from toolgen.shapes.design.annotations import is_written_by_toolgen
-from toolgen.shapes.foreign.nodes import NULL, Node
-from toolgen.shapes.numbers import EXACT_FLOATS
-from toolgen.shapes.patterns import PatternError, to_rust
-from toolgen.shapes.union_shapes import types_of
 
+from ...constraints import LIMITS, Holder, lengths_of, limits_of
+from ...design.annotations import is_written_by_toolgen
+from ...numbers import EXACT_FLOATS
+from ...patterns import PatternError, to_rust
+from ...union_shapes import types_of
+from ..nodes import NULL, Node
 from .keywords import NUMBER_KEYWORDS, STRING_KEYWORDS, Schema
 from .merging import named_types
 from .validator import scalar_check

@@ -8,8 +8,8 @@ from typing import Final
 from urllib.parse import unquote, urljoin
 
 from toolgen.contract.json_pointer import ABSENT, pointer_of, resolved
-from toolgen.shapes.foreign.repairs import has_address
 
+from ..repairs import has_address
 from .keywords import Schema, Subschema, children, in_place
 from .problems import Problem
 

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable
 from itertools import chain, combinations, product
 from typing import Any, Final
 
-from toolgen.shapes.constraints import lengths_of
-from toolgen.shapes.foreign.nodes import ENUM, MEANINGS, NULL, Classes, Node, meanings_of, target
+from ...constraints import lengths_of
+from ..nodes import ENUM, MEANINGS, NULL, Classes, Node, meanings_of, target
 
 _DEEPEST: Final = 4
 """How far two objects are followed to tell them apart."""
