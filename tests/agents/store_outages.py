@@ -10,8 +10,8 @@ from tests.agents.tools import agent, running
 from toolgen.agents import Message, PlannerRetry, RunOutput, RunPolicy, ScriptedPlanner, agents_of
 from toolgen.agents.sessions.memory import MemorySessionStore
 from toolgen.agents.sessions.sessions import RunMessages, Summary, Turn
+from toolgen.calls.state import Scope
 from toolgen.capabilities import Change, MemoryArtifactStore, MemoryStateStore
-from toolgen.capabilities.state import Scope
 from toolgen.contract.json_value import Json
 from toolgen.events.records import Event, PlanRetry
 from toolgen.runtime import StaticToolset

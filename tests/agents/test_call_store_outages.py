@@ -18,12 +18,13 @@ from toolgen.agents import RunPolicy, ScriptedPlanner
 from toolgen.agents.activities.batches import Batches
 from toolgen.agents.planner.messages import ToolAnswer
 from toolgen.agents.sessions.memory import MemorySessionStore
+from toolgen.calls.state import Scope
 from toolgen.calls.steps.dispatch import dispatch
 from toolgen.calls.steps.frame import Frame
 from toolgen.calls.toolsets.functions import func_tool
 from toolgen.capabilities import ArtifactsCapability, Change, MemoryStateStore, StateCapability
-from toolgen.capabilities.state import Scope
 from toolgen.engines import ActivityInfo
+
 from toolgen.runtime import CallMeta, Runtime, StaticToolset, ToolContext, Values
 from toolgen.stores import StoreError
 from toolgen.stores.outages import StoreRetry
@@ -123,7 +124,7 @@ async def test_a_change_is_stored_in_the_time_of_its_own_call() -> None:
     tool = (await runtime.tools.snapshot()).directory.by_name.get("count")
     assert tool is not None
     services = runtime._services
-    late = replace(services, store_retry=StoreRetry(ends_at=asyncio.get_running_loop().time() - 1))
+    late = replace(services, retry_step=StoreRetry(ends_at=asyncio.get_running_loop().time() - 1).run)
     info = ActivityInfo(run_id="r", op="tool:c", attempt=1, emit=lambda _: None)
     with (
         batches.enter(info, 0, 1, late, Values()) as batch,

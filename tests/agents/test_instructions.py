@@ -8,8 +8,8 @@ import pytest
 
 from tests.agents.tools import agent
 from toolgen.agents import InstructionsFunction, RunOutput, ScriptedPlanner, agents_of
+from toolgen.calls.state import Change
 from toolgen.capabilities import MemoryStateStore, StateCapability
-from toolgen.capabilities.state import Change
 from toolgen.runtime import ReadonlyContext, Runtime
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from tests.runtime.tools import META, SITE, Listing, nothing, runtime, waiting
 from toolgen.agents import Agents, Erased, MemorySessionStore, SqliteSessionStore
-from toolgen.calls.capability import ONCE, CallScope
+from toolgen.calls.capability import CallScope, once
 from toolgen.calls.toolsets.functions import func_tool
 from toolgen.capabilities import (
     Credential,
@@ -307,8 +307,8 @@ async def test_a_call_of_a_run_waits_for_a_store_that_is_away() -> None:
     capability = CredentialsCapability(Away(), environment=NONE)
     await capability.put("books", "key", Credential(secret="k-1"))
     calls = [
-        capability.open(CallScope(meta=ANN, tool=TOOL, spec=reading.spec, store_retry=retry))
-        for retry in (ONCE, StoreRetry(total_s=60.0))
+        capability.open(CallScope(meta=ANN, tool=TOOL, spec=reading.spec, retry_step=retry_step))
+        for retry_step in (once, StoreRetry(total_s=60.0).run)
     ]
     with pytest.raises(StoreDiskError):
         await calls[0].get("books", KEY)

@@ -41,8 +41,8 @@ def recorded() -> Recorded:
 
 
 def test_a_call_is_a_span_with_its_ids_and_nothing_of_its_content(recorded: Recorded) -> None:
-    with ToolSpans(recorded.provider).of(SPEC, META, b'{"room":"attic"}') as span:
-        span.end(OK)
+    with ToolSpans(recorded.provider).of(SPEC, META, b'{"room":"attic"}') as end:
+        end(OK)
     (found,) = recorded.spans()
     assert found.name == f"execute_tool {SPEC.name}"
     assert dict(found.attributes or {}) == {
@@ -60,8 +60,8 @@ def test_a_call_is_a_span_with_its_ids_and_nothing_of_its_content(recorded: Reco
 
 
 def test_content_is_shown_when_asked_for(recorded: Recorded) -> None:
-    with ToolSpans(recorded.provider, shows_content=True).of(SPEC, META, b'{"room":"attic"}') as span:
-        span.end(OK)
+    with ToolSpans(recorded.provider, shows_content=True).of(SPEC, META, b'{"room":"attic"}') as end:
+        end(OK)
     attributes = recorded.spans()[0].attributes or {}
     assert attributes["gen_ai.tool.call.arguments"] == '{"room":"attic"}'
     assert attributes["gen_ai.tool.call.result"] == '{"secret":1}'
@@ -86,8 +86,8 @@ async def test_what_a_tool_calls_is_a_child_of_its_span(recorded: Recorded) -> N
 
 def test_a_failed_call_is_an_error_with_its_reference(recorded: Recorded) -> None:
     error = ToolError("it failed (reference 1a)", correlation_id="1a")
-    with ToolSpans(recorded.provider).of(SPEC, META) as span:
-        span.end(ToolResult(tool=SPEC.id, status="error", error=error))
+    with ToolSpans(recorded.provider).of(SPEC, META) as end:
+        end(ToolResult(tool=SPEC.id, status="error", error=error))
     (found,) = recorded.spans()
     assert (found.status.status_code, found.status.description) == (
         StatusCode.ERROR,
@@ -118,8 +118,8 @@ def test_a_tracer_that_fails_breaks_no_call(caplog: pytest.LogCaptureFixture) ->
 
             return Failing()
 
-    with ToolSpans(Broken()).of(SPEC, META) as span:
-        span.end(OK)
+    with ToolSpans(Broken()).of(SPEC, META) as end:
+        end(OK)
     assert "a span was not started" in caplog.text
 
 

@@ -13,6 +13,7 @@ import pytest
 from tests.agents.tools import calling, first_answer, ran
 from tests.runtime.clock import HOUR, LoopClock
 from toolgen.agents import ScriptedPlanner
+from toolgen.calls.state import Scope
 from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.capabilities import (
     Change,
@@ -21,7 +22,6 @@ from toolgen.capabilities import (
     StateCapability,
     StateStore,
 )
-from toolgen.capabilities.state import Scope
 from toolgen.runtime import (
     BoundTool,
     CallMeta,

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, Final
 
 from toolgen.calls.call import CALL, CallMeta
+from toolgen.calls.capability import state_reader
 from toolgen.calls.context import Values
 from toolgen.calls.results import Delegated
 from toolgen.calls.specs import ToolSpec
@@ -169,8 +170,8 @@ class AgentHost:
         text, function = agent.spec.instructions, agent.instructions
         if not text and function is None:
             return ""
-        state = self.options.capabilities.get("state")
-        return await instructions_for(agent.spec.id, text, function, state, self.meta(run_id, facts))
+        read_state = state_reader(self.options.capabilities)
+        return await instructions_for(agent.spec.id, text, function, read_state, self.meta(run_id, facts))
 
     def within_time(self, tool: RegisteredTool, timeout: float | None) -> RegisteredTool:
         """Return the tool with the time limit of the run's policy, if its design gives none."""

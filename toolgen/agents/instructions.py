@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 from pydantic_core import to_json
 
 from toolgen.calls.call import CallMeta
-from toolgen.calls.capability import ReadableState
+from toolgen.calls.capability import ReadState
 from toolgen.calls.toolsets.dynamic import ReadonlyContext
 from toolgen.contract.boundary import Contained
 from toolgen.contract.json_value import Json
@@ -25,19 +25,23 @@ _VALUE: Final = re.compile(r"\{\{|\}\}|\{((?:(?:app|user|session|temp):)?[A-Za-z
 
 
 async def instructions_for(
-    agent: str, text: str, function: InstructionsFunction | None, state: object, meta: CallMeta
+    agent: str,
+    text: str,
+    function: InstructionsFunction | None,
+    read_state: ReadState | None,
+    meta: CallMeta,
 ) -> str:
     """Return the text with its values, and below it what the function returns.
 
-    `state` is the state capability of the host, which is read where the instructions may need it.
+    `read_state` reads the state of the host, where the instructions may need it.
 
     Raises:
         PlannerError: a value is absent, or the function returns no text.
         Exception: what the function or the capability raises.
     """
     values: Mapping[str, Json] = {}
-    if isinstance(state, ReadableState) and (function is not None or _VALUE.search(text)):
-        values = await state.read(meta)
+    if read_state is not None and (function is not None or _VALUE.search(text)):
+        values = await read_state(meta)
     parts = [_VALUE.sub(lambda match: _value(agent, match, values), text)]
     if function is not None:
         with Contained():

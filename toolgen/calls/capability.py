@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import field
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from toolgen.contract.record import frozen_record
 
@@ -19,27 +19,19 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class StoreRetry(Protocol):
-    """Repeats a step of a store that is away: `stores.outages.StoreRetry`."""
+class RetryStep(Protocol):
+    """Repeats a step of a store that is away, and returns its value: `stores.outages.StoreRetry.run`.
 
-    async def run(self, step: Callable[[], Awaitable[T]], what: str, *, is_idempotent: bool) -> T:
-        """Return what the step returns; `what` names it in the log.
+    `what` names the step in the log. With `is_idempotent`, a step that was stored may be repeated without
+    effect. What the step raises at last is raised.
+    """
 
-        With `is_idempotent`, a step that was stored may be repeated without effect.
-
-        Raises:
-            Exception: what the step raises at last.
-        """
-        ...
+    async def __call__(self, step: Callable[[], Awaitable[T]], what: str, *, is_idempotent: bool) -> T: ...
 
 
-class _SingleAttempt(StoreRetry):
-    async def run(self, step: Callable[[], Awaitable[T]], what: str, *, is_idempotent: bool) -> T:
-        return await step()
-
-
-ONCE: Final[StoreRetry] = _SingleAttempt()
-"""A single attempt, for callers that get the error at once."""
+async def once(step: Callable[[], Awaitable[T]], what: str, *, is_idempotent: bool) -> T:
+    """Return the value of a single attempt, for callers that get the error at once."""
+    return await step()
 
 
 @frozen_record
@@ -52,7 +44,7 @@ class CallScope:
     spec: ToolSpec[Any, Any]
     report: ProgressCallback | None = field(default=None, repr=False)
     """Receives progress for subscribers; None without any."""
-    store_retry: StoreRetry = ONCE
+    retry_step: RetryStep = once
     """Repeats steps on a store: in a run they wait for one that is away."""
 
 
@@ -89,22 +81,10 @@ class ThreadCapability(Protocol):
         ...
 
 
-@runtime_checkable
-class ReadableState(Protocol):
-    """An optional method of the capability `state`: it returns values for dynamic toolsets."""
-
-    async def read(self, meta: CallMeta) -> Mapping[str, Json]:
-        """Return all values that a call with this meta could read, by key."""
-        ...
+ReadState: TypeAlias = "Callable[[CallMeta], Awaitable[Mapping[str, Json]]]"
+"""Returns all values of the state that a call with this meta could read, by key."""
 
 
-class ToolSwitch(Protocol):
-    """Knows which tools an operator has disabled: `DisabledTools`."""
-
-    async def now(self) -> Mapping[str, object]:
-        """Return the disabled tools by id."""
-        ...
-
-    async def reason(self, tool: str) -> str | None:
-        """Return why a tool is not executed now, by id; "" where nobody said, None where it is executed."""
-        ...
+def state_reader(capabilities: Mapping[str, Capability]) -> ReadState | None:
+    """Return the method `read` of the capability `state`; None if the host has none with it."""
+    return getattr(capabilities.get("state"), "read", None)

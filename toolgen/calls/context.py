@@ -16,17 +16,18 @@ from toolgen.contract.boundary import Contained
 from toolgen.contract.logs import logger
 from toolgen.contract.secrets import Secrets, hiding
 
-from .capability import ONCE, CallScope, Capability, StoreRetry, ThreadCapability
+from .capability import CallScope, Capability, RetryStep, ThreadCapability, once
 from .results import Actions
 
 if TYPE_CHECKING:
     from toolgen.contract.json_value import Json
 
     from .call import CallMeta
-    from .provided import Artifacts, State
+    from .provided import Artifacts
     from .results import ToolResult
     from .resumption import Resumption
     from .specs import ToolSpec
+    from .state import State
     from .steps.bridge import Wait
 
 T = TypeVar("T")
@@ -109,7 +110,7 @@ class ToolContext:
     _key: str = ""
     _opened: dict[str, Any] | None = None
     _resumption: Resumption | None = None
-    _store_retry: StoreRetry = ONCE
+    _retry_step: RetryStep | None = None
 
     def __init__(
         self,
@@ -299,7 +300,7 @@ class Batch:
             tool=context.tool,
             spec=context.spec,
             report=context.report,
-            store_retry=context._store_retry,
+            retry_step=context._retry_step or once,
         )
         return capability.open(scope)
 
@@ -358,9 +359,9 @@ def set_idempotency_key(context: ToolContext, key: str) -> None:
     context._key = key
 
 
-def set_store_retry(context: ToolContext, retry: StoreRetry) -> None:
+def set_retry_step(context: ToolContext, retry_step: RetryStep) -> None:
     """Set how the changes of a call wait for a store that is away."""
-    context._store_retry = retry
+    context._retry_step = retry_step
 
 
 def in_thread_of(context: ToolContext, key: Key[T], wait: Wait) -> T:

@@ -1,4 +1,4 @@
-"""State and artifacts as executors use them at their context; the room `capabilities` provides them."""
+"""Artifacts as executors use them at their context; `capabilities/artifacts.py` provides them."""
 
 from __future__ import annotations
 
@@ -12,44 +12,7 @@ if TYPE_CHECKING:
     from toolgen.contract.json_value import Json
 
     from .results import Artifact
-
-
-class StateChanges(Protocol):
-    """The changes of the state by one call, kept when it succeeds. A key without a scope is the session's."""
-
-    def set(self, key: str, value: Json) -> None:
-        """Replace the value."""
-        ...
-
-    def delete(self, key: str) -> None: ...
-
-    def append(self, key: str, item: Json) -> None:
-        """Append an item to a list; parallel calls append theirs in their order."""
-        ...
-
-    def add(self, key: str, number: float) -> None:
-        """Add to a number; the additions of parallel calls are summed."""
-        ...
-
-
-class State(StateChanges, Protocol):
-    """The state that one call can use: `ctx.state`."""
-
-    async def get(self, key: str, default: Json = None) -> Json:
-        """Return the value, with the changes of this call."""
-        ...
-
-
-class SyncState(StateChanges, Protocol):
-    """The state for a synchronous executor; `get` waits in its thread."""
-
-    def get(self, key: str, default: Json = None) -> Json:
-        """Return the value, with the changes of this call.
-
-        Raises:
-            CallEndedError: the call is over, or ends meanwhile.
-        """
-        ...
+    from .steps.bridge import Wait
 
 
 @frozen_record
@@ -114,11 +77,15 @@ class Artifacts(Protocol):
         ...
 
 
-class SyncArtifacts(Protocol):
+class SyncArtifacts:
     """The artifacts for a synchronous executor; each method waits in its thread.
 
     All of them raise `CallEndedError` when the call is over, or ends meanwhile.
     """
+
+    def __init__(self, artifacts: Artifacts, wait: Wait) -> None:
+        self._artifacts = artifacts
+        self._wait = wait
 
     def save(
         self,
@@ -128,19 +95,19 @@ class SyncArtifacts(Protocol):
         metadata: Mapping[str, Json] | None = None,
     ) -> ArtifactInfo:
         """Store a new version; as `Artifacts.save`."""
-        ...
+        return self._wait(self._artifacts.save, name, data, media_type, metadata)
 
     def load(self, name: str, version: int | None = None) -> StoredArtifact:
         """Return a version, the newest by default; as `Artifacts.load`."""
-        ...
+        return self._wait(self._artifacts.load, name, version)
 
     def list(self, scope: str = "session") -> tuple[ArtifactInfo, ...]:
         """Return the newest version of each artifact of the session, or of the user, by name."""
-        ...
+        return self._wait(self._artifacts.list, scope)
 
     def versions(self, name: str) -> tuple[ArtifactInfo, ...]:
         """Return all versions of an artifact, oldest first."""
-        ...
+        return self._wait(self._artifacts.versions, name)
 
 
 class ArtifactKeeper(Protocol):

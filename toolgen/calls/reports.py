@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias, get_
 
 from toolgen.contract.record import frozen_record
 
-from .results import OpenSpan, ToolResult
-
 if TYPE_CHECKING:
     from toolgen.contract.json_value import Json
 
     from .call import CallMeta, FrozenCall
     from .codec import Arguments
     from .errors import ToolError
+    from .results import ToolResult
     from .specs import ToolSpec
 
 ProgressCallback: TypeAlias = Callable[..., None]
@@ -85,8 +84,11 @@ class CallSpans(Protocol):
 
     def of(
         self, spec: ToolSpec[Any, Any], meta: CallMeta, arguments: Arguments = b"", before: str = ""
-    ) -> AbstractContextManager[OpenSpan]:
-        """Return the span of a call, under the one of what was executed before it was suspended."""
+    ) -> AbstractContextManager[Callable[[ToolResult], ToolResult]]:
+        """Return the span of a call, under the one of what was executed before it was suspended.
+
+        Its value records how the call ended, and returns the result, which has the span if it stays open.
+        """
         ...
 
     def here(self) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
-from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar, overload
 
 from toolgen.contract.bounds import Bounds as Bounds
 from toolgen.contract.names import RetryReason as RetryReason
@@ -179,21 +179,14 @@ class Pending(WithoutResult, Generic[A_co]):
     """What the model gets at once; None where the design declares no acknowledgement."""
 
 
-class OpenSpan(Protocol):
-    """The span of a call: `events.telemetry.spans.CallSpan`."""
+@record
+class OpenSpan:
+    """The span of a call that a run answers."""
 
-    @property
-    def trace(self) -> str:
-        """The span as W3C Trace Context has it (`traceparent`), for what stands under it."""
-        ...
-
-    def end(self, result: ToolResult) -> ToolResult:
-        """Record how the call ended, and return its result; never raises."""
-        ...
-
-    def conclude(self, result: ToolResult | None) -> None:
-        """End a span that was left open, with the result where there is one; never raises."""
-        ...
+    trace: str
+    """The span as W3C Trace Context has it (`traceparent`), for what stands under it."""
+    conclude: Callable[[ToolResult | None], None]
+    """Ends the span, with the result if there is one; never raises."""
 
 
 @record

@@ -11,8 +11,9 @@ if TYPE_CHECKING:
     from toolgen.contract.json_value import Json
 
     from .call import CallMeta
-    from .provided import SyncArtifacts, SyncState
+    from .provided import SyncArtifacts
     from .results import Actions
+    from .state import SyncState
     from .steps.bridge import Bridge
 
 P = ParamSpec("P")

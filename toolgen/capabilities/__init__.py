@@ -1,7 +1,8 @@
 """What executors find at their context when the host provides it: state, artifacts, and what hosts add."""
 
-from toolgen.calls.capability import CallScope, Capability, ReadableState, ThreadCapability
-from toolgen.calls.provided import ArtifactInfo, Artifacts, State, StoredArtifact, SyncArtifacts, SyncState
+from toolgen.calls.capability import CallScope, Capability, ThreadCapability
+from toolgen.calls.provided import ArtifactInfo, Artifacts, StoredArtifact, SyncArtifacts
+from toolgen.calls.state import Change, Operation, Scope, State, SyncState, applied
 from toolgen.calls.steps.bridge import Wait
 from toolgen.contract.credentials import Credential, Credentials
 from toolgen.stores.environment import EnvironmentCredentials
@@ -13,16 +14,7 @@ from .credential_tables import MemoryCredentialStore, SqliteCredentialStore
 from .credentials import CREDENTIALS, CredentialsCapability
 from .disabling import DisabledTool, DisabledTools
 from .renewals import Authorization, AuthorizationPage, TokenSource
-from .state import (
-    BulkStateStore,
-    Change,
-    ErasingStateStore,
-    Operation,
-    Scope,
-    StateCapability,
-    StateStore,
-    applied,
-)
+from .state import BulkStateStore, ErasingStateStore, StateCapability, StateStore
 from .state_tables import MemoryStateStore, SqliteStateStore
 
 __all__ = [
@@ -52,7 +44,6 @@ __all__ = [
     "MemoryCredentialStore",
     "MemoryStateStore",
     "Operation",
-    "ReadableState",
     "Scope",
     "SqliteArtifactStore",
     "SqliteCredentialStore",

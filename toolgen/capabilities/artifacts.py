@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Final, Protocol, cast
+from typing import Final, Protocol
 from urllib.parse import quote, unquote
 
 from toolgen.calls.call import CallMeta
@@ -17,7 +17,7 @@ from toolgen.calls.capability import CallScope
 from toolgen.calls.errors import ToolError
 from toolgen.calls.provided import ArtifactInfo, Artifacts, StoredArtifact, SyncArtifacts
 from toolgen.calls.results import Artifact
-from toolgen.calls.steps.bridge import InThread, Wait
+from toolgen.calls.steps.bridge import Wait
 from toolgen.contract.json_value import Json
 from toolgen.events.records import ArtifactSaved
 
@@ -156,7 +156,7 @@ class ArtifactsCapability:
         return CallArtifacts(self, call)
 
     def for_thread(self, opened: CallArtifacts, wait: Wait) -> SyncArtifacts:
-        return cast(SyncArtifacts, InThread(opened, wait))
+        return SyncArtifacts(opened, wait)
 
     async def close(self, opened: Sequence[tuple[CallArtifacts, bool]]) -> None:
         """Do nothing: what was saved is there already."""

@@ -52,7 +52,7 @@ class CallCredentials(Credentials):
         return await self._read(service, begin)
 
     async def _read(self, service: str, step: Callable[[], Awaitable[T]]) -> T:
-        return await self._call.store_retry.run(step, f"credentials of {service}", is_idempotent=True)
+        return await self._call.retry_step(step, f"credentials of {service}", is_idempotent=True)
 
 
 class ThreadCredentials:

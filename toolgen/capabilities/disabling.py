@@ -12,12 +12,13 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from toolgen.calls.errors import RegistrationError
+from toolgen.calls.state import Change
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
 from toolgen.contract.record import frozen_record
 from toolgen.contract.tasks import start_task
 
-from .state import Change, StateStore
+from .state import StateStore
 
 _OWNER: Final = "toolgen.disabled_tools"
 """The owner in the scope `app`; no executor sees it, for theirs is that of the `StateCapability`."""

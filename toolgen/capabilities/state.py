@@ -10,36 +10,20 @@ import json
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Final, Literal, NoReturn, Protocol, TypeAlias, cast, runtime_checkable
+from typing import Final, Protocol, runtime_checkable
 
 from toolgen.calls.call import CallMeta
 from toolgen.calls.capability import CallScope
-from toolgen.calls.provided import State, SyncState
-from toolgen.calls.steps.bridge import InThread, Wait
+from toolgen.calls.state import Change, Operation, Scope, State, SyncState, applied
+from toolgen.calls.steps.bridge import Wait
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
-from toolgen.contract.record import frozen_record
 from toolgen.events.records import StateChanged, StateConflict
 
-Scope: TypeAlias = Literal["app", "user", "session", "temp"]
-"""`temp` lives for one turn and is never stored; where the call names no turn, for that call."""
-Operation: TypeAlias = Literal["set", "delete", "append", "add"]
-
-_SCOPES: Final[tuple[Scope, ...]] = ("app", "user", "session", "temp")
 _MOST_TURNS: Final = 1_000
 """Turns whose temporary values are remembered."""
 _NO_TURN: Final = "call"
 """Owner of temporary values of a call that names no turn: nobody else reads them."""
-
-
-@frozen_record
-class Change:
-    """One change of the state by a call; `applied` has what it does to the values."""
-
-    key: str
-    """The key without its scope."""
-    operation: Operation
-    value: Json = None
 
 
 class StateStore(Protocol):
@@ -81,98 +65,6 @@ class BulkStateStore(Protocol):
         ...
 
 
-def applied(values: Mapping[str, Json], changes: Sequence[Change]) -> dict[str, Json]:
-    """Return the values after the changes, which are made in their order: what each operation means.
-
-    `set` stores a value and `delete` removes the key; `append` adds an item to a list and `add` a number to a
-    number, where a key that is missing counts as `[]` and 0.
-
-    Raises:
-        ValueError: a change does not fit the value that it finds.
-    """
-    result = dict(values)
-    for change in changes:
-        value = result.get(change.key)
-        match change.operation:
-            case "set":
-                result[change.key] = change.value
-            case "delete":
-                result.pop(change.key, None)
-            case "append":
-                if not isinstance(value, list | None):
-                    raise ValueError(f"{change.key!r} is no list, so nothing can be appended to it")
-                result[change.key] = [*(value or []), change.value]
-            case "add":
-                if isinstance(value, bool) or not isinstance(value, int | float | None):
-                    raise ValueError(f"{change.key!r} is no number, so nothing can be added to it")
-                assert isinstance(change.value, int | float)
-                result[change.key] = (value or 0) + change.value
-    return result
-
-
-class _ByMethods:
-    """Says how the state is used, where its keys are written as those of a mapping."""
-
-    def __getitem__(self, key: object) -> NoReturn:
-        raise TypeError(f"the state is no mapping; read the value by ctx.state.get({key!r})")
-
-    def __setitem__(self, key: object, value: object) -> NoReturn:
-        raise TypeError(f"the state is no mapping; write the value by ctx.state.set({key!r}, …)")
-
-    def __delitem__(self, key: object) -> NoReturn:
-        raise TypeError(f"the state is no mapping; delete the value by ctx.state.delete({key!r})")
-
-
-class _StateInThread(_ByMethods, InThread):
-    """The state of a synchronous executor."""
-
-
-class CallState(_ByMethods, State):
-    """The state of a capability that one call can use."""
-
-    def __init__(self, capability: StateCapability, call: CallScope) -> None:
-        self._capability = capability
-        self.call = call
-        self.changes: dict[tuple[Scope, str], list[Change]] = {}
-        """The changes by scope and owner, in the order in which they were made."""
-
-    async def get(self, key: str, default: Json = None) -> Json:
-        scope, owner, name = self._place(key)
-        stored = await self._capability.load(scope, owner)
-        return applied(stored, self.changes.get((scope, owner), ())).get(name, default)
-
-    def set(self, key: str, value: Json) -> None:
-        self._change(key, "set", value)
-
-    def delete(self, key: str) -> None:
-        self._change(key, "delete", None)
-
-    def append(self, key: str, item: Json) -> None:
-        self._change(key, "append", item)
-
-    def add(self, key: str, number: float) -> None:
-        if isinstance(number, bool) or not isinstance(number, int | float):
-            raise ValueError(f"{number!r} is no number")
-        self._change(key, "add", number)
-
-    def _change(self, key: str, operation: Operation, value: Json) -> None:
-        scope, owner, name = self._place(key)
-        self._capability.refuse(f"{scope}:{name}", operation)
-        try:
-            copy: Json = json.loads(json.dumps(value, allow_nan=False))
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"the value of {key!r} is not JSON, which the state requires") from error
-        change = Change(key=name, operation=operation, value=copy)
-        self.changes.setdefault((scope, owner), []).append(change)
-
-    def _place(self, key: str) -> tuple[Scope, str, str]:
-        prefix, colon, name = key.partition(":")
-        scope: Scope = "session" if not colon else prefix  # type: ignore[assignment]  # checked below
-        if scope not in _SCOPES:
-            raise ValueError(f"{key!r} has no scope of the state; scopes are {', '.join(_SCOPES)}")
-        return scope, self._capability.owner(scope, self.call.meta), name if colon else key
-
-
 class StateCapability:
     """Provides `ctx.state`."""
 
@@ -198,13 +90,13 @@ class StateCapability:
         self._turns: OrderedDict[str, dict[str, Json]] = OrderedDict()
         """The state of turns by owner."""
 
-    def open(self, call: CallScope) -> CallState:
-        return CallState(self, call)
+    def open(self, call: CallScope) -> State:
+        return State(call, owner=self.owner, load=self.load, refuse=self.refuse)
 
-    def for_thread(self, opened: CallState, wait: Wait) -> SyncState:
-        return cast(SyncState, _StateInThread(opened, wait))
+    def for_thread(self, opened: State, wait: Wait) -> SyncState:
+        return SyncState(opened, wait)
 
-    async def close(self, opened: Sequence[tuple[CallState, bool]]) -> None:
+    async def close(self, opened: Sequence[tuple[State, bool]]) -> None:
         """Store the changes of calls that succeeded; the changes of other calls are dropped."""
         succeeded_calls = [state for state, succeeded in opened if succeeded]
         merged: dict[tuple[Scope, str], list[Change]] = {}
@@ -213,8 +105,8 @@ class StateCapability:
                 merged.setdefault(place, []).extend(changes)
         for (scope, owner), changes in merged.items():
             if scope != "temp":
-                retry, what = succeeded_calls[0].call.store_retry, f"state of the {scope}"
-                await retry.run(partial(self._store.apply, scope, owner, changes), what, is_idempotent=False)
+                retry_step, what = succeeded_calls[0].call.retry_step, f"state of the {scope}"
+                await retry_step(partial(self._store.apply, scope, owner, changes), what, is_idempotent=False)
             elif owner != _NO_TURN:
                 self._turns[owner] = applied(self._turns.get(owner, {}), changes)
                 self._turns.move_to_end(owner)
@@ -301,7 +193,7 @@ class StateCapability:
             raise ValueError(f"{key!r} is only changed by {rule!r}, as the rules of the state say")
 
 
-def _report_changes(state: CallState, place: tuple[Scope, str]) -> None:
+def _report_changes(state: State, place: tuple[Scope, str]) -> None:
     """Report each key of an owner that a call has changed, once for each operation, in order."""
     if state.call.report is None or place == ("temp", _NO_TURN):
         return
@@ -312,7 +204,7 @@ def _report_changes(state: CallState, place: tuple[Scope, str]) -> None:
         state.call.report(event=changed)
 
 
-def _report_conflicts(states: Sequence[CallState]) -> None:
+def _report_conflicts(states: Sequence[State]) -> None:
     """Report the keys that more than one call has set, to the first."""
     if (report := states[0].call.report) is None:
         return

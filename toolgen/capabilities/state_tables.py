@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar, Final
 
+from toolgen.calls.state import Change, Scope, applied
 from toolgen.contract.json_value import Json
 from toolgen.stores.sqlite_file import FileStore, SqliteFile, SqliteMemory
 from toolgen.stores.sqlite_format import SqliteFormat
 from toolgen.stores.transactions import Database, Transaction
-
-from .state import Change, Scope, applied
 
 _TABLE: Final = """
 CREATE TABLE state (

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 from toolgen.calls.errors import RegistrationError
 
 if TYPE_CHECKING:
-    from toolgen.calls.capability import Capability, ToolSwitch
-    from toolgen.calls.steps.registered_tool import RuntimeOptions
+    from toolgen.calls.capability import Capability
+    from toolgen.capabilities import DisabledTools
     from toolgen.engines import Engine
+
 
 
 @runtime_checkable
@@ -26,18 +27,18 @@ class LocalStore(Protocol):
     """The store that many workers share in its place, as a host writes it."""
 
 
-def require_engine(engine: Engine, options: RuntimeOptions, *, has_secret: bool) -> None:
+def require_engine(engine: Engine, stores: Mapping[str, object], *, has_secret: bool) -> None:
     """Raise where a host gives something else than an engine, or one that cannot have its stores.
 
     Raises:
         RegistrationError: as said; for the stores as `require_shared`.
     """
     _refuse_other(engine)
-    require_shared(engine, stores_of(options.capabilities, options.disabled), has_secret=has_secret)
+    require_shared(engine, stores, has_secret=has_secret)
 
 
 def stores_of(
-    capabilities: Mapping[str, Capability], disabled: ToolSwitch | None = None
+    capabilities: Mapping[str, Capability], disabled: DisabledTools | None = None
 ) -> dict[str, object]:
     """Return the stores of a runtime, by what a host constructs with each."""
     users = [*capabilities.values(), *([] if disabled is None else [disabled])]

@@ -107,7 +107,7 @@ class Runtime(SingleCalls):
             capabilities,
             has_policy=policy is not None,
             timeout=scheduling.tool_timeout_s,
-            disabled=disabled,
+            list_disabled=None if disabled is None else disabled.now,
             limits=limits,
         )
         scheduler = Scheduler(scheduling)
@@ -117,7 +117,7 @@ class Runtime(SingleCalls):
             reports=reports_for(events, limits, metrics),
             spans=spans,
             metrics=metrics,
-            disabled=disabled,
+            why_disabled=None if disabled is None else disabled.reason,
             capabilities=options.capabilities,
             artifacts=keeper_for(options.capabilities),
             policy=policy,
@@ -311,9 +311,10 @@ class Runtime(SingleCalls):
         from toolgen.waiting.suspending import CallSuspender
         from toolgen.waiting.wait_registry import WaitRegistry
 
-        from .many_workers import require_engine
+        from .many_workers import require_engine, stores_of
 
-        require_engine(engine, self.assembly.options, has_secret=secret is not None)
+        stores = stores_of(self._services.capabilities, self._disabled)
+        require_engine(engine, stores, has_secret=secret is not None)
         waits = WaitRegistry(engine, options or WAIT_OPTIONS, secret, self._services.scheduler)
         finds = self.assembly.tools.can_list if engine.caps.has_many_workers else None
         self._services.suspender = CallSuspender(waits=waits, is_found_again=finds)

@@ -263,7 +263,7 @@ class DirectCallActivities:
         waits = self.waits
         events = CallEvents(info, waits.options.clock, tells_start=tells_start)
         reports = EventReporter(events, self._services.limits.result_bytes)
-        services = replace(self._services, reports=reports, run_id=info.run_id, store_retry=self._retry)
+        services = replace(self._services, reports=reports, run_id=info.run_id, retry_step=self._retry.run)
         reader = CallReader(waits=waits, tools=self._tools, services=services)
         settle = partial(settle_call, reader, info.run_id)
         return CallWork(

@@ -51,7 +51,8 @@ class Keeping:
         """Keep of a call that is about to be dispatched when it begins, and how it ends late."""
         if frame.tool.runs_once:
             call = WatchedCall(self, frame)
-            frame.once, frame.tool = call, call.watched(frame.tool)
+            frame.keep_begun, frame.give_up = call.begin, call.give_up
+            frame.tool = call.watched(frame.tool)
 
 
 class WatchedCall:

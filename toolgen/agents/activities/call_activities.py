@@ -259,7 +259,7 @@ class CallActivities:
                 tools,
                 reports=EventReporter(events, tools.limits.result_bytes),
                 suspender=suspender,
-                store_retry=replace(self._host.store_retry, ends_at=_ends_at(info, GRACE_S)),
+                retry_step=replace(self._host.store_retry, ends_at=_ends_at(info, GRACE_S)).run,
             ),
         )
 

@@ -56,7 +56,7 @@ async def truncate_result(frame: Frame, result: ToolResult) -> ToolResult:
         try:
             with Contained():
                 save = partial(frame.context.artifacts.save_overflow, document)
-                uri = await frame.services.store_retry.run(save, f"result of {spec.id}", is_idempotent=False)
+                uri = await frame.services.retry_step(save, f"result of {spec.id}", is_idempotent=False)
         except Exception:  # noqa: BLE001 - a store of the author's; logged, and the result names no address
             log.exception("the untruncated result of %s was not stored", spec.id)
     marker = truncate_document(document, limit, uri)
@@ -98,7 +98,7 @@ async def _store(frame: Frame, artifact: Artifact, digest: str) -> tuple[str, st
     what = f"run {meta.run_id}: an artifact of the call {meta.tool_call_id}"
     try:
         with Contained():
-            return await services.store_retry.run(keep, what, is_idempotent=True), ""
+            return await services.retry_step(keep, what, is_idempotent=True), ""
     except ToolError as error:  # the host allows no more
         log.warning("artifact %s of %s was not stored: %s", artifact.kind, frame.spec.id, error)
         return "", str(error)

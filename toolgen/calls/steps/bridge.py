@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
-import inspect
 import threading
 from collections.abc import Callable, Coroutine
 from functools import partial
@@ -31,20 +30,6 @@ class Wait(Protocol):
     def __call__(
         self, function: Callable[P, Coroutine[Any, Any, T]], /, *args: P.args, **kwargs: P.kwargs
     ) -> T: ...
-
-
-class InThread:
-    """What an executor uses, for its thread: an asynchronous method waits there for its value."""
-
-    __slots__ = ("_opened", "_wait")
-
-    def __init__(self, opened: object, wait: Wait) -> None:
-        self._opened = opened
-        self._wait = wait
-
-    def __getattr__(self, name: str) -> Any:
-        attribute = getattr(self._opened, name)
-        return partial(self._wait, attribute) if inspect.iscoroutinefunction(attribute) else attribute
 
 
 class Bridge:

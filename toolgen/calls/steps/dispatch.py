@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 from asyncio import get_running_loop
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from toolgen.shapes.design.model import ToolModel
 
     from ..call import SeenBounds
-    from ..capability import ToolSwitch
     from ..reports import CallSpans
     from .frame import Frame, RuntimeServices
     from .registered_tool import RegisteredTool
@@ -121,8 +120,8 @@ async def _dispatch_observed(frame: Frame) -> ToolResult:
 
 async def _run_in_span(spans: CallSpans, frame: Frame, work: Coroutine[Any, Any, ToolResult]) -> ToolResult:
     """Return the result of work that has a span."""
-    with spans.of(frame.spec, frame.meta, frame.arguments, frame.trace_before) as span:
-        return span.end(await work)
+    with spans.of(frame.spec, frame.meta, frame.arguments, frame.trace_before) as end:
+        return end(await work)
 
 
 async def _run_steps(frame: Frame, is_watched: bool) -> ToolResult:
@@ -133,8 +132,8 @@ async def _run_steps(frame: Frame, is_watched: bool) -> ToolResult:
     tool, spec, meta = frame.tool, frame.spec, frame.meta
     context, services, trace = frame.context, frame.services, frame.trace
     try:
-        if services.disabled is not None:
-            await _require_enabled(frame, services.disabled)
+        if services.why_disabled is not None:
+            await _require_enabled(frame, services.why_disabled)
         try:
             payload = spec.payload.decode_lenient(
                 frame.arguments, UNLIMITED if frame.resumption else services.limits
@@ -161,8 +160,8 @@ async def _run_steps(frame: Frame, is_watched: bool) -> ToolResult:
             if not scheduler.admit_at_once(running, tool, meta, payload, token.old_value):
                 running.is_answered = frame.resumption is not None
                 await scheduler.admit(running)
-            if frame.once is not None:
-                await frame.once.begin()
+            if frame.keep_begun is not None:
+                await frame.keep_begun()
             context.has_begun = True
             if tool.is_plain:
                 try:
@@ -198,8 +197,8 @@ def failure_of(frame: Frame, error: BaseException) -> ToolError:
         asyncio.CancelledError: the caller's own task is being cancelled.
         KeyboardInterrupt: never kept from the process.
     """
-    if frame.once is not None and isinstance(error, asyncio.CancelledError | OutcomeUnknownError):
-        frame.once.give_up()
+    if frame.give_up is not None and isinstance(error, asyncio.CancelledError | OutcomeUnknownError):
+        frame.give_up()
     is_of_result = isinstance(error, MalformedResultError) and not isinstance(error, MalformedReportError)
     if is_of_result and frame.context.has_begun:
         return unreadable_result(frame.spec, error, frame.tool.execute)
@@ -208,14 +207,14 @@ def failure_of(frame: Frame, error: BaseException) -> ToolError:
     return tool_error_of(frame.spec, as_task_exception(error))
 
 
-async def _require_enabled(frame: Frame, disabled: ToolSwitch) -> None:
+async def _require_enabled(frame: Frame, why_disabled: Callable[[str], Awaitable[str | None]]) -> None:
     """Emit that the call is denied, and raise, where its tool is disabled.
 
     Raises:
         ToolError: as said.
     """
     spec = frame.spec
-    if (reason := await disabled.reason(spec.id)) is None:
+    if (reason := await why_disabled(spec.id)) is None:
         return
     message = f"{spec.name} is disabled{f': {reason}' if reason else ''}"
     hint = RetryHint(reason="tool_unavailable", tool=spec.id, message=message)
@@ -357,8 +356,8 @@ async def end_without_executor(frame: Frame, result: ToolResult) -> ToolResult:
             emit_end(frame, _cancelled_result(frame))
             raise
         if frame.trace_before and (spans := frame.services.spans) is not None:
-            with spans.of(frame.spec, frame.meta, frame.arguments, frame.trace_before) as span:
-                span.end(result)
+            with spans.of(frame.spec, frame.meta, frame.arguments, frame.trace_before) as end:
+                end(result)
         return emit_end(frame, result)
 
 

@@ -17,9 +17,9 @@ from toolgen.contract.secrets import Secrets, hiding
 from toolgen.shapes.design.model import ToolModel
 
 from ..call import ToolCall
-from ..capability import ONCE, Capability, StoreRetry, ToolSwitch
+from ..capability import Capability, RetryStep, once
 from ..codec import Arguments, raw_arguments
-from ..context import Batch, ToolContext, set_resumption, set_store_retry
+from ..context import Batch, ToolContext, set_resumption, set_retry_step
 from ..errors import MalformedResultError, ToolError, ToolValidationError
 from ..specs import ToolSpec
 from .failures import (
@@ -97,7 +97,8 @@ class RuntimeServices:
     metrics: CallMetrics | None = None
     is_measured: bool = field(init=False)
     """Whether there are spans or metrics."""
-    disabled: ToolSwitch | None = None
+    why_disabled: Callable[[str], Awaitable[str | None]] | None = None
+    """Returns why a tool is not executed now, by id; "" where nobody said, None where it is executed."""
     suspender: Suspender | None = None
     """None where no call can wait."""
     run_id: str = ""
@@ -107,7 +108,7 @@ class RuntimeServices:
     limits: Limits = DEFAULT_LIMITS
     stage_timeout: float | None = None
     """Seconds for one step of the host's own code."""
-    store_retry: StoreRetry = ONCE
+    retry_step: RetryStep = once
     """Repeats the steps that store artifacts and changes of state after an executor."""
     new_batch: Callable[[], Batch] = field(init=False)
     """Makes the batch of a single call."""
@@ -116,18 +117,8 @@ class RuntimeServices:
 
     def __post_init__(self) -> None:
         self.is_measured = self.spans is not None or self.metrics is not None
-        self.needs_steps = self.is_measured or self.disabled is not None or self.policy is not None
+        self.needs_steps = self.is_measured or self.why_disabled is not None or self.policy is not None
         self.new_batch = partial(Batch, self.capabilities)
-
-
-class OnceCall(Protocol):
-    """What an engine keeps of a call that may not run twice."""
-
-    async def begin(self) -> None:
-        """Keep that the executor runs now; awaited immediately before."""
-
-    def give_up(self) -> None:
-        """Say that nobody waits for the executor any more."""
 
 
 class Frame:
@@ -135,8 +126,10 @@ class Frame:
 
     call: ToolCall | None = None
     """The call as hooks, policies and interceptors see it; None before them, and for tools without any."""
-    once: OnceCall | None = None
-    """What the engine keeps of a call of a run whose tool may not run twice."""
+    keep_begun: Callable[[], Awaitable[None]] | None = None
+    """Awaited immediately before the executor, of a call of a run whose tool must not run twice."""
+    give_up: Callable[[], None] | None = None
+    """Called when nobody waits for the executor of such a call any more."""
     resumption: Resumption | None = None
     """The answers to a call that was suspended, and goes on."""
     secrets: Secrets | None = None
@@ -163,8 +156,8 @@ class Frame:
         self.batch = batch
         self.services = services
         self.context = context or ToolContext(meta, spec.id, spec, batch)
-        if services.store_retry is not ONCE:
-            set_store_retry(self.context, services.store_retry)
+        if services.retry_step is not once:
+            set_retry_step(self.context, services.retry_step)
         self.trace = trace
         """Gets the steps of the call, the one that fails excepted."""
         if tool.is_sensitive:

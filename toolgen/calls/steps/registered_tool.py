@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Awaitable, Callable, Hashable, Mapping
 from dataclasses import field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from pydantic_core import to_json
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from toolgen.shapes.design.model import ToolModel
 
     from ..call import CallMeta, ToolCall
-    from ..capability import Capability, ToolSwitch
+    from ..capability import Capability
     from ..specs import ToolSpec
     from .hooks import Hook, HookMethod
 
@@ -36,6 +36,10 @@ class Interceptor(Protocol):
         """Set the declared fields through the payload's setters; runs on every call that has one."""
 
 
+ListDisabled: TypeAlias = "Callable[[], Awaitable[Mapping[str, object]]]"
+"""Returns the tools by id that an operator has disabled."""
+
+
 @frozen_record
 class RuntimeOptions:
     """The host's options for all tools: hooks, interceptors, capabilities, timeout."""
@@ -48,7 +52,8 @@ class RuntimeOptions:
     has_policy: bool = False
     timeout: float | None = None
     """Seconds for tools whose design says nothing."""
-    disabled: ToolSwitch | None = None
+    list_disabled: ListDisabled | None = None
+    """None where no tool can be disabled."""
     limits: Limits = DEFAULT_LIMITS
 
 
@@ -137,7 +142,9 @@ class RegisteredTool:
         self.needs_call = reads_call or self.has_checks_before or spec.long_running is not None
         self.is_sensitive = spec.is_sensitive or CREDENTIALS_CAPABILITY in options.capabilities
         """Whether its calls have sensitive values: its arguments, its results, or what its executor sends."""
-        has_more_around = self.needs_call or self.after or self.is_sensitive or options.disabled is not None
+        has_more_around = (
+            self.needs_call or self.after or self.is_sensitive or options.list_disabled is not None
+        )
         has_more_result = spec.result_hint or spec.reminder or spec.is_terminal
         self.is_bare = not (has_more_around or has_more_result)
         """Whether nothing stands around its executor and its result: `SingleCalls` goes straight to it."""

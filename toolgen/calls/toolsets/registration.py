@@ -18,12 +18,12 @@ from ..errors import RegistrationError
 from ..results import Delegated, ToolResult, ToolReturn, Unfinished
 from ..steps.hook_tools import HookTools
 from ..steps.methods import context_problem, is_async, method_problem
-from ..steps.registered_tool import Interceptor, RegisteredTool, RuntimeOptions, problems_of
+from ..steps.registered_tool import Interceptor, ListDisabled, RegisteredTool, RuntimeOptions, problems_of
 
 if TYPE_CHECKING:
     from toolgen.catalog.entry import ToolsetRecord
 
-    from ..capability import Capability, ToolSwitch
+    from ..capability import Capability
     from ..specs import NativeTool, ToolSpec
     from ..steps.hooks import Hook
     from ..sync_context import ToolMethod
@@ -102,7 +102,7 @@ def runtime_options(
     *,
     has_policy: bool,
     timeout: float | None,
-    disabled: ToolSwitch | None = None,
+    list_disabled: ListDisabled | None = None,
     limits: Limits = DEFAULT_LIMITS,
 ) -> RuntimeOptions:
     """Return the options of a runtime for every tool, from the host's arguments.
@@ -124,7 +124,7 @@ def runtime_options(
         capabilities=by_name,
         has_policy=has_policy,
         timeout=timeout,
-        disabled=disabled,
+        list_disabled=list_disabled,
         limits=limits,
     )
 

@@ -15,7 +15,7 @@ from toolgen.contract.errors import ToolgenError
 from toolgen.contract.logs import logger
 from toolgen.contract.record import frozen_record
 
-from ..capability import ReadableState
+from ..capability import state_reader
 from ..errors import RegistrationError
 from ..reports import SILENT, CallReports
 from .dynamic import (
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from toolgen.contract.json_value import Json
 
     from ..call import CallMeta
+    from ..capability import ReadState
     from ..steps.registered_tool import RuntimeOptions
     from .registration import ToolsetRegistration
     from .snapshot import CallService, Snapshot
@@ -104,7 +105,7 @@ class Toolsets:
     @property
     def may_change(self) -> bool:
         """Whether another snapshot may list other tools."""
-        return self.is_dynamic or self._options.disabled is not None
+        return self.is_dynamic or self._options.list_disabled is not None
 
     def add_static(self, toolset: ToolList) -> None:
         """Add a toolset that `Runtime.tools.register` has prepared."""
@@ -193,7 +194,8 @@ class Toolsets:
             self._require_hooked([listed for listed in lists if not listed.is_foreign])
             lists = without_clashes(lists)
             self._log_left_out(lists)
-        disabled = {} if self._options.disabled is None else await self._options.disabled.now()
+        list_disabled = self._options.list_disabled
+        disabled = {} if list_disabled is None else await list_disabled()
         if self._last is not None and self._last.fits(lists, disabled, previous):
             return self._last
         from .snapshot import Snapshot
@@ -230,13 +232,11 @@ class Toolsets:
         Raises:
             Exception: what the capability raises, or its time is over.
         """
-        state = self._options.capabilities.get("state")
-        if state is None:
-            return context
-        if not isinstance(state, ReadableState):
+        read_state = state_reader(self._options.capabilities)
+        if read_state is None:
             return context
         deadline = _deadline_in(min(added.timeout for added in self._added.values()))
-        work = _read_state(state, context.meta)
+        work = _read_state(read_state, context.meta)
         items = await run_in_task(work, name="reading the state", deadline=deadline)
         return replace(context, state={**items, **context.state})
 
@@ -308,8 +308,8 @@ def _deadline_in(seconds: float) -> float:
     return asyncio.get_running_loop().time() + seconds
 
 
-async def _read_state(state: ReadableState, meta: CallMeta) -> Mapping[str, Json]:
-    return await state.read(meta)
+async def _read_state(read_state: ReadState, meta: CallMeta) -> Mapping[str, Json]:
+    return await read_state(meta)
 
 
 async def _opened(added: _DynamicToolsetState) -> None:

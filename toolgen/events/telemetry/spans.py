@@ -6,7 +6,7 @@ span"); what they have no name for stands under `toolgen.`. Nothing here is impo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -53,11 +53,6 @@ class CallSpan:
         self.is_left_open = False
         """The run of an agent answers the call, and the span ends with it."""
 
-    @property
-    def trace(self) -> str:
-        """Return the span as W3C Trace Context has it (`traceparent`), for what stands under it."""
-        return trace_of(self._span)
-
     def end(self, result: ToolResult) -> ToolResult:
         """Record how the call ended, and return its result; never raises.
 
@@ -67,7 +62,8 @@ class CallSpan:
             return result
         if result.delegated is not None:
             self.is_left_open = True
-            return replace(result, delegated=replace(result.delegated, span=self))
+            span = OpenSpan(trace=trace_of(self._span), conclude=self.conclude)
+            return replace(result, delegated=replace(result.delegated, span=span))
         try:
             self._note(self._span, result)
         except Exception:
@@ -129,7 +125,7 @@ class ToolSpans:
     @contextmanager
     def of(
         self, spec: ToolSpec[Any, Any], meta: CallMeta, arguments: Arguments = b"", before: str = ""
-    ) -> Iterator[CallSpan]:
+    ) -> Iterator[Callable[[ToolResult], ToolResult]]:
         """Make the span current while the call runs; an exception that leaves the block is recorded by type.
 
         `before` is the span of what was executed before the call was suspended, in whatever process: the
@@ -139,7 +135,7 @@ class ToolSpans:
         span = self._started(spec, meta, arguments, before)
         call = CallSpan(span, spec, self._shows_content)
         with ending_on_error(span):
-            yield call
+            yield call.end
         if span is not None and not call.is_left_open:
             end_span(span)
 
