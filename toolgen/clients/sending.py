@@ -51,8 +51,11 @@ TIMEOUT_S: Final = 60.0
 """Seconds for a request that no tool with a time of its own has made."""
 _MOST_REDIRECTS: Final = 3
 _REDIRECTS: Final = frozenset((301, 302, 303, 307, 308))
-_SAME_REQUEST: Final = frozenset((307, 308))
-"""Redirects that keep the method and the body: the request was not executed (RFC 9110, 15.4.8 and 15.4.9)."""
+_CHANGED_REQUEST: Final = frozenset((301, 302))
+"""Redirects that servers send before the work of a request or after it (RFC 9110, 15.4.2 and 15.4.3).
+
+307 and 308 keep the method and the body: the request was not executed. 303 says that it was.
+"""
 
 
 class Method(Generic[R]):
@@ -157,6 +160,8 @@ class _Exchange:
         self.is_redirected = False
         self._has_run = False
         """Whether status 303 said that the request was executed, and where to read its result."""
+        self._may_have_run = False
+        """Whether the last answer was a 301 or a 302 to a request that changes something."""
 
     async def answered(self, keyring: Keyring | None) -> tuple[Answer, str]:
         """Return the answer, and the address that it came from; it has no credentials.
@@ -200,15 +205,19 @@ class _Exchange:
         has_body = True
         for _ in range(_MOST_REDIRECTS + 1):
             answer = await self._exchanged(verb, url, credentials, has_body=has_body)
-            target = self._target(answer, url)
-            if target is None:
+            if answer.status not in _REDIRECTS or method.is_declared(answer.status):
                 if self._has_run and not 200 <= answer.status < 300:
                     raise malformed(self.request, f"with status 303, and there with status {answer.status}")
                 return answer, url
+            if verb not in SAFE_VERBS:
+                self._has_run |= answer.status == 303
+                self._may_have_run = answer.status in _CHANGED_REQUEST
+            target = self._target(answer, url)
+            if target is None:
+                return answer, url
             if answer.status == 303 and verb != "HEAD":
-                self._has_run |= verb not in SAFE_VERBS
                 verb, has_body = "GET", False
-            if verb not in SAFE_VERBS and answer.status not in _SAME_REQUEST:
+            if self._may_have_run:
                 raise self._not_followed(answer, target, f"a {verb} is made again for 307 and 308 only")
             if _origin(target) != method.base.origin:
                 raise self._not_followed(answer, target, "that is another place")
@@ -216,9 +225,15 @@ class _Exchange:
         raise self._failed(f"redirects more than {_MOST_REDIRECTS} times")
 
     def _target(self, answer: Answer, url: str) -> str | None:
-        """Return where a redirect leads; None for another answer, and for one that the design declares."""
+        """Return where a redirect leads; None where it does not say, and was before the work.
+
+        Raises:
+            ToolError: it does not say, or not as an address.
+        """
         location: str = answer.headers.get("location", "")
-        if answer.status not in _REDIRECTS or not location or self._method.is_declared(answer.status):
+        if not location:
+            if self._has_run or self._may_have_run:
+                raise self._failed(f"redirects to no place (status {answer.status})")
             return None
         try:
             return urldefrag(urljoin(url, location)).url
@@ -230,9 +245,12 @@ class _Exchange:
         return self._failed(f"{where}, which was not followed: {why}")
 
     def _failed(self, why: str) -> ToolError:
+        """Return the error of a redirect: it may stand before the work (307), after it (303), or either."""
         request = self.request
         if self._has_run:
             return malformed(request, f"with status 303 and {why}")
+        if self._may_have_run:
+            return answer_lost(request, f"{request.server} {why}", "malformed_response", may_pass=False)
         return ToolError(f"{request.name} failed: {request.server} {why}")
 
     async def _exchanged(self, verb: Verb, url: str, credentials: Applied, *, has_body: bool) -> Answer:

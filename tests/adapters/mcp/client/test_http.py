@@ -13,6 +13,7 @@ from toolgen.adapters.mcp import HttpServer, InsecureServerError, MCPToolset
 from toolgen.adapters.mcp.client.servers import pool_key
 
 FAILED = "the MCP server 'web' failed (HTTP status 503)"
+MOVED = "the MCP server 'web' redirects to another origin, which is not followed"
 LONG = "it has more than 16777216 bytes"
 CALLS = {
     "s401": ("error", "tool_unavailable", "the MCP server 'web' refuses the credentials (HTTP status 401)"),
@@ -20,6 +21,9 @@ CALLS = {
     "s429": ("error", "tool_unavailable", "the MCP server 'web' has too many requests now (HTTP status 429)"),
     "s503": ("unknown", None, f"{FAILED}; s503 may have run"),
     "s503_reading": ("error", "tool_unavailable", FAILED),
+    "s302": ("unknown", None, f"{MOVED} (302); s302 may have run"),
+    "s302_reading": ("error", "tool_unavailable", f"{MOVED} (302)"),
+    "s307": ("error", "tool_unavailable", f"{MOVED} (307)"),
     "s500_answer": ("error", None, "s500_answer: the disk is full"),
     "broken": ("unknown", None, "it is no message of JSON-RPC"),
     "broken_event": ("unknown", None, "it is no message of JSON-RPC"),

@@ -116,7 +116,13 @@ def fault_of(error: MCPError, server: str) -> MCPServerError | None:
         case Origin(kind="forgotten"):
             return ConnectionLostError(f"{what} has forgotten the session", was_sent=False)
         case Origin(kind="redirect", reply=Reply(status=status)):
-            return RefusedError(f"{what} redirects to another origin, which is not followed ({status})")
+            moved = f"{what} redirects to another origin, which is not followed ({status})"
+            if status in (
+                307,
+                308,
+            ):  # sent before the work (RFC 9110, 15.4.8 and 15.4.9)
+                return RefusedError(moved)
+            return ServerFailedError(moved, was_sent=True)
         case Origin(kind="long"):
             return MalformedAnswerError(f"it has {TOO_LONG}")
         case Origin(kind="no type", reply=Reply(content_type=kind)):
