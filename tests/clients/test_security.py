@@ -292,6 +292,15 @@ async def test_a_secret_is_not_said_back_in_another_writing(said: str, charset: 
     assert said not in book.title
 
 
+async def test_a_secret_beyond_ascii_is_not_said_back_in_a_declared_charset() -> None:
+    data = json.dumps({"id": "1", "title": "pässwörter"}, ensure_ascii=False).encode("latin-1")
+    respond = answering(answer(200, data, Content_Type="application/json; charset=ISO-8859-1"))
+    credentials = Known(login=["pässwörter"])
+    async with serving(respond) as server, Books(server=server.url, credentials=credentials) as client:
+        book = await client.send(secured((BASIC,)), GetBook(id="1"))
+    assert book.title == HIDDEN.replace("•", "?")
+
+
 def forms(secret: str) -> list[str]:
     return [secret, QUOTED, b64encode(f"frank:{secret}".encode()).decode()]
 

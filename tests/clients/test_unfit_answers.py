@@ -162,6 +162,13 @@ async def test_text_in_the_place_of_json_is_passed_on_as_text() -> None:
     assert b"get_order ran; its result could not be read" in binary.json
 
 
+@pytest.mark.parametrize("charset", ["utf-16", "iso-8859-1"])
+async def test_text_in_a_declared_charset_is_passed_on_as_text(charset: str) -> None:
+    body = '{"id": "größer", '
+    result = await call(body.encode(charset), Content_Type=f"application/json; charset={charset}")
+    assert json.loads(result.json) == body
+
+
 async def test_a_number_that_is_no_json_is_passed_on_in_the_text() -> None:
     for number in ("1e400", "-1e999", "NaN"):
         body = f'{{"id": 7, "state": "sent", "counts": {{"a": {number}}}}}'

@@ -246,18 +246,25 @@ class AnswerPlan(Generic[R]):
 
 
 def _in_utf8(answer: Answer) -> Answer:
-    """Return an answer whose JSON is in UTF-8, without a byte order mark (RFC 8259, section 8.1)."""
+    """Return an answer whose JSON is in UTF-8, without a byte order mark (RFC 8259, section 8.1).
+
+    JSON in another charset that its Content-Type declares is decoded by it, since services do write so.
+    """
     body = answer.body
     if body.startswith(codecs.BOM_UTF8):
-        return replace(answer, body=body.removeprefix(codecs.BOM_UTF8))
-    if b"\0" not in body[:4]:
+        encoding = "utf-8-sig"
+    elif b"\0" in body[:4]:
+        is_marked = body.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+        encoding = "utf-16" if is_marked else "utf-16-be" if body[:1] == b"\0" else "utf-16-le"
+    elif body.isascii() or (encoding := charset_of(answer.headers)) == "utf-8":
         return answer
-    is_marked = body.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-    encoding = "utf-16" if is_marked else "utf-16-be" if body[:1] == b"\0" else "utf-16-le"
     try:
-        return replace(answer, body=body.decode(encoding).encode())
+        body = body.decode(encoding).encode()
     except UnicodeError:
         return answer
+    headers = answer.headers.copy()
+    headers["content-type"] = f"{headers.get('content-type', '').partition(';')[0]};charset=utf-8"
+    return replace(answer, body=body, headers=headers)
 
 
 def _keys_of(response: Response, answer: Answer) -> int:

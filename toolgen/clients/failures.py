@@ -18,8 +18,14 @@ _LONGEST: Final = 2_000
 """Characters of what a server says of a failure."""
 _MOST_READ: Final = 10 * _LONGEST
 _CHARSET: Final = re.compile(
-    r"""charset="?(utf-?8|utf-16(?:le|be)?|us-ascii|iso-8859-\d\d?|windows-125\d)\b""", re.IGNORECASE
+    r"""charset="?(utf-16(?:le|be)?|us-ascii|latin-?1|iso-8859-(?:1[013-6]?|[2-9])|windows-125[0-8]"""
+    r"""|koi8-[ru]|ibm866|macintosh|gb2312|gbk|gb18030|big5|euc-jp|euc-kr|shift_jis)(?![\w.:-])""",
+    re.IGNORECASE,
 )
+"""The encodings of the web (WHATWG) that Python knows and whose ASCII is ASCII, and UTF-16.
+
+Others are not looked up: Python's codecs of these names include `zlib` and `unicode_escape`.
+"""
 _BUSY: Final[Mapping[int, RetryReason]] = {
     429: "rate_limited",
     502: "tool_unavailable",
@@ -128,9 +134,9 @@ def text_of_body(headers: Mapping[str, str], body: bytes) -> str:
 
 
 def charset_of(headers: Mapping[str, str]) -> str:
-    """Return the encoding that Content-Type names; UTF-8 for none, and for one that is rare."""
+    """Return the encoding that Content-Type names, in lower case; UTF-8 for none and for rare ones."""
     charset = _CHARSET.search(headers.get("content-type", ""))
-    return "utf-8" if charset is None else charset[1]
+    return "utf-8" if charset is None else charset[1].lower()
 
 
 def shown(text: str) -> str:

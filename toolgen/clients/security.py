@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from base64 import b64encode
@@ -113,24 +114,32 @@ class Keyring:
         return CredentialNeededError(self._service, requirement, address, is_refused=is_refused)
 
 
-def written_forms(used: Used, *, is_wide: bool = False) -> tuple[bytes, ...]:
-    """Return how an answer, a wide one in UTF-16, may say credentials back, also as JSON is escaped."""
+def written_forms(used: Used, charset: str) -> tuple[bytes, ...]:
+    """Return how an answer in a charset may say credentials back, also as JSON is escaped."""
     forms = (form for _, credential in used for form in forms_of(credential) if len(form) >= _SHORTEST)
     written = (text for form in forms for text in (form, json.dumps(form)[1:-1], *_escaped(form)))
-    encodings = ("utf-8", "utf-16-le", "utf-16-be") if is_wide else ("utf-8",)
-    texts = dict.fromkeys(written)
-    return tuple(text.encode(encoding, "surrogatepass") for encoding in encodings for text in texts)
+    own = ("utf-16-le", "utf-16-be") if charset.startswith("utf-16") else (charset,)
+    pairs = itertools.product(dict.fromkeys(("utf-8", *own)), dict.fromkeys(written))
+    return tuple(dict.fromkeys(data for encoding, text in pairs if (data := _encoded(text, encoding))))
+
+
+def _encoded(text: str, encoding: str) -> bytes:
+    """Return a text in an encoding; nothing where it cannot be written."""
+    try:
+        return text.encode(encoding, "surrogatepass" if encoding.startswith("utf") else "strict")
+    except UnicodeError:
+        return b""
 
 
 def _escaped(form: str) -> list[str]:
     return [form.translate(escapes) for escapes in _ESCAPES]
 
 
-def without(secrets: Iterable[bytes], data: bytes) -> bytes:
+def without(secrets: Iterable[bytes], data: bytes, charset: str = "utf-8") -> bytes:
     """Return a part of an answer without the credentials of its request, which nobody is told."""
     for secret in secrets:
         if secret in data:
-            data = data.replace(secret, HIDDEN.encode())
+            data = data.replace(secret, HIDDEN.encode(charset, "replace"))
     return data
 
 

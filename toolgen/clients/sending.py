@@ -185,12 +185,12 @@ class _Exchange:
 
     def _redacted(self, answer: Answer, used: Used) -> Answer:
         """Return an answer that says back none of the credentials."""
-        is_wide = charset_of(answer.headers).lower().startswith("utf-16") or b"\0" in answer.body[:4]
-        secrets, body, headers = written_forms(used, is_wide=is_wide), answer.body, answer.headers.raw
+        charset = "utf-16" if b"\0" in answer.body[:4] else charset_of(answer.headers)
+        secrets, body, headers = written_forms(used, charset), answer.body, answer.headers.raw
         if not any(secret in text for secret in secrets for text in (body, *(text for _, text in headers))):
             return answer
         pairs = [(name, without(secrets, text)) for name, text in headers]
-        return replace(answer, body=without(secrets, body), headers=httpx.Headers(pairs))
+        return replace(answer, body=without(secrets, body, charset), headers=httpx.Headers(pairs))
 
     async def _followed(self, credentials: Applied) -> tuple[Answer, str]:
         """Return the answer at the end of redirects that stay at the origin (RFC 9110, section 15.4).
