@@ -69,54 +69,6 @@ async def test_any_request_is_made_again_where_it_stays_the_same(verb: Verb, sta
     assert [one.target for one in requests[1:]] == ["/v1/books/", "/v2/books/"]
 
 
-@pytest.mark.parametrize("verb", ["POST", "PUT", "DELETE", "PATCH"])
-@pytest.mark.parametrize("status", [301, 302])
-async def test_no_other_request_is_made_again(verb: Verb, status: int) -> None:
-    """Servers answer so before the work, and after it: nothing says which."""
-    error, requests = await followed(by(verb), to("/v2/books?token=s3cret", status))
-    assert len(requests) == 1
-    is_once = verb in ("POST", "PATCH")
-    assert isinstance(error, OutcomeUnknownError) == is_once
-    assert str(error) == (
-        f"Books.get_book has no result: 127.0.0.1 redirects to {server_of(requests)}/v2/books "
-        f"(status {status}), which was not followed: a {verb} is made again for 307 and 308 only"
-        f"{'; it may have run' if is_once else ''}"
-    )
-    assert not error.is_retryable
-
-
-UNREADABLE = {"nowhere": None, "no address": "http://[::1/", "another place": "https://books.other/v1"}
-
-
-@pytest.mark.parametrize("place", UNREADABLE)
-@pytest.mark.parametrize("status", [301, 302])
-async def test_what_a_redirect_leaves_open_is_unknown_wherever_it_leads(place: str, status: int) -> None:
-    location = UNREADABLE[place]
-    moved = to(location, status) if location else answer(status, b"moved")
-    error, requests = await followed(by("POST"), to("/v1/books/", 307), moved)
-    assert (isinstance(error, OutcomeUnknownError), len(requests)) == (True, 2)
-    assert f"(status {status})" in str(error)
-
-
-@pytest.mark.parametrize("place", UNREADABLE)
-async def test_what_was_done_ran_wherever_its_result_is(place: str) -> None:
-    location = UNREADABLE[place]
-    error, requests = await followed(by("POST"), to(location, 303) if location else answer(303, b"done"))
-    assert str(error).startswith("Books.get_book ran; its result could not be read: ")
-    assert len(requests) == 1
-
-
-@pytest.mark.parametrize("status", [307, 308])
-async def test_what_a_redirect_keeps_has_not_run(status: int) -> None:
-    error, _ = await followed(by("POST"), to("https://books.other/v1", status))
-    assert not isinstance(error, OutcomeUnknownError)
-    assert str(error).startswith("Books.get_book failed: ")
-
-
-def server_of(requests: list[Received]) -> str:
-    return f"http://{requests[0].headers['host']}"
-
-
 @pytest.mark.parametrize("verb", ["POST", "PUT", "DELETE"])
 async def test_what_was_done_is_read_elsewhere(verb: Verb) -> None:
     """By RFC 9110, section 15.4.4."""

@@ -1,4 +1,4 @@
-"""Status 303 says that a request was executed: what fails afterwards is no reason to make it again."""
+"""Redirects behind which a request was executed, or may have been: no reason to make it again."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from typing import Any
 import pytest
 
 from tests.clients.books import Books, GetBook, operation
-from tests.clients.servers import answer, answering, serving
+from tests.clients.servers import Received, answer, answering, serving
+from tests.clients.test_redirects import by as one_by
+from tests.clients.test_redirects import followed
+from tests.clients.test_redirects import to as moved_to
 from toolgen.clients import HTTP, Body, Requirement, Response, SecurityScheme
 from toolgen.contract.credentials import Credential
 from toolgen.contract.transport import Security, Verb
@@ -68,3 +71,53 @@ async def test_what_fails_after_it_says_that_the_request_ran(why: str, security:
     assert (raised.value.is_retryable, raised.value.retry_hint) == (False, None)
     assert not isinstance(raised.value, OutcomeUnknownError)
     assert [request.verb for request in server.received].count("POST") == 1
+
+
+@pytest.mark.parametrize("verb", ["POST", "PUT", "DELETE", "PATCH"])
+@pytest.mark.parametrize("status", [301, 302])
+async def test_no_other_request_is_made_again(verb: Verb, status: int) -> None:
+    """Servers answer so before the work, and after it: nothing says which."""
+    error, requests = await followed(one_by(verb), moved_to("/v2/books?token=s3cret", status))
+    assert len(requests) == 1
+    is_once = verb in ("POST", "PATCH")
+    assert isinstance(error, OutcomeUnknownError) == is_once
+    assert str(error) == (
+        f"Books.get_book has no result: 127.0.0.1 redirects to {server_of(requests)}/v2/books "
+        f"(status {status}), which was not followed: a {verb} is made again for 307 and 308 only"
+        f"{'; it may have run' if is_once else ''}"
+    )
+    assert not error.is_retryable
+
+
+def server_of(requests: list[Received]) -> str:
+    return f"http://{requests[0].headers['host']}"
+
+
+UNREADABLE = {"nowhere": None, "no address": "http://[::1/", "another place": "https://books.other/v1"}
+
+
+@pytest.mark.parametrize("place", UNREADABLE)
+@pytest.mark.parametrize("status", [301, 302])
+async def test_what_a_redirect_leaves_open_is_unknown_wherever_it_leads(place: str, status: int) -> None:
+    location = UNREADABLE[place]
+    moved = moved_to(location, status) if location else answer(status, b"moved")
+    error, requests = await followed(one_by("POST"), moved_to("/v1/books/", 307), moved)
+    assert (isinstance(error, OutcomeUnknownError), len(requests)) == (True, 2)
+    assert f"(status {status})" in str(error)
+
+
+@pytest.mark.parametrize("place", UNREADABLE)
+async def test_what_was_done_ran_wherever_its_result_is(place: str) -> None:
+    location = UNREADABLE[place]
+    error, requests = await followed(
+        one_by("POST"), moved_to(location, 303) if location else answer(303, b"done")
+    )
+    assert str(error).startswith("Books.get_book ran; its result could not be read: ")
+    assert len(requests) == 1
+
+
+@pytest.mark.parametrize("status", [307, 308])
+async def test_what_a_redirect_keeps_has_not_run(status: int) -> None:
+    error, _ = await followed(one_by("POST"), moved_to("https://books.other/v1", status))
+    assert not isinstance(error, OutcomeUnknownError)
+    assert str(error).startswith("Books.get_book failed: ")

@@ -10,6 +10,7 @@ import threading
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -19,7 +20,7 @@ from pydantic_core.core_schema import CoreSchema, no_info_after_validator_functi
 from gen.assistant.toolsets import devices
 from gen.types import Device
 from tests.catalog_entries import catalog_entry
-from tests.runtime.typed_functions import Point, called, search
+from tests.runtime.typed_functions import Point, called, issues, search
 from toolgen.calls.toolsets.functions import FunctionFacts, func_tool
 from toolgen.catalog import format_schema, load_catalogue
 from toolgen.catalog.reader import FORMAT_ID
@@ -29,6 +30,7 @@ from toolgen.runtime import (
     RegistrationError,
     SyncToolContext,
     ToolContext,
+    ToolModel,
     ToolOutcome,
     ToolReturn,
 )
@@ -98,6 +100,54 @@ async def test_a_call_goes_from_json_to_json() -> None:
             "allowed": ["query", "limit"],
         },
     ]
+
+
+class Measured(BaseModel):
+    at: str = "hall"
+    value: Any = None
+    mean: float = 0.0
+
+
+class Loose(ToolModel):
+    value: Any
+    values: list[Any] | None = None
+    named: dict[str, Any] | None = None
+
+
+NO_NUMBERS = [float("nan"), float("inf"), float("-inf")]
+
+
+@pytest.mark.parametrize("number", NO_NUMBERS)
+async def test_what_is_no_number_of_json_is_no_result(number: float) -> None:
+    """Nobody has checked a model when it was made: pydantic writes null for it."""
+    for value in (
+        Measured(value=number),
+        Measured(value=[{"a": number}]),
+        Measured(mean=number),
+        Measured(value="NaN, Infinity", mean=number),
+    ):
+
+        def measure() -> list[Measured]:
+            return [value]  # noqa: B023  # it is called at once
+
+        result = await called(measure, {})
+        assert b"ran; its result could not be read" in result.json
+
+    def say() -> Measured:
+        return Measured(at="NaN", value=["Infinity", 1.5])
+
+    assert (await called(say, {})).json == b'{"at":"NaN","value":["Infinity",1.5],"mean":0.0}'
+
+
+@pytest.mark.parametrize("text", ["NaN", "Infinity", "-Infinity", "1e400", "-1e400"])
+async def test_what_is_no_number_of_json_is_no_argument(text: str) -> None:
+    def keep(loose: Loose) -> None: ...
+
+    deep, item, part = {"value": {"a": [0]}}, {"value": 1, "values": [0]}, {"value": 1, "named": {"a": 0}}
+    for document in ({"value": 0}, deep, item, part):
+        written = json.dumps({"loose": document}).replace("0", text)
+        (issue,) = issues(func_tool(keep, name="keep"), written)
+        assert issue.message == "must be a finite number"
 
 
 async def test_generated_classes_are_results_as_their_own_codec_writes_them() -> None:

@@ -239,6 +239,16 @@ async def test_progress_that_does_not_fit_is_refused(value: Any, reason: str, li
     del subscription
 
 
+@LISTENS
+@pytest.mark.parametrize("value", [float("nan"), {"a": [float("inf")]}])
+async def test_any_progress_is_json(value: Any, listens: bool) -> None:
+    made = runtime(ToolOutcome.pending("job-1"), SILENT, events=Events() if listens else None)
+    waiting = (await made.call(SILENT.id, ARGUMENTS, META)).suspension
+    assert waiting is not None
+    with pytest.raises(MalformedResultError, match="does not fit: a number in it is infinite, or none"):
+        await made.waits.progress(waiting.token, value=value)
+
+
 NO_FRACTIONS: list[Any] = ["half", {}, True, 2.0, -0.1, 10**30, float("nan"), float("inf")]
 
 

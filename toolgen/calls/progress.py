@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pydantic_core import to_jsonable_python
 
+from toolgen.contract.json_value import is_json
+
 from .errors import MalformedReportError, MalformedResultError, ToolValidationError
 
 if TYPE_CHECKING:
@@ -55,6 +57,8 @@ def progress_json(spec: ToolSpec[Any, Any], value: Any) -> Json:
     try:
         if codec is None or value is None:
             plain: Json = to_jsonable_python(value)
+            if not is_json(plain):
+                raise ValueError("a number in it is infinite, or none")
             return plain
         shown: Json = json.loads(
             codec.encode(codec.decode_lenient(value) if isinstance(value, dict) else value)

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from pydantic_core import ErrorDetails, SchemaSerializer, SchemaValidator
+from pydantic_core import (
+    ErrorDetails,
+    PydanticSerializationError,
+    SchemaSerializer,
+    SchemaValidator,
+    from_json,
+)
 
 from toolgen.shapes.naming import type_title
 from toolgen.shapes.python.issues import TypeReader
@@ -29,6 +36,7 @@ T = TypeVar("T")
 
 _SCALARS: Final = frozenset("bool float int none nullable str".split())
 """Core schemas whose validators return nothing that holds an object, which nobody validates again."""
+_CLASSES: Final = frozenset(("model", "dataclass"))
 
 
 class TypeCodec(Codec[T]):
@@ -72,6 +80,8 @@ class TypeCodec(Codec[T]):
         serializer = SchemaSerializer(plain, CONFIG, _use_prebuilt=False)
         always_fits = all(node["type"] in _SCALARS and "serialization" not in node for node in nodes_of(core))
         self._set_dump(serializer, always_fits=always_fits)  # as it is validated before
+        if any(node["type"] in _CLASSES for node in nodes_of(core)):
+            self._dump = partial(_json_of, self._dump)
         if discriminated is not None:
             self._validate = within_budget(_validator(discriminated).validate_json)
             self._check, self._dump = within_budget(self._check), within_budget(self._dump)
@@ -116,6 +126,21 @@ def deferred(make: Callable[[], TypeCodec[T]]) -> TypeCodec[T]:
     codec: TypeCodec[T] = TypeCodec.__new__(TypeCodec)
     codec._make, codec._module, codec.sensitive = make, "", ()
     return codec
+
+
+def _json_of(dump: Callable[[Any], bytes], value: Any) -> bytes:
+    """Return the JSON of an object.
+
+    Raises:
+        PydanticSerializationError: a number in it is infinite, or none.
+    """
+    written = dump(value)
+    if b"NaN" in written or b"Infinity" in written:
+        try:
+            from_json(written, allow_inf_nan=False)
+        except ValueError:
+            raise PydanticSerializationError("a number in it is infinite, or none") from None
+    return written
 
 
 def _validator(schema: Any) -> SchemaValidator:

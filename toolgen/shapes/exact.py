@@ -52,6 +52,8 @@ _INNER: Final = {
 }
 
 
+_OF_ANYTHING: Final = ("items_schema", "values_schema")
+"""What takes any JSON value where a core schema does not say it."""
 _LIMITS: Final = {row.core for row in LIMITS}
 _ENFORCED: Final = {
     "int": cs.IntSchema,
@@ -80,14 +82,16 @@ def exact(schema: AnySchema) -> Any:
         raise TypeError(f"no validator of {kind!r} enforces the limit {min(unknown)!r}")
     if kind in _SCALARS:
         return _SCALARS[kind](node)
+    if kind == "function-after" and node["function"].get("function") is json_value:
+        return node
     if kind in ("model-fields", "typed-dict"):
         node["fields"] = {name: exact(field) for name, field in node["fields"].items()}
     elif kind == "tagged-union":
         node["choices"] = {tag: exact(choice) for tag, choice in node["choices"].items()}
         return by_key(node)
     for key in _INNER.get(kind, ()):
-        if key in node:
-            node[key] = exact(node[key])
+        if key in node or key in _OF_ANYTHING:
+            node[key] = exact(node.get(key, cs.any_schema()))
     if kind == "list" and _UNIQUE in node.get("metadata", {}):
         return dict(cs.no_info_after_validator_function(all_different, node))
     return _null_gives_default(node) if kind == "default" else node
@@ -250,6 +254,7 @@ _LEXICAL: Final[dict[str, Callable[[AnySchema], AnySchema]]] = {
 _SCALARS: Final[dict[str, Callable[[AnySchema], AnySchema]]] = {
     "int": _int,
     "float": _float,
+    "any": lambda node: dict(cs.no_info_after_validator_function(json_value, node)),
     "literal": _literal,
     "bytes": _bytes,
     **_LEXICAL,

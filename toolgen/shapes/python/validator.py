@@ -28,9 +28,9 @@ KEYS: Final = LABEL + "keys "
 OWN: Final = LABEL + "own "
 """Starts the label of a class that is exact by itself; its name follows."""
 
-CONFIG: Final = cs.CoreConfig(
-    strict=True, allow_inf_nan=False, validate_by_name=False, validate_by_alias=True
-)
+_FINITE: Final = cs.CoreConfig(strict=True, allow_inf_nan=False, ser_json_inf_nan="constants")
+"""Refuses what is no number of JSON; of a model, which nobody validates again, it is written as such."""
+CONFIG: Final[cs.CoreConfig] = {**_FINITE, "validate_by_name": False, "validate_by_alias": True}
 
 _EXACT_BY_ITSELF: Final = frozenset("int bytes datetime date timedelta uuid decimal".split())
 _ANY: Final = cs.any_schema()
@@ -166,7 +166,7 @@ class Exactness:
             name = f"{class_.__module__}.{class_.__qualname__}"
             self.own[name] = class_
             return self._labelled(_nulls_left_out(node), OWN + name)
-        config = {**node.get("config", {}), "strict": True, "allow_inf_nan": False}
+        config = {**node.get("config", {}), **_FINITE}
         config["extra_fields_behavior"] = "allow" if is_open(node) else "forbid"
         if node["type"] == "dataclass" and not hasattr(class_, "__pydantic_config__"):
             node["revalidate_instances"] = "always"  # nothing has checked it when it was made
@@ -179,7 +179,7 @@ class Exactness:
         is_open_ = node.get("extra_behavior") == "allow"
         if node["type"] == "typed-dict":
             is_open_ = is_open_ or is_open(node)
-            node["config"] = {**node.get("config", {}), "strict": True, "allow_inf_nan": False}
+            node["config"] = {**node.get("config", {}), **_FINITE}
         if node["type"] != "model-fields" or "extra_behavior" in node:
             node["extra_behavior"] = "allow" if is_open_ else "forbid"
         fields = node["fields"]
