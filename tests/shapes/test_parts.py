@@ -8,7 +8,8 @@ import pytest
 from pydantic import Field
 
 from toolgen.runtime import OpenModel, ToolModel
-from toolgen.shapes.design.model import Nullable
+from toolgen.runtime.generated import Foreign
+from toolgen.shapes.design.model import Nullable, UniqueItems
 from toolgen.shapes.parts import PartReader
 
 
@@ -60,6 +61,70 @@ def test_lists_are_divided_to_the_last_item() -> None:
     assert issues == [
         "$.rows[0][1] must be an integer, not a string",
         "$.rows[1] must be an array, not an integer",
+    ]
+
+
+class Limited(ToolModel):
+    rows: Annotated[list[int], Field(max_length=1)] | None = None
+    grid: Annotated[list[Annotated[list[int], Field(min_length=2)]], Field(min_length=2)] | None = None
+    labels: UniqueItems[str] | None = None
+    counts: Annotated[dict[str, int], Field(max_length=1)] | None = None
+    nodes: Annotated[list[Node], Field(max_length=1)] | None = None
+    names: dict[Annotated[str, Field(pattern="^[a-z]$")], int] | None = None
+
+
+OWN = {
+    "too many items": (
+        {"rows": ["x", 1]},
+        ["$.rows must have at most 1 item", "$.rows[0] must be an integer"],
+    ),
+    "too few, inside and outside": (
+        {"grid": [["x"]]},
+        [
+            "$.grid must have at least 2 items",
+            "$.grid[0] must have at least 2 items",
+            "$.grid[0][0] must be an integer",
+        ],
+    ),
+    "the same twice": (
+        {"labels": ["a", 1, "a"]},
+        ["$.labels must not hold the same item twice", "$.labels[1] must be a string"],
+    ),
+    "too many keys": (
+        {"counts": {"a": "x", "b": 1}},
+        ["$.counts must have at most 1 property", "$.counts.a must be an integer"],
+    ),
+    "too many objects": (
+        {"nodes": [{"name": 1}, {"counts": {}}]},
+        [
+            "$.nodes must have at most 1 item",
+            "$.nodes[0].name must be a string",
+            "$.nodes[1].name is required",
+        ],
+    ),
+    "a name": ({"names": {"A": "x"}}, ["$.names", "$.names.A must be an integer"]),
+}
+
+
+@pytest.mark.parametrize("fault", OWN)
+def test_a_container_is_named_beside_its_parts(fault: str) -> None:
+    document, expected = OWN[fault]
+    for type_, sent in ((Limited, document), (list[Limited], [document]), (Foreign[Limited], document)):
+        _, json, issues = read(type_, sent)
+        assert json == sent
+        assert len(issues) == len(expected), issues
+        for issue, beginning in zip(issues, expected, strict=True):
+            assert issue.replace("$[0]", "$").startswith(beginning)
+
+
+def test_a_container_whose_parts_alone_do_not_fit_is_not_named() -> None:
+    sent: Any = {"rows": ["x"], "labels": [1, 2], "counts": {"a": "x"}, "grid": [["x", 1], [1, 1]]}
+    assert [issue.partition(" ")[0] for issue in read(Limited, sent)[2]] == [
+        "$.rows[0]",
+        "$.grid[0][0]",
+        "$.labels[0]",
+        "$.labels[1]",
+        "$.counts.a",
     ]
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Set
 from typing import Any, Final
 
-from pydantic_core import ValidationError, from_json, to_json
+from pydantic_core import ErrorDetails, ValidationError, from_json, to_json
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.record import record
@@ -56,6 +56,7 @@ class PartReader:
         self._root = _without_refs(core, frozenset(shared))
         self._definitions = {node["ref"]: node for node in nodes_of(self._root) if "ref" in node}
         self._validators: dict[int, Callable[..., Any]] = {}
+        self._containers: dict[int, Any] = {}
 
     def read(self, document: Json) -> Parts:
         """Return the parts of an answer that does not fit."""
@@ -78,6 +79,28 @@ class PartReader:
                 node if node is self._root else whole, config
             )
         return validate
+
+    def container(self, node: Any) -> Any:
+        """Return the schema of a list or a map with any items."""
+        if id(node) not in self._containers:
+            self._containers[id(node)] = self._with_any_items(node)
+        return self._containers[id(node)]
+
+    def _with_any_items(self, node: Any) -> Any:
+        made = {key: part for key, part in node.items() if key != "ref"}
+        match node["type"]:
+            case "list":
+                return {**made, "items_schema": {"type": "any"}}
+            case "dict":
+                return {**made, "values_schema": {"type": "any"}}
+            case "definitions":
+                return self._with_any_items(node["schema"])
+            case "definition-ref":
+                return self._with_any_items(self._definitions[node["schema_ref"]])
+            case "union":
+                return self._with_any_items(next(_values_of(node)))
+            case _:
+                return {**made, "schema": self._with_any_items(node["schema"])}
 
     def divided(self, node: Any, value: Json, config: Any) -> tuple[Any, Any, Any]:
         """Return the class of a value or None, the schema of its attributes or items, and their config."""
@@ -125,6 +148,7 @@ class _Reading:
             self.issues.append(_invalid(keys, TOO_COMPLEX.message.partition(":")[0]))
             return document, document
         known = len(self.issues)
+        whole, around = node, config
         model, inner, config = self._reader.divided(node, document, config)
         kind = inner["type"]
         made: tuple[Any, Json] = document, document
@@ -145,7 +169,20 @@ class _Reading:
             first, *others = misfit.errors(include_url=False)
             is_choice = kind in ("union", "tagged-union") and (others or first["loc"])
             self.issues.append(_invalid(keys, NO_BRANCH) if is_choice else issue_of(first, keys))
+        elif kind in ("list", "dict") and (own := self._own_error(whole, document, around)) is not None:
+            self.issues.insert(known, issue_of(own, keys))
         return made
+
+    def _own_error(self, node: Any, document: Json, config: Any) -> ErrorDetails | None:
+        """Return the first error of a list or a map itself; None if its parts alone do not fit."""
+        self._steps -= 1
+        try:
+            self._reader.validator(self._reader.container(node), config)(to_json(document))
+        except ValidationError as error:
+            return error.errors(include_url=False)[0]
+        except TooComplexError:
+            pass
+        return None
 
     def _object(
         self, model: Any, schema: Any, document: dict[str, Json], keys: Keys, config: Any
