@@ -30,12 +30,15 @@ from toolgen.agents import (
     ToolMessage,
     agents_of,
 )
+from toolgen.agents.activities.plan_secrets import note_seen
 from toolgen.calls.call import CallName
+from toolgen.calls.steps.result_encoding import truncate_document
+from toolgen.contract.secrets import HIDDEN, Secrets, hiding, scrubbed
 from toolgen.engines import InProcessEngine
 from toolgen.events.hub import Events
 from toolgen.events.redaction import public_result
 from toolgen.runtime import CallMeta, Runtime, ToolResult
-from toolgen.runtime.public_views import shown_document
+from toolgen.runtime.public_views import shown_document, shown_run
 
 ORDER = {"id": 7, "state": "sent"}
 PLACE = "$.state must be 'open' or 'paid'"
@@ -202,3 +205,30 @@ async def test_a_planner_reads_the_answer_and_the_note() -> None:
     assert (got.status, json.loads(got.text)) == ("ok", ORDER)
     assert PLACE in got.content[0]["text"]
     assert got.reminder == "Say the state."
+
+
+@pytest.mark.parametrize("most", [None, 150])
+async def test_what_a_planner_read_of_it_is_told_nobody_else(most: int | None) -> None:
+    """A conversation has no warnings: where a value stands that has another form, nobody knows."""
+    body = CUSTOMER | {"tags": [{"word": "ann-2"}] * 20}
+    async with shop(body) as runtime:
+        spec = runtime.tools.spec("get_customer")
+        document = (await runtime.call("get_customer", {"id": 7})).json
+    text = document if most is None else truncate_document(document, most)
+    fits = b'{"email":"ann@example.org","tags":["public"]}'
+    secrets = Secrets()
+    with hiding(secrets):
+        note_seen(spec, "ok", text.decode())
+        assert not [secret for secret in SECRETS[:2] if secret in scrubbed(f"I read {text!r}")]
+    with hiding(Secrets()):
+        note_seen(spec, "ok", fits.decode())
+        assert scrubbed("ann@example.org has public") == f"{HIDDEN} has public"
+
+
+async def test_what_does_not_fit_is_shown_nowhere_in_its_run() -> None:
+    async with shop(CUSTOMER) as runtime:
+        text = (await runtime.call("get_customer", {"id": 7})).json.decode()
+        call = {"tool": "assistant.orders.get_customer"}
+        output = {"json": text, "status": "ok", "display": "ann-2 has 4111-1111."}
+        shown = str(shown_run(runtime, {"input": {"call": call}, "output": output, "why": "by ann-2"}))
+    assert not [secret for secret in SECRETS if secret in shown]

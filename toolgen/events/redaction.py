@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import fields, replace
 from typing import Any, Final, TypeVar
 
-from pydantic_core import to_json
+from pydantic_core import from_json, to_json
 
 from toolgen.calls.codec import Codec
 from toolgen.calls.errors import DeclaredError, MalformedResultError, ToolValidationError
 from toolgen.calls.results import Artifact, ToolResult
-from toolgen.calls.sensitive import unvalidated_places
+from toolgen.calls.sensitive import note_document, unvalidated_places
 from toolgen.calls.specs import ToolSpec
 from toolgen.calls.steps.result_encoding import is_truncated, truncate_document
 from toolgen.contract.json_value import Json
-from toolgen.contract.secrets import HIDDEN, scrubbed_json
+from toolgen.contract.secrets import HIDDEN, noting, scrubbed_json
 from toolgen.shapes.issues import FieldIssue
 from toolgen.shapes.sensitive import MARKER, redacted
 
@@ -65,6 +66,19 @@ def is_public(document: bytes, codec: Codec[Any]) -> bool:
         except ToolValidationError:
             return False
     return True
+
+
+def note_result(spec: ToolSpec[Any, Any], text: str, *, is_whole: bool) -> None:
+    """Add the sensitive values of a kept result, or of its beginning, to those of the running call.
+
+    They are all values where it may not fit its type: what is kept of a lenient result may lack its warnings.
+    """
+    note_document(spec.result, text)
+    if not (spec.is_lenient and spec.result.sensitive) or (secrets := noting()) is None:
+        return
+    if not (is_whole and is_public(text.encode(), spec.result)):
+        with suppress(ValueError):  # the beginning may end in the middle of an escape
+            secrets.add([from_json(text, allow_partial="trailing-strings")], spec.result.keys)
 
 
 def public_result(result: ToolResult, spec: ToolSpec[Any, Any] | None, limit: int | None = None) -> Json:

@@ -14,7 +14,7 @@ from toolgen.calls.sensitive import note_typed
 from toolgen.calls.specs import ToolSpec
 from toolgen.contract.json_value import compact
 from toolgen.contract.secrets import HIDDEN, Secrets, current, hiding, noting, scrubbed_json
-from toolgen.events.redaction import is_public, public_result
+from toolgen.events.redaction import is_public, note_result, public_result
 from toolgen.shapes.sensitive import redacted, values_at
 from toolgen.waiting.answers import hiding_call
 
@@ -96,6 +96,7 @@ def _shown(runtime: Runtime, value: Any, tool: str) -> Any:
             spec = _spec(runtime, tool)
             parts = {key: _shown(runtime, inner, tool) for key, inner in rest.items()}
             if spec and spec.is_lenient and not is_public(text.encode(), spec.result):
+                note_result(spec, text, is_whole=True)
                 return {"status": "ok", **parts, "json": HIDDEN, "warnings": []}
             return {"status": "ok", "json": _public(text, spec.result if spec else None), **parts}
         case dict():

@@ -12,6 +12,7 @@ from toolgen.calls.results import ToolStatus
 from toolgen.calls.sensitive import note_document
 from toolgen.calls.specs import ToolSpec
 from toolgen.calls.toolsets.snapshot import Snapshot
+from toolgen.events.redaction import note_result
 
 from ..planner.messages import AssistantMessage, Message, ToolMessage, UserMessage
 
@@ -75,9 +76,9 @@ def note_seen(spec: ToolSpec[Any, Any], status: ToolStatus, text: str) -> None:
         return
     match status, seen:
         case "ok", {"truncated_by": str(), "beginning": str(beginning)}:
-            note_document(spec.result, beginning)
+            note_result(spec, beginning, is_whole=False)
         case "ok", _:
-            note_document(spec.result, text)
+            note_result(spec, text, is_whole=True)
         case "pending", _ if spec.long_running and spec.long_running.ack:
             note_document(spec.long_running.ack, text)
         case "error", {"code": str(code), "details": details} if code in spec.errors:
