@@ -171,8 +171,8 @@ class Speller:
     def injected(self, field: Field) -> str:
         """Return the expression that makes the attribute of an injected field."""
         type_ = self.bare(field)
-        is_later = any(isinstance(part, (RefType, UnionType)) for part in parts(field.type))
-        return f"{self._imports.name(RUNTIME, 'Injected')}[{quote(type_) if is_later else type_}]()"
+        held = quote(type_) if _is_later(field.type) else type_
+        return f"{self._imports.name(RUNTIME, 'Injected')}[{held}]()"
 
     def _default(self, field: Field) -> str:
         """Return the default as it follows the annotation; nothing for a required field."""
@@ -188,8 +188,12 @@ class Speller:
             return f" = {self.value(field.type, field.default)}"
         if field.default or isinstance(without_null(field.type), (RefType, UnionType)):
             factory = f"lambda: {self._mutable(field.type, field.default)}"
-        else:
-            factory = "list" if isinstance(field.default, list) else "dict"
+        elif isinstance(field.default, dict):
+            factory = "dict"
+        else:  # pyright takes a plain `list` for a list of unknown items
+            factory = self._bare(without_null(field.type))
+            if _is_later(field.type):
+                factory = f"lambda: {factory}()"
         return f" = {self._imports.name('pydantic', 'Field')}(default_factory={factory})"
 
     def _mutable(self, type_: DataType, default: list[Json] | dict[str, Json]) -> str:
@@ -296,6 +300,11 @@ class Speller:
                 return inner if null_is_a_value(type_.inner) else f"{inner} | None"
             case _:
                 return self.spell(type_).type
+
+
+def _is_later(type_: DataType) -> bool:
+    """Return whether the type refers to one that may be defined after it."""
+    return any(isinstance(part, (RefType, UnionType)) for part in parts(type_))
 
 
 def _is_inferred(type_: DataType, value: Json) -> bool:

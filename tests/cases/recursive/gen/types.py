@@ -16,7 +16,9 @@ class Node(ToolModel):
     """A section with its subsections."""
 
     title: Annotated[str, Field(description="Heading.")]
-    children: Annotated[list[Node], Field(description="Subsections.")] = Field(default_factory=list)
+    children: Annotated[list[Node], Field(description="Subsections.")] = Field(
+        default_factory=lambda: list[Node]()
+    )
     by_name: Annotated[dict[str, Node] | None, Field(description="Subsections by name.")] = None
     parent: Annotated[Nullable[Node], Field(description="The section above.")] = None
     place: Annotated[NodePlace | None, Field(description="Where it stands.")] = None

@@ -82,7 +82,7 @@ class DefaultsPayload(ToolModel):
     days: Annotated[list[dt.date], Field(description="Several days.")] = Field(
         default_factory=lambda: [dt.date(2026, 1, 1)]
     )
-    none: Annotated[list[int], Field(description="No numbers.")] = Field(default_factory=list)
+    none: Annotated[list[int], Field(description="No numbers.")] = Field(default_factory=list[int])
 
 
 class DefaultsResult(ToolModel):
@@ -138,7 +138,7 @@ class ConstraintsPayload(ToolModel):
         Field(description="Labels.", max_length=3),
     ] = None
     sets: Annotated[list[UniqueItems[dt.date]], Field(description="Days that differ.")] = Field(
-        default_factory=list
+        default_factory=list[list[dt.date]]
     )
     words: Annotated[
         list[Annotated[str, Field(min_length=1)]] | None,
