@@ -24,7 +24,6 @@ from toolgen.calls.steps.frame import Frame
 from toolgen.calls.toolsets.functions import func_tool
 from toolgen.capabilities import ArtifactsCapability, Change, MemoryStateStore, StateCapability
 from toolgen.engines import ActivityInfo
-
 from toolgen.runtime import CallMeta, Runtime, StaticToolset, ToolContext, Values
 from toolgen.stores import StoreError
 from toolgen.stores.outages import StoreRetry

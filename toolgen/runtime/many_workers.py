@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from toolgen.engines import Engine
 
 
-
 @runtime_checkable
 class LocalStore(Protocol):
     """A store in memory, in a file or in a folder, which workers on other machines do not reach."""
