@@ -6,6 +6,7 @@ import re
 import sys
 from collections import defaultdict
 from collections.abc import Container, Iterator
+from graphlib import TopologicalSorter
 
 from tests.sources import ROOT, sources
 from toolgen.shapes.constraints import FLAGS, LIMITS, OF_BYTES
@@ -58,6 +59,38 @@ def test_every_file_imports_what_the_table_says() -> None:
             if not is_allowed:
                 wrong.append(f"{place} imports {name}")
     assert not wrong
+
+
+def parts(text: str) -> dict[str, tuple[list[str], str]]:
+    """Return the packages of each part that a page names, and what it says that the part stands on."""
+    rows = re.findall(r"^\| ([A-Z][a-z ]+) \| (`[^|]*) \|(?:[^|\n]*\|([^|\n]*)\|)?$", text, re.MULTILINE)
+    return {part: (re.findall(r"`(\w+)`", packages), below) for part, packages, below in rows}
+
+
+def test_every_package_is_of_one_part_and_a_part_imports_what_it_stands_on() -> None:
+    drawn = parts((ROOT.parent / "docs/architecture.md").read_text("utf-8"))
+    listed = parts((ROOT / "README.md").read_text("utf-8"))
+    assert {part: packages for part, (packages, _) in listed.items()} == {
+        part: packages for part, (packages, _) in drawn.items()
+    }
+    of = {package: part for part, (packages, _) in drawn.items() for package in packages}
+    all_packages = sorted(file.parent.name for file in ROOT.glob("*/__init__.py"))
+    assert sorted(package for packages, _ in drawn.values() for package in packages) == all_packages
+    assert len(all_packages) <= 18
+    assert len(drawn) == 7
+    for room, own, _ in table():
+        part = of[room.partition("/")[0]]
+        for name in own:
+            below = of[name.partition(".")[0]]
+            assert below == part or below.lower() in drawn[part][1], f"{room} imports {name}"
+
+
+def test_no_package_imports_itself_in_a_circle() -> None:
+    graph = defaultdict[str, set[str]](set)
+    for room, own, _ in table():
+        package = room.partition("/")[0]
+        graph[package] |= {name.partition(".")[0] for name in own} - {package}
+    TopologicalSorter(graph).prepare()  # raises a CycleError that names the packages
 
 
 def test_every_room_says_in_the_documentation_what_it_says_itself() -> None:
