@@ -17,6 +17,7 @@ from toolgen.waiting.call_results import dropping
 
 from .host import AgentHost
 from .sessions.sessions import UnknownSessionError, UnusedSession
+from .sessions.tables import TableSessionStore
 from .turns import SessionBusyError
 
 _PERIOD_S: Final = 60.0
@@ -29,15 +30,6 @@ class Vacuuming(Protocol):
 
     async def vacuum(self) -> None:
         """Rewrite the files without what was deleted."""
-        ...
-
-
-@runtime_checkable
-class KeepsEvents(Protocol):
-    """A session store beside which events are stored."""
-
-    async def forget_events(self, session_id: str) -> int:
-        """Drop the stored events of a session; return how many."""
         ...
 
 
@@ -87,7 +79,7 @@ async def erase(host: AgentHost, session_id: str, *, rewrite: bool) -> Erased:
     documents = await state.forget(session_id) if isinstance(state, StateCapability) else 0
     credentials = await _forget_credentials(host, session_id)
     artifacts = 0 if keeper is None else await keeper.forget(session_id)
-    events = await sessions.forget_events(session_id) if isinstance(sessions, KeepsEvents) else 0
+    events = await sessions.forget_events(session_id) if isinstance(sessions, TableSessionStore) else 0
     listed = await engine.list_runs(session=session_id, limit=sys.maxsize)
     await sessions.forget_runs([run.run_id for run in listed])  # such as those that answer direct calls
     runs = await engine.forget_session(session_id)

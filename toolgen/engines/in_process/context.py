@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
 from functools import partial
-from typing import Final, Protocol, TypeVar
+from typing import Final, TypeVar
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.tasks import CallLater, in_pieces
@@ -163,22 +164,19 @@ class Waits:
         return OpRecord(wait.op, WAIT, wait.digest, max(self._clock(), until), value)
 
 
-class Host(Protocol):
-    """What executes the run beside others, and starts its child runs."""
+@dataclass(slots=True, frozen=True, kw_only=True)
+class Host:
+    """What the runs of a process share, and what starts their child runs."""
 
     activities: Activities
     events: EventLog
     waits: Waits
     standing: Standing
     max_payload_bytes: int | None
-
-    def child_of(self, run: Run, op: str, loop: str, text: bytes) -> Run:
-        """Return the child run of an operation, started now or before."""
-        ...
-
-    def detached(self, run: Run, op: str, loop: str, text: bytes) -> OpRecord:
-        """Start a run that outlives its starter, and return the end of the operation, which names it."""
-        ...
+    child_of: Callable[[Run, str, str, bytes], Run]
+    """Returns the child run of an operation, with its loop and its input; started now or before."""
+    detached: Callable[[Run, str, str, bytes], OpRecord]
+    """Starts a run that outlives its starter, and returns the end of the operation, which names it."""
 
 
 class JournaledContext:

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Final, Protocol
+from typing import Final
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.tasks import Timer
@@ -248,14 +248,13 @@ class Wait:
     """How it ended, once that is kept."""
 
 
-class Parking(Protocol):
+@dataclass(slots=True, frozen=True, kw_only=True)
+class Parking:
     """Callbacks for runs that are parked, unparked or stalled."""
 
-    def parked(self, run: Run) -> None: ...
-
-    def unparked(self, run: Run) -> None: ...
-
-    def stalled(self, run: Run) -> None: ...
+    parked: Callable[[Run], None]
+    unparked: Callable[[Run], None]
+    stalled: Callable[[Run], None]
 
 
 @dataclass(slots=True, eq=False)

@@ -17,7 +17,7 @@ from ..context import Activity, LastEvents, Loop
 from ..engine import OnEvent
 from ..errors import EngineError, NondeterminismError
 from .activities import LOOP_TIME, Activities, Tasks
-from .context import JournaledContext, Waits, execute_loop, replayed
+from .context import Host, JournaledContext, Waits, execute_loop, replayed
 from .journal import (
     CANCEL,
     NULL,
@@ -31,7 +31,7 @@ from .journal import (
     digest,
     encode,
 )
-from .live_run import Run
+from .live_run import Parking, Run
 from .operations import ended_run, ending_events, failure_text
 from .standing import Standing
 from .store import RunStore
@@ -66,6 +66,16 @@ class Runs:
             events=self.events,
             standing=self.standing,
         )
+        self._host = Host(
+            activities=self.activities,
+            events=self.events,
+            waits=self.waits,
+            standing=self.standing,
+            max_payload_bytes=max_payload_bytes,
+            child_of=self._child_of,
+            detached=self._detached,
+        )
+        self._parking = Parking(parked=self._parked, unparked=self._unparked, stalled=self._notify_stalled)
         self._loops: Mapping[str, Loop] = {}
         self._last_events: LastEvents | None = None
         self._live: dict[str, Run] = {}
@@ -119,7 +129,7 @@ class Runs:
         if run is None:
             above = None if record.parent is None else self._store.find_open(record.parent)
             parent = None if above is None else self.run_of(above)
-            run = self._live[record.run_id] = Run(record, parent, self)
+            run = self._live[record.run_id] = Run(record, parent, self._parking)
         return run
 
     def create_run(
@@ -152,7 +162,7 @@ class Runs:
         if loop not in self._loops:
             raise EngineError(f"no loop is registered as {loop!r}, for the run {run_id}")
 
-    def child_of(self, run: Run, op: str, loop: str, text: bytes) -> Run:
+    def _child_of(self, run: Run, op: str, loop: str, text: bytes) -> Run:
         """Return the child run of an operation, started now or before.
 
         Raises:
@@ -165,13 +175,13 @@ class Runs:
         if record.parent != run.record.run_id:
             raise EngineError(f"a run that is no child of {run.record.run_id} has the id {run_id}")
         if record.ending is not None:
-            return Run(record, run, self)
+            return Run(record, run, self._parking)
         child = self.run_of(record)
         if child.task is None:
             self._begin(child)
         return child
 
-    def detached(self, run: Run, op: str, loop: str, text: bytes) -> OpRecord:
+    def _detached(self, run: Run, op: str, loop: str, text: bytes) -> OpRecord:
         """Start a run that outlives its starter, and return the end of the operation, which names it.
 
         Raises:
@@ -231,7 +241,7 @@ class Runs:
             with suppress(StoreError):
                 self.cancel(run.record, reason)
 
-    def parked(self, run: Run) -> None:
+    def _parked(self, run: Run) -> None:
         """Record that a run is parked; one that can be loaded again leaves the memory."""
         for wait in run.waits.values():
             if wait.op not in run.record.waits:
@@ -239,12 +249,12 @@ class Runs:
         wake = min((wait.until for wait in run.waits.values() if wait.until is not None), default=None)
         self._store.park(run.record, wake, partial(self._evict, run))
 
-    def unparked(self, run: Run) -> None:
+    def _unparked(self, run: Run) -> None:
         """Record that a parked run continues."""
         if not run.is_stopped:
             self._store.unpark(run.record)
 
-    def stalled(self, run: Run) -> None:
+    def _notify_stalled(self, run: Run) -> None:
         """Notify those who wait for a stalled run."""
         self._store.on_change(run.record.run_id)
 
@@ -289,7 +299,7 @@ class Runs:
 
     async def replay(self, record: RunRecord) -> Json:
         """Run a loop again from the journal, without operations, and return its result; as `replayed`."""
-        context = JournaledContext(Run(record, None, self), self, is_replay=True)
+        context = JournaledContext(Run(record, None, self._parking), self._host, is_replay=True)
         name = f"replay of {record.run_id}"
         return await replayed(record, context, lambda: self.tasks.start(self._execute(context, record), name))
 
@@ -307,7 +317,7 @@ class Runs:
     async def _run_loop(self, run: Run) -> None:
         """Run a loop to its end, and record the end."""
         record = run.record
-        context = JournaledContext(run, self)
+        context = JournaledContext(run, self._host)
         output, problem = NULL, None
         try:
             value = await self._execute(context, record)
