@@ -1,4 +1,4 @@
-"""A part of a runtime is loaded when it is first used."""
+"""A part of a runtime is loaded and made once, when it is first used."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import subprocess
 import sys
 
 import pytest
+
+from toolgen.runtime import Runtime
 
 CALL = """
 import asyncio, sys
@@ -27,6 +29,12 @@ async def main() -> None:
 asyncio.run(main())
 print(*[name for name in sys.modules if name.startswith("toolgen.waiting")])
 """
+
+
+@pytest.mark.parametrize("part", ["artifacts", "runs", "tools", "waits"])
+def test_a_runtime_has_each_of_its_parts_once(part: str) -> None:
+    runtime = Runtime()
+    assert getattr(runtime, part) is getattr(runtime, part)
 
 
 @pytest.mark.exhaustive

@@ -133,7 +133,7 @@ class Runtime(SingleCalls):
         self._toolsets, self._directory = self.assembly.toolsets, self.assembly.directory
         self._waits = None if engine is None else self._registry_of_waits(engine, waiting, secret)
 
-    @property
+    @cached_property
     def tools(self) -> Tools:
         """Its tools: registered, listed, disabled while it works."""
         from .tools import Tools
@@ -143,18 +143,22 @@ class Runtime(SingleCalls):
     @property
     def waits(self) -> Waits:
         """Its calls that wait: listed, shown, answered and cancelled."""
+        return self._waits_of_all  # pyright takes no cached property for the one of a protocol
+
+    @cached_property
+    def _waits_of_all(self) -> Waits:
         from toolgen.waiting.waits import Waits
 
         return Waits(self._waits, self._services, self.assembly.tools, self._hook_tools)
 
-    @property
+    @cached_property
     def runs(self) -> Runs:
         """Its runs, of agents and of calls: executed, listed, cancelled and resolved."""
         from .runs import Runs
 
         return Runs(self.assembly, self._waits)
 
-    @property
+    @cached_property
     def artifacts(self) -> Artifacts:
         """What its results refer to by a URI."""
         from .artifacts import Artifacts
