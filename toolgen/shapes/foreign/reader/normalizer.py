@@ -16,7 +16,7 @@ from . import scalars, unions
 from .keywords import ANNOTATIONS, CONSTRAINTS, TYPED_KEYWORDS, Schema, Subschema, accepts_all, effective
 from .merging import NEVER, Merger, named_types
 from .names import Names, branch_name
-from .objects import ClassBuilder, as_map, is_map
+from .objects import ClassBuilder, InnerSchemas, as_map, is_map
 from .schema_index import SchemaIndex
 
 _DEEPEST: Final = 40
@@ -61,7 +61,7 @@ class SchemaNormalizer:
             self.root = self.node(followed, self._names.root)
         while self._waiting:
             name, flat = self._waiting.popleft()
-            self.classes[name] = ClassBuilder(self, name, flat).node()
+            self.classes[name] = ClassBuilder(self._inner(), name, flat).node()
         disjointness = unions.Disjointness(self.classes)
         if not all(disjointness.exclusive(nodes) for nodes in self._exclusive):
             self.unsupported.add("oneOf")
@@ -118,7 +118,12 @@ class SchemaNormalizer:
         is_inside = at is not None and pointer is not None and pointer.startswith(f"{at}/")
         return "" if pointer is None or is_inside else self._names.of_place(pointer)
 
-    def property(self, schema: Subschema, name: str, *, required: bool) -> Node:
+    def _inner(self) -> InnerSchemas:  # made anew, for one that is kept would be a cycle
+        return InnerSchemas(
+            unsupported=self.unsupported, merger=self.merger, node=self.node, property=self._property
+        )
+
+    def _property(self, schema: Subschema, name: str, required: bool) -> Node:
         """Return the node of a property with the annotations beside it."""
         node = self.node(schema, name)
         if not isinstance(schema, dict):
@@ -265,7 +270,7 @@ class SchemaNormalizer:
 
     def _object(self, schema: Schema, flat: Schema, name: str) -> Node:
         if is_map(flat):
-            return as_map(self, flat, self._inner_name(name, "value"))
+            return as_map(self._inner(), flat, self._inner_name(name, "value"))
         key = id(schema)
         if key not in self._class_of:
             self._class_of[key] = self._names.take(name)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 from ... import naming
 from ...constraints import lengths_of
@@ -14,19 +16,16 @@ from .merging import Merger, named_types
 _ONLY_LOST = ("dependentRequired", "dependentSchemas")
 
 
-class Normalizer(Protocol):
-    """Converts the schemas inside an object into the normal form."""
+@dataclass(slots=True, kw_only=True)
+class InnerSchemas:
+    """What converts the schemas inside an object into the normal form."""
 
     unsupported: set[str]
     merger: Merger
-
-    def node(self, schema: Subschema, name: str) -> Node:
-        """Return the node of a schema; `name` is the class name if it is an object."""
-        ...
-
-    def property(self, schema: Subschema, name: str, *, required: bool) -> Node:
-        """Return the node of a property with the annotations beside it."""
-        ...
+    node: Callable[[Subschema, str], Node]
+    """Returns the node of a schema; its class has this name if it is an object."""
+    property: Callable[[Subschema, str, bool], Node]
+    """Returns the node of a property that is required or not, with the annotations beside it."""
 
 
 def is_map(flat: Schema) -> bool:
@@ -48,22 +47,22 @@ def _listed_keys(flat: Schema) -> list[str]:
     return [value for value in values if isinstance(value, str)]
 
 
-def as_map(normalizer: Normalizer, flat: Schema, name: str) -> Node:
+def as_map(inner: InnerSchemas, flat: Schema, name: str) -> Node:
     """Return the node of an object with free keys; `name` is the class name if its values are objects."""
-    losses = normalizer.unsupported
+    losses = inner.unsupported
     losses.update(effective(flat, *_ONLY_LOST))
     node: Node = {"type": "object", "additionalProperties": {}}
-    names = _names_node(normalizer, flat)
+    names = _names_node(inner, flat)
     patterns: dict[str, Subschema] = flat.get("patternProperties", {})
     rest = flat.get("additionalProperties", True)
     if not patterns:
-        if normalizer.merger.is_never(rest):
+        if inner.merger.is_never(rest):
             losses.add("additionalProperties")
         else:
-            node["additionalProperties"] = normalizer.node(rest, name)
-    elif normalizer.merger.is_never(rest) and len(patterns) == 1:
+            node["additionalProperties"] = inner.node(rest, name)
+    elif inner.merger.is_never(rest) and len(patterns) == 1:
         [(pattern, schema)] = patterns.items()
-        node["additionalProperties"] = normalizer.node(schema, name)
+        node["additionalProperties"] = inner.node(schema, name)
         if pattern and (names or not scalars.expressible(pattern)):
             losses.add("patternProperties")
         elif pattern:
@@ -75,34 +74,34 @@ def as_map(normalizer: Normalizer, flat: Schema, name: str) -> Node:
     return {**node, **scalars.sizes(flat, "map", losses)}
 
 
-def _names_node(normalizer: Normalizer, flat: Schema) -> Node:
+def _names_node(inner: InnerSchemas, flat: Schema) -> Node:
     """Return the string node of `propertyNames`, empty without constraints; keys are strings anyway."""
     names = flat.get("propertyNames", True)
     if accepts_all(names):
         return {}
-    schema = normalizer.merger.follow(names)
-    merged: Schema = normalizer.merger.flat(schema) if isinstance(schema, dict) else {"not": {}}
+    schema = inner.merger.follow(names)
+    merged: Schema = inner.merger.flat(schema) if isinstance(schema, dict) else {"not": {}}
     others = [
         word for word in merged if word in ("enum", "const", "anyOf", "oneOf", "not", "if", "$dynamicRef")
     ]
     if others or "string" not in named_types(merged.get("type", "string")):
-        normalizer.unsupported.add("propertyNames")
+        inner.unsupported.add("propertyNames")
         return {}
-    node = scalars.string(merged, normalizer.unsupported)
+    node = scalars.string(merged, inner.unsupported)
     return node if set(node) - {"type", "format"} else {}
 
 
 class ClassBuilder:
     """One class under construction, from a merged schema."""
 
-    def __init__(self, normalizer: Normalizer, name: str, flat: Schema) -> None:
-        self._normalizer = normalizer
+    def __init__(self, inner: InnerSchemas, name: str, flat: Schema) -> None:
+        self._inner = inner
         self._name = name
         self._flat = flat
         self._required = list(dict.fromkeys(flat.get("required", ())))
         self._properties: dict[str, Subschema] = dict(flat.get("properties", {}))
         self._rest: Subschema = flat.get("additionalProperties", True)
-        if normalizer.merger.is_never(self._rest):
+        if inner.merger.is_never(self._rest):
             self._rest = False
         self._keys_are_listed = bool(_listed_keys(flat))
 
@@ -129,7 +128,7 @@ class ClassBuilder:
         return {**node, "description": description} if isinstance(description, str) and description else node
 
     def _note_unsupported(self, word: str) -> None:
-        self._normalizer.unsupported.add(word)
+        self._inner.unsupported.add(word)
 
     def _add_required(self) -> None:
         for key in self._required:
@@ -143,22 +142,22 @@ class ClassBuilder:
         must = set(self._required)
         for key, schema in self._properties.items():
             required = key in must
-            if self._normalizer.merger.is_never(schema) and self._rest is False and not required:
+            if self._inner.merger.is_never(schema) and self._rest is False and not required:
                 continue
             name = naming.class_name(self._name, key)
-            nodes[key] = self._normalizer.property(schema, name, required=required)
+            nodes[key] = self._inner.property(schema, name, required)
         return nodes
 
     def _note_rest_unsupported(self, node: Node) -> None:
         flat, properties = self._flat, node["properties"]
-        self._normalizer.unsupported.update(effective(flat, *_ONLY_LOST))
+        self._inner.unsupported.update(effective(flat, *_ONLY_LOST))
         least, most = lengths_of("map")
         if flat.get(least, 0) > len(self._required):
             self._note_unsupported(least)
         fits = self._rest is False and len(properties) <= flat.get(most, 0)
         if most in flat and not fits:
             self._note_unsupported(most)
-        if "propertyNames" in flat and not self._keys_are_listed and _names_matter(self._normalizer, flat):
+        if "propertyNames" in flat and not self._keys_are_listed and _names_matter(self._inner, flat):
             self._note_unsupported("propertyNames")
 
     def _widen(self) -> None:
@@ -168,7 +167,7 @@ class ClassBuilder:
             self._widen_by(self._flat[word])
 
     def _widen_by(self, branches: list[Subschema]) -> None:
-        merger = self._normalizer.merger
+        merger = self._inner.merger
         followed = [merger.follow(branch) for branch in branches if not merger.is_never(branch)]
         schemas = [merger.flat(branch) if isinstance(branch, dict) else {} for branch in followed]
         schemas = [schema for schema in schemas if "object" in named_types(schema.get("type", "object"))]
@@ -190,11 +189,11 @@ class ClassBuilder:
                 self._required.append(key)
 
 
-def _names_matter(normalizer: Normalizer, flat: Schema) -> bool:
+def _names_matter(inner: InnerSchemas, flat: Schema) -> bool:
     """Return whether `propertyNames` constrains keys beyond being strings."""
     names = flat["propertyNames"]
     plain = isinstance(names, dict) and all(word in ("type", *ANNOTATIONS) for word in names)
-    return not accepts_all(names) and (not plain or bool(_names_node(normalizer, flat)))
+    return not accepts_all(names) and (not plain or bool(_names_node(inner, flat)))
 
 
 def _in_any(named: list[Subschema], *, is_known: bool) -> Schema:
