@@ -104,3 +104,21 @@ def test_equal_findings_are_one() -> None:
     )
     [finding] = files.findings
     assert "(2 places; also at /paths/~1x/post/" in finding.message
+
+
+def test_a_union_whose_place_has_a_long_name_stays_a_union() -> None:
+    names = ("invalid_request", "invalid_claim")
+    branches = [
+        {"type": "object", "required": ["code"], "properties": {"code": {"const": name}}} for name in names
+    ]
+    described = {
+        "operationId": "AgentAdminController_linkClaimAttemptToExternalUser",
+        **body({"type": "object", "properties": {"problem_of_the_attempt": {"oneOf": branches}}}),
+        "responses": {
+            "200": answer({"type": "object", "properties": {"problem_of_the_attempt": {"oneOf": branches}}}),
+            "400": answer({"oneOf": branches}),
+        },
+    }
+    files = operation(described)
+    assert not files.findings
+    assert design(files).count("OneOf(") == 3

@@ -41,6 +41,7 @@ from .clauses_values import (
     limited_type,
     python_value,
 )
+from .names import type_name
 
 (_STEP,) = limits_of("number", "step")
 _MOST_ATTRIBUTES: Final = 2000
@@ -352,8 +353,9 @@ class _Writer:
                 written.append(Named(value, call("Object", *self.members(name, inner, without=tag))))
         if not self._shape.is_bound:
             return call("OneOf", literal(tag), *written)
-        self.claims.append(place)
-        return call("OneOf", literal(tag), literal(place), *written)
+        name = type_name(place)
+        self.claims.append(name)
+        return call("OneOf", literal(tag), literal(name), *written)
 
     def _tag_value(self, name: str, tag: str) -> str:
         """Return the one value that the tag has in a branch."""
