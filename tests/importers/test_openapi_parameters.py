@@ -137,6 +137,28 @@ def test_what_cannot_be_sent_is_an_issue_of_its_argument(api: EchoingAPI) -> Non
     assert api.sent("header_of_list", {"X-Names": ["a", "b"]}).headers["x-names"] == "a,b"
 
 
+def test_what_would_be_absent_does_not_fit_a_required_parameter(api: EchoingAPI) -> None:
+    names = {"type": "array", "items": {"type": "string"}}
+    reference = {"$ref": f"{COMPONENTS}Names"}
+    filters = {"type": "object", "additionalProperties": {"type": "string"}}
+    sent = {"in": "query", "required": True}
+    paths = {
+        "/a": get("plain", {"name": "names", "schema": names, **sent}),
+        "/b": get("joined", {"name": "names", "schema": names, "explode": False, **sent}),
+        "/c": get("by_reference", {"name": "names", "schema": reference, **sent}),
+        "/d": get("of_map", {"name": "filters", "schema": filters, "style": "deepObject", **sent}),
+        "/e": get("cookie", {"name": "names", "schema": names, **sent, "in": "cookie"}),
+        "/f": get("optional", {"name": "names", "schema": names, "in": "query"}),
+    }
+    api.publish(paths, Names=names)
+    for tool in ("plain", "joined", "by_reference", "cookie"):
+        assert api.refused(tool, {"names": []}) == ["$.names"], tool
+        assert '"minItems": 1' in json.dumps(api.arguments(tool)), tool
+    assert api.refused("of_map", {"filters": {}}) == ["$.filters"]
+    assert '"minProperties": 1' in json.dumps(api.arguments("of_map"))
+    assert not api.sent("optional", {"names": []}).query
+
+
 def test_what_the_document_says_of_a_text_counts_too() -> None:
     schema = {"type": "string", "minLength": 3, "maxLength": 9}
     files = operation({"parameters": [parameter("id", "path", schema)]}, path="/x/{id}")

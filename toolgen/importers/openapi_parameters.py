@@ -32,8 +32,11 @@ _NEVER_EMPTY: Final = REQUEST_FORMATS - {"byte"}
 """Formats of which each text has a character, and no control character."""
 _SHORTEST, _ = lengths_of("string")
 _FEWEST, _ = lengths_of("array")
+_FEWEST_KEYS, _ = lengths_of("map")
 _SENT: Final[Mapping[str, dict[str, object]]] = {"path": {_SHORTEST: 1}, "header": {"pattern": _LEGAL}}
 """What a text has to fit that is sent there."""
+_UNSENT_IF_EMPTY: Final = ("query", "cookie")
+"""Places in which an empty list or map is absent (RFC 6570, section 3.2.1)."""
 
 
 @frozen_record
@@ -125,13 +128,17 @@ def schema_and_place(parameter: ParameterPart, api: API, find: Callable[..., Non
         find(codes.ASSUMED, pointer, message, "say in the design what the text holds")
         return {"type": "string"}, pointer
     schema, at = schema_of(parameter.value), joined(pointer, "schema")
-    return sendable(schema, at, parameter.place, api), at
+    needed = parameter.value.get("required") is True and parameter.place in _UNSENT_IF_EMPTY
+    return sendable(schema, at, parameter.place, api, needed=needed), at
 
 
-def sendable(schema: object, at: str, place: str, api: API) -> object:
-    """Return a schema of what can be sent in this place: of texts, and of lists of them."""
-    limits = _SENT.get(place)
-    if limits is None or not isinstance(schema, dict | bool):
+def sendable(schema: object, at: str, place: str, api: API, *, needed: bool = False) -> object:
+    """Return a schema of what can be sent in this place: of texts, and of lists of them.
+
+    What is `needed` may not be empty, because it would be absent.
+    """
+    limits = _SENT.get(place, {})
+    if not (limits or needed) or not isinstance(schema, dict | bool):
         return schema
     held: dict[str, Any] = {}
     if isinstance(schema, dict):
@@ -143,11 +150,12 @@ def sendable(schema: object, at: str, place: str, api: API) -> object:
     types = {str(each) for each in (kinds if isinstance(kinds, list) else [kinds])} - {"null", "None"}
     more: dict[str, object] = {}
     if types == {"array"}:
-        items = sendable(held.get("items", True), joined(at, "items"), place, api)
-        more = {
-            "items": items,
-            **({_FEWEST: held.get(_FEWEST) or 1} if place == "path" else {}),
-        }
+        if limits:
+            more["items"] = sendable(held.get("items", True), joined(at, "items"), place, api)
+        if needed or place == "path":
+            more[_FEWEST] = held.get(_FEWEST) or 1
+    elif types == {"object"} and needed and not {"properties", "allOf", "anyOf", "oneOf"} & held.keys():
+        more[_FEWEST_KEYS] = held.get(_FEWEST_KEYS) or 1
     elif (
         "string" in types
         and not {"enum", "const"} & held.keys()
