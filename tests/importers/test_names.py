@@ -198,9 +198,18 @@ def test_a_component_that_is_called_like_a_class_in_a_schema_that_is_kept(
         ("list_items_things_get", "/items", "list_items_things_get"),
         ("_items_get", "/items", "items_get"),
         ("listItems", "/items", "list_items"),
+        ("ItemsController_findAll", "/items", "items_find_all"),
+        ("ItemsController_findAll_v2", "/items", "items_find_all_v2"),
+        ("Controller_findAll", "/items", "controller_find_all"),
+        ("ItemsController_FindAll", "/items", "items_controller_find_all"),
+        (
+            "AuthorizationOrganizationRolePermissionsController_setPermissionsOfOrganization",
+            "/items",
+            "authorization_organization_role_permissions_set_permiss_7b656478",
+        ),
     ],
 )
-def test_what_fastapi_adds_to_the_name_of_a_function_comes_off(id_: str, path: str, name: str) -> None:
+def test_what_a_framework_adds_to_the_name_of_a_function_comes_off(id_: str, path: str, name: str) -> None:
     files = imported(document(paths={path: {"get": operation(id_)}}))
     assert names_of(files, "tool") == {id_: name}
 
@@ -217,6 +226,14 @@ def test_what_fastapi_adds_stays_where_two_functions_have_one_name() -> None:
     first = imported(document(paths=ITEMS))
     again = imported(document(paths=BOTH), names=first.names)
     assert names_of(again, "tool") == {"read_books_get": "read_books_get", "read_items_get": "read"}
+
+
+def test_a_controller_stays_where_two_operations_would_have_one_name() -> None:
+    paths = {f"/{id_}": {"get": operation(id_)} for id_ in ("ItemsController_read", "Items_read")}
+    assert names_of(imported(document(paths=paths)), "tool") == {
+        "ItemsController_read": "items_controller_read",
+        "Items_read": "items_read",
+    }
 
 
 @pytest.mark.parametrize("option", ["read", "read_items_get"])

@@ -30,6 +30,8 @@ RENAMED_HINT: Final = "rename it in the design, if that is not what you want"
 _EVERY_TOOLSET: Final = surface("a").keys() & surface("b").keys()
 """Identifiers that the package of every toolset has."""
 _KEYWORDS: Final = (*keyword.kwlist, *(f"client {each}" for each in keyword.kwlist))
+_NEST: Final = re.compile("^([A-Z][A-Za-z0-9]*)Controller_(?=[a-z])")
+"""The class in an id that NestJS makes of a class and a method."""
 _DIGITS: Final = 8
 """Hexadecimal digits of the digest in a shortened name."""
 _ONE_BY_ONE: Final = frozenset(["definition", "object"])
@@ -183,10 +185,21 @@ def identifier(name: str, otherwise: str) -> str:
     """
     if naming.TOOL_NAME.fullmatch(name):
         return name
-    plain = "".join(char for char in unicodedata.normalize("NFKD", name) if not unicodedata.combining(char))
-    text = "_".join(word for word in naming.words(plain) if word.isascii())
+    text = _in_words(name)
     if len(text) > naming.LONGEST_NAME:
-        text = "_".join(re.findall("[a-z0-9]+", plain.lower()))
+        text = "_".join(re.findall("[a-z0-9]+", _without_accents(name).lower()))
+    return _begun(text, otherwise)
+
+
+def _in_words(name: str) -> str:
+    return "_".join(word for word in naming.words(_without_accents(name)) if word.isascii())
+
+
+def _without_accents(name: str) -> str:
+    return "".join(char for char in unicodedata.normalize("NFKD", name) if not unicodedata.combining(char))
+
+
+def _begun(text: str, otherwise: str) -> str:
     if not text:
         return otherwise
     return text if text[0].isalpha() else f"{otherwise}_{text}"
@@ -207,7 +220,7 @@ def type_name(name: str) -> str:
 
 
 def operation_name(operation_id: str, path: str, method: str) -> str:
-    """Return the name of a tool for an operation, without the path and method that FastAPI adds to its id."""
+    """Return the name of a tool for an operation, without what a framework adds to its id."""
     function = _function(operation_id, path, method)
     name = identifier(function, "tool")
     return name if len(name) <= naming.LONGEST_NAME else whole_name(operation_id, path, method)
@@ -221,15 +234,17 @@ def whole_name(operation_id: str, path: str, method: str) -> str:
     name = identifier(operation_id, "tool")
     if len(name) <= naming.LONGEST_NAME:
         return name
-    start = identifier(_function(operation_id, path, method), "tool")
+    start = _begun(_in_words(_function(operation_id, path, method)), "tool")
     return f"{start[: naming.LONGEST_NAME - _DIGITS - 1].rstrip('_')}_{digest(operation_id)}"
 
 
 def _function(operation_id: str, path: str, method: str) -> str:
-    """Return the name of the function in an id that FastAPI made; any other id as it is."""
+    """Return an id without path and method, which FastAPI adds, and without the `Controller` of NestJS."""
     made = re.sub(r"\W", "_", path) + f"_{method}"
     function = operation_id.removesuffix(made)
-    return function if function.strip("_") else operation_id
+    if not function.strip("_"):
+        return operation_id
+    return _NEST.sub(r"\1_", function)
 
 
 def digest(text: str, digits: int = _DIGITS) -> str:
