@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Final, TypeAlias
 
@@ -21,12 +21,13 @@ SIDES: Final = {"Args": "argument", "Payload": "argument", "Return": "result", "
 _LEAVES: Final = (ast.Constant, ast.Name, ast.expr_context, ast.operator)
 """Nodes that hold no clause."""
 _PARAMETERS: Final = {"Header": "header", "Cookie": "cookie", "Param": "query"}
+_CLAUSES: Final = frozenset(dsl.__all__)
 
 
 def clause_of(node: ast.AST) -> str:
     """Return the name of the clause that an expression calls; empty for anything else."""
     match node:
-        case ast.Call(func=ast.Name(id=name)) if name in dsl.__all__:
+        case ast.Call(func=ast.Name(id=name)) if name in _CLAUSES:
             return name
     return ""
 
@@ -125,9 +126,12 @@ class Methods:
 
 def methods_in(tree: ast.AST) -> Methods:
     """Return what each method of a module calls."""
+    return _methods([*clauses_in([tree], "Service", "Method", "Tool")])
+
+
+def _methods(clauses: Sequence[ast.Call]) -> Methods:
     requests: dict[str, str] = {}
     targets: dict[str, str] = {}
-    clauses = [*clauses_in([tree], "Service", "Method", "Tool")]
     for service in _only(clauses, "Service"):
         server = next((name_in(each) for each in _children(service, "Server")), "")
         module = next((name_in(each) for each in _children(service, "Functions")), "")
@@ -147,14 +151,15 @@ def targets_in(tree: ast.AST) -> Targets:
     """Return the targets of an imported module by place."""
     targets: Targets = {}
     clauses = [*clauses_in([tree], "Service", *_SCHEMES, *OWNERS)]
-    for service in _only(clauses, "Service"):
+    services = [*_only(clauses, "Service")]
+    for service in services:
         for number, server in enumerate(_children(service, "Server")):
             place = f"server:{name_in(service)}"
             targets[f"{place}.{number + 1}" if number else place] = address_of(server)
     for scheme in _only(clauses, *_SCHEMES):
         targets[f"credential:{name_in(scheme)}"] = _credential(scheme)
-    targets |= dict(_credentials_sent(tree))
-    methods = methods_in(tree)
+    targets |= dict(_credentials_sent(tree, services))
+    methods = _methods(clauses)
     for tool in _only(clauses, "Tool"):
         targets[f"tool:{name_in(tool)}"] = methods.targets.get(method_of(tool)) or own_name(tool)
     for owner in _only(clauses, *OWNERS):
@@ -234,7 +239,7 @@ def _schemes(tree: ast.AST) -> Iterator[tuple[str, ast.Call]]:
                 yield variable, scheme
 
 
-def _credentials_sent(tree: ast.AST) -> Iterator[tuple[str, str]]:
+def _credentials_sent(tree: ast.AST, services: Iterable[ast.Call]) -> Iterator[tuple[str, str]]:
     """Yield which credentials each method sends, one of several sets, and to which address, by place."""
     schemes = {variable: name_in(scheme) for variable, scheme in _schemes(tree)}
 
@@ -249,10 +254,11 @@ def _credentials_sent(tree: ast.AST) -> Iterator[tuple[str, str]]:
             sets.append("+".join([*names, *scopes, *copies]) or "none")
         return sets
 
-    for service in clauses_in([tree], "Service"):
+    for service in services:
+        common = sets_of(service) or ["none"]
         for server in [*_children(service, "Server")][:1]:
             for method in _children(service, "Method"):
-                sets = sets_of(method) or sets_of(service) or ["none"]
+                sets = sets_of(method) or common
                 yield f"security:{name_in(method)}", f"{'|'.join(sets)} {name_in(server)}"
 
 
