@@ -106,6 +106,7 @@ class BuiltDesign:
 
 _DIVIDED: Final = ("Method", "Tool")
 """Clauses whose parts are at fault by themselves, as examples always are."""
+_NO_CODE: Final = compile("", "", "exec")
 
 
 class _Builder:
@@ -130,7 +131,8 @@ class _Builder:
     def _source(self, owner: str, part: Call) -> Any:
         """Return a place that is of this clause alone, in a file that has its number for a name."""
         self._owners.append((owner, part))
-        return replace(self._here, code=compile("", str(len(self._owners) - 1), "exec"), instruction=0)
+        code = _NO_CODE.replace(co_filename=str(len(self._owners) - 1))
+        return replace(self._here, code=code, instruction=0)
 
     def _built(self, part: Part | Named, owner: str, source: Any) -> Any:
         """Return the clause or the value of an expression; a name is that of a type or of a clause."""
