@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
 
 _LARGEST: Final = 5_000_000
 """Bytes of a schema's file."""
-_MOST_WORDS: Final = 4
-"""Keywords of a schema that is read once, however often it stands in a design."""
 _MOST_PLACES: Final = 3
 """Places of one schema that a warning names."""
 
@@ -65,23 +62,7 @@ def _read(schema: object, class_name: str, *, arguments: bool) -> Reading:
 
     if arguments or not isinstance(schema, dict):
         return read(schema, name=class_name, arguments=arguments)
-    if len(schema) <= _MOST_WORDS:
-        reading = _read_without_classes(json.dumps(schema))
-        if reading is not None:
-            return reading
     return read_text(json.dumps(schema), name=class_name)
-
-
-@lru_cache(1_024)
-def _read_without_classes(text: str) -> Reading | None:
-    """Return what a schema says; None of one that has names of classes, which depend on where it stands.
-
-    A large design has the same few hundreds of times, such as that of an address.
-    """
-    from toolgen.shapes.foreign.reader import read
-
-    reading = read(json.loads(text), name="Value")
-    return reading if reading.foreign is not None and not reading.foreign.classes else None
 
 
 def _report(rule: codes.Rule, problem: Problem, source: Source, what: str, report: Report) -> None:

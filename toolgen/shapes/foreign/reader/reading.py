@@ -72,10 +72,25 @@ def read(schema: object, *, name: str, arguments: bool = False) -> Reading:
     return replace(reading, problems=(*repairs, *reading.problems), schema=meant)
 
 
-@lru_cache(256)
 def read_text(text: str, *, name: str) -> Reading:
-    """Return the reading of a schema that is JSON, once for all that read it under this name."""
-    return read(json.loads(text), name=name)
+    """Return the reading of a schema that is JSON, once for all that read it under this name.
+
+    One without classes has no names, and is read once for all: a large design has the same few hundreds of
+    times, such as that of an address.
+    """
+    readings = _readings_of(text)
+    first = next(iter(readings.values()), None)
+    if first is not None and first.foreign is not None and not first.foreign.classes:
+        return first
+    if name not in readings:
+        readings[name] = read(json.loads(text), name=name)
+    return readings[name]
+
+
+@lru_cache(512)
+def _readings_of(text: str) -> dict[str, Reading]:
+    """Return the readings of a schema by the name of its root; whoever reads it adds to them."""
+    return {}
 
 
 def upgraded(schema: object) -> Schema | Problem:
