@@ -6,6 +6,7 @@ import gc
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -36,9 +37,23 @@ from .reimporting import TAKE_LOCK, Update, counts_of, planned_update, stored_lo
 from .terminal import Progress, counted, show_progress
 
 _LARGE_BYTES: Final = 500_000
+_THRESHOLD: Final = (100_000, 40)
+"""New objects between two looks for garbage, some 10 MB; such looks for each one among others."""
 _LACKING: Final = "the design lacks something of the source (--allow-losses exits 0)"
 
 
+@contextmanager
+def _looking_seldom() -> Iterator[None]:
+    """Look for garbage seldom: nearly all that an import makes lives until it has written the design."""
+    before = gc.get_threshold()
+    gc.set_threshold(*_THRESHOLD)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
+@_looking_seldom()
 def import_tools(request: ImportRequest) -> Outcome:
     """Write the design module and the schemas beside it, or report why not.
 
