@@ -29,6 +29,11 @@ _, _MOST_KEYS = lengths_of("map")
 _CONDITIONS: Final = ("not", "if", "contains", "dependentSchemas", "propertyNames", "$defs", "definitions")
 """Keywords below which a schema that refuses all may be meant, or is nobody's."""
 _UNIONS: Final = ("anyOf", "oneOf")
+_JOINING: Final = frozenset(("$ref", "allOf"))
+_ROWS: Final = {
+    holder: [row for row in LIMITS if holder in row.holders and row.side] for holder, _ in _HOLDERS
+}
+_BOUNDS: Final = frozenset(row.keyword for rows in _ROWS.values() for row in rows)
 _MOST_PARTS: Final = 100
 _MOST_BRANCHES: Final = 50
 _DEEPEST: Final = 3
@@ -145,7 +150,8 @@ class _Rules:
             if not types:
                 return "its choices and what stands beside them have no value in common"
         reasons: list[str] = []
-        for holder, held in _HOLDERS:
+        is_limited = any(not _BOUNDS.isdisjoint(each) for each in schemas)
+        for holder, held in _HOLDERS if is_limited else ():
             if reason := _crossing(schemas, holder):
                 types -= held
                 reasons.append(reason)
@@ -167,12 +173,15 @@ class _Rules:
             missing = [key for key in required if key not in properties]
             if is_closed and missing and not schema.get("patternProperties"):
                 return f"{missing[0]!r} is required, and one part of it takes no such key"
+        named = [(_map(schema, "properties"), place) for schema, place in parts]
         for key in required if depth else ():
             held = [
                 (properties[key], f"{place}/properties/{escaped(key)}")
-                for schema, place in parts
-                if key in (properties := _map(schema, "properties"))
+                for properties, place in named
+                if key in properties
             ]
+            if len(held) == 1 and isinstance(held[0][0], dict) and _JOINING.isdisjoint(held[0][0]):
+                continue
             inner = self._parts(held)
             if (len(held) > 1 or False in (part for part, _ in inner)) and (
                 reason := self._refusal(inner, depth - 1)
@@ -182,7 +191,7 @@ class _Rules:
 
     def _refusal_of_branches(self, parts: Sequence[Part], depth: int) -> str:
         """Return why each branch of a union is refused by what stands around it; "" where one is not."""
-        if not depth:
+        if not depth or not any(_list(part, word) for part, _ in parts for word in _UNIONS):
             return ""
         rest: list[Part] = [
             ({word: held for word, held in part.items() if word not in _UNIONS}, at) for part, at in parts
@@ -249,10 +258,9 @@ def _is_within(value: Any, schemas: Sequence[dict[str, Any]]) -> bool:
 
 
 def _limits(schemas: Sequence[dict[str, Any]], holder: Holder) -> list[tuple[Constraint, Any]]:
-    rows = [row for row in LIMITS if holder in row.holders and row.side]
     return [
         (row, limit)
-        for row in rows
+        for row in _ROWS[holder]
         for schema in schemas
         if isinstance(limit := schema.get(row.keyword), int | float) and not isinstance(limit, bool)
     ]
