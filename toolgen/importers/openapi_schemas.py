@@ -26,6 +26,8 @@ from .pointers import joined
 
 _NO_KEYWORDS: Final = frozenset(["discriminator", "example", "externalDocs", "nullable", "xml"])
 """What OpenAPI adds; nothing of it is checked of a value, but `nullable`, which is translated."""
+_STRUCTURE: Final = MAPS.union(("$ref", "required"), ONE_SCHEMA, SEVERAL, _NO_KEYWORDS)
+"""What holds schemas, names what they hold, or is left out."""
 _LABELS: Final = frozenset(LABELS)
 BESIDE_REFERENCES: Final = ("title", "description", "default", "examples", "deprecated")
 """What counts beside a reference of OpenAPI 3.0, with `nullable`; nothing else is read there."""
@@ -81,6 +83,9 @@ class Translator:
             hidden |= self._components.hidden(schema, place, self._direction)
         result: dict[str, object] = {}
         for key, value in schema.items():
+            if key not in _STRUCTURE:
+                result[key] = value
+                continue
             at = joined(place, key)
             if key == "$ref" and isinstance(value, str):
                 if (address := self._api.target(value, at)) is not None:
