@@ -21,6 +21,8 @@ MEANINGS: Final = "x-meanings"
 ENUM: Final = "x-enum"
 """Keyword of an enum, and of the schema that it is read from: which named enumeration it is."""
 _PLACE: Final = "#/$defs/"
+_HOLDING: Final = frozenset(("items", "additionalProperties", "anyOf"))
+"""Keywords that hold nodes."""
 
 
 def reference(name: str) -> Node:
@@ -53,6 +55,8 @@ def with_enum(node: Node, schema: Mapping[str, Any]) -> Node:
 
 def inner(node: Node) -> tuple[Node, ...]:
     """Return the nodes that stand in a node, without those behind a reference."""
+    if _HOLDING.isdisjoint(node):
+        return ()
     nodes = [node[key] for key in ("items", "additionalProperties") if isinstance(node.get(key), dict)]
     return (*nodes, *node.get("anyOf", ()))
 
@@ -79,4 +83,5 @@ def targets(node: Node) -> Iterator[tuple[str, str | None]]:
         name = target(node)
         if name is not None:
             yield name, tag
-        waiting += [(part, node.get("discriminator")) for part in reversed(inner(node))]
+        if held := inner(node):
+            waiting += [(part, node.get("discriminator")) for part in reversed(held)]

@@ -114,7 +114,7 @@ class _Repairs:
             if word in KEYWORDS and word not in _MAY_BE_NULL:
                 del schema[word]
                 self._note(f"{pointer}/{word}", "is null, and is read as if it were left out", "leave it out")
-        for word in [word for word in schema if word in _OBJECTS]:
+        for word in schema.keys() & _OBJECTS:
             value = schema[word]
             empty = [word] if value == [] else []
             if isinstance(value, dict) and word in MAPS:

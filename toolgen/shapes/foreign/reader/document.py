@@ -97,6 +97,11 @@ class _Reader:
 
     def _scalar(self, value: object, trail: _Trail) -> object:
         match value:
+            case str():
+                self._characters += len(value)
+                if not value.isascii() and any("\ud800" <= char <= "\udfff" for char in value):
+                    self._report(trail, "has half a surrogate pair in its text", "write the whole character")
+                return str.__str__(value)
             case int() if value.bit_length() > _LONGEST_INTEGER:
                 self._report(trail, "has an integer of thousands of digits", "write a smaller one")
             case None | bool():
@@ -109,11 +114,6 @@ class _Reader:
                 self._report(
                     trail, f"has the number {value!r}, which JSON does not know", "write a finite number"
                 )
-            case str():
-                self._characters += len(value)
-                if not value.isascii() and any("\ud800" <= char <= "\udfff" for char in value):
-                    self._report(trail, "has half a surrogate pair in its text", "write the whole character")
-                return str.__str__(value)
             case _:
                 kind = type(value).__name__
                 self._report(trail, f"has a Python {kind}, which is no JSON", "write it as JSON")

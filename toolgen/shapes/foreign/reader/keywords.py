@@ -19,6 +19,7 @@ ONE_SCHEMA: Final = tuple(
 """Keywords whose value is one schema; `items` may be several before 2020-12."""
 SEVERAL: Final = (*BRANCHES, "prefixItems", "items")
 NAMED: Final = MAPS | {"dependencies"}
+_HOLDING: Final = NAMED.union(SEVERAL, ONE_SCHEMA)
 IN_PLACE: Final = frozenset((*BRANCHES, *CONDITIONS, "dependentSchemas"))
 
 ANNOTATIONS: Final = ("title", "description", "default", "examples", "deprecated")
@@ -54,10 +55,15 @@ CONSTRAINTS: Final = frozenset((*TYPED_KEYWORDS, *BRANCHES, *CONDITIONS, *REFERE
 def children(schema: Schema) -> Iterator[tuple[tuple[str, ...], Any]]:
     """Yield the tokens to each subschema and its value, whether it is a schema or not."""
     for key, value in schema.items():
-        if key in NAMED and isinstance(value, dict):
-            yield from (((key, name), inner) for name, inner in value.items() if not isinstance(inner, list))
+        if key not in _HOLDING:
+            continue
+        if key in NAMED:
+            for name, inner in value.items() if isinstance(value, dict) else ():
+                if not isinstance(inner, list):
+                    yield (key, name), inner
         elif key in SEVERAL and isinstance(value, list):
-            yield from (((key, str(at)), inner) for at, inner in enumerate(value))
+            for at, inner in enumerate(value):
+                yield (key, str(at)), inner
         elif key in ONE_SCHEMA:
             yield (key,), value
 
@@ -81,7 +87,10 @@ def rejects_all(schema: object) -> bool:
 def accepts_all(schema: object) -> bool:
     """Return whether the schema plainly accepts every value."""
     if isinstance(schema, dict):
-        return all(key not in CONSTRAINTS or has_no_effect(key, schema) for key in schema)
+        for key in schema:  # noqa: SIM110 - a generator takes longer, and this is asked of each schema
+            if key in CONSTRAINTS and not has_no_effect(key, schema):
+                return False
+        return True
     return schema is True
 
 
@@ -93,10 +102,14 @@ def effective(schema: Schema, *words: str) -> list[str]:
 _LEAST_SIZES: Final = frozenset(row.keyword for row in LIMITS if row.takes == "length" and row.side == "low")
 _FLAGS: Final = frozenset(row.keyword for row in FLAGS)
 _, _MOST_ITEMS = lengths_of("array")
+_ALWAYS: Final = frozenset(("type", "enum", "const", "oneOf", *REFERENCES))
+"""Keywords that have an effect whatever their value; most of a schema are, and they are asked for most."""
 
 
 def has_no_effect(word: str, schema: Schema) -> bool:
     """Return whether the keyword plainly refuses nothing, as it stands in its schema."""
+    if word in _ALWAYS:
+        return False
     value = schema[word]
     match word:
         case _ if word in _LEAST_SIZES:

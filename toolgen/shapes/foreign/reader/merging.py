@@ -12,6 +12,7 @@ from typing import Any, Final
 from toolgen.contract.json_value import identity
 
 from ...constraints import FLAGS, LIMITS, limits_of
+from ..schema import BRANCHES
 from .keywords import CONSTRAINTS, Schema, Subschema, accepts_all, effective, has_no_effect, rejects_all
 from .schema_index import SchemaIndex
 
@@ -27,6 +28,8 @@ _UNMERGED: Final = (
     "contains not if prefixItems unevaluatedItems dependentRequired dependentSchemas $dynamicRef "
     "$recursiveRef"
 ).split()
+_LEADING: Final = frozenset(("$ref", *BRANCHES))
+"""Keywords of a schema that may only refer to another one."""
 _DEEPEST: Final = 40
 _MOST_JOINED: Final = 5_000
 _SEEING_THROUGH: Final = ("anyOf", "oneOf", "if", "not", "dependentSchemas", "$dynamicRef", "$recursiveRef")
@@ -59,6 +62,9 @@ class Merger:
 
     def both(self, left: Subschema, right: Subschema) -> Subschema:
         """Return a schema that holds where both hold; the same one for the same two."""
+        if left is True or right is True:
+            other = right if left is True else left
+            return False if rejects_all(other) else other
         if rejects_all(left) or rejects_all(right):
             return False
         if isinstance(left, bool) or (accepts_all(left) and not accepts_all(right)):
@@ -75,7 +81,7 @@ class Merger:
 
     def follow(self, schema: Subschema) -> Subschema:
         """Return the target of a schema that only refers to another one; else the schema."""
-        while isinstance(schema, dict):
+        while isinstance(schema, dict) and not _LEADING.isdisjoint(schema):
             words = [word for word in schema if word in CONSTRAINTS and not has_no_effect(word, schema)]
             if words == ["$ref"]:
                 target = self._survey.targets.get(id(schema))

@@ -128,13 +128,14 @@ class SchemaNormalizer:
         node = self.node(schema, name)
         if not isinstance(schema, dict):
             return node
-        sources = [schema] if "$ref" in node else [schema, self.merger.flat(schema)]
+        flat = schema if "$ref" in node else self.merger.flat(schema)
         notes: Node = {}
         for word in ANNOTATIONS:
-            source = next((source for source in sources if word in source), None)
-            if source is None or (word == "default" and (required or not self._has_good_default(schema))):
+            source = schema if word in schema else flat
+            if word not in source:
                 continue
-            notes[word] = source[word]
+            if word != "default" or not (required or not self._has_good_default(schema)):
+                notes[word] = source[word]
         return {**node, **notes} if notes else node
 
     def _has_good_default(self, schema: Schema) -> bool:

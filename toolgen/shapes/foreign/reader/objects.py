@@ -142,7 +142,7 @@ class ClassBuilder:
         must = set(self._required)
         for key, schema in self._properties.items():
             required = key in must
-            if self._inner.merger.is_never(schema) and self._rest is False and not required:
+            if self._rest is False and not required and self._inner.merger.is_never(schema):
                 continue
             name = naming.class_name(self._name, key)
             nodes[key] = self._inner.property(schema, name, required)

@@ -17,9 +17,11 @@ _MOST_COMPARED: Final = 100_000
 
 def join(nodes: Iterable[Node]) -> Node:
     """Return one node that accepts what any of the nodes accepts; null is last."""
-    branches = [branch for node in nodes for branch in node.get("anyOf", [node])]
+    branches: list[Node] = [branch for node in nodes for branch in node.get("anyOf", [node])]
     if {} in branches:
         return {}
+    if len(branches) == 1 and "enum" not in branches[0]:
+        return branches[0]
     joined: dict[str, Node] = {}
     listed: dict[str, dict[Any, str]] = {}
     names: dict[str, set[str]] = {}
