@@ -7,6 +7,8 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.runtime.tools import EMPTY, META, SITE, Listing, nothing, runtime, spec, waiting
 from tests.selection import first
@@ -121,7 +123,9 @@ def test_the_schemas_of_tools_are_read(value: Json, said: str) -> None:
     [
         ({"$ref": "#/$defs/Circle"}, "t"),
         ({"$ref": "https://example.org/other.json"}, "t"),
-        ({"not": {}}, "t"),
+        ({"not": {"pattern": "^t"}}, "t"),
+        ({"not": {"oneOf": [{}]}}, "t"),
+        ({"oneOf": [{"pattern": "^t"}, {"maxLength": 3}]}, "t"),
         ({"type": "string", "pattern": "(?<=x)y"}, "t"),
         ({"type": "object", "patternProperties": {"^t": {}}, "additionalProperties": False}, {"t": 1}),
     ],
@@ -149,6 +153,81 @@ def test_a_value_is_judged_as_a_validator_judges_it(schema: dict[str, Any], valu
     is_valid = jsonschema_rs.Draft202012Validator(schema).is_valid(value)
     assert (not value_issues(schema, value, 10, schema)) == is_valid
     assert PlainFit(schema).fits(schema, value) == is_valid
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "said"),
+    [
+        ({"not": {}}, 1, "$ must not be what its schema excludes"),
+        ({"items": {"not": {"const": 1}}}, [2, 1.0], "$[1] must not be what its schema excludes"),
+        ({"oneOf": [{"type": "integer"}, {"minimum": 3}]}, 4, "$ must fit one alternative, and fits several"),
+        ({"oneOf": [{"type": "integer"}, {"minimum": 3}]}, 2.5, "$ must be of type integer, not number"),
+        (
+            {"propertyNames": {"maxLength": 1}},
+            {"ab": 1},
+            "$.ab has a name that must have at most 1 character",
+        ),
+        ({"properties": {"a": False}}, {"a": 1}, "$.a is not allowed here"),
+    ],
+)
+def test_what_a_schema_excludes_is_refused(schema: Any, value: Any, said: str) -> None:
+    assert not jsonschema_rs.Draft202012Validator(schema).is_valid(value)
+    assert "; ".join(map(str, value_issues(schema, value, 10, schema))) == said
+
+
+NAMES = st.sampled_from(["a", "b", "cc"])
+SCALARS = st.sampled_from([True, False, 0, 1, 1.0, 2.5, -3, "", "a", "cc"])
+VALUES: st.SearchStrategy[Any] = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3),
+    max_leaves=6,
+)
+TYPE_NAMES = st.sampled_from(["string", "boolean", "integer", "number", "array", "object"])
+SMALL = st.integers(0, 2)
+LEAVES = st.fixed_dictionaries(
+    {},
+    optional={
+        "type": TYPE_NAMES | st.lists(TYPE_NAMES, min_size=1, max_size=2, unique=True),
+        "enum": st.lists(VALUES, min_size=1, max_size=3),
+        "minimum": st.integers(-3, 2),
+        "exclusiveMaximum": st.integers(0, 3),
+        "minLength": SMALL,
+        "maxItems": SMALL,
+        "uniqueItems": st.booleans(),
+        "minProperties": SMALL,
+        "required": st.lists(NAMES, max_size=1),
+    },
+)
+
+
+def composed(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.fixed_dictionaries(
+        {},
+        optional={
+            "type": TYPE_NAMES,
+            "items": inner,
+            "properties": st.dictionaries(NAMES, inner, max_size=2),
+            "additionalProperties": inner,
+            "allOf": st.lists(inner, min_size=1, max_size=2),
+            "anyOf": st.lists(inner, min_size=1, max_size=2),
+            "$ref": st.sampled_from(["#/$defs/leaf", "#/$defs/plain"]),
+        },
+    )
+
+
+PLAIN = st.recursive(LEAVES | st.booleans(), composed, max_leaves=4)
+EXCLUDING = st.fixed_dictionaries(
+    {}, optional={"not": PLAIN, "oneOf": st.lists(PLAIN, min_size=1, max_size=3), "propertyNames": PLAIN}
+)
+ANY = st.recursive(PLAIN | EXCLUDING, composed, max_leaves=5)
+DEFINITIONS = {"leaf": {"type": ["integer", "object"]}, "plain": {"items": {"$ref": "#/$defs/leaf"}}}
+
+
+@given(ANY, VALUES)
+def test_values_are_judged_as_a_validator_judges_them(schema: Any, value: Any) -> None:
+    whole = {"allOf": [schema], "$defs": DEFINITIONS}
+    is_valid = jsonschema_rs.Draft202012Validator(whole).is_valid(value)
+    assert (not value_issues(whole, value, 10, whole)) == is_valid
 
 
 CHOICES: list[Json] = [{"const": "a", "title": "The first"}, {"const": "b", "title": "The second"}]

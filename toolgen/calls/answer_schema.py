@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import islice
 from typing import Any, Final
 
@@ -56,7 +57,9 @@ def value_issues(
 ) -> tuple[FieldIssue, ...]:
     """Return the issues of a value by a schema of a tool's types, the first ones.
 
-    The root has what its references lead to. Keywords that toolgen does not write are not looked at.
+    The root has what its references lead to. What cannot be decided here is left to the tool: `contains`,
+    conditions and dependencies, what is unevaluated or has patterns for names, patterns that Rust does not
+    have, and under `not` and `oneOf` all that `PlainFit` does not tell.
     """
     return _first(_issues(schema, value, root), most)
 
@@ -159,6 +162,8 @@ def _are_limits(schema: Mapping[str, Any]) -> bool:
 
 def _issues(schema: Any, value: Json, root: Any, keys: Keys = (), steps: int = 0) -> Iterator[FieldIssue]:
     """Yield the issues of a value; `steps` are the references that led to its schema."""
+    if schema is False:
+        yield FieldIssue(keys=keys, constraint="invalid_value", message="is not allowed here")
     if not isinstance(schema, Mapping):
         return
     if "$ref" in schema and steps < _MOST_STEPS:
@@ -168,6 +173,8 @@ def _issues(schema: Any, value: Json, root: Any, keys: Keys = (), steps: int = 0
     for keyword in ("anyOf", "oneOf"):
         if keyword in schema:
             yield from _of_branches(schema[keyword], value, root, keys, steps)
+    if ("not" in schema or "oneOf" in schema) and (why := _exclusion(schema, value, root)):
+        yield FieldIssue(keys=keys, constraint="invalid_value", message=why)
     if (fault := _value_fault(schema, value)) is not None:
         yield FieldIssue(keys=keys, constraint=fault[0], message=fault[1])
     elif isinstance(value, dict):
@@ -177,6 +184,18 @@ def _issues(schema: Any, value: Json, root: Any, keys: Keys = (), steps: int = 0
         for place, item in enumerate(value):
             part = first[place] if place < len(first) else schema.get("items", True)
             yield from _issues(part, item, root, (*keys, place))
+
+
+def _exclusion(schema: Any, value: Json, root: Any) -> str:
+    """Return why a value that must fit something once, or not at all, surely does not; "" in doubt."""
+    from toolgen.shapes.foreign.plain_fit import PlainFit  # few schemas exclude anything
+
+    plain = PlainFit(root)
+    if "not" in schema and plain.fits(schema["not"], value):
+        return "must not be what its schema excludes"
+    if sum(plain.fits(branch, value) for branch in schema.get("oneOf", ())) > 1:
+        return "must fit one alternative, and fits several"
+    return ""
 
 
 def _of_branches(branches: Any, value: Json, root: Any, keys: Keys, steps: int) -> Iterator[FieldIssue]:
@@ -199,6 +218,8 @@ def _of_members(schema: Any, value: dict[str, Json], root: Any, keys: Keys) -> I
     others = True if "patternProperties" in schema else schema.get("additionalProperties", True)
     for name, part in value.items():
         at = (*keys, name)
+        for issue in _issues(schema.get("propertyNames", True), name, root, at):
+            yield replace(issue, message=f"has a name that {issue.message}")
         if part is None and name in properties and name not in required:
             continue
         if name in properties or others is not False:
