@@ -6,7 +6,8 @@ from typing import Any, Final
 
 import pytest
 
-from toolgen.contract.json_pointer import ABSENT, pointer_of, referred, resolved, tokens_of
+from toolgen.contract.json_pointer import ABSENT, definition_of, pointer_of, referred, resolved, tokens_of
+from toolgen.shapes.python.schema import title_of
 
 DOCUMENT: Final[dict[str, Any]] = {
     "$defs": {
@@ -55,3 +56,21 @@ def test_pointers_are_read_as_they_are_written() -> None:
     assert tokens_of(pointer_of(tokens)) == tokens
     assert resolved({"": {"/": [1]}}, "//~1/0") == 1
     assert resolved({"a": [1]}, "/a/01") is ABSENT
+
+
+@pytest.mark.parametrize(
+    ("reference", "name"),
+    [
+        ("#/$defs/Node", "Node"),
+        ("#/$defs/a%20b~1c", "a b/c"),
+        ("#/$defs/Node/$defs/Inner", ""),
+        ("#/definitions/Node", ""),
+        ("other.json#/$defs/Node", ""),
+        ("#", ""),
+        (None, ""),
+    ],
+)
+def test_the_name_of_a_definition_is_read_off_its_reference(reference: object, name: str) -> None:
+    assert definition_of(reference) == name
+    if name:
+        assert title_of({"$ref": reference, "$defs": {name: {"title": "One node"}}}) == "One node"

@@ -49,3 +49,12 @@ def referred(document: object, reference: object) -> Any:
         return None
     target = resolved(document, unquote(reference[1:]))
     return None if target is ABSENT else target
+
+
+def definition_of(reference: object) -> str:
+    """Return the name of the part of `$defs` that a reference leads to; "" for another one, and for none."""
+    match tokens_of(unquote(reference)) if isinstance(reference, str) and reference[:1] == "#" else ():
+        case ["$defs", name]:
+            return name
+        case _:
+            return ""

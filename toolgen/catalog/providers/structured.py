@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
+from toolgen.contract.json_pointer import definition_of
 from toolgen.contract.record import frozen_record
 from toolgen.shapes.constraints import Holder, held_by, lengths_of
 
@@ -85,7 +86,7 @@ def _referred(ctx: Context, wire: Schema) -> dict[str, Schema]:
     reached: set[str] = set()
     todo = [wire]
     while todo:
-        names = {str(node["$ref"]).removeprefix("#/$defs/") for node in nodes(todo.pop()) if "$ref" in node}
+        names = {definition_of(node["$ref"]) for node in nodes(todo.pop()) if "$ref" in node}
         todo += [ctx.defs[name] for name in names - reached]
         reached |= names
     return {name: part for name, part in ctx.defs.items() if name in reached}

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from toolgen.contract.json_pointer import referred
+from toolgen.contract.json_pointer import definition_of, referred
 from toolgen.contract.json_value import compact
 from toolgen.shapes.foreign.plain_fit import may_fit
 
@@ -297,7 +297,7 @@ def _is_ambiguous(ctx: Context, parts: Sequence[Part]) -> bool:
 
 def _kinds(ctx: Context, wire: Schema, seen: set[str]) -> Iterator[str]:
     """Yield the types of what a provider's schema takes; `seen` are parts of `$defs` that were counted."""
-    name = str(wire.get("$ref", "")).removeprefix("#/$defs/")
+    name = definition_of(wire.get("$ref"))
     if name in ctx.defs and name not in seen:
         seen.add(name)
         yield from _kinds(ctx, ctx.defs[name], seen)

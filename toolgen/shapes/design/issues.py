@@ -8,6 +8,8 @@ from typing import Any, Final
 
 from pydantic_core import ErrorDetails, ValidationError
 
+from toolgen.contract.json_pointer import referred
+
 from ..constraints import Constraint
 from ..issues import (
     BOUNDS,
@@ -214,7 +216,7 @@ def _resolve(node: Mapping[str, Any], root: Mapping[str, Any]) -> Mapping[str, A
     """Return the node behind `$ref` and behind the null branch of a nullable reference."""
     while True:
         if "$ref" in node:
-            node = root["$defs"][node["$ref"].removeprefix("#/$defs/")]
+            node = referred(root, node["$ref"])
         elif "anyOf" in node:
             node = node["anyOf"][0]
         else:

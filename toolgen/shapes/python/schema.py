@@ -12,6 +12,7 @@ from pydantic import PydanticSchemaGenerationError, PydanticUserError, TypeAdapt
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaValue, JsonSchemaWarningKind
 from pydantic_core import core_schema as cs
 
+from toolgen.contract.json_pointer import definition_of
 from toolgen.contract.json_value import Json
 
 from .. import exact
@@ -102,7 +103,7 @@ def type_schema_of(schema: Any, mode: JsonSchemaMode, description: str = "") -> 
 
 def title_of(schema: Mapping[str, Any]) -> str:
     """Return the title of a schema, or of the definition that it only refers to; empty without one."""
-    name = str(schema.get("$ref", "")).removeprefix("#/$defs/")
+    name = definition_of(schema.get("$ref"))
     return str(schema.get("title") or (schema["$defs"][name].get("title", name) if name else ""))
 
 

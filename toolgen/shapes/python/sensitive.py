@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, get_args
 
-from toolgen.contract.json_pointer import escaped
+from toolgen.contract.json_pointer import definition_of, escaped
 from toolgen.contract.json_value import objects_in
 from toolgen.contract.record import frozen_record
 
@@ -20,7 +20,6 @@ MARK: Final = "x-toolgen-sensitive"
 """Stands in a JSON Schema between its making and `sensitive_places_of` or a design; nobody else sees it."""
 _BRANCHES: Final = ("anyOf", "oneOf", "allOf")
 _MAPS: Final = ("$defs", "patternProperties", "properties")
-_DEFS: Final = "#/$defs/"
 _Steps: TypeAlias = tuple[str, ...]
 
 
@@ -78,7 +77,7 @@ def _places(schema: Any, defs: Mapping[str, Any], outer: Mapping[str, int], dept
     if schema.get(MARK) is True:
         yield ()
         return
-    name = str(schema.get("$ref", "")).removeprefix(_DEFS)
+    name = definition_of(schema.get("$ref"))
     if name in outer:
         if _has_mark(defs[name], defs):
             yield (again(depth - outer[name]),)
@@ -107,7 +106,7 @@ def _branch_step(branch: Any, branches: Sequence[Any], defs: Mapping[str, Any]) 
 
 def _tags(branch: Any, defs: Mapping[str, Any]) -> dict[str, list[str]]:
     """Return the values of each property of a branch that can only be one of some texts."""
-    name = str(branch.get("$ref", "")).removeprefix(_DEFS) if isinstance(branch, dict) else ""
+    name = definition_of(branch.get("$ref")) if isinstance(branch, dict) else ""
     properties = defs.get(name, {}).get("properties", {})
     plain = {key: of for key, of in properties.items() if isinstance(of, dict)}
     values: dict[str, list[Any]] = {
@@ -124,7 +123,7 @@ def _has_mark(schema: Any, defs: Mapping[str, Any]) -> bool:
         for part in objects_in(waiting.pop()):
             if part.get(MARK) is True:
                 return True
-            name = str(part.get("$ref", "")).removeprefix(_DEFS)
+            name = definition_of(part.get("$ref"))
             if name in defs and name not in seen:
                 seen.add(name)
                 waiting.append(defs[name])
