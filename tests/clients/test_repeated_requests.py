@@ -1,4 +1,4 @@
-"""Bodies of requests that a redirect lets the client send again."""
+"""Bodies that a redirect lets the client send again, and forms without what is null."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.clients.servers import answer, answering, serving
-from tests.clients.test_requests import MULTIPART, Sent, parts_of, sending
+from tests.clients.test_requests import MULTIPART, Sent, parts_of, received, sending
 from toolgen.clients import Body, HTTPClient
 
 
@@ -34,3 +34,14 @@ async def test_every_body_is_sent_again_where_a_redirect_keeps_it(body: Body, pa
     else:
         assert (first.body, first.headers["content-type"]) == (second.body, second.headers["content-type"])
         assert second.body != b""
+
+
+async def test_null_is_no_field_of_a_form() -> None:
+    """As in a query: a form has no null, and a server would read the text."""
+    form = sending(body=Body(media="form", attributes=("value", "other", "count")))
+    assert (await received(form, value=["a", None], other=None)).body == b"value=a&count=3"
+    whole = sending(body=Body(media="form", attribute="value"))
+    sent = await received(whole, value={"a": None, "b": [None, 1], "c": {"d": None}})
+    assert sent.body == b"b=1&c=%7B%22d%22%3Anull%7D"
+    parts = await received(sending(body=MULTIPART), value=[None, "a"], other=None, image=None)
+    assert [(name, content) for name, _, _, content in parts_of(parts)] == [("value", b"a"), ("count", b"3")]

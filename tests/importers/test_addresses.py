@@ -19,6 +19,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from tests.conftest import ProjectFolder
 from tests.conftest import project as project
 from tests.importers.recording_api import RecordingAPI, recording
+from toolgen.clients.fetching import document_address
+from toolgen.contract.errors import ToolgenError
 
 HOST = "api.test"
 
@@ -229,3 +231,15 @@ def test_a_host_that_no_resolver_takes_is_named(project: ProjectFolder) -> None:
     done = project.run("import", "openapi", "https://api..test/library.json")
     assert done.code == 2
     assert "cannot be fetched: api..test is no name of a host" in done.err
+
+
+@pytest.mark.parametrize("name", ["pat", "jwt", "code", "st", "PAT", "X-Amz-Signature"])
+def test_names_of_a_query_that_look_like_a_credential(name: str) -> None:
+    with pytest.raises(ToolgenError, match=f"has the query parameter '{name}'") as raised:
+        document_address(f"https://api.test/library.json?{name}=k-1")
+    assert "k-1" not in str(raised.value)
+
+
+def test_other_names_of_a_query_are_none() -> None:
+    url = "https://api.test/library.json?path=a&postal_code=1&start=2&state=x&version=3"
+    assert document_address(url) == url

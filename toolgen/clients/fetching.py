@@ -20,7 +20,10 @@ with extra("http"):
 _TIMEOUT_S: Final = 60.0
 _MOST_REDIRECTS: Final = 5
 _REDIRECTS: Final = (301, 302, 303, 307, 308)
-_SECRET: Final = re.compile(r"token|secret|passw|key|auth|credential|signature|\bsig\b", re.IGNORECASE)
+_SECRET: Final = re.compile(
+    r"token|secret|passw|key|auth|credential|signature|\b(?:sig|pat|jwt|code|st)\b",
+    re.IGNORECASE,
+)
 """Names of parameters of a query that look like a credential."""
 _BY_HAND: Final = "download it in a way that you trust, and name the file"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, cast, get_args
 
@@ -204,9 +204,10 @@ class RequestPlan:
             if key in body.files:
                 raw = getattr(payload, self._names[key])
                 contents = raw if isinstance(raw, list | tuple) else [raw]
-                fields += [(key, FilePart(name=key, content=content)) for content in contents]
+                files = [content for content in contents if content is not None]
+                fields += [(key, FilePart(name=key, content=content)) for content in files]
                 continue
-            for item in inner if isinstance(inner, list) else [inner]:
+            for _, item in _fields({key: inner}):
                 media = "application/json" if isinstance(item, dict | list) else None
                 fields.append((key, (None, text_of(item), media)))
         return fields
@@ -269,11 +270,14 @@ def _explodes(parameter: Parameter, style: str) -> bool:
 
 def _form(value: Mapping[str, Json]) -> list[str]:
     """Return the parts of a form: items of arrays one by one, objects as JSON."""
-    return [
-        f"{encoded(key)}={encoded(item)}"
-        for key, inner in value.items()
-        for item in (inner if isinstance(inner, list) else [inner])
-    ]
+    return [f"{encoded(key)}={encoded(item)}" for key, item in _fields(value)]
+
+
+def _fields(value: Mapping[str, Json]) -> Iterator[tuple[str, Json]]:
+    """Yield the fields of a form, items of arrays one by one; null is none, as in a query."""
+    for key, inner in value.items():
+        items = inner if isinstance(inner, list) else [inner]
+        yield from ((key, item) for item in items if item is not None)
 
 
 def _scalars(value: Json) -> list[Json]:
