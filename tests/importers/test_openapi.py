@@ -237,6 +237,16 @@ def test_a_bad_result_is_any_json_and_a_warning() -> None:
             'OAuth2Security("s", "S.", ClientCredentialsFlow(token="https://a.example/t", accepted=False), '
             'Scope("r", "r"))',
         ),
+        (
+            {"type": "oauth2", "flows": {"clientCredentials": {"tokenUrl": "/o/token/", "scopes": {}}}},
+            'OAuth2Security("s", "S.", ClientCredentialsFlow(token="https://x.example/o/token/", '
+            'accepted=False), Scope("r", "r"))',
+        ),
+        (
+            {"type": "openIdConnect", "openIdConnectUrl": "/.well-known/openid-configuration"},
+            'OAuth2Security("s", "S.", AuthorizationCodeFlow(discovery="https://x.example/'
+            '.well-known/openid-configuration", accepted=False), Scope("r", "r"))',
+        ),
     ],
 )
 def test_security_schemes_are_clauses(scheme: dict[str, object], clause: str) -> None:
@@ -253,6 +263,10 @@ def test_security_schemes_are_clauses(scheme: dict[str, object], clause: str) ->
         (
             {"type": "oauth2", "flows": {"password": {"tokenUrl": "token"}}},
             "no client offers one of the flows",
+        ),
+        (
+            {"type": "oauth2", "flows": {"clientCredentials": {"tokenUrl": "ftp://a.example/t"}}},
+            "the flows of OAuth 2 (clientCredentials) have no absolute address",
         ),
     ],
 )

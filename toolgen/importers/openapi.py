@@ -36,7 +36,7 @@ from .openapi_operations import Operation, Selection, described, operations_of
 from .openapi_parameters import listed_parameters
 from .openapi_requests import request_of
 from .openapi_security import Securities
-from .openapi_servers import ServerOptions, is_relative, server_clauses
+from .openapi_servers import ServerOptions, base_address, is_relative, server_clauses
 from .openapi_types import TypeBook
 from .records import a_kind
 from .swagger import Swagger, is_swagger
@@ -132,7 +132,9 @@ class _Importer:
         self._components = Components(api)
         self._module = Module(name, names, _about(api, name), _tags(api))
         self._types = TypeBook(self._components, name, names, self._find)
-        self._securities = Securities(api, names, self._find, is_accepted=options.servers.is_accepted)
+        address = base_address(api.document.get("servers"), options.servers, api.base)
+        accepted = options.servers.is_accepted
+        self._securities = Securities(api, names, self._find, address=address, is_accepted=accepted)
         self._filled: list[Filled] = []
         self._faults = Faults(self._types, self._find)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from itertools import product
 from typing import Final
+from urllib.parse import urljoin
 
 from toolgen.dsl.evaluation.transports.servers import is_address
 from toolgen.shapes import naming
@@ -30,8 +31,12 @@ _FLOWS: Final = {
 class Securities:
     """The security schemes of a document, each a variable of the design where something uses it."""
 
-    def __init__(self, api: API, names: Names, find: Callable[..., None], *, is_accepted: bool) -> None:
+    def __init__(
+        self, api: API, names: Names, find: Callable[..., None], *, address: str, is_accepted: bool
+    ) -> None:
         self._api = api
+        self._address = address
+        """What relative addresses are relative to; "" for nothing."""
         self._facts = () if is_accepted else (Named("accepted", literal(False)),)
         """What each flow says beside its addresses."""
         self._names = names
@@ -178,8 +183,8 @@ class Securities:
             self.clauses[variable] = call("BasicSecurity" if words == "basic" else "BearerSecurity", *head)
         elif kind == "oauth2":
             self._oauth2(variable, described, mapping(scheme.get("flows")), place)
-        elif kind == "openIdConnect" and is_address(text(scheme.get("openIdConnectUrl"))):
-            discovery = Named("discovery", literal(text(scheme["openIdConnectUrl"])))
+        elif kind == "openIdConnect" and is_address(self._absolute(scheme.get("openIdConnectUrl"))):
+            discovery = Named("discovery", literal(self._absolute(scheme["openIdConnectUrl"])))
             flow = call("AuthorizationCodeFlow", discovery, *self._facts)
             self._oauth[variable] = variable, described, flow
             self._scopes[variable] = {}
@@ -196,7 +201,7 @@ class Securities:
         offered: list[str] = []
         for kind, clause in _FLOWS.items():
             flow = mapping(flows.get(kind))
-            addresses = dict(_addresses(flow, kind))
+            addresses = {name: self._absolute(url) for name, url in _addresses(flow, kind)}
             if addresses and all(map(is_address, addresses.values())):
                 further = f"{variable}_{naming.snake(kind)}"
                 name = self._names.give(f"scheme {place} {kind}", further) if offered else variable
@@ -213,10 +218,15 @@ class Securities:
             return
         listed_flows = ", ".join(flows) or "none"
         message = f"no client offers one of the flows of OAuth 2 ({listed_flows}); it is a bearer token"
+        if not _FLOWS.keys().isdisjoint(flows):
+            message = f"the flows of OAuth 2 ({listed_flows}) have no absolute address; it is a bearer token"
         self._find(
             codes.ASSUMED, place, message, "give the token to the client, or write a flow into the design"
         )
         self.clauses[variable] = call("BearerSecurity", literal(variable), Text(described))
+
+    def _absolute(self, url: object) -> str:
+        return urljoin(self._address, text(url)) if text(url) else ""
 
     def _write_oauth(self, variable: str) -> None:
         name, described, flow = self._oauth[variable]
@@ -230,10 +240,10 @@ def _wanted(name: str) -> str:
     return identifier(naming.snake(name), "a")
 
 
-def _addresses(flow: dict[str, object], kind: str) -> Iterator[tuple[str, str]]:
+def _addresses(flow: dict[str, object], kind: str) -> Iterator[tuple[str, object]]:
     if flow and kind == "authorizationCode":
-        yield "authorize", text(flow.get("authorizationUrl"))
+        yield "authorize", flow.get("authorizationUrl")
     if flow:
-        yield "token", text(flow.get("tokenUrl"))
+        yield "token", flow.get("tokenUrl")
     if kind == "authorizationCode" and text(flow.get("refreshUrl")):
-        yield "refresh", text(flow.get("refreshUrl"))
+        yield "refresh", flow.get("refreshUrl")

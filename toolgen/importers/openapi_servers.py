@@ -37,6 +37,15 @@ def server_clauses(servers: object, options: ServerOptions, base: str = "") -> t
     return tuple(clauses.values()) or (_relative(held[0]),)
 
 
+def base_address(servers: object, options: ServerOptions, base: str = "") -> str:
+    """Return the address that other relative ones are relative to; "" if the first server has none alone.
+
+    The addresses of security schemes are such (OAS 3.1.1, 4.6).
+    """
+    url = getattr(server_clauses(servers, options, base)[0].parts[0], "value", "")
+    return str(url) if is_server(str(url)) else ""
+
+
 def is_relative(server: Call) -> bool:
     """Return whether a server has no host, so that somebody has to name it."""
     return server.flat.startswith('Server("/')
