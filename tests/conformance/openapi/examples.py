@@ -72,6 +72,16 @@ class Examples:
                     return Answer(status, media, value)
         return next((Answer(status) for status, each in answers.items() if not each.get("content")), None)
 
+    def schema_of_answer(self, operation: dict[str, Any], status: int, media: str) -> dict[str, Any] | None:
+        """Return the schema of an answer; None if the document has none for it."""
+        for key in (str(status), f"{status // 100}XX", "default"):
+            if key in operation["responses"]:
+                content = self.followed(operation["responses"][key]).get("content", {})
+                kinds = {kind.partition(";")[0].strip(): facts for kind, facts in content.items()}
+                facts = kinds.get(media.partition(";")[0].strip(), {})
+                return self.followed(facts["schema"]) if isinstance(facts.get("schema"), dict) else None
+        return None
+
     def sample(self, operation: dict[str, Any], of_path: list[Any], media: str) -> Sample:
         """Return the values of an operation whose body is sent as a media type, "" for none.
 

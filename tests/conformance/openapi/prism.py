@@ -49,18 +49,18 @@ def prism(document: Path, port: int) -> Iterator[None]:
 class Judged:
     """What Prism has said of the requests of one call."""
 
-    statuses: list[int] = field(default_factory=list)
+    answers: list[httpx.Response] = field(default_factory=list)
     violations: list[str] = field(default_factory=list)
     """Of the document, by the requests."""
 
     def clear(self) -> None:
-        self.statuses.clear()
+        self.answers.clear()
         self.violations.clear()
 
     @property
     def is_valid(self) -> bool:
         """Whether something was sent, and all of it fits the document."""
-        return bool(self.statuses) and not self.violations
+        return bool(self.answers) and not self.violations
 
     @property
     def said(self) -> str:
@@ -68,9 +68,9 @@ class Judged:
 
     async def read(self, response: httpx.Response) -> None:
         """Take an answer: a hook of httpx."""
-        self.statuses.append(response.status_code)
+        self.answers.append(response)
+        await response.aread()
         if response.headers.get("content-type", "").startswith("application/problem+json"):
-            await response.aread()
             problem = response.json()
             if "/prism/errors#" in problem.get("type", "") and not problem["type"].endswith("#UNKNOWN"):
                 self.violations.append(response.text)  # else Prism cannot write the answer

@@ -22,6 +22,7 @@ from toolgen.importers.codes import LEFT_OUT
 from .documents import PUBLISHED, document, in_version_3, operations, source
 from .examples import MISSING, Answer, Examples, NoExampleError
 from .imported import Imported, arguments, generate, loaded, media_of
+from .judge import Judge
 
 ROOT = Path(__file__).parents[3]
 LOSSES = {
@@ -31,8 +32,19 @@ LOSSES = {
     ),
 }
 """The reasons of what the designs lack, by document. Each tool is there."""
-FEWEST = {"notion": 5, "slack": 166, "spotify": 90, "twilio_verify": 57}
-"""The fewest tools whose models get all that an example has."""
+TYPED = {
+    "figma": 17,
+    "notion": 5,
+    "qdrant": 66,
+    "slack": 140,
+    "spotify": 66,
+    "stripe": 4,
+    "twilio_verify": 55,
+}
+"""The fewest tools whose example is read as their type says. The others are read with warnings, because the
+example does not fit the schema of its own document, or the document has no example."""
+SHORTENED = {"slack": ("chat_post_message", "conversations_replies", "files_info", "files_list")}
+"""Tools whose example has properties that their schema lacks: they are dropped (docs/services.md)."""
 UNDESCRIBED = "read without properties that are not described"
 STRICT = {
     **dict.fromkeys(("strict", "noEmit"), True),
@@ -97,8 +109,10 @@ async def test_examples_of_answers_reach_the_model(package: Package) -> None:
     async with httpx.AsyncClient(transport=httpx.ASGITransport(server)) as http:
         with loaded(package.folder, f"published_{package.name}", http) as imported:
             counted = await Reader(whole, imported, server).read()
-    assert counted.keys() <= {"read", "no example", UNDESCRIBED}, counted
-    assert counted["read"] >= FEWEST.get(package.name, 0), counted
+    print(package.name, counted)
+    shortened = {f"{name}: {UNDESCRIBED}" for name in SHORTENED.get(package.name, ())}
+    assert counted.keys() - {"typed", "with warnings", "no example"} == shortened, counted
+    assert counted["typed"] >= TYPED[package.name], counted
 
 
 @pytest.mark.costly
@@ -135,6 +149,7 @@ class Reader:
         self._imported = imported
         self._server = server
         self._examples = Examples(whole)
+        self._judge = Judge(whole)
 
     async def read(self) -> Counter[str]:
         """Call them all, and return how many went how; what is wrong is in the text."""
@@ -156,11 +171,18 @@ class Reader:
             result = await self._imported.call(operation, values)
             said = result.json.decode()
             if self._server.requests and result.status == "ok":
-                is_whole = leaves(answer.value) <= leaves(json.loads(said))
-                return "read" if is_whole else UNDESCRIBED
+                if result.warnings and self._fits(answer, described):
+                    return f"{operation.name} warns of an example that fits: {result.warnings[:2]}"
+                if not leaves(answer.value) <= leaves(json.loads(said)):
+                    return f"{operation.name}: {UNDESCRIBED}"
+                return "with warnings" if result.warnings else "typed"
             if self._server.requests:
                 return f"{operation.name}: {said[:300]}"
         return f"{operation.name} was not called: {said[:300]}"
+
+    def _fits(self, answer: Answer, described: dict[str, Any]) -> bool:
+        schema = self._examples.schema_of_answer(described, answer.status, answer.media)
+        return schema is not None and self._judge.fits(answer.value, schema)
 
     def _tried(
         self, operation: Operation[Any, Any], described: dict[str, Any], of_path: list[Any]
