@@ -7,6 +7,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Container, Iterator
 from graphlib import TopologicalSorter
+from typing import TypeVar
 
 from tests.sources import ROOT, sources
 from toolgen.shapes.constraints import FLAGS, LIMITS, OF_BYTES
@@ -25,6 +26,7 @@ FORMS = "adapters/mcp/client/forms.py"
 """Says which keywords a form of MCP has."""
 
 OUTSIDE = {"os", "shutil", "socket", "subprocess", "tempfile"}
+T = TypeVar("T")
 CHANCE = {"asyncio", "datetime", "random", "secrets", "time", "uuid"}
 
 
@@ -113,12 +115,32 @@ def test_no_file_imports_itself_in_a_circle() -> None:
         module: {part for name in source.imports if (part := module_of(name, modules)) and part != module}
         for module, source in modules.items()
     }
-    while ends := [module for module, found in graph.items() if not found]:
-        for module in ends:
-            del graph[module]
-        for found in graph.values():
-            found.difference_update(ends)
-    assert not graph, "each of these leads to itself, or imports one that does"
+    assert not circular(graph), "each of these leads to itself, or imports one that does"
+
+
+def test_no_file_of_typescript_imports_itself_in_a_circle() -> None:
+    """Of the page and of the plain files of the generated client, not for types either."""
+    folders = ROOT / "templates/typescript", ROOT.parent / "ui/src"
+    files = {file.with_suffix(""): file for folder in folders for file in sorted(folder.rglob("*.ts*"))}
+    graph = {
+        file: {
+            (text.parent / name).resolve().with_suffix("")
+            for name in re.findall(
+                r'^(?:import|export|\}) .*"(\.[^"]+)";', text.read_text("utf-8"), re.MULTILINE
+            )
+        }
+        & files.keys()
+        for file, text in files.items()
+    }
+    assert any(graph.values())
+    assert not circular(graph), "each of these leads to itself, or imports one that does"
+
+
+def circular(graph: dict[T, set[T]]) -> set[T]:
+    """Return the nodes of a graph that lead to a circle."""
+    while ends := {node for node, found in graph.items() if not found}:
+        graph = {node: found - ends for node, found in graph.items() if node not in ends}
+    return set(graph)
 
 
 def module_of(name: str, modules: Container[str]) -> str:

@@ -4,8 +4,7 @@
  * A page keeps the document that it was filled with; an input that somebody changes changes its place there, and nothing else.
  */
 
-import type { Form } from "./forms.js";
-import { constantOf, escaped, isList, isObject, resolved, tokensOf, valueAt, type FormObject, type FormValue } from "./schemas.js";
+import { constantOf, escaped, isList, isObject, resolved, tokensOf, valueAt, type Form, type FormObject, type FormValue } from "./schemas.js";
 
 /** One input. */
 export interface FormControl {

@@ -29,6 +29,7 @@ import {
   tokensOf,
   walked,
   without,
+  type Form,
   type FormObject,
   type FormValue,
 } from "./schemas.js";
@@ -36,26 +37,13 @@ import { Problem } from "./surface.js";
 
 export { controlsOf, typed, type FormControl } from "./controls.js";
 export { alone, branchesOf, branchOf, isNothing, NOT_CHOSEN, pinsOf, resolved, tokensOf } from "./schemas.js";
-export type { FormObject, FormValue } from "./schemas.js";
+export type { Form, FormObject, FormValue } from "./schemas.js";
 
 /** A part of a tool, such as its `payload`; or the `answer_schema` of a wait as `schema`. */
 export interface FormSource {
   readonly schema: FormObject;
   readonly sensitive?: readonly string[];
   readonly noted_formats?: readonly string[];
-}
-
-/** One document as the libraries take it. */
-export interface Form {
-  /**
-   * JSON Schema that stands alone, and accepts what the schema of the catalogue accepts. A union begins with a branch that
-   * accepts nothing, so that a form which takes the first one has taken none; what may be left out has no default.
-   */
-  readonly schema: FormObject;
-  /** For react-jsonschema-form; its field `json` is the page's. */
-  readonly uiSchema: FormObject;
-  /** For JSON Forms; a control with the option `json` is the page's. */
-  readonly uischema: FormObject;
 }
 
 /** Make the form of a part of a catalogue, such as `tool.payload`; `catalog` has the types that the part may refer to. */

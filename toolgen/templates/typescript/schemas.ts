@@ -13,6 +13,19 @@ export type FormValue =
 /** A JSON object that nobody changes, such as a JSON Schema. */
 export type FormObject = Readonly<Record<string, FormValue>>;
 
+/** One document as the libraries take it. */
+export interface Form {
+  /**
+   * JSON Schema that stands alone, and accepts what the schema of the catalogue accepts. A union begins with a branch that
+   * accepts nothing, so that a form which takes the first one has taken none; what may be left out has no default.
+   */
+  readonly schema: FormObject;
+  /** For react-jsonschema-form; its field `json` is the page's. */
+  readonly uiSchema: FormObject;
+  /** For JSON Forms; a control with the option `json` is the page's. */
+  readonly uischema: FormObject;
+}
+
 /** What the first branch of a union is called, of which a person has chosen none. */
 export const NOT_CHOSEN = "–";
 

@@ -2,11 +2,10 @@
 
 import { useState } from "react";
 import { texts } from "../texts";
-import { isRaw } from "./exact";
+import { isRaw, type Json, type JsonObject } from "./exact";
 import { shown, shownLines, visible, visibleLines } from "./escape";
 
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
-export type JsonObject = { readonly [key: string]: Json };
+export type { Json, JsonObject } from "./exact";
 
 export function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !isRaw(value);
