@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from itertools import chain
 from typing import TypeVar
 
 from toolgen.contract.record import frozen_record
@@ -39,10 +40,11 @@ def type_plan(
         NotExpressibleError: a class that leads back to itself is a branch in one place and none in another.
     """
     uses: dict[str, list[str | None]] = {name: [] for name in classes}
-    for node in (root, *_nodes(classes)):
-        for name, tag in targets(node):
-            uses[name].append(tag)
-    recursive = _recursive(classes)
+    inside = {name: [*_uses(class_)] for name, class_ in classes.items()}
+    for name, tag in chain(targets(root), *inside.values()):
+        uses[name].append(tag)
+    follows = {name: [other for other, _ in held] for name, held in inside.items()}
+    recursive = _recursive(follows)
     named = set()
     tags: dict[str, str] = {}
     for name, tags_of_uses in uses.items():
@@ -63,22 +65,19 @@ def type_plan(
             named.add(name)
             if tag is not None:
                 tags[name] = tag
-    order = ordered([name for name, _ in targets(root)], lambda name: _referred_classes(classes[name]))
+    order = ordered([name for name, _ in targets(root)], follows.__getitem__)
     return TypePlan(order=tuple(name for name in order if name in named), tags=tags)
 
 
-def _nodes(classes: Classes) -> Iterator[Node]:
-    for class_ in classes.values():
-        yield from class_["properties"].values()
-
-
-def _referred_classes(class_: Node) -> tuple[str, ...]:
-    return tuple(name for node in class_["properties"].values() for name, _ in targets(node))
+def _uses(class_: Node) -> Iterator[tuple[str, str | None]]:
+    """Yield the classes that a class refers to, each with the tag of the union it stands in."""
+    for node in class_["properties"].values():
+        yield from targets(node)
 
 
 def reached(classes: Classes, name: str | None) -> Iterator[Node]:
     """Yield the classes that a class leads to, and itself."""
-    names = ordered([name] if name else [], lambda each: _referred_classes(classes[each]))
+    names = ordered([name] if name else [], lambda each: [other for other, _ in _uses(classes[each])])
     yield from (classes[each] for each in names)
 
 
@@ -95,13 +94,12 @@ def named_apart(root: Node, classes: Classes) -> str | None:
     return own
 
 
-def _recursive(classes: Classes) -> set[str]:
+def _recursive(follows: Mapping[str, Iterable[str]]) -> set[str]:
     """Return the classes that refer to themselves, directly or not."""
-    follows = {name: set(_referred_classes(class_)) for name, class_ in classes.items()}
     recursive = set()
-    for name in classes:
+    for name, others in follows.items():
         seen: set[str] = set()
-        waiting = list(follows[name])
+        waiting = [*others]
         while waiting and name not in seen:
             other = waiting.pop()
             if other not in seen:

@@ -305,8 +305,12 @@ class TypeBook:
         if reading.foreign is None or not reading.foreign.is_exact:
             raise NotExpressibleError("types do not say all that the union says")
         root, classes = reading.foreign.root, reading.foreign.classes
-        if "discriminator" not in classes[target(root) or ""]["properties"]["x"]:
+        union = classes[target(root) or ""]["properties"]["x"]
+        if "discriminator" not in union:
             raise NotExpressibleError("the union is none of objects")
+        branches = [cut.keys.get(mark_of(classes[branch], cut)) for branch, _ in targets(union)]
+        if any(branch and branch.tag and branch in self._failed for branch in branches):
+            raise NotExpressibleError("a branch of the union stays a schema")
         return (root, classes), []
 
     def _read_object(self, cut: Cut, name: str) -> tuple[tuple[Node, Classes], list[str]]:
@@ -349,7 +353,7 @@ class TypeBook:
         without: str = "",
     ) -> WrittenClauses:
         classes = dict(classes)
-        own = named_apart(root, classes)
+        own = target(root) if key else named_apart(root, classes)
         if without and own:
             classes[own] = without_property(classes[own], without)
         shape = ClauseSource(
