@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias
 from toolgen.contract.json_pointer import escaped, referred
 from toolgen.contract.json_value import identity
 from toolgen.shapes.constraints import LIMITS, Constraint, Holder, lengths_of
-from toolgen.shapes.foreign.reader.keywords import children, rejects_all
+from toolgen.shapes.foreign.reader.keywords import CONSTRAINTS, children, rejects_all
 from toolgen.shapes.foreign.reader.merging import named_types
 from toolgen.shapes.union_shapes import types_of
 
@@ -96,7 +96,9 @@ class _Rules:
 
     def refusal_at(self, schema: dict[str, Any], place: str) -> str:
         """Return why no value fits a schema; "" where one may, or where a part of it says why itself."""
-        if self._is_nullable(schema):
+        if self._is_nullable(schema) or self._is_reference(schema):
+            return ""
+        if CONSTRAINTS.intersection(schema) <= {"$ref"}:
             return ""
         joined = [part for part in self._joined(schema, place) if isinstance(part[0], dict)]
         if any(self._refusal(self._parts([part]), _DEEPEST) for part in joined):
