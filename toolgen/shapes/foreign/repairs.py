@@ -62,6 +62,8 @@ class _Repairs:
         self._places: dict[int, _Place] = {}
         self._references: dict[str, None] = {}
         """All that lead to a place in the document; more may come while they are followed."""
+        self._words: set[str] = set()
+        """All keywords of the document."""
         self._dialect = str(root.get("$schema") or "")
 
     def run(self) -> list[Repair]:
@@ -74,8 +76,10 @@ class _Repairs:
                 pointer = unquote(reference[1:])
                 self._visit(pointer, resolved(self._root, pointer), "", "", pointer.count("/"))
         self._tuples()
-        self._ids()
-        self._recursion()
+        if "$id" in self._words:
+            self._ids()
+        if not self._words.isdisjoint(("$recursiveAnchor", "$recursiveRef")):
+            self._recursion()
         return sorted(self._repairs, key=lambda each: each.pointer)
 
     def _note(self, pointer: str, message: str, hint: str) -> None:
@@ -94,6 +98,7 @@ class _Repairs:
         if not isinstance(schema, dict) or depth > _DEEPEST or id(schema) in self._places:
             return
         self._local(pointer, schema)
+        self._words.update(schema)
         anchor = pointer if schema.get("$recursiveAnchor") is True else anchor
         resource = pointer if has_address(schema) else resource
         self._places[id(schema)] = _Place(pointer=pointer, schema=schema, resource=resource, anchor=anchor)
@@ -135,7 +140,9 @@ class _Repairs:
 
     def _bounds(self, pointer: str, schema: dict[str, Any]) -> None:
         for exclusive, bound in _BOUNDS:
-            flag, limit = schema.get(exclusive), schema.get(bound, 0)
+            if exclusive not in schema:
+                continue
+            flag, limit = schema[exclusive], schema.get(bound, 0)
             if not isinstance(flag, bool) or isinstance(limit, bool) or not isinstance(limit, (int, float)):
                 continue
             del schema[exclusive]

@@ -203,10 +203,11 @@ def _require_object(survey: SchemaIndex) -> tuple[SchemaIndex, list[Problem]]:
         return survey, [Problem(pointer=pointer, message=message, hint="make it an object with properties")]
     if root.get("type") == "object":
         return survey, []
-    if any(target is root for target in survey.targets.values()):
+    is_referred_to = any(target is root for target in survey.targets.values())
+    if is_referred_to:
         _keep_for_references(survey)
     root["type"] = "object"
-    return SchemaIndex(root), []
+    return SchemaIndex(root) if is_referred_to else survey, []
 
 
 def _keep_for_references(survey: SchemaIndex) -> None:
