@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,7 @@ from tests.importers.recursive_api import recursive_api
 from tests.work import lines_run
 from toolgen.importers.json_schema import read_schemas
 from toolgen.importers.openapi import openapi_files
+from toolgen.importers.reimport.targets import targets_in
 from toolgen.importers.text import read_document
 
 
@@ -85,6 +87,17 @@ def test_components_that_lead_to_each_other_are_read_in_linear_work(tmp_path: Pa
         return lines_run(lambda: openapi_files(document, name="api", service="API"))
 
     assert work(160) < 2.3 * work(80)
+
+
+def test_the_targets_of_a_design_are_found_in_linear_work() -> None:
+    def work(number: int) -> int:
+        methods = ", ".join(f'Method("m{n}", "M.", HTTP(GET("/m{n}")))' for n in range(number))
+        service = f'Service("shop", "S.", Server("https://shop.example"), Security(KEY), {methods})'
+        tree = ast.parse(f'KEY = BearerSecurity("key", "K.")\nshop = {service}')
+        assert len(targets_in(tree)) == number + 2
+        return lines_run(lambda: targets_in(tree))
+
+    assert work(400) < 2.2 * work(200)
 
 
 YAML: dict[str, Callable[[int], str]] = {
