@@ -200,6 +200,9 @@ def _fault(value: object, *, is_name: bool = False) -> str:
 
 def _texts(value: object) -> Iterator[str]:
     """Yield the texts of a value, keys included."""
+    if isinstance(value, str):
+        yield value
+        return
     for part in values_in(value):
         texts = part if isinstance(part, dict) else [part]
         yield from (text for text in texts if isinstance(text, str))
