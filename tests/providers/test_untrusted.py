@@ -7,6 +7,7 @@ import json
 import pytest
 
 from tests.providers.tools import Schema, tool
+from tests.work import lines_run
 from toolgen.catalog.providers import project
 
 
@@ -46,3 +47,23 @@ def test_a_schema_whose_references_multiply_comes_to_an_end(keyword: str, dialec
     defs["D60"] = {"$ref": "#/$defs/D0"}
     one = project("tool", "", schema, dialect)
     one.decode('{"a": {"n": 1}}')
+
+
+@pytest.mark.parametrize("steps", [2_000, 4_000])
+def test_all_choices_of_a_document_share_its_steps(monkeypatch: pytest.MonkeyPatch, steps: int) -> None:
+    """Each look at a branch was bounded, and each branch: their product took seconds."""
+    monkeypatch.setattr("toolgen.catalog.providers.codecs._MOST_STEPS", steps)
+    defs: Schema = {
+        f"D{part}": {"anyOf": [{"$ref": f"#/$defs/D{part + 1}"}, {"$ref": f"#/$defs/D{part + 1}"}]}
+        for part in range(60)
+    }
+    defs["D60"] = {
+        "type": "object",
+        "properties": {"t": {"type": "string", "minLength": 2}},
+        "required": ["t"],
+    }
+    schema = {"type": "object", "properties": {"a": {"$ref": "#/$defs/D0"}}, "$defs": defs}
+    one = project("tool", "", schema, "anthropic-strict")
+    sent = b'{"a": {"t": 1}}'
+    assert lines_run(lambda: one.decode(sent)) < 60 * steps
+    assert one.decode(sent) == sent

@@ -17,10 +17,14 @@ from typing import Any, Final, Protocol
 from toolgen.contract.json_value import Json, compact
 from toolgen.contract.record import frozen_record
 from toolgen.shapes.foreign.plain_fit import may_fit
+from toolgen.shapes.issues import TooComplexError
+from toolgen.shapes.steps import Steps
 
-_MOST_TRIED: Final = 10_000
-"""Branches of unions for one document; those of a union inside a union multiply."""
-_tried: ContextVar[Iterator[int]] = ContextVar("branches that were tried")
+_MOST_STEPS: Final = 400_000
+"""Looks at a value by a schema for one document; the branches of a union inside a union multiply."""
+_OF_BRANCH: Final = 40
+"""Those that a branch which is tried costs beside."""
+_steps: ContextVar[Steps] = ContextVar("steps of the document")
 
 EXPLICIT_NULL: Final = "explicit"
 """The only key of what stands for a null that is meant, where null alone stands for absent."""
@@ -29,16 +33,18 @@ EXPLICIT_NULL: Final = "explicit"
 @contextmanager
 def bounded() -> Iterator[None]:
     """Bound the branches that the codecs within may try; beyond them they raise a ValueError."""
-    token = _tried.set(iter(range(_MOST_TRIED)))
+    token = _steps.set(Steps(_MOST_STEPS))
     try:
         yield
     finally:
-        _tried.reset(token)
+        _steps.reset(token)
 
 
 def _count_branch() -> None:
-    if next(_tried.get(), None) is None:
-        raise ValueError("too many branches of unions were tried")
+    try:
+        _steps.get().take(_OF_BRANCH)
+    except TooComplexError:
+        raise ValueError("too many branches of unions were tried") from None
 
 
 class ArgumentCodec(Protocol):
@@ -89,8 +95,11 @@ class JsonText:
             document = parsed(value)
         except (ValueError, RecursionError):
             return value
-        is_text = not may_fit(self.root, self.schema, document) and may_fit(self.root, self.schema, value)
+        is_text = not self._may_fit(document) and self._may_fit(value)
         return value if is_text else document
+
+    def _may_fit(self, value: Json) -> bool:
+        return may_fit(self.root, self.schema, value, _steps.get())
 
 
 @frozen_record(kw_only=False)
@@ -276,7 +285,7 @@ class Union:
         failure: ValueError | None = None
         for branch in self.branches:
             _count_branch()
-            if may_fit(self.own, branch.schema, value):
+            if may_fit(self.own, branch.schema, value, _steps.get()):
                 try:
                     return branch.codec.encode(value)
                 except ValueError as error:
@@ -296,13 +305,14 @@ class Union:
         for branch in fitting:
             _count_branch()
             document = branch.codec.decode(value)
-            if may_fit(self.own, branch.schema, document if seen is value else _without_nulls(document)):
+            plain = document if seen is value else _without_nulls(document)
+            if may_fit(self.own, branch.schema, plain, _steps.get()):
                 return document
             decoded.append(document)
         return decoded[0] if decoded else value
 
     def _fitting(self, value: Json) -> list[Branch]:
-        return [branch for branch in self.branches if may_fit(self.wire, branch.wire, value)]
+        return [branch for branch in self.branches if may_fit(self.wire, branch.wire, value, _steps.get())]
 
 
 def _without_nulls(value: Json) -> Json:

@@ -36,18 +36,23 @@ _UNTOLD: Final = frozenset(
 )
 
 
-def may_fit(root: Mapping[str, Any], schema: Any, value: Json) -> bool:
-    """Return whether a value may fit a part of a schema, by its types, values, keys and sizes."""
-    return PlainFit(root, in_doubt=True).fits(schema, value)
+def may_fit(root: Mapping[str, Any], schema: Any, value: Json, steps: Steps | None = None) -> bool:
+    """Return whether a value may fit a part of a schema, by its types, values, keys and sizes.
+
+    It takes at most the steps that are left; many choices of one document share them.
+    """
+    return PlainFit(root, in_doubt=True, steps=steps or Steps(_MOST_OF_CHOICE)).fits(schema, value)
 
 
 class PlainFit:
     """Tells of one schema what its parts plainly say; `in_doubt` is the answer where they do not."""
 
-    def __init__(self, root: Mapping[str, Any], *, in_doubt: bool = False) -> None:
+    def __init__(
+        self, root: Mapping[str, Any], *, in_doubt: bool = False, steps: Steps | None = None
+    ) -> None:
         self._root = root
         self._in_doubt = in_doubt
-        self._steps = Steps(_MOST_OF_CHOICE if in_doubt else _MOST_STEPS)
+        self._steps = steps or Steps(_MOST_STEPS)
         self._decided: dict[tuple[str, int], bool] = {}
         """What was decided, by reference and value, of which there is one at each place of a document."""
 
