@@ -169,3 +169,13 @@ def test_what_the_document_says_of_a_text_counts_too() -> None:
     schema = {"type": "string", "enum": ["a", "b"]}
     files = operation({"parameters": [parameter("id", "path", schema)]}, path="/x/{id}")
     assert 'String, None, enum=("a", "b"), required=True' in design(files)
+
+
+@pytest.mark.parametrize("word", ["anyOf", "oneOf"])
+def test_a_path_has_a_character_whatever_the_alternative(word: str) -> None:
+    """As FastAPI writes a text that may be null: an empty one leads elsewhere."""
+    schema = {word: [{"type": "string", "maxLength": 9}, {"type": "null"}]}
+    text = design(operation({"parameters": [parameter("name", "path", schema)]}, path="/a/{name}"))
+    assert "min_length=1" in text
+    header = design(operation({"parameters": [parameter("X-Name", "header", schema)]}))
+    assert "pattern=" in header

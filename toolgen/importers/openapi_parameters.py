@@ -156,6 +156,12 @@ def sendable(schema: object, at: str, place: str, api: API, *, needed: bool = Fa
             more[_FEWEST] = held.get(_FEWEST) or 1
     elif types == {"object"} and needed and not {"properties", "allOf", "anyOf", "oneOf"} & held.keys():
         more[_FEWEST_KEYS] = held.get(_FEWEST_KEYS) or 1
+    elif not types and held is schema:
+        branches = {word: held[word] for word in ("anyOf", "oneOf") if isinstance(held.get(word), list)}
+        more = {
+            word: [sendable(each, joined(at, word, number), place, api) for number, each in enumerate(parts)]
+            for word, parts in branches.items()
+        }
     elif (
         "string" in types
         and not {"enum", "const"} & held.keys()
