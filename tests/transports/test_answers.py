@@ -181,6 +181,13 @@ class TestRules:
         fault = "is for requests, and this header is of an answer"
         assert found == ("bad-style", f"style 'json' of Header 'a' of method 'find' {fault}", "remove it")
 
+    @pytest.mark.parametrize("explode", [True, False])
+    def test_a_header_of_an_answer_is_not_exploded(self, explode: bool) -> None:
+        result = Result(Attribute("a", Int, "One.", required=True))
+        found = wrong(result, HTTP(GET("/"), Response(200, Header("a", "X-A", explode=explode))))
+        fault = f"has explode={explode} of Header 'a', which is for requests"
+        assert found == ("bad-response", f"Response 200 of method 'find' {fault}", "remove it")
+
     def test_head_has_headers_alone(self) -> None:
         result = Result(Attribute("a", Int, "One.", required=True))
         assert wrong(result, HTTP(HEAD("/")))[0] == "bad-response"

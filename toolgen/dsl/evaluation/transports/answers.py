@@ -74,7 +74,7 @@ def _response(scope: MethodScope, clause: Response) -> CheckedResponse:
     if clause.error:
         of, where = _details_of(scope, clause.error), f"error {clause.error!r}"
     headers = {
-        header.attribute: _header(scope, header, of, where)
+        header.attribute: _header(scope, clause, header, of, where)
         for header in clauses_of_kind(clause.children, Header)
     }
     attribute = _body_attribute(scope, body, of, where) if body else ""
@@ -127,7 +127,7 @@ def _refuse(
     scope.add(codes.BAD_RESPONSE, source, related or [], **facts)
 
 
-def _header(scope: MethodScope, header: Header, of: ObjectType, where: str) -> str:
+def _header(scope: MethodScope, clause: Response, header: Header, of: ObjectType, where: str) -> str:
     """Return the name of a header that holds an attribute of a result, or of the details of an error."""
     name = header.attribute if header.name is None else header.name
     if not is_token(name):
@@ -137,6 +137,9 @@ def _header(scope: MethodScope, header: Header, of: ObjectType, where: str) -> s
         fault, hint = "is for requests, and this header is of an answer", "remove it"
         facts = {"clause": "Header", "style": header.style, "attribute": header.attribute, "fault": fault}
         scope.add(codes.BAD_STYLE, header.source, **facts, hint=hint)
+    if header.explode is not None:
+        fault = f"has explode={header.explode} of Header {header.attribute!r}, which is for requests"
+        _refuse(scope, header.source, clause.status, fault, "remove it")
     attribute = scope.attribute(header, header.attribute, of, where)
     if attribute is not None and not is_read_from(attribute.type, "header", scope.objects):
         _unreadable(scope, header, attribute, "stand in a header", "take it from the body, or write String")
