@@ -30,6 +30,7 @@ SCHEMES: dict[str, Any] = {
     "login": {"type": "http", "scheme": "basic"},
 }
 TEXT = {"type": "string"}
+SAID = {"description": "Authentication token."}
 
 
 def imported(
@@ -89,7 +90,8 @@ def assumed(files: DesignFiles) -> list[str]:
 @pytest.mark.parametrize(
     ("scheme", "name", "place", "described"),
     [
-        ("bearer", "token", "query", ""),
+        ("bearer", "token", "header", ""),
+        ("bearer", "token", "query", "The access token."),
         ("bearer", "token", "header", "Authentication token. Requires scope: `read`"),
         ("office", "access_token", "query", "Any words."),
         ("office", "X-Auth-Token", "header", ""),
@@ -127,8 +129,18 @@ def test_what_may_be_something_else_is_an_argument(
     assert assumed(files) == []
 
 
+def test_a_token_in_the_query_that_nobody_describes_is_an_argument() -> None:
+    """It may be the token of a page or of an invitation, and a credential does not belong in an address."""
+    files = imported(parameter("token", required=True), security=[{"bearer": []}])
+    assert 'Attribute("token", String' in text(files)
+    assert "query=" not in text(files)
+    assert assumed(files) == [
+        "the query parameter 'token' may be the credential, and is an argument (1 place)"
+    ]
+
+
 def test_the_scopes_and_another_scheme_stay() -> None:
-    files = imported(parameter("token"), security=[{"key": [], "office": ["read"]}, {}])
+    files = imported(parameter("token", **SAID), security=[{"key": [], "office": ["read"]}, {}])
     assert 'Security(office, key, scopes=["read"], query="token"), NoSecurity()' in text(files)
 
 
@@ -215,22 +227,22 @@ def test_the_header_authorization_is_the_only_scheme_that_stands_there() -> None
     [
         (
             "application/x-www-form-urlencoded",
-            {"token": TEXT, "name": TEXT},
+            {"token": TEXT | SAID, "name": TEXT},
             ['Body("body", media="form")', 'Attribute("name"', 'Security(bearer, body="token")'],
         ),
         (
             "application/x-www-form-urlencoded",
-            {"token": TEXT},
+            {"token": TEXT | SAID},
             ['Body(media="form")', 'Security(bearer, body="token")'],
         ),
         (
             "multipart/form-data",
-            {"token": TEXT, "file": {"type": "string", "format": "binary"}},
+            {"token": TEXT | SAID, "file": {"type": "string", "format": "binary"}},
             ['Body(File("file"))', 'Security(bearer, body="token")'],
         ),
         (
             "application/json",
-            {"token": {**TEXT, "description": "Authentication token."}},
+            {"token": TEXT | SAID},
             ['POST("/do"), Body()', 'Security(bearer, body="token")'],
         ),
     ],
@@ -243,16 +255,17 @@ def test_a_token_fills_a_part_of_a_body(media: str, properties: dict[str, Any], 
     assert 'Attribute("token"' not in text(files)
 
 
-def test_a_property_of_json_is_an_argument_unless_it_says_what_it_is() -> None:
+def test_a_property_of_a_body_is_an_argument_unless_it_says_what_it_is() -> None:
     schema = {"type": "object", "properties": {"token": TEXT}}
     for body in (schema, {"$ref": "#/components/schemas/Device"}):
-        files = imported(
-            security=[{"bearer": []}], body={"application/json": {"schema": body}}, schemas={"Device": schema}
-        )
-        assert 'Attribute("token"' in text(files)
-        assert assumed(files) == [
-            "the property of the body 'token' may be the credential, and is an argument (1 place)"
-        ]
+        for media in ("application/json", "application/x-www-form-urlencoded"):
+            files = imported(
+                security=[{"bearer": []}], body={media: {"schema": body}}, schemas={"Device": schema}
+            )
+            assert 'Attribute("token"' in text(files)
+            assert assumed(files) == [
+                "the property of the body 'token' may be the credential, and is an argument (1 place)"
+            ]
 
 
 @pytest.mark.exhaustive
@@ -274,10 +287,10 @@ def test_no_tool_of_a_published_document_asks_for_its_token() -> None:
 def test_what_arrives_has_the_credential(
     project: ProjectFolder, api: RecordingAPI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    form = {"type": "object", "properties": {"token": TEXT, "name": TEXT}}
+    form = {"type": "object", "properties": {"token": TEXT | SAID, "name": TEXT}}
     value = document(
         parameter("token", "header", required=True),
-        parameter("token", "query"),
+        parameter("token", "query", **SAID),
         security=[{"bearer": []}],
         body={"application/x-www-form-urlencoded": {"schema": form}},
         server=api.address,
@@ -311,7 +324,7 @@ def test_what_arrives_has_the_credential(
 def test_an_edit_of_the_design_makes_it_an_argument_again(
     project: ProjectFolder, api: RecordingAPI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    value = document(parameter("token"), security=[{"bearer": []}], server=api.address)
+    value = document(parameter("token", **SAID), security=[{"bearer": []}], server=api.address)
     project.write("api.json", json.dumps(value))
     project.write("pyproject.toml", '[tool.toolgen]\ndesign = "app.api"\nout = "app/gen"\n')
     project.run("import", "openapi", "api.json", "--accept-server", "--out", "app/api.py")
@@ -335,7 +348,7 @@ def test_an_edit_of_the_design_makes_it_an_argument_again(
 def test_a_new_place_of_a_credential_is_a_decision_of_the_author(project: ProjectFolder) -> None:
     project.write("api.json", json.dumps(document(security=[{"bearer": []}])))
     assert project.run("import", "openapi", "api.json").code == 0
-    project.write("api.json", json.dumps(document(parameter("token"), security=[{"bearer": []}])))
+    project.write("api.json", json.dumps(document(parameter("token", **SAID), security=[{"bearer": []}])))
     done = project.run("import", "openapi", "api.json")
     assert done.code == 1
     assert "are now 'bearer+(query:token) https://x.example'" in done.err

@@ -21,7 +21,8 @@ from .pointers import joined
 _TOKENS: Final = frozenset("accesstoken authtoken bearertoken oauthtoken xaccesstoken xauthtoken".split())
 """Names of a parameter that a bearer token or a token of OAuth 2 fills, in small letters."""
 _TOKEN: Final = "token"
-"""The name of a parameter that it fills unless its description says that it is another token."""
+"""The name of a header that it fills unless its description says that it is another token. Elsewhere it may
+be the token of a page or of an invitation, so its description has to say that it is a credential."""
 _IS_CREDENTIAL: Final = re.compile(
     r"\b(?:authenticat|authori[sz]|bearer|oauth|access token|api token)", re.IGNORECASE
 )
@@ -43,8 +44,8 @@ class Filled:
     """Names of parameters that a token fills, by place."""
     pointers: dict[str, str] = field(default_factory=dict)
     """Where the document has them."""
-    undecided: dict[str, str] = field(default_factory=dict)
-    """Properties of a body that may be the credential, and stay arguments; by their pointers."""
+    undecided: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """Places and names of what may be the credential, and stays an argument; by their pointers."""
 
     def fills(self, parameter: ParameterPart) -> bool:
         """Return whether a credential fills a parameter."""
@@ -53,6 +54,9 @@ class Filled:
             return True
         is_free = bool(self.tokens) and place in _PLACES[:2] and place not in self.names
         if not is_free or not _is_token(name, parameter.value) or _kind(parameter.value) != "string":
+            return False
+        if place != "header" and not _is_certain(name, parameter.value):
+            self.undecided[parameter.pointer] = place, name
             return False
         self.names[place], self.pointers[place] = name, parameter.pointer
         return True
@@ -74,9 +78,9 @@ class Filled:
             value, pointer = mapping(part), joined(place, "properties", name)
             if not _is_token(name, value) or _kind(value) != "string":
                 continue
-            is_said = bool(_IS_CREDENTIAL.search(text(value.get("description"))))
-            if not is_own or (body.media == "json" and not is_said):
-                self.undecided[pointer] = name
+            is_certain = _is_said(value) if body.media == "json" else _is_certain(name, value)
+            if not is_own or not is_certain:
+                self.undecided[pointer] = "body", name
                 continue
             self.names["body"], self.pointers["body"] = name, pointer
             rest = {key: held for key, held in properties.items() if key != name}
@@ -100,9 +104,18 @@ class Filled:
 
 
 def _is_token(name: str, parameter: Mapping[str, object]) -> bool:
+    """Return whether a parameter may be a token of its caller."""
+    is_plain = _NO_LETTERS.sub("", name.lower()) == _TOKEN and not text(parameter.get("description"))
+    return is_plain or _is_certain(name, parameter)
+
+
+def _is_certain(name: str, parameter: Mapping[str, object]) -> bool:
     word = _NO_LETTERS.sub("", name.lower())
-    described = text(parameter.get("description"))
-    return word in _TOKENS or (word == _TOKEN and (not described or bool(_IS_CREDENTIAL.search(described))))
+    return word in _TOKENS or (word == _TOKEN and _is_said(parameter))
+
+
+def _is_said(parameter: Mapping[str, object]) -> bool:
+    return bool(_IS_CREDENTIAL.search(text(parameter.get("description"))))
 
 
 def _kind(parameter: Mapping[str, object]) -> object:
@@ -119,15 +132,14 @@ def filled_findings(
     `repeats` has what repeats a scheme that its operation does not ask for, by place, name and scheme.
     """
     found: dict[tuple[str, str], list[str]] = {}
-    open_: dict[str, list[str]] = {}
+    open_: dict[tuple[str, str], list[str]] = {}
     for request in requests:
         for place, name in request.names.items():
             found.setdefault((place, name), []).append(request.pointers[place])
-        for pointer, name in request.undecided.items():
-            open_.setdefault(name, []).append(pointer)
+        for pointer, key in request.undecided.items():
+            open_.setdefault(key, []).append(pointer)
     for (place, name), pointers in found.items():
-        what = "property of the body" if place == "body" else f"{place} parameter"
-        message = f"the {what} {name!r} is filled by the credential, and is no argument"
+        message = f"the {_kind_of(place)} {name!r} is filled by the credential, and is no argument"
         hint = f'if a model should give it, remove {place}="{name}" from Security, and add an Attribute'
         yield finding_at(codes.ASSUMED, pointers[0], f"{message} ({place_count(pointers)})", hint=hint)
     for (place, name, scheme), pointers in repeats.items():
@@ -135,7 +147,11 @@ def filled_findings(
         message += f"its operation does not ask for it ({place_count(pointers)})"
         hint = "if it is something else, remove the scheme from Security, and add an Attribute"
         yield finding_at(codes.ASSUMED, pointers[0], message, hint=hint)
-    for name, pointers in open_.items():
-        message = f"the property of the body {name!r} may be the credential, and is an argument"
-        hint = f'if it is the credential, remove the attribute, and write body="{name}" into Security'
+    for (place, name), pointers in open_.items():
+        message = f"the {_kind_of(place)} {name!r} may be the credential, and is an argument"
+        hint = f'if it is the credential, remove the attribute, and write {place}="{name}" into Security'
         yield finding_at(codes.ASSUMED, pointers[0], f"{message} ({place_count(pointers)})", hint=hint)
+
+
+def _kind_of(place: str) -> str:
+    return "property of the body" if place == "body" else f"{place} parameter"
