@@ -99,6 +99,8 @@ def in_version_3(whole: dict[str, Any]) -> dict[str, Any]:
 def _with_schema(parameter: dict[str, Any]) -> dict[str, Any]:
     facts = ("name", "in", "description", "required")
     schema = {key: value for key, value in parameter.items() if key not in facts}
+    if schema.get("type") == "file":
+        schema |= {"type": "string", "format": "binary"}
     return {**{key: parameter[key] for key in facts if key in parameter}, "schema": schema}
 
 
