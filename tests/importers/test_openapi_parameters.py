@@ -119,18 +119,21 @@ def test_what_cannot_be_sent_is_an_issue_of_its_argument(api: EchoingAPI) -> Non
         "/c/{ids}": get("of_list", parameter("ids", "path", names)),
         "/d/{id}": get("undescribed"),
         "/e/{id}": get("odd", parameter("id", "path", {"type": "string", "format": "slug"})),
+        "/i/{id}": get("untyped", parameter("id", "path", {"title": "Id"})),
+        "/j": get("header_untyped", parameter("X-Name", "header", {})),
         "/f": get("header", parameter("X-Name", "header", name)),
         "/g": get("header_by_reference", parameter("X-Name", "header", reference)),
         "/h": get("header_of_list", parameter("X-Names", "header", names)),
     }
     api.publish(paths, Name=name)
-    for tool in ("plain", "by_reference", "undescribed", "odd"):
+    for tool in ("plain", "by_reference", "undescribed", "odd", "untyped"):
         assert '"minLength": 1' in json.dumps(api.arguments(tool)), tool
         assert api.refused(tool, {"id": ""}) == ["$.id"]
         assert api.sent(tool, {"id": "é /"[:2]}).path.endswith("/é ")
     for empty in ([], [""]):
         assert api.refused("of_list", {"ids": empty})
-    for tool in ("header", "header_by_reference"):
+    assert api.refused("untyped", {"id": None}) == ["$.id"]
+    for tool in ("header", "header_by_reference", "header_untyped"):
         assert api.refused(tool, {"X-Name": "a\nb"}) == ['$["X-Name"]']
         assert api.sent(tool, {"X-Name": "a b"}).headers["x-name"] == "a b"
     assert api.refused("header_of_list", {"X-Names": ["a", "\x7f"]}) == ['$["X-Names"][1]']
@@ -149,10 +152,12 @@ def test_what_would_be_absent_does_not_fit_a_required_parameter(api: EchoingAPI)
         "/d": get("of_map", {"name": "filters", "schema": filters, "style": "deepObject", **sent}),
         "/e": get("cookie", {"name": "names", "schema": names, **sent, "in": "cookie"}),
         "/f": get("optional", {"name": "names", "schema": names, "in": "query"}),
+        "/g": get("nullable", {"name": "names", "schema": {**names, "nullable": True}, **sent}),
     }
     api.publish(paths, Names=names)
-    for tool in ("plain", "joined", "by_reference", "cookie"):
+    for tool in ("plain", "joined", "by_reference", "cookie", "nullable"):
         assert api.refused(tool, {"names": []}) == ["$.names"], tool
+        assert api.refused(tool, {"names": None}) == ["$.names"], tool
         assert '"minItems": 1' in json.dumps(api.arguments(tool)), tool
     assert api.refused("of_map", {"filters": {}}) == ["$.filters"]
     assert '"minProperties": 1' in json.dumps(api.arguments("of_map"))

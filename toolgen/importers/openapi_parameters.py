@@ -8,6 +8,7 @@ from typing import Any, Final
 from toolgen.contract.record import frozen_record
 from toolgen.dsl.evaluation.transports.headers import header_fault, is_token
 from toolgen.shapes.constraints import lengths_of
+from toolgen.shapes.foreign.reader.keywords import CONSTRAINTS
 
 from . import codes
 from .clauses_layout import Named, literal
@@ -149,7 +150,10 @@ def sendable(schema: object, at: str, place: str, api: API, *, needed: bool = Fa
     kinds = held.get("type")
     types = {str(each) for each in (kinds if isinstance(kinds, list) else [kinds])} - {"null", "None"}
     more: dict[str, object] = {}
-    if types == {"array"}:
+    if limits and CONSTRAINTS.isdisjoint(held) and schema is not False:  # it takes any value
+        more = {"type": "string", **limits}
+        schema = schema if isinstance(schema, dict) else {}
+    elif types == {"array"}:
         if limits:
             more["items"] = sendable(held.get("items", True), joined(at, "items"), place, api)
         if needed or place == "path":

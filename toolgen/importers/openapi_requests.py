@@ -36,7 +36,8 @@ class RequestParts:
     required: list[str] = field(default_factory=list)
     fixed: dict[str, Part] = field(default_factory=dict)
     parameters: list[str] = field(default_factory=list)
-    in_path: list[str] = field(default_factory=list)
+    never_null: list[str] = field(default_factory=list)
+    """Parameters that are needed, and that null would leave out."""
     names: dict[str, str] = field(default_factory=dict)
     """What parameters are called in a request, where their attributes are called differently."""
     json: set[str] = field(default_factory=set)
@@ -55,7 +56,7 @@ class RequestParts:
         cut = types.cutter.cut_object(self.properties, self.required, "in")
         cut.fixed = self.fixed
         parts = cut.schema["properties"]
-        parts.update({key: never_null(parts[key], cut.definitions) for key in self.in_path})
+        parts.update({key: never_null(parts[key], cut.definitions) for key in self.never_null})
         for key, part in parts.items():
             if key not in self.parameters and isinstance(part, dict) and part.get("examples"):
                 schema, place = self.properties[key]
@@ -201,8 +202,8 @@ def _add_parameter(
     is_required = parameter.value.get("required") is True or place == "path"
     parts.add(key, _with_facts(schema, parameter.value), at, required=is_required)
     parts.parameters.append(key)
-    if place == "path":
-        parts.in_path.append(key)
+    if is_required and not parameter.json_media:
+        parts.never_null.append(key)
     named = style_of(parameter, find)
     own = [literal(name)] if key != name else []
     if own:
