@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from copy import copy
 from functools import partial
 from importlib import import_module
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar, cast
 from pydantic_core import PydanticSerializationError, ValidationError
 
 from toolgen.catalog.schema_file import SchemaFile, Schemas
-from toolgen.contract.limits import DEFAULT_LIMITS, Limits, exceeded_limit
+from toolgen.contract.limits import DEFAULT_LIMITS, UNLIMITED, Limits, exceeded_limit
 from toolgen.contract.secrets import HIDDEN
 from toolgen.shapes.guarded import guarded, literal, rules_class
 from toolgen.shapes.issues import (
@@ -122,10 +123,12 @@ class Codec(Generic[T]):
         )
         self._set_dump(model.__pydantic_serializer__)
         if self.sensitive:
-            from .sensitive import watched  # only codecs with such values need it
+            from .watching import watched  # only codecs with such values need it
 
             as_python = model.__pydantic_serializer__.to_python
-            self._validate, self._dump = watched(self, self._validate, self._dump, as_python)
+            self._validate, self._dump = watched(
+                self.sensitive, lambda: self.keys, self._validate, self._dump, as_python
+            )
 
     def _set_dump(self, serializer: SchemaSerializer, *, always_fits: bool = False) -> None:
         """Write values by a serializer, which raises for one of another type and does not only warn.
@@ -175,9 +178,8 @@ class Codec(Generic[T]):
         if b"n" not in text or b"null" not in text:  # one letter is found 30 times as fast
             return self.decode_lenient(data, limits)
         if self.sensitive:
-            from .sensitive import note_typed
-
-            note_typed(self, data)
+            with suppress(ToolValidationError):
+                self.decode_lenient(data, UNLIMITED)  # it notes them
         if self._literal is None:
             self.type  # noqa: B018  # binds it
             made = copy(self)

@@ -24,7 +24,7 @@ from toolgen.shapes.text_guard import count_patterns
 from toolgen.shapes.union_guard import discriminate_unions, nodes_of, within_budget
 
 from .codec import Codec
-from .sensitive import watched
+from .watching import watched
 
 if TYPE_CHECKING:
     from pydantic_core import CoreConfig
@@ -90,7 +90,9 @@ class TypeCodec(Codec[T]):
         self._validate = count_patterns(self._validate, labelled)
         if places:
             as_python = serializer.to_python if discriminated is None else within_budget(serializer.to_python)
-            self._validate, self._dump = watched(self, self._validate, self._dump, as_python)
+            self._validate, self._dump = watched(
+                places, lambda: self.keys, self._validate, self._dump, as_python
+            )
 
     if not TYPE_CHECKING:
 

@@ -1,0 +1,63 @@
+"""Functions of a codec that add the sensitive values which pass them to those of the running call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pydantic_core import from_json
+
+from toolgen.contract.secrets import Secrets, noting
+from toolgen.shapes.sensitive import values_at
+
+
+def watched(
+    places: tuple[str, ...],
+    keys: Callable[[], frozenset[str]],
+    validate: Callable[..., Any],
+    dump: Callable[[Any], bytes],
+    dump_python: Callable[..., Any],
+) -> tuple[Callable[..., Any], Callable[[Any], bytes]]:
+    """Return the functions that read and write documents, so that they note what is sensitive.
+
+    `dump_python` is pydantic's `to_python` for the type: it leaves dates and the like as they are.
+    """
+
+    def decode(data: bytes | str, **options: Any) -> Any:
+        note(data)
+        value = validate(data, **options)
+        note_value(value)
+        return value
+
+    def encode(value: Any) -> bytes:
+        note_value(value)
+        document = dump(value)
+        note(document)
+        return document
+
+    def note(document: bytes | str) -> None:
+        if (secrets := noting()) is not None:
+            add_values(document, places, keys(), secrets)
+
+    def note_value(value: object) -> None:
+        """Add the sensitive values of a typed value, as Python writes them."""
+        if (secrets := noting()) is None:
+            return
+        try:
+            dumped = dump_python(value, by_alias=True, warnings=False)
+        except Exception:  # noqa: BLE001 - author code may have put anything into it; its document is noted all the same
+            return
+        secrets.add(values_at(dumped, places), keys())
+
+    return decode, encode
+
+
+def add_values(
+    document: bytes | str, places: tuple[str, ...], keys: frozenset[str], secrets: Secrets
+) -> None:
+    """Add the sensitive values of a JSON document, also of a broken one; none of what is not JSON."""
+    try:
+        value = from_json(document, allow_partial="trailing-strings")
+    except (ValueError, TypeError):
+        return
+    secrets.add(values_at(value, places), keys)
