@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 @final
-class Artifacts:
+class RuntimeArtifacts:
     """The stored artifacts of one runtime, as `Runtime.artifacts`."""
 
     def __init__(self, services: RuntimeServices) -> None:

@@ -25,7 +25,7 @@ _PAGE: Final = 100
 
 
 @final
-class Runs:
+class RuntimeRuns:
     """The runs of one runtime, as `Runtime.runs`."""
 
     def __init__(self, assembly: Assembly, waits: WaitRegistry | None) -> None:

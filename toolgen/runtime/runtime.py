@@ -44,9 +44,9 @@ if TYPE_CHECKING:
     from toolgen.waiting.wait_registry import WaitRegistry
     from toolgen.waiting.waits import Waits
 
-    from .artifacts import Artifacts
-    from .runs import Runs
-    from .tools import Tools
+    from .artifacts import RuntimeArtifacts
+    from .runs import RuntimeRuns
+    from .tools import RuntimeTools
 
 
 class Runtime(SingleCalls):
@@ -134,11 +134,11 @@ class Runtime(SingleCalls):
         self._waits = None if engine is None else self._registry_of_waits(engine, waiting, secret)
 
     @cached_property
-    def tools(self) -> Tools:
+    def tools(self) -> RuntimeTools:
         """Its tools: registered, listed, disabled while it works."""
-        from .tools import Tools
+        from .tools import RuntimeTools
 
-        return Tools(self.assembly, self._disabled)
+        return RuntimeTools(self.assembly, self._disabled)
 
     @property
     def waits(self) -> Waits:
@@ -152,18 +152,18 @@ class Runtime(SingleCalls):
         return Waits(self._waits, self._services, self.assembly.tools, self._hook_tools)
 
     @cached_property
-    def runs(self) -> Runs:
+    def runs(self) -> RuntimeRuns:
         """Its runs, of agents and of calls: executed, listed, cancelled and resolved."""
-        from .runs import Runs
+        from .runs import RuntimeRuns
 
-        return Runs(self.assembly, self._waits)
+        return RuntimeRuns(self.assembly, self._waits)
 
     @cached_property
-    def artifacts(self) -> Artifacts:
+    def artifacts(self) -> RuntimeArtifacts:
         """What its results refer to by a URI."""
-        from .artifacts import Artifacts
+        from .artifacts import RuntimeArtifacts
 
-        return Artifacts(self._services)
+        return RuntimeArtifacts(self._services)
 
     async def call_once(
         self,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @final
-class Tools:
+class RuntimeTools:
     """The tools of one runtime, as `Runtime.tools`."""
 
     def __init__(self, assembly: Assembly, switches: DisabledTools | None) -> None:
