@@ -89,7 +89,8 @@ def _lines(event: Event) -> Iterator[str]:
         case "tool_start":
             yield _short(f"→ {event.name} {json.dumps(event.arguments, ensure_ascii=False)}")
         case "tool_end" if event.status != "suspended":
-            shown = event.text or event.error or json.dumps(event.result, ensure_ascii=False)
+            failed = event.error["message"] if event.error else ""
+            shown = event.display or failed or json.dumps(event.result, ensure_ascii=False)
             yield _short(f"← {event.tool.rpartition('.')[2]}: {event.status}, {shown}")
         case "agent_run_started":
             yield f"{event.agent} begins"

@@ -33,6 +33,7 @@ from toolgen.agents import (
 )
 from toolgen.agents.sessions.memory import MemorySessionStore
 from toolgen.agents.sessions.sqlite import SqliteSessionStore
+from toolgen.calls.result_documents import ref_of
 from toolgen.calls.toolsets.functions import func_tool
 from toolgen.calls.type_codec import TypeCodec
 from toolgen.capabilities import ArtifactsCapability, ArtifactStore, MemoryArtifactStore
@@ -112,7 +113,7 @@ async def test_a_run_names_its_artifacts_wherever_it_tells_of_the_call() -> None
     )
     assert (large.tool_call_id, large.json, large.size) == ("call_0_1", "", len(data))
     ends = [event for event in events if event.type == "tool_end"]
-    told = [event.artifacts for event in sorted(ends, key=lambda end: end.tool_call_id)]
+    told = [tuple(map(ref_of, event.artifacts)) for event in sorted(ends, key=lambda end: end.tool_call_id)]
     (message,) = [message for message in said.messages if isinstance(message, ToolMessage)]
     kept = [answer.artifacts for answer in message.answers]
     refs = [
@@ -167,7 +168,7 @@ async def test_without_a_store_the_output_has_the_data() -> None:
     assert [(one.uri, one.not_kept) for one in found.output.artifacts] == [("", NO_STORE)] * 2
     ends = sorted(found.of("tool_end"), key=lambda end: end.tool_call_id)
     refs = [ref for event in ends for ref in event.artifacts]
-    assert [(ref.json, ref.size) for ref in refs] == [('{"pixels":"0123"}', 17), ("", 20_013)]
+    assert [(ref.get("data"), ref["size"]) for ref in refs] == [({"pixels": "0123"}, 17), (None, 20_013)]
 
 
 class Broken(MemoryArtifactStore):

@@ -124,7 +124,7 @@ async def test_artifacts_are_for_the_client_alone() -> None:
     )
     assert artifact.json == '{"pixels":"0123"}'
     (ended,) = found.of("tool_end")
-    assert [(ref.kind, ref.json) for ref in ended.artifacts] == [("photo", artifact.json)]
+    assert [(ref["kind"], ref["data"]) for ref in ended.artifacts] == [("photo", {"pixels": "0123"})]
     assert "0123" not in str(planner.inputs[1].messages)
 
 

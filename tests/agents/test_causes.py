@@ -51,7 +51,8 @@ async def test_a_failure_two_agents_below_is_a_cause() -> None:
         direct = await runtime.call("a.lows.look", {})
     assert (output.status, output.text, output.stop) == ("completed", "I give up.", "failure_cap")
     (ended,) = [event for event in events if isinstance(event, ToolEnd)]
-    first, second, third = ended.causes
+    assert ended.error is not None
+    first, second, third = ended.error["causes"]
     assert first == "the run ended by its failure_cap, and its planner gave no final answer"
     assert second.startswith("look failed: the planner failed")
     assert third.startswith("the planner failed: the script of run 0 has 0 steps")

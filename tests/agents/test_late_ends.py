@@ -314,7 +314,7 @@ async def test_people_see_no_sensitive_value_that_a_late_end_quotes(
             await ran(planner, policy, toolsets=(slow.toolset,), drive=drive, options=options)
     finally:
         slow.let_go()
-    assert HIDDEN in ends[0]["error" if fails else "result"]
+    assert HIDDEN in str(ends[0]["error" if fails else "result"])
     assert "OTTER" not in str([*ends, *[as_json(event) async for event in heard]])
 
 

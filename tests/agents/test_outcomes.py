@@ -35,7 +35,8 @@ from toolgen.waiting.resolving import unknown_ends
 
 from .tools import agent, calling, engine_of, everything, exported, first_answer, ran, running, until, waiting
 
-UNKNOWN = '{"unknown":"its result was not kept; it may have run"}'
+UNKNOWN_WHY = "its result was not kept; it may have run"
+UNKNOWN = f'{{"unknown":"{UNKNOWN_WHY}"}}'
 YES: dict[str, Any] = {"approved": True}
 WELL = Resolution(outcome="result", result="paid")
 
@@ -269,10 +270,10 @@ async def test_the_calls_of_a_run_that_is_ended_in_the_middle(by: str) -> None:
     found = await ran(planner, toolsets=(payments.toolset,), drive=drive)
     assert seen == (["ok", "error", "unknown", "error", "denied"] if by == "cancel" else [])
     ends = {end.tool_call_id: end for end in found.of("tool_end")}
-    assert {id_: (end.status, end.error) for id_, end in ends.items()} == {
-        "call_0_0": ("unknown", ""),
+    assert {id_: (end.status, end.error["message"]) for id_, end in ends.items()} == {
+        "call_0_0": ("unknown", UNKNOWN_WHY),
         "call_0_1": ("error", "the run ended before this call did"),
-        "call_0_2": ("unknown", ""),
+        "call_0_2": ("unknown", UNKNOWN_WHY),
         "call_0_3": ("error", "pay_alone was not run: the run ended before"),
         "call_0_4": ("denied", why),
     }
@@ -350,7 +351,7 @@ async def test_a_call_that_never_got_its_thread_was_not_run(end: str) -> None:
         payments.gate.set()
     assert sorted(event.status for event in found.of("tool_end")) == ["error", "error", "unknown"]
     assert payments.began == ["block"]
-    not_run = [event.error for event in found.of("tool_end") if event.status == "error"]
+    not_run = [event.error["message"] for event in found.of("tool_end") if event.status == "error"]
     assert all("block was not run" in error for error in not_run)
 
 

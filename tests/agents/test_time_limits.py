@@ -151,7 +151,7 @@ async def test_calls_that_never_had_a_place_end_with_the_run() -> None:
     assert (bench.did[0], "b begins" in bench.did) == ("a begins", False)
     ends: list[Any] = found.of("tool_end")
     assert [event.status for event in ends] == ["unknown", "error", "error"]
-    assert {event.error for event in ends[1:]} == {"work was not run: the run ended before"}
+    assert {event.error["message"] for event in ends[1:]} == {"work was not run: the run ended before"}
 
 
 async def test_who_ignores_its_cancellation_holds_up_no_run() -> None:
@@ -324,7 +324,7 @@ async def test_a_tool_in_a_thread_is_left_behind() -> None:
         released.set()
     assert found.output.text == '{"unknown":"its result was not kept; it may have run"}'
     (ended,) = found.of("tool_end")
-    assert (ended.status, ended.error) == ("unknown", "")
+    assert (ended.status, ended.error) == ("unknown", {"message": "its result was not kept; it may have run"})
 
 
 async def test_the_time_of_people_is_not_the_time_of_the_run() -> None:

@@ -73,7 +73,7 @@ async def test_operators_have_an_event_and_a_metric() -> None:
     async with shop(ORDER, **options) as runtime, events.subscribe() as seen:
         await runtime.call("get_order", {"id": 7})
         ends = [event async for event in _until_end(seen)]
-    assert [warning.path for warning in ends[-1].warnings] == ["$.state"]
+    assert [warning["path"] for warning in ends[-1].warnings] == ["$.state"]
     named = {"gen_ai.tool.name": "get_order", "toolgen.tool": "assistant.orders.get_order"}
     assert collected.points()["toolgen.results.unfit"] == [(named, 1)]
 

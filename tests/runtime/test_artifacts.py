@@ -15,6 +15,7 @@ from tests.runtime.painting import LIMITS, META, PHOTO, Photo, paint, photos, re
 from tests.runtime.painting import store as store
 from tests.virtual_time import in_virtual_time
 from toolgen.calls.call import CallName
+from toolgen.calls.result_documents import ref_of
 from toolgen.calls.toolsets.functions import func_tool
 from toolgen.calls.type_codec import TypeCodec
 from toolgen.capabilities import ArtifactsCapability, ArtifactStore, MemoryArtifactStore
@@ -113,7 +114,7 @@ async def test_an_artifact_is_there_when_the_end_of_its_call_is_told() -> None:
     assert seen[:2] == ["kept", "kept"]
     (ended,) = seen[2:]
     assert isinstance(ended, ToolEnd)
-    assert list(ended.artifacts) == refs(result)
+    assert [*map(ref_of, ended.artifacts)] == refs(result)
 
 
 async def test_without_a_store_the_data_is_in_the_result_and_small_data_in_the_event() -> None:
@@ -124,7 +125,7 @@ async def test_without_a_store_the_data_is_in_the_result_and_small_data_in_the_e
     events.close()
     (ended,) = [event async for event in told]
     assert isinstance(ended, ToolEnd)
-    small, large = ended.artifacts
+    small, large = map(ref_of, ended.artifacts)
     assert (small.uri, small.json, small.not_kept) == ("", '{"pixels":"xxx"}', NO_STORE)
     assert (large.uri, large.json, large.not_kept) == ("", "", NO_STORE)
     photo = PHOTO.get(result)

@@ -9,13 +9,11 @@ from typing import get_args
 import jsonschema
 import pytest
 
-from toolgen.calls.results import Bounds
 from toolgen.events.document import as_json, event_schema, from_json
 from toolgen.events.records import (
     AgentRunStarted,
     AnswerAccepted,
     ApprovalRequested,
-    ArtifactRef,
     ArtifactSaved,
     AssistantReply,
     Event,
@@ -53,9 +51,9 @@ ONE_OF_EACH: tuple[Event, ...] = (
         tool="home.devices.find",
         status="ok",
         result=[1],
-        bounds=Bounds(returned=1, truncated=False),
-        artifacts=(ArtifactRef(kind="rows", uri="artifact:rows/1"),),
-        duration_s=0.25,
+        bounds={"returned": 1, "truncated": False},
+        artifacts=[{"kind": "rows", "media_type": "", "size": 1, "digest": "", "uri": "artifact:rows/1"}],
+        telemetry={"duration_s": 0.25},
     ),
     AgentRunStarted(tool="home.cook.run", agent="home.cook", child_run_id="r2"),
     QuestionAsked(suspension_id="s1", question="Which?", missing_fields=("$.room",)),

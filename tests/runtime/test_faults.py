@@ -270,4 +270,4 @@ async def test_a_cause_that_is_no_tool_error_is_left_out(cause: Any) -> None:
     async with events.subscribe() as told:
         result = await runtime(Lists(), events=events).call(TOOL, SITE, META)
     assert json.loads(result.json) == {"error": "no"}
-    assert [event.causes async for event in told if event.type == "tool_end"] == [()]
+    assert [event.error async for event in told if event.type == "tool_end"] == [{"message": "no"}]

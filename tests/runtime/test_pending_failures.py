@@ -48,7 +48,8 @@ async def test_the_model_reads_code_and_details_of_pending_work_that_failed() ->
     async with events.subscribe() as told:
         result = await runtime.waits.answer(token, failure)
     (end,) = [event async for event in told if isinstance(event, ToolEnd)]
-    assert end.code == "not_found"
+    assert end.error is not None
+    assert (end.error["code"], end.error["details"]) == ("not_found", {"id": "d9", "close": ["d8"]})
     assert result.status == "error"
     assert json.loads(result.json) == {
         "error": "no device d9",

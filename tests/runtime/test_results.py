@@ -62,7 +62,9 @@ async def test_texts_with_lone_surrogates_are_told_with_question_marks() -> None
     assert [block.as_json().get("text") or block.as_json()["name"] for block in result.content] == [
         "caf?"
     ] * 2
-    assert [getattr(event, "message", "") or event.text for event in seen] == ["caf?"] * 3
+    assert [
+        getattr(event, "message", "") or getattr(event, "display", "") or event.text for event in seen
+    ] == ["caf?"] * 3
 
 
 @pytest.mark.parametrize(

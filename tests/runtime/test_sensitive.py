@@ -69,7 +69,7 @@ async def test_a_good_call_is_told_with_marks() -> None:
     }
     assert start["text"] == f'Paying 100 with {{"number": "{HIDDEN}", "holder": "Ann"}} and {HIDDEN}'
     assert end["result"] == {"receipt": "r1", "code": mark}
-    assert end["text"] == result.display == f"Paid: r1 {HIDDEN}"
+    assert end["display"] == result.display == f"Paid: r1 {HIDDEN}"
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,9 @@ async def test_a_key_that_nobody_knows_is_not_quoted(arguments: dict[str, Any]) 
     assert CARD_AS_KEY not in watch.all
     end = json.loads(watch.events[0])
     assert any(HIDDEN in issue["path"] for issue in end["result"]["issues"])
-    assert end["issue_count"] == len(end["result"]["issues"])
+    assert [issue["path"] for issue in end["error"]["issues"]] == [
+        issue["path"] for issue in end["result"]["issues"]
+    ]
 
 
 @pytest.mark.parametrize("cut", [1, 60, 200, 300])
@@ -228,7 +230,7 @@ async def test_artifacts_and_texts_beside_the_result() -> None:
     watch.clean()
     assert payments.PAY_STATEMENT.get(result) is not None
     (ref,) = json.loads(watch.events[-1])["artifacts"]
-    assert json.loads(ref["json"]) == {"iban": {"sensitive": True}, "below": [{"iban": {"sensitive": True}}]}
+    assert ref["data"] == {"iban": {"sensitive": True}, "below": [{"iban": {"sensitive": True}}]}
 
 
 async def test_a_result_that_is_too_long() -> None:

@@ -48,7 +48,7 @@ async def test_an_answer_is_taken_until_its_time_is_over(engine: InProcessEngine
         await made.waits.answer(late.token, YES)
     assert (await made.waits.list(), len(executor.calls)) == ((), 1)
     output: Any = (await engine.result(late.run_id)).output
-    assert (output["status"], output["json"]) == ("denied", '{"error":"nobody answered in time"}')
+    assert (output["status"], output["result"]) == ("denied", {"error": "nobody answered in time"})
     log = [event async for _, event in engine.events(late.run_id)]
     assert [event["type"] for event in log] == ["tool_end", "run_stream_end"]
     assert (log[0]["status"], log[0]["tool_call_id"]) == ("denied", "c1")

@@ -18,8 +18,16 @@ from toolgen.shapes.foreign.nodes import target
 
 FILE = Path(toolgen.__file__).parent / "templates/typescript/events.ts"
 _HEAD = "EventHead"
-_NAMES = {"Bounds": "EventBounds"}
-"""Names of records that those of the surface have too, which leave out what is empty."""
+_NAMES = {
+    "ArtifactDocument": "Artifact",
+    "BoundsDocument": "Bounds",
+    "ErrorDocument": "AnyError",
+    "IssueDocument": "Issue",
+    "RetryDocument": "Retry",
+    "RunLinkDocument": "RunLink",
+    "TelemetryDocument": "Telemetry",
+}
+"""Types of `records.ts`: a result has the same parts in events and on the surface."""
 
 
 def event_types() -> str:
@@ -28,13 +36,15 @@ def event_types() -> str:
     names = [each.__name__ for each in get_args(records.Event)]
     found = {name for each in definitions.values() for name in _references(each)}
     head = list(definitions[names[0]]["properties"])[: len(definitions["RunStreamEnd"]["properties"]) - 1]
+    ends = set(_references(definitions["ToolEnd"]))
+    shared = {"Json", *(_NAMES[name] for name in ends)}
     docs = _docs()
     parts = [
         comment(
             "The events of a toolgen runtime, format 1, as their streams have them.\n\n"
             "Within a format events and fields are added, never changed or removed."
         ),
-        'import type { Json } from "./records.js";',
+        f'import type {{ {", ".join(sorted(shared))} }} from "./records.js";',
         comment("An event, told apart by its `type`."),
     ]
     parts[-1] += f"\nexport type RuntimeEvent ={union(names, indent=0, taken=99)};"
@@ -47,7 +57,7 @@ def event_types() -> str:
         )
     parts += [
         _interface(_name(name), {"properties": definitions[name]["properties"]}, docs, name)
-        for name in sorted(found)
+        for name in sorted(found - _NAMES.keys())
     ]
     return "\n\n".join(parts) + "\n"
 

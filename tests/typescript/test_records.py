@@ -13,6 +13,7 @@ from pydantic import TypeAdapter
 from tests.typescript.event_types import FILE, event_types
 from toolgen.adapters.http import records
 from toolgen.adapters.http.problems import PROBLEMS
+from toolgen.calls.result_types import ErrorDocument, RetryDocument, RunLinkDocument, TelemetryDocument
 from toolgen.calls.results import ToolStatus
 from toolgen.calls.steps.result_encoding import truncate_document
 from toolgen.contract.names import RESERVED_CODES, ArtifactView
@@ -48,17 +49,20 @@ def served(record: Any) -> dict[str, bool]:
     """Return the same of a record of the surface."""
     schema = TypeAdapter(record).json_schema()
     schema = schema["$defs"][record.__name__] if "$defs" in schema and "$ref" in schema else schema
-    return {key: key in schema["required"] for key in schema["properties"]}
+    return {key: key in schema.get("required", ()) for key in schema["properties"]}
 
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("name", "record"),
     [
-        ("Issue", records.Issue),
-        ("Bounds", records.Bounds),
-        ("Artifact", records.ArtifactRecord),
-        ("AnyError", records.CallFailure),
+        ("Issue", records.IssueDocument),
+        ("Bounds", records.BoundsDocument),
+        ("Artifact", records.ArtifactDocument),
+        ("AnyError", ErrorDocument),
+        ("Retry", RetryDocument),
+        ("RunLink", RunLinkDocument),
+        ("Telemetry", TelemetryDocument),
         ("Suspension", records.Suspension),
         ("Answered", records.Answered),
         ("Run", records.Run),

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, field, fields, replace
+from dataclasses import field, fields, replace
 from typing import Any, Final, Literal
 
+from toolgen.calls.result_documents import ref_document, ref_of
+from toolgen.calls.result_types import ArtifactDocument
 from toolgen.calls.results import Artifact, ArtifactRef, Suspended, Telemetry
 from toolgen.calls.steps.frame import RuntimeServices
 from toolgen.calls.steps.registered_tool import RegisteredTool
@@ -16,7 +18,7 @@ from toolgen.engines import Engine, RunState, RunStatus, UnknownRunError
 from toolgen.shapes.issues import short
 from toolgen.waiting.call_results import kept_artifact
 
-from .loop.documents import StopReason
+from .loop.documents import StopReason, as_plain_json
 
 _LONGEST: Final = 200
 """Characters of a name that may be forged."""
@@ -37,6 +39,18 @@ class RunArtifact(ArtifactRef):
 
     tool: str
     tool_call_id: str
+
+
+def run_artifact(document: Mapping[str, Any]) -> RunArtifact:
+    """Return an artifact of a run by its `ArtifactDocument`, with the id of its call."""
+    ref = ref_of(document)
+    facts = {name.name: getattr(ref, name.name) for name in fields(ArtifactRef)}
+    return RunArtifact(**facts, tool=document["tool"], tool_call_id=document["tool_call_id"])
+
+
+def artifact_of_run(artifact: RunArtifact) -> ArtifactDocument:
+    """Return the document of an artifact of a run."""
+    return {**ref_document(artifact, artifact.tool), "tool_call_id": artifact.tool_call_id}
 
 
 @frozen_record
@@ -153,7 +167,7 @@ def output_of(
         tool_calls=document["tool_calls"],
         children_count=document["children"],
         pending=tuple(pending),
-        artifacts=tuple(RunArtifact(**artifact) for artifact in document["artifacts"]),
+        artifacts=tuple(map(run_artifact, document["artifacts"])),
     )
 
 
@@ -201,7 +215,7 @@ async def artifacts_so_far(engine: Engine, status: RunStatus) -> list[RunArtifac
         document: Any = event
         if document["type"] == "tool_end":
             call = {"tool": document["tool"], "tool_call_id": document["tool_call_id"]}
-            artifacts += [RunArtifact(**ref, **call) for ref in document["artifacts"]]
+            artifacts += [run_artifact({**ref, **call}) for ref in document.get("artifacts", ())]
     for child in status.children:
         artifacts += await artifacts_so_far(engine, await engine.status(child))
     return artifacts
@@ -216,7 +230,7 @@ async def documents_so_far(engine: Engine, run_id: str) -> list[Json]:
         status = await engine.status(run_id)
     except UnknownRunError:
         return []
-    return [asdict(artifact) for artifact in await artifacts_so_far(engine, status)]
+    return [as_plain_json(artifact_of_run(each)) for each in await artifacts_so_far(engine, status)]
 
 
 async def child_artifacts(

@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import Any, Final
 
 from toolgen.calls.call import FrozenCall
+from toolgen.calls.result_documents import result_text
 from toolgen.calls.steps.failures import log
 from toolgen.engines import ActivityInfo
 from toolgen.waiting.frozen import read_call
@@ -55,7 +56,7 @@ class PendingWork:
         if not await turns.is_next(facts["session_id"], info.run_id):
             started = "busy"
         else:
-            started = await self._start(facts, frozen, outcome["status"], outcome["json"])
+            started = await self._start(facts, frozen, outcome["status"], result_text(outcome))
         if started == "busy":
             turns.enqueue(facts["session_id"], info.run_id)
         else:

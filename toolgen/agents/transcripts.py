@@ -11,6 +11,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
+from toolgen.calls.result_documents import result_text
 from toolgen.calls.steps.failures import log
 from toolgen.engines import Engine, EngineError, UnknownRunError
 from toolgen.waiting.loop import UNKNOWN
@@ -132,7 +133,7 @@ def _answer(call: PlannedCall, end: Mapping[str, Any] | None) -> ToolAnswer:
     if end is None:
         text = to_json({"error": f"{call.name} was not run: the run ended before"}).decode()
         return ToolAnswer(id=call.id, name=call.name, status="error", text=text)
-    return ToolAnswer(id=call.id, name=call.name, status=end["status"], text=to_json(end["result"]).decode())
+    return ToolAnswer(id=call.id, name=call.name, status=end["status"], text=result_text(end))
 
 
 def _paired(

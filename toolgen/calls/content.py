@@ -6,11 +6,13 @@ The kinds and their fields are those of MCP's content blocks (MCP, Server Featur
 from __future__ import annotations
 
 import base64
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from toolgen.contract.record import frozen_record
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from toolgen.contract.json_value import Json
 
 
@@ -64,19 +66,35 @@ class ResourceContent:
     type: Literal["resource_link"] = "resource_link"
 
     def as_json(self) -> dict[str, Json]:
+        optional: dict[str, Json] = {"description": self.description or None, "size": self.size}
+        facts = {key: value for key, value in optional.items() if value is not None}
         if self.data:
             blob = base64.b64encode(self.data).decode()
-            return {
-                "type": "resource",
-                "resource": {"uri": self.uri, "mimeType": self.media_type, "blob": blob},
-            }
-        optional: dict[str, Json] = {
-            "mimeType": self.media_type or None,
-            "description": self.description or None,
-            "size": self.size,
-        }
-        facts = {key: value for key, value in optional.items() if value is not None}
+            resource: Json = {"uri": self.uri, "mimeType": self.media_type, "blob": blob}
+            return {"type": "resource", "resource": resource, "name": self.name, **facts}
+        if self.media_type:
+            facts["mimeType"] = self.media_type
         return {"type": self.type, "uri": self.uri, "name": self.name, **facts}
 
 
 Content: TypeAlias = TextContent | ImageContent | AudioContent | ResourceContent
+
+
+def content_of(block: Mapping[str, Any]) -> Content:
+    """Return the content block of its `as_json`."""
+    match block["type"]:
+        case "text":
+            return TextContent(text=block["text"])
+        case "image":
+            return ImageContent(data=base64.b64decode(block["data"]), media_type=block["mimeType"])
+        case "audio":
+            return AudioContent(data=base64.b64decode(block["data"]), media_type=block["mimeType"])
+    resource = block.get("resource", block)
+    return ResourceContent(
+        uri=resource["uri"],
+        name=block["name"],
+        media_type=resource.get("mimeType", ""),
+        description=block.get("description", ""),
+        size=block.get("size"),
+        data=base64.b64decode(resource.get("blob", "")),
+    )

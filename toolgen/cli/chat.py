@@ -182,7 +182,9 @@ class _Chat:
         assert event.type == "tool_end"
         views = _views_of(self._opened.runtime, event.tool)
         for artifact in event.artifacts:
-            text = artifact_text(artifact.kind, views.get(artifact.kind, ""), artifact.json, artifact.size)
+            kind = artifact["kind"]
+            data = json.dumps(artifact["data"]) if "data" in artifact else ""
+            text = artifact_text(kind, views.get(kind, ""), data, artifact["size"])
             _write("".join(f"    {line}\n" for line in text.splitlines()))
 
 

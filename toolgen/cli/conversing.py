@@ -131,9 +131,11 @@ class TurnView:
         for line in _lines(event):
             self._end_text()
             self.write(f"{visible(line)}\n")
-        if event.type == "tool_end" and (hint := denial_hint(self.runtime, event.tool, event.error)):
+        if event.type != "tool_end":
+            return
+        if event.error and (hint := denial_hint(self.runtime, event.tool, event.error["message"])):
             self.write(f"{hint}\n")
-        if event.type == "tool_end" and event.artifacts and self.artifacts is not None:
+        if event.artifacts and self.artifacts is not None:
             self.artifacts(event)
 
     def end(self) -> None:
@@ -173,7 +175,8 @@ def _lines(event: Event) -> list[str]:
         case "tool_start":
             return [_short(f"  → {printable(event.name)} {_json(event.arguments)}")]
         case "tool_end" if event.status not in ("suspended", "pending"):
-            shown = printable(event.text or event.error) or _json(event.result)
+            said = event.display or (event.error["message"] if event.error else "")
+            shown = printable(said) or _json(event.result)
             return [_short(f"  ← {event.tool.rpartition('.')[2]}: {event.status}, {shown}")]
         case "tool_update":
             percent = "" if event.fraction is None else f"{event.fraction:.0%} "

@@ -85,7 +85,7 @@ def _lines(events: Sequence[Mapping[str, Any]], began: float) -> Iterator[str]:
             continue
         took = ""
         if event["type"] == "tool_end":
-            took = duration(event["duration_s"])
+            took = duration(event.get("telemetry", {}).get("duration_s", 0.0))
         elif event["type"] in ("tool_start", "assistant_reply", "question_asked") and planning:
             took, planning = f"planned in {duration(event['time'] - planning)}", 0.0
         body = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
@@ -105,7 +105,8 @@ def _text(event: Mapping[str, Any], names: Mapping[str, str]) -> str:
         case "tool_end" if event["status"] == "suspended":
             return f"{name} waits"
         case "tool_end":
-            shown = printable(event["text"] or event["error"]) or _json(event["result"])
+            said = event.get("display") or event.get("error", {}).get("message", "")
+            shown = printable(said) or _json(event.get("result"))
             return f"{name}: {event['status']} {shown}"
         case "agent_run_started":
             return f"starts {event['agent']} as {printable(event['child_run_id'])}"

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
+from dataclasses import fields
 from functools import cache
 from typing import Annotated, Any, Final, TypeVar
 
-from pydantic_core import from_json as read_json
 from pydantic_core import to_jsonable_python
 
 from toolgen.calls.call import CallMeta
+from toolgen.calls.result_documents import parsed
+from toolgen.calls.result_types import ResultDocument
 from toolgen.contract.json_value import Json
 
-from .records import Event, ToolEnd, ToolStart
+from .records import Event, Head, ToolEnd, ToolStart
 
 E = TypeVar("E", bound=Event)
 
 FORMAT: Final = 2
 """The format of the JSON. Within a format events and fields are added, never changed or removed."""
-_ABSENT: Final = ("warnings",)
-"""Fields that are left out while they are empty: the runs of an earlier version do not have them."""
+_ALWAYS: Final = frozenset({"type", "tool", "status", *(field.name for field in fields(Head))})
+"""Fields that each end of a call has; the others are left out while empty, as in a `ResultDocument`."""
+_OF_RESULT: Final = frozenset(field.name for field in fields(ToolEnd))
 
 
 class Encoded:
@@ -42,18 +44,6 @@ class Encoded:
             return self.document.decode(errors="replace")
 
 
-def parsed(document: bytes) -> Json:
-    """Return the value of a JSON document, by pydantic-core in a third of the time that `json` needs.
-
-    What that refuses `json` takes: more than 200 levels, half of an escaped character.
-    """
-    try:
-        value: Json = read_json(document)
-    except ValueError:
-        value = json.loads(document)
-    return value
-
-
 def as_read(event: E) -> E:
     """Return the event with values in the place of documents, for whoever reads it."""
     if isinstance(event, ToolEnd) and isinstance(event.result, Encoded):
@@ -70,10 +60,17 @@ def as_json(event: Event) -> dict[str, Json]:
         ValueError: somebody put a value into the event that is not JSON.
     """
     facts: dict[str, Json] = to_jsonable_python(as_read(event), inf_nan_mode="null")
-    for name in _ABSENT:
-        if not facts.get(name, True):
-            del facts[name]
+    if event.type == "tool_end":
+        null = event.status == "ok" and event.result is None  # which is a result, too
+        shown = _ALWAYS | {"result"} if null or event.result is not None else _ALWAYS
+        facts = {name: value for name, value in facts.items() if value or name in shown}
     return {"format": FORMAT, **facts}
+
+
+def tool_end(document: ResultDocument, **facts: Any) -> ToolEnd:
+    """Return the event of a result that has nothing sensitive; `facts` are further fields of it."""
+    shown = {name: value for name, value in document.items() if name in _OF_RESULT}
+    return ToolEnd(**{**shown, **facts})
 
 
 def ids_of(meta: CallMeta) -> dict[str, Json]:
@@ -115,7 +112,11 @@ def event_schema() -> dict[str, Any]:
     for definition in schema["$defs"].values():
         if "type" in definition["properties"]:
             definition["properties"] = {"format": {"const": FORMAT}, **definition["properties"]}
-            definition["required"] = [name for name in definition["properties"] if name not in _ABSENT]
+            names = definition["properties"]
+            is_end = names["type"]["const"] == "tool_end"
+            definition["required"] = [
+                name for name in names if not is_end or name == "format" or name in _ALWAYS
+            ]
     title = f"An event of the toolgen runtime, format {FORMAT}"
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title, **schema}
 

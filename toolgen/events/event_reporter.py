@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import fields, replace
-from typing import Any, Final, Literal, Protocol, cast
+from typing import Any, Final, Literal, Protocol
 
 from pydantic_core import from_json, to_json
 
 from toolgen.calls.call import NO_META, CallMeta, FrozenCall
-from toolgen.calls.errors import DeclaredError, causes_of
 from toolgen.calls.reports import CallReports, ProgressCallback
-from toolgen.calls.results import EndStatus, ToolResult
+from toolgen.calls.result_documents import parsed, result_facts
+from toolgen.calls.results import ToolResult
 from toolgen.calls.specs import ToolSpec
 from toolgen.calls.steps.result_encoding import truncate_document
 from toolgen.contract.json_value import Json
@@ -24,10 +24,9 @@ from toolgen.contract.limits import render_template, truncate_text
 from toolgen.contract.secrets import current
 from toolgen.engines import ActivityInfo
 
-from .document import Encoded, as_json, ids_of, parsed
+from .document import Encoded, as_json, ids_of
 from .records import (
     AnswerAccepted,
-    AnswerWarning,
     ApprovalRequested,
     Event,
     InputRequested,
@@ -39,7 +38,7 @@ from .records import (
     ToolStart,
     ToolUpdate,
 )
-from .redaction import is_public, public_artifact, public_result, public_warnings, without_secrets
+from .redaction import is_public, public_facts, without_secrets
 
 _PROGRESS: Final = frozenset({"tool_update", "tool_output_delta"})
 """Events that are worth nothing later; they go to the log at once, best effort."""
@@ -155,25 +154,16 @@ class EventReporter(CallReports):
         """Emit the result of a call; `spec` is None where its tool is not registered."""
         if self.events.is_idle:
             return
-        error, hint = result.error, result.retry_hint
-        event = ToolEnd(
-            tool=result.tool,
-            status=cast(EndStatus, result.status),
-            result=self._public(result, spec),
-            error=self._truncate_text(str(error)) if error else "",
-            code=error.code if isinstance(error, DeclaredError) else "",
-            causes=tuple(self._truncate_text(str(cause)) for cause in causes_of(error)) if error else (),
-            correlation_id=(error.correlation_id or "") if error else "",
-            issue_count=len(hint.issues) + hint.more_issues if hint else 0,
-            bounds=result.bounds,
-            warnings=_warnings(result, spec) if result.warnings else (),
-            artifacts=tuple([public_artifact(artifact, spec) for artifact in result.artifacts]),
-            text=result.display,
-            is_final=result.is_final,
-            duration_s=result.telemetry.duration_s if result.telemetry else 0.0,
-            suspension_id=result.frozen.id if result.frozen else "",
-        )
-        self._emit(event, meta)
+        facts: dict[str, Any]
+        if spec is not None and spec.is_sensitive:
+            facts = public_facts(result, spec, self._limit)
+        else:
+            facts = result_facts(result, self._limit)
+            if result.json:
+                facts["result"] = Encoded(result.json)
+        if result.frozen is not None:
+            facts["suspension_id"] = result.frozen.id
+        self._emit(ToolEnd(**facts), meta)
 
     def emit_answer_requested(self, call: FrozenCall) -> None:
         """Emit that a call waits for the answer of a person."""
@@ -227,12 +217,6 @@ class EventReporter(CallReports):
         """Emit an event, without the sensitive values of the running call."""
         self.events.emit(event if current() is None else without_secrets(event), meta)
 
-    def _public(self, result: ToolResult, spec: ToolSpec[Any, Any] | None) -> Json | Encoded:
-        """Return the model's JSON of a result, without sensitive values; None where there is none."""
-        if spec is not None and spec.is_sensitive:
-            return public_result(result, spec, self._limit)
-        return Encoded(result.json) if result.json else None
-
     def _truncate_text(self, text: str) -> str:
         return truncate_text(text, self._limit)
 
@@ -243,16 +227,6 @@ class EventReporter(CallReports):
             if len(document) > self._limit:
                 return parsed(truncate_document(document, self._limit))
         return value
-
-
-def _warnings(result: ToolResult, spec: ToolSpec[Any, Any] | None) -> tuple[AnswerWarning, ...]:
-    """Return the warnings of a result as its event has them."""
-    return tuple(
-        AnswerWarning(
-            path=issue.path, pointer=issue.pointer, constraint=issue.constraint, message=issue.message
-        )
-        for issue in public_warnings(result, spec)
-    )
 
 
 def _progress(spec: ToolSpec[Any, Any], value: Json) -> Json:

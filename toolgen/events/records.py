@@ -7,11 +7,18 @@ need them. The data of an artifact is in one where it is small. `Any` is JSON: p
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal, TypeAlias
 
-from toolgen.calls.results import ArtifactRef as ArtifactRef
-from toolgen.calls.results import Bounds, EndStatus
+from toolgen.calls.result_types import (
+    ArtifactDocument,
+    BoundsDocument,
+    ErrorDocument,
+    IssueDocument,
+    RunLinkDocument,
+    TelemetryDocument,
+)
+from toolgen.calls.results import EndStatus
 from toolgen.contract.record import record
 
 EXPIRED: Final = "nobody answered in time"
@@ -103,45 +110,25 @@ class ToolOutputDelta(Head):
 
 
 @record
-class AnswerWarning:
-    """Where the answer of a lenient service does not fit, and why."""
-
-    path: str
-    """JSONPath of the value (RFC 9535)."""
-    pointer: str
-    """JSON Pointer of the value (RFC 6901)."""
-    constraint: str
-    message: str
-
-
-@record
 class ToolEnd(Head):
-    """A call has its result."""
+    """A call has its result: its `ResultDocument`, without sensitive values and content blocks."""
 
     type: Literal["tool_end"] = "tool_end"
     tool: str
-    """The id of the tool; the name that was asked for when no tool has it."""
+    """Id of the tool; the requested name if no tool has it."""
     status: EndStatus
     result: Any = None
-    """What the model saw; None while there is nothing to see."""
-    error: str = ""
-    """The error text that the model got."""
-    code: str = ""
-    """The name of a declared error."""
-    causes: tuple[str, ...] = ()
-    """What stands behind the error, the nearest first, also in the runs of other agents."""
-    correlation_id: str = ""
-    """The id under which the log has the traceback."""
-    issue_count: int = 0
-    """How much was wrong with the arguments."""
-    bounds: Bounds | None = None
-    warnings: tuple[AnswerWarning, ...] = ()
+    """What the model reads; None while there is nothing to read."""
+    error: ErrorDocument | None = None
+    display: str = ""
+    """Text for people: the tool's result hint, filled, or what the executor said."""
+    bounds: BoundsDocument | None = None
+    warnings: Sequence[IssueDocument] = ()
     """Where the answer of a lenient service does not fit; the result has these values as received."""
-    artifacts: tuple[ArtifactRef, ...] = ()
-    text: str = ""
-    """The text for people: the tool's result hint, filled, or what the executor said."""
+    artifacts: Sequence[ArtifactDocument] = ()
     is_final: bool = False
-    duration_s: float = 0.0
+    run_link: RunLinkDocument | None = None
+    telemetry: TelemetryDocument | None = None
     suspension_id: str = ""
     """Names what the call waits for; answers nothing."""
     answered_id: str = ""

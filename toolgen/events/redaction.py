@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import fields, replace
 from typing import Any, Final, TypeVar
@@ -11,6 +11,8 @@ from pydantic_core import from_json, to_json
 
 from toolgen.calls.codec import Codec
 from toolgen.calls.errors import DeclaredError, MalformedResultError, ToolValidationError
+from toolgen.calls.result_documents import artifact_document, issue_document, parsed, result_facts
+from toolgen.calls.result_types import ArtifactDocument
 from toolgen.calls.results import Artifact, ToolResult
 from toolgen.calls.sensitive import note_document, unvalidated_places
 from toolgen.calls.specs import ToolSpec
@@ -20,8 +22,8 @@ from toolgen.contract.secrets import HIDDEN, noting, scrubbed_json
 from toolgen.shapes.issues import FieldIssue
 from toolgen.shapes.sensitive import MARKER, redacted
 
-from .document import as_read, parsed
-from .records import AnswerWarning, ArtifactRef, Event, Head
+from .document import as_read
+from .records import Event, Head
 
 T = TypeVar("T")
 E = TypeVar("E", bound=Event)
@@ -30,10 +32,11 @@ _NAMES: Final = frozenset(
     {
         "type", "tool", "name", "agent", "status", "code", "kind", "uri", "digest", "media_type", "toolset",
         "child_run_id", "parent_run_id", "parent_tool_call_id", "suspension_id", "answered_id",
-        "correlation_id", "answer_schema", "bounds", "duration_s", "expires_at", "seq", "fraction",
+        "correlation_id", "answer_schema", "bounds", "telemetry", "expires_at", "seq", "fraction",
     }
 )  # fmt: skip
 """Fields that hold names, ids and times, by which events belong together."""
+_PUBLIC_RETRY: Final = ("reason", "tool", "restrict_to_tool", "after_s")
 _HEAD: Final = frozenset(field.name for field in fields(Head))
 
 
@@ -48,11 +51,17 @@ def _scrubbed(record: T) -> T:
         if field.name in _NAMES or field.name in _HEAD or not field.init:
             continue
         value = getattr(record, field.name)
-        if isinstance(value, tuple) and value and isinstance(value[0], ArtifactRef | AnswerWarning):
-            values[field.name] = tuple(map(_scrubbed, value))
+        if field.name == "artifacts":
+            values[field.name] = [*map(_scrubbed_members, value)]
+        elif field.name == "error" and isinstance(value, dict):
+            values[field.name] = _scrubbed_members(value)
         elif isinstance(value, str | dict | list | tuple):
             values[field.name] = scrubbed_json(value)
     return replace(record, **values) if values else record  # type: ignore[type-var]  # as above
+
+
+def _scrubbed_members(document: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value if name in _NAMES else scrubbed_json(value) for name, value in document.items()}
 
 
 def is_public(document: bytes, codec: Codec[Any]) -> bool:
@@ -79,6 +88,45 @@ def note_result(spec: ToolSpec[Any, Any], text: str, *, is_whole: bool) -> None:
     if not (is_whole and is_public(text.encode(), spec.result)):
         with suppress(ValueError):  # the beginning may end in the middle of an escape
             secrets.add([from_json(text, allow_partial="trailing-strings")], spec.result.keys)
+
+
+def public_document(
+    result: ToolResult, spec: ToolSpec[Any, Any] | None, limit: int | None = None
+) -> dict[str, Any]:
+    """Return the `ResultDocument` of a result for clients: without its sensitive values."""
+    facts = public_facts(result, spec, limit)
+    if result.content:
+        facts["content"] = [block.as_json() for block in result.content]
+    return facts
+
+
+def public_facts(
+    result: ToolResult, spec: ToolSpec[Any, Any] | None, limit: int | None = None
+) -> dict[str, Any]:
+    """Return the members of the public document of a result that an event has.
+
+    Texts of errors and the value have at most `limit` bytes.
+    """
+    facts = result_facts(result, limit)
+    if result.json:
+        facts["result"] = public_result(result, spec, limit)
+    if spec is None or not spec.is_sensitive:
+        return facts
+    error, hint = facts.get("error", {}), result.retry_hint
+    if "details" in error:
+        codec = _codec_of(result, spec)
+        error["details"] = error["details"] if codec is None else codec.public(error["details"])
+    if "issues" in error and hint is not None:
+        known = spec.payload.keys
+        error["issues"] = [issue_document(issue.without_other_keys(known)) for issue in hint.issues]
+    if hint is not None:  # its texts quote the keys of the issues
+        retry = error["retry"]
+        error["retry"] = {name: retry[name] for name in _PUBLIC_RETRY if name in retry}
+    if result.warnings:
+        facts["warnings"] = [*map(issue_document, public_warnings(result, spec))]
+    if result.artifacts:
+        facts["artifacts"] = [public_artifact(artifact, spec) for artifact in result.artifacts]
+    return facts
 
 
 def public_result(result: ToolResult, spec: ToolSpec[Any, Any] | None, limit: int | None = None) -> Json:
@@ -137,13 +185,13 @@ def public_warnings(result: ToolResult, spec: ToolSpec[Any, Any] | None) -> tupl
     return tuple(issue.without_other_keys(spec.result.keys) for issue in result.warnings)
 
 
-def public_artifact(artifact: Artifact, spec: ToolSpec[Any, Any] | None) -> ArtifactRef:
+def public_artifact(artifact: Artifact, spec: ToolSpec[Any, Any] | None) -> ArtifactDocument:
     """Return the reference to an artifact, its data without sensitive values."""
-    ref = artifact.ref or ArtifactRef(kind=artifact.kind)
+    document = artifact_document(artifact)
     declared = None if spec is None else spec.artifacts.get(artifact.kind)
-    if declared is None or not declared.codec.sensitive or not ref.json:
-        return ref
-    return replace(ref, json=to_json(declared.codec.public(json.loads(ref.json))).decode())
+    if declared is not None and declared.codec.sensitive and "data" in document:
+        document["data"] = declared.codec.public(document["data"])
+    return document
 
 
 def _codec_of(result: ToolResult, spec: ToolSpec[Any, Any]) -> Codec[Any] | None:

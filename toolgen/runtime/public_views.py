@@ -12,7 +12,7 @@ from toolgen.calls.errors import UnknownToolError
 from toolgen.calls.results import ToolResult
 from toolgen.calls.sensitive import note_typed
 from toolgen.calls.specs import ToolSpec
-from toolgen.contract.json_value import compact
+from toolgen.contract.json_value import Json, compact
 from toolgen.contract.secrets import HIDDEN, Secrets, current, hiding, noting, scrubbed_json
 from toolgen.events.redaction import is_public, note_result, public_result
 from toolgen.shapes.sensitive import redacted, values_at
@@ -89,16 +89,17 @@ def _shown(runtime: Runtime, value: Any, tool: str) -> Any:
         case {"message": str(), "facts": {"parent": {"tool": str(own)}} as facts}:
             is_hidden = (spec := _spec(runtime, own)) is not None and spec.is_sensitive
             return {**value, "facts": facts, "message": HIDDEN if is_hidden else value["message"]}
-        case {"json": str(text), "kind": str(kind), "tool": str(own)} if text:
+        case {"data": data, "kind": str(kind), "digest": str(), "tool": str(own)}:
             declared = spec.artifacts.get(kind) if (spec := _spec(runtime, own)) else None
-            return {**value, "json": _public(text, declared.codec if declared else None)}
-        case {"json": str(text), "status": "ok", **rest} if text:
+            return {**value, "data": _public_value(data, declared.codec if declared else None)}
+        case {"result": result, "status": "ok", "tool_call_id": str(), **rest}:
             spec = _spec(runtime, tool)
-            parts = {key: _shown(runtime, inner, tool) for key, inner in rest.items()}
-            if spec and spec.is_lenient and not is_public(text.encode(), spec.result):
-                note_result(spec, text, is_whole=True)
-                return {"status": "ok", **parts, "json": HIDDEN, "warnings": []}
-            return {"status": "ok", "json": _public(text, spec.result if spec else None), **parts}
+            parts = {key: _shown(runtime, inner, tool) for key, inner in rest.items() if key != "json"}
+            head = {"status": "ok", "tool_call_id": value["tool_call_id"]}
+            if spec and spec.is_lenient and not is_public(compact(result).encode(), spec.result):
+                note_result(spec, compact(result), is_whole=True)
+                return {**head, **parts, "result": HIDDEN, "warnings": []}
+            return {**head, "result": _public_value(result, spec.result if spec else None), **parts}
         case dict():
             return {key: _shown(runtime, inner, tool) for key, inner in value.items()}
         case list():
@@ -140,6 +141,14 @@ def _public(text: str, codec: Codec[Any] | None, places: tuple[str, ...] | None 
         return compact(redacted(value, places))
     except (ValueError, IndexError, RecursionError):  # somebody has written it there
         return HIDDEN
+
+
+def _public_value(value: Json, codec: Codec[Any] | None) -> Json:
+    """Return the public view of a JSON value, as `_public`."""
+    if codec is None or not codec.sensitive:
+        return value
+    text = _public(compact(value), codec)
+    return text if text == HIDDEN else json.loads(text)
 
 
 def _hide_conversation(run: dict[str, Any], spec: ToolSpec[Any, Any]) -> None:

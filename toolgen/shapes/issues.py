@@ -153,6 +153,8 @@ MOST_WARNINGS: Final = 20
 LONGEST_KEY: Final = 200
 """Characters of one key, as an issue names it."""
 _LONGEST_MESSAGE: Final = 1_000
+_STEPS: Final = re.compile(r'\.([^.\[]+)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]', re.DOTALL)
+"""The steps of a path: an identifier, an index, any other key as a JSON text."""
 MOST_ERRORS: Final = 20_000
 """Errors of pydantic's that are read; it gives all of them or none, and 20,000 take 13 MB."""
 COUNTLESS: Final = Findings(
@@ -335,6 +337,12 @@ def _step(key: int | str) -> str:
     if isinstance(key, int):
         return f"[{key}]"
     return f".{key}" if key.isidentifier() else f"[{json.dumps(key, ensure_ascii=False)}]"
+
+
+def keys_of_path(path: str) -> Keys:
+    """Return the keys and array indexes of `FieldIssue.path`."""
+    steps = _STEPS.finditer(path, 1)
+    return tuple([step[1] or (int(step[2]) if step[2] else json.loads(step[3])) for step in steps])
 
 
 def _listed(values: tuple[Json, ...], meanings: Sequence[str]) -> str:

@@ -28,7 +28,18 @@ from toolgen.stores.outages import AGAIN_S, StoreRetry
 
 from .call_results import CallReader, dropping, outcome_of, with_pending
 from .errors import NoEngineError
-from .loop import CONCLUDE, EXECUTE, LOOP, RESUME, CallDocument, ChildOfCall, Outcome, waiting_call
+from .loop import (
+    CONCLUDE,
+    EXECUTE,
+    LOOP,
+    RESUME,
+    CallDocument,
+    ChildOfCall,
+    Outcome,
+    call_of,
+    suspended_outcome,
+    waiting_call,
+)
 from .once_call import Keeping, Resolution
 from .resolving import LOOP as RESOLVED
 from .resolving import resolved_call, settle_call
@@ -188,7 +199,7 @@ class DirectCallActivities:
         work = self._work(info)
         resumed = await resume(work, argument, self._tools.of_answered, info.run_id)
         if resumed is None:
-            return {"status": "suspended", "json": "", "events": [], "frozen": argument["frozen"]}
+            return suspended_outcome(call_of(argument), frozen=argument["frozen"])
         if resumed.frozen is None:
             meta, number = CallMeta(**argument["frozen"]["meta"]), int(argument["op"].rpartition(":")[2])
             return await self._done(work, resumed.tool, resumed.result, meta, number, resumed.id)

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from toolgen.calls.call import CALL, CallMeta, FrozenCall
 from toolgen.calls.errors import ToolError
+from toolgen.calls.result_documents import result_of
 from toolgen.calls.results import Suspended, ToolResult
 from toolgen.calls.steps.failures import error_result
 from toolgen.contract.record import frozen_record
@@ -22,7 +23,7 @@ from toolgen.engines import UnknownRunError
 from toolgen.stores.outages import until_back
 
 from .asking import open_questions, outer_call
-from .call_results import CallReader, kept_result, result_of_event
+from .call_results import CallReader, kept_result
 from .errors import TamperedSuspensionError, UnsealedSuspensionError, unknown_suspension
 from .loop import VERSION, CallDocument, call_of, is_unknown_end
 from .resolving import latest_end, latest_outcome
@@ -81,7 +82,7 @@ async def _run_result(
             if typed.done() and typed.result().status == outcome["status"]:
                 return typed.result()
             return await kept_result(reader, run_id, call, outcome)
-        logged = await _logged_end(waits, run_id, tool, meta)
+        logged = await _logged_end(waits, run_id)
         if status.is_over:
             why = ToolError(status.error or f"the run of the call was {status.state}")
             return logged or error_result(tool, why, meta, reader.services.limits.result_bytes)
@@ -92,11 +93,11 @@ async def _run_result(
         await asyncio.sleep(_PAUSE_S)
 
 
-async def _logged_end(waits: WaitRegistry, run_id: str, tool: str, meta: CallMeta) -> ToolResult | None:
+async def _logged_end(waits: WaitRegistry, run_id: str) -> ToolResult | None:
     """Return what is said of the result of the call of a run, in its last `tool_end`; None for nothing."""
     engine = waits.engine
     ends = [event async for _, event in engine.events(run_id, follow=False) if event["type"] == "tool_end"]
-    return result_of_event(await latest_end(engine, run_id, ends[-1]), tool, meta) if ends else None
+    return result_of(await latest_end(engine, run_id, ends[-1])) if ends else None
 
 
 @frozen_record(kw_only=False)
@@ -199,8 +200,8 @@ async def _result_from_log(waits: WaitRegistry, opened: OpenedToken) -> ToolResu
                 return None
         elif kind == "tool_end" and event.get("answered_id") == frozen.id:
             end = await latest_end(waits.engine, opened.run_id, event) if is_unknown_end(event) else event
-            result = result_of_event(end, frozen.tool, frozen.meta)
-            suspension = await _suspension_of(waits, opened.run_id, str(event["suspension_id"]))
+            result = result_of(end)
+            suspension = await _suspension_of(waits, opened.run_id, str(event.get("suspension_id", "")))
             return result if suspension is None else replace(result, suspensions=(suspension,))
         elif kind == "agent_run_started" and _is_of(event, frozen):
             return None

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from toolgen.calls.result_documents import failure_document
 from toolgen.contract.json_value import Json
 from toolgen.contract.names import CANCELED
 from toolgen.contract.record import frozen_record
 from toolgen.engines.context import EndedRun
-from toolgen.events.document import as_json
+from toolgen.events.document import as_json, tool_end
 from toolgen.events.records import ToolEnd
 
 from .loop import EXECUTE, UNKNOWN, WaitingInput, call_of, ids_of, is_unknown_end, is_work, left_work
@@ -45,25 +46,29 @@ def cut_end(call: CutCall, ended: EndedRun) -> ToolEnd:
     """
     if any(map(is_work, call.waits.values())):
         why = left_work(ended.reason or f"the run was {ended.ending}")
-        return ToolEnd(tool=call.tool, status="unknown", result={"unknown": why})
+        return _end(call, "unknown", {"unknown": why})
     # The step after a wait has its number, and may have begun where a restored journal lacks the answer.
     # After an answer that was not taken there is a wait more, and no further question.
     has_begun = max(call.begun_steps, default=-1) >= (max(call.waits) if call.waits else len(call.asked))
     if call.waits and not has_begun and ended.ending == "canceled":
         why = ended.reason or f"{call.name} was canceled"
-        return ToolEnd(tool=call.tool, status="denied", result={"error": why, "code": CANCELED}, error=why)
+        return _end(call, "denied", {"error": why, "code": CANCELED})
     if has_begun:
         answered = call.asked[-1] if call.asked else ""
-        return ToolEnd(tool=call.tool, status="unknown", result=UNKNOWN, answered_id=answered)
+        return _end(call, "unknown", UNKNOWN, answered_id=answered)
     why = "the run ended before this call did"
     if call.agent_run:
         why = f"{why}; what its agent had begun by then may have been done"
         log = ended.child_log(call.agent_run)
         if log is None or any(map(is_unknown_end, log)):
-            return ToolEnd(tool=call.tool, status="unknown", result={"unknown": why})
+            return _end(call, "unknown", {"unknown": why})
     elif call.is_not_run:
         why = f"{call.name} was not run: the run ended before"
-    return ToolEnd(tool=call.tool, status="error", result={"error": why}, error=why)
+    return _end(call, "error", {"error": why})
+
+
+def _end(call: CutCall, status: Any, seen: dict[str, Json], **facts: Any) -> ToolEnd:
+    return tool_end(failure_document(call.tool, "", status, seen), **facts)
 
 
 def last_events(ended: EndedRun) -> list[dict[str, Json]]:
@@ -76,7 +81,7 @@ def last_events(ended: EndedRun) -> list[dict[str, Json]]:
     ends = [event for event in ended.log if event.get("type") == "tool_end"]
     if not all(map(_is_followed, ends)):
         return []
-    asked = [str(event["suspension_id"]) for event in ends]
+    asked = [str(event.get("suspension_id", "")) for event in ends]
     if "frozen" in run_input:
         asked.insert(0, run_input["frozen"]["id"])
     agents = [str(event["child_run_id"]) for event in ended.log if event.get("type") == "agent_run_started"]

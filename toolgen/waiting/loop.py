@@ -8,16 +8,18 @@ of each.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, Generic, Literal, NotRequired, Protocol, Required, TypedDict, TypeVar
+from typing import Any, Final, Generic, Literal, NotRequired, Protocol, Required, TypeVar, cast
 
-from pydantic_core import to_json
+from typing_extensions import TypedDict
 
+from toolgen.calls.result_documents import failure_document
+from toolgen.calls.result_types import StoredResult
 from toolgen.contract.json_value import Json
 from toolgen.contract.record import frozen_record
 from toolgen.engines.context import CallOptions, RunContext, answer_name
 from toolgen.engines.errors import OUTCOME_UNKNOWN, ActivityFailed, PayloadTooLargeError, require_version
 from toolgen.engines.statuses import Signal
-from toolgen.events.document import as_json
+from toolgen.events.document import as_json, tool_end
 from toolgen.events.records import EXPIRED, AgentRunStarted, ToolEnd
 
 R = TypeVar("R", bound=Mapping[str, Any])
@@ -142,7 +144,7 @@ def with_answered_id(event: dict[str, Json], id_: str) -> dict[str, Json]:
 
 
 LOOP: Final = "waiting_call"
-VERSION: Final = 5
+VERSION: Final = 6
 """The only version of the loop that is executed; what changes for the runs of a journal raises it."""
 EXECUTE: Final = "execute"
 """Activity that executes a call which has not begun."""
@@ -204,35 +206,17 @@ class WaitingInput(TypedDict):
     """Facts of the agent's run that made the call; the conversation that led to it gets the result."""
 
 
-class Outcome(TypedDict, total=False):
+class Outcome(StoredResult, total=False):
     """The record of a call, and the output of the loop."""
 
-    status: Required[Any]
-    json: Required[str]
     events: Required[list[dict[str, Json]]]
+    """Events for the log, in their order; those that show how far the work is went there already."""
     frozen: Frozen | None
-    """Where it waits."""
-    child: ChildOfCall
-    """Where an agent is to answer it."""
-    display: str
-    bounds: Json
-    warnings: list[Json]
-    """A `FieldIssue` each."""
-    is_final: bool
-    error: dict[str, Json]
-    """`message`, of a declared error its `code` and the JSON text of its `details`, and `has_begun`, which is
-    False where the scheduler did not let the call in."""
-    hint: Json
-    """A `RetryHint`."""
-    content: list[Json]
-    artifacts: list[dict[str, Any]]
-    """An `ArtifactRef` each, and the id of the `tool` that made it."""
-    link: Json
-    """The `RunLink` of a call that an agent answered, without its work."""
-    pending: list[dict[str, Any]]
+    """The call, where it waits: a `FrozenCall`."""
+    child: Any
+    """The run of the agent that is to answer it."""
+    pending: list[Any]
     """The work that goes on after that run: `run_id`, the `op` of its wait, and its `frozen` record."""
-    children: int
-    telemetry: Json
 
 
 async def waiting_call(ctx: RunContext, run_input: WaitingInput) -> Any:
@@ -278,9 +262,9 @@ class _Steps:
         """Return the record with which the call comes here: suspended, or executed now."""
         run_input = self._input
         if "frozen" in run_input:
-            return {"status": "suspended", "json": "", "events": [], "frozen": run_input["frozen"]}
+            return suspended_outcome(self._call, frozen=run_input["frozen"])
         if "child" in run_input:
-            return {"status": "suspended", "json": "", "events": [], "child": run_input["child"]}
+            return suspended_outcome(self._call, child=run_input["child"])
         done = await attempt(self._ctx, EXECUTE, EXECUTE, {"call": self._call})
         return self._without_result(done) if isinstance(done, NoRecord) else done
 
@@ -324,7 +308,7 @@ class _Steps:
         if is_work({"frozen": frozen}):
             self._expired = self._ended("unknown", {"unknown": left_work(EXPIRED)})
         else:
-            self._expired = self._ended("denied", {"error": EXPIRED}, error=EXPIRED)
+            self._expired = self._ended("denied", {"error": EXPIRED})
         await self._ctx.publish(f"{number}:expired", self._expired["events"][0])
         return self._expired
 
@@ -332,17 +316,23 @@ class _Steps:
         """Return the outcome of a call whose execution has no result."""
         if none.why == "unknown":
             return self._ended("unknown", UNKNOWN)
-        why = f"it gave no result: {none.message}"
-        return self._ended("error", {"error": why}, error=why)
+        return self._ended("error", {"error": f"it gave no result: {none.message}"})
 
-    def _ended(self, status: Any, result: dict[str, Json], *, error: str = "") -> Outcome:
-        """Return the outcome of a call that is not executed."""
-        ended = ToolEnd(tool=self._call["tool"], status=status, result=result, error=error)
-        return {"status": status, "json": to_json(result).decode(), "events": [self._event(ended)]}
+    def _ended(self, status: Any, seen: dict[str, Json]) -> Outcome:
+        """Return the outcome of a call that is not executed; the model reads `seen`."""
+        call = self._call
+        document = failure_document(call["tool"], call["meta"]["tool_call_id"], status, seen)
+        return cast(Outcome, {**document, "events": [self._event(tool_end(document))]})
 
     def _event(self, event: AgentRunStarted | ToolEnd) -> dict[str, Json]:
         """Return an event of the call as JSON, with the ids of the call."""
         return {**as_json(event), **ids_of(self._call), "time": self._ctx.now()}
+
+
+def suspended_outcome(call: CallDocument, **facts: Any) -> Outcome:
+    """Return the outcome of a call that waits, for the answer to its `frozen` record or for its `child`."""
+    head = {"tool": call["tool"], "tool_call_id": call["meta"]["tool_call_id"], "status": "suspended"}
+    return cast(Outcome, {**head, "events": [], **facts})
 
 
 def ids_of(call: CallDocument) -> dict[str, Json]:
@@ -373,4 +363,5 @@ async def _open_turn(ctx: RunContext, facts: dict[str, Any], frozen: Frozen, out
 def _without_result_text(outcome: Outcome, error: PayloadTooLargeError) -> Any:
     """Return an outcome that says why its result is left out."""
     result = {"error": f"its result is left out: {error.message}"}
-    return {"status": outcome["status"], "json": to_json(result).decode(), "events": []}
+    names = ("tool", "tool_call_id", "status")
+    return {**{name: outcome[name] for name in names}, "result": result, "events": []}  # type: ignore[literal-required]

@@ -5,8 +5,6 @@ from __future__ import annotations
 from itertools import count
 from typing import Any, Final
 
-from pydantic_core import from_json
-
 from toolgen.calls.call import CallMeta, CallName, CallNameError
 from toolgen.calls.codec import Arguments, arguments_json
 from toolgen.calls.errors import ToolValidationError
@@ -166,5 +164,5 @@ def _was_edited(run: RunStatus) -> bool:
     outcome: Any = run.output
     if run.state != "completed" or outcome["status"] != "denied":
         return False
-    error = from_json(outcome["json"])
-    return isinstance(error, dict) and (error.get("code"), error.get("error")) == (CANCELED, EDITED)
+    error = outcome["error"]
+    return (error.get("code"), error["message"]) == (CANCELED, EDITED)

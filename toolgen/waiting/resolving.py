@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from pydantic_core import to_json
 
 from toolgen.calls.call import CallMeta
 from toolgen.calls.errors import MalformedResultError, ToolError, ToolValidationError
-from toolgen.calls.results import EndStatus, ToolResult
+from toolgen.calls.results import ToolResult
 from toolgen.calls.sensitive import note_typed
 from toolgen.calls.specs import ToolSpec
 from toolgen.calls.steps.failures import error_result
@@ -27,9 +27,9 @@ from toolgen.contract.secrets import Secrets, hiding
 from toolgen.engines import Engine, RunContext, UnknownRunError
 from toolgen.events.document import as_json, ids_of
 from toolgen.events.records import ToolEnd
-from toolgen.events.redaction import public_result, without_secrets
+from toolgen.events.redaction import public_facts, without_secrets
 
-from .call_results import CallReader, outcome_of_event
+from .call_results import CallReader
 from .loop import Outcome, call_of, is_unknown_end
 from .once_call import BY_ITSELF, Resolution, ResolveError, UnfitResultError
 
@@ -102,7 +102,7 @@ async def latest_outcome(engine: Engine, run_id: str, tool_call_id: str, outcome
     if outcome["status"] != "unknown":
         return outcome
     end = await resolved_end(engine, run_id, tool_call_id)
-    return outcome if end is None else outcome_of_event(end)
+    return outcome if end is None else {**end, "events": []}  # type: ignore[typeddict-item]  # of a result
 
 
 async def _resolved_input(engine: Engine, run_id: str, tool_call_id: str) -> Any:
@@ -161,13 +161,9 @@ async def keep_outcome(
 
 
 def _shown_end(result: ToolResult, spec: ToolSpec[Any, Any] | None, by: str, arguments: str) -> ToolEnd:
-    error = "" if result.error is None else str(result.error)
     with hiding(Secrets() if spec is not None and spec.is_sensitive else None):
         note_typed(None if spec is None else spec.payload, arguments)
-        shown = public_result(result, spec)
-        status = cast(EndStatus, result.status)
-        end = ToolEnd(tool=result.tool, status=status, result=shown, error=error, resolved_by=by)
-        return without_secrets(end)
+        return without_secrets(ToolEnd(**public_facts(result, spec), resolved_by=by))
 
 
 def known_outcome(tool_call_id: str, status: str, by: str = "") -> ResolveError:

@@ -130,7 +130,7 @@ describe("source texts", () => {
 describe("timeline", () => {
   it("takes an event once, whatever is sent again", () => {
     const start = { type: "tool_start", seq: 2, time: 10, tool_call_id: "c", name: "ping" };
-    const end = { type: "tool_end", seq: 3, time: 11, tool_call_id: "c", status: "ok", duration_s: 1 };
+    const end = { type: "tool_end", seq: 3, time: 11, tool_call_id: "c", status: "ok", telemetry: { duration_s: 1 } };
     const twice = [start, end, start, end].reduce((line, event) => added(line, event as unknown as RuntimeEvent), EMPTY);
     expect(twice.calls).toBe(1);
     expect(twice.lines).toHaveLength(1);

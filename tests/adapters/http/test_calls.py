@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from toolgen.adapters.http import SurfaceOptions
 from toolgen.engines import InProcessEngine
+from toolgen.events.document import as_json
 
 from .shop import SHOP, Shop, problem, served, shop_runtime
 
@@ -62,6 +64,18 @@ async def test_a_call_that_failed_is_an_outcome(tool: str, message: str) -> None
     assert call["error"]["message"].startswith(message)
     assert "hunter2" not in answer.text
     assert ("correlation_id" in call["error"]) == (tool == "crash")
+
+
+async def test_clients_journals_and_logs_have_the_same_document_of_a_call() -> None:
+    async with served() as shop:
+        call = (await shop.call("order", {"item": "tea"}, key="k1")).json()
+        runs = shop.runtime.runs
+        stored: Any = (await runs.status(call["id"])).output
+        (end,) = [as_json(event) for event in await runs.events(call["id"]) if event.type == "tool_end"]
+    document = {name: value for name, value in call.items() if name != "id"}
+    assert document.keys() == {"tool", "tool_call_id", "status", "result", "telemetry"}
+    assert {name: stored[name] for name in document} == document
+    assert {name: end[name] for name in document} == document
 
 
 async def test_the_same_key_is_the_same_call() -> None:

@@ -62,9 +62,11 @@ def schemas() -> dict[str, Any]:
     made: dict[str, Any] = schema["$defs"]
     event = event_schema()
     events = event.pop("$defs")
-    prefixed = {name: f"Event{name}" for name in events if name in made}
+    shared = {name for name in events if name in made and name.endswith("Document")}
+    prefixed = {name: f"Event{name}" for name in events if name in made and name not in shared}
     for name, schema in events.items():
-        made[prefixed.get(name) or name] = renamed(schema, prefixed)
+        if name not in shared:
+            made[prefixed.get(name) or name] = renamed(schema, prefixed)
     made["Event"] = renamed({key: value for key, value in event.items() if key[0] != "$"}, prefixed)
     return dict(sorted(made.items()))
 

@@ -17,6 +17,7 @@ from toolgen.agents import (
     UserMessage,
 )
 from toolgen.agents.sessions.sessions import RunMessages
+from toolgen.calls.result_documents import ref_document, result_facts
 from toolgen.calls.sensitive import note_typed
 from toolgen.contract.json_value import Json
 from toolgen.contract.secrets import HIDDEN, Secrets, hiding, scrubbed_json
@@ -24,7 +25,7 @@ from toolgen.events.redaction import is_public, public_result
 from toolgen.runtime import DeclaredError, Runtime, ToolError, ToolResult, ToolSpec
 
 from .bodies import choice_of, idempotency_key, limit_of, require_known, require_known_query, text_of
-from .call_views import artifact_record, bounds_record, spec_of
+from .call_views import artifact_record, spec_of
 from .callers import Caller
 from .pages import fetched
 from .records import MessageAnswer, Run, SessionPage, SessionRecord, Transcript, TurnRecord
@@ -161,10 +162,12 @@ def _answer(answer: ToolAnswer, spec: ToolSpec[Any, Any] | None) -> MessageAnswe
     error: ToolError | None = None
     if answer.status == "error" and isinstance(seen, dict) and isinstance(code := seen.get("code"), str):
         error = DeclaredError(str(seen.get("error")), code=code)
-    result = ToolResult(tool=answer.name, status=answer.status, json=text.encode(), error=error)
+    result = ToolResult(
+        tool=answer.name, status=answer.status, json=text.encode(), error=error, bounds=answer.bounds
+    )
     shown = seen if isinstance(seen, str) else public_result(result, spec)
     optional: dict[str, Any] = {
-        "bounds": None if answer.bounds is None else bounds_record(answer.bounds),
+        "bounds": result_facts(result).get("bounds"),
         "artifacts": [_artifact(ref, spec) for ref in answer.artifacts],
         "resolved_by": answer.resolved_by,
     }
@@ -174,7 +177,7 @@ def _answer(answer: ToolAnswer, spec: ToolSpec[Any, Any] | None) -> MessageAnswe
 
 def _artifact(ref: Any, spec: ToolSpec[Any, Any] | None) -> Any:
     kind = None if spec is None else spec.artifacts.get(ref.kind)
-    record = artifact_record(ref, None if kind is None else kind.view)
+    record: Any = artifact_record(ref_document(ref), None if kind is None else kind.view)
     if kind is not None and kind.codec.sensitive and "data" in record:
         record["data"] = kind.codec.public(record["data"])
     return record

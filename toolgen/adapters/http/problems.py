@@ -14,8 +14,8 @@ from toolgen.agents import (
     SessionBusyError,
     UnknownSessionError,
 )
+from toolgen.calls.result_documents import issue_document
 from toolgen.contract.errors import ToolgenError
-from toolgen.contract.json_value import Json
 from toolgen.contract.logs import log_failure, logger
 from toolgen.engines import UnknownRunError, UnsettledAnswerError
 from toolgen.runtime import FieldIssue, ResolveError, UnknownArtifactError, UnknownToolError
@@ -97,7 +97,7 @@ class Problem(Exception):
         self.name = name
         self.status, self._title = PROBLEMS[name]
         self._headers = dict(headers or {})
-        facts: dict[str, Any] = {"detail": detail, "hint": hint, "issues": [*map(issue_record, issues)]}
+        facts: dict[str, Any] = {"detail": detail, "hint": hint, "issues": [*map(issue_document, issues)]}
         self._facts = {key: value for key, value in facts.items() if value}
         self._example = example
 
@@ -109,11 +109,6 @@ class Problem(Exception):
         retry = {"Retry-After": "1"} if self.status in _RETRY_STATUSES else {}
         headers = {**FRESH, **retry, **self._headers}
         return Response(to_json({**head, **self._facts}), self.status, headers, MEDIA_TYPE)
-
-
-def issue_record(issue: FieldIssue) -> dict[str, Json]:
-    """Return an issue as models get it, with its JSON Pointer for forms."""
-    return {**issue.as_json(), "pointer": issue.pointer}
 
 
 def problem_of(error: Exception, what: str) -> Problem:

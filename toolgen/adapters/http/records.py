@@ -11,20 +11,7 @@ from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
-
-class Issue(TypedDict):
-    """One fault of one value of a document."""
-
-    path: str
-    """JSONPath of the value (RFC 9535)."""
-    pointer: str
-    """JSON Pointer of the value (RFC 6901)."""
-    constraint: str
-    message: str
-    expected: NotRequired[str]
-    actual: NotRequired[str]
-    allowed: NotRequired[list[Any]]
-    limit: NotRequired[Any]
+from toolgen.calls.result_types import ArtifactDocument, BoundsDocument, IssueDocument, ResultDocument
 
 
 class ProblemRecord(TypedDict):
@@ -37,40 +24,9 @@ class ProblemRecord(TypedDict):
     detail: NotRequired[str]
     hint: NotRequired[str]
     """What to do about it."""
-    issues: NotRequired[list[Issue]]
+    issues: NotRequired[list[IssueDocument]]
     example: NotRequired[Any]
     """Arguments that the tool accepts."""
-
-
-class Bounds(TypedDict):
-    """How much of the data a bounded result shows."""
-
-    returned: int
-    truncated: bool
-    total: NotRequired[int]
-    refinement_hint: NotRequired[str]
-    next_cursor: NotRequired[str]
-
-
-class ArtifactRecord(TypedDict):
-    """Full data beside a result, which no model sees."""
-
-    kind: str
-    media_type: str
-    size: int
-    """Bytes."""
-    digest: str
-    view: NotRequired[str]
-    """How a user interface shows it."""
-    data: NotRequired[Any]
-    """The data, where it is small."""
-    uri: NotRequired[str]
-    href: NotRequired[str]
-    """Where its data is read, relative to this surface."""
-    not_stored_reason: NotRequired[str]
-    """Why no store has it."""
-    tool: NotRequired[str]
-    tool_call_id: NotRequired[str]
 
 
 class Suspension(TypedDict):
@@ -110,28 +66,6 @@ class Suspension(TypedDict):
     """Which question of its call it is."""
 
 
-class Retry(TypedDict):
-    """How a call may be repaired, or made again."""
-
-    reason: str
-    restrict_to_tool: NotRequired[bool]
-    after_s: NotRequired[float]
-
-
-class CallFailure(TypedDict):
-    """Why a call has no result."""
-
-    message: str
-    code: NotRequired[str]
-    """The name of a declared error, or of what the runtime decided."""
-    details: NotRequired[Any]
-    issues: NotRequired[list[Issue]]
-    example: NotRequired[Any]
-    causes: NotRequired[list[str]]
-    correlation_id: NotRequired[str]
-    retry: NotRequired[Retry]
-
-
 class Step(TypedDict):
     """One step of a call."""
 
@@ -139,30 +73,14 @@ class Step(TypedDict):
     duration_s: float
 
 
-class Call(TypedDict):
-    """A call and its result."""
+class Call(ResultDocument):
+    """A call and its result. One that failed has its `error` in the place of a `result`."""
 
     id: str
     """Id of its run where it is kept; else the id that events name it by."""
-    tool: str
-    tool_call_id: str
-    status: Literal["ok", "error", "denied", "pending", "suspended", "unknown", "running"]
-    result: NotRequired[Any]
-    """What the model reads: the result, or the acknowledgement of a pending call."""
-    error: NotRequired[CallFailure]
-    display: NotRequired[str]
-    """Text for people."""
-    bounds: NotRequired[Bounds]
-    warnings: NotRequired[list[Issue]]
-    """Where the answer of a lenient service does not fit; the result has these values as received."""
     next_arguments: NotRequired[dict[str, Any]]
     """Arguments of the next page."""
-    artifacts: NotRequired[list[ArtifactRecord]]
-    content: NotRequired[list[dict[str, Any]]]
-    """Content blocks as MCP has them."""
     suspensions: NotRequired[list[Suspension]]
-    run_id: NotRequired[str]
-    """The run of the agent that answered."""
     trace: NotRequired[list[Step]]
 
 
@@ -211,7 +129,7 @@ class Run(TypedDict):
     """What it waits for, with the runs below it. Not in lists, as are `artifacts`."""
     pending: NotRequired[list[Suspension]]
     """Work that goes on after it."""
-    artifacts: NotRequired[list[ArtifactRecord]]
+    artifacts: NotRequired[list[ArtifactDocument]]
     children: NotRequired[list[str]]
     unknown_calls: NotRequired[list[str]]
     """Ids of its calls whose outcome is unknown."""
@@ -248,8 +166,8 @@ class MessageAnswer(TypedDict):
     name: str
     status: str
     result: NotRequired[Any]
-    bounds: NotRequired[Bounds]
-    artifacts: NotRequired[list[ArtifactRecord]]
+    bounds: NotRequired[BoundsDocument]
+    artifacts: NotRequired[list[ArtifactDocument]]
     resolved_by: NotRequired[str]
 
 

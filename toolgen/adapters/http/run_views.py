@@ -7,14 +7,15 @@ from dataclasses import replace
 from typing import Any, cast
 
 from toolgen.agents import RunArtifact
-from toolgen.agents.output import output_of, readable
+from toolgen.agents.output import artifact_of_run, output_of, readable
+from toolgen.calls.result_types import ArtifactDocument
 from toolgen.contract.json_value import Json
 from toolgen.engines import RunStatus
 from toolgen.runtime import Runtime
 from toolgen.runtime.public_views import shown_run
 
 from .call_views import artifact_record, spec_of
-from .records import ArtifactRecord, Run, Suspension
+from .records import Run, Suspension
 from .wait_views import session_of
 
 
@@ -100,8 +101,8 @@ def _of_agent(
     return facts
 
 
-def _artifact(runtime: Runtime, artifact: RunArtifact) -> ArtifactRecord:
+def _artifact(runtime: Runtime, artifact: RunArtifact) -> ArtifactDocument:
     spec = spec_of(runtime, artifact.tool)
     kind = None if spec is None else spec.artifacts.get(artifact.kind)
     view = None if kind is None else kind.view
-    return artifact_record(artifact, view, tool=artifact.tool, tool_call_id=artifact.tool_call_id)
+    return artifact_record(artifact_of_run(artifact), view)

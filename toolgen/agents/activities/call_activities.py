@@ -45,7 +45,7 @@ from toolgen.waiting.suspending import CallSuspender
 
 from ..host import AgentHost
 from ..loop.calls import refused_call
-from ..loop.documents import CallRecord, RunDocument, RunFacts, StepCall
+from ..loop.documents import CallRecord, RunDocument, RunFacts, StepCall, tool_answer
 from ..output import documents_so_far, telemetry_of
 from ..planner.messages import ToolMessage, messages_from_json
 from ..resolving import settle
@@ -112,22 +112,27 @@ class CallActivities:
     async def tool(self, info: ActivityInfo, argument: CallArgument) -> CallRecord:
         """Return the result of a call, after the conversation has stored it."""
         ends_at = _ends_at(info, _KEEPING_S)
-        return await self._stored(info, argument["facts"], await self._tool(info, argument), ends_at)
+        return await self._stored(info, argument, await self._tool(info, argument), ends_at)
 
     async def answer(self, info: ActivityInfo, argument: AnswerArgument) -> CallRecord:
         """Return the result of a suspended call after its answer, once the conversation has stored it."""
         ends_at = _ends_at(info, _KEEPING_S)
-        return await self._stored(info, argument["facts"], await self._answer(info, argument), ends_at)
+        return await self._stored(info, argument, await self._answer(info, argument), ends_at)
 
     async def conclude(self, info: ActivityInfo, argument: ConcludeArgument) -> CallRecord:
         """Return the result of a call that another agent's run answered, after it is stored."""
-        return await self._stored(info, argument["facts"], await self._conclude(info, argument))
+        return await self._stored(info, argument, await self._conclude(info, argument))
 
     async def _stored(
-        self, info: ActivityInfo, facts: RunFacts, done: CallRecord, ends_at: float | None = None
+        self,
+        info: ActivityInfo,
+        argument: CallArgument | AnswerArgument | ConcludeArgument,
+        done: CallRecord,
+        ends_at: float | None = None,
     ) -> CallRecord:
-        if facts["in_conversation"] and done["status"] != "suspended":
-            (message,) = messages_from_json([{"type": "tools", "answers": [done["answer"]]}])
+        if argument["facts"]["in_conversation"] and done["status"] != "suspended":
+            answer = tool_answer(argument["call"], done)
+            (message,) = messages_from_json([{"type": "tools", "answers": [answer]}])
             if isinstance(message, ToolMessage):
                 await self._host.conversations.answer(info.run_id, message.answers[0], ends_at=ends_at)
         return done
@@ -207,7 +212,7 @@ class CallActivities:
             if output["failure"] is None
             else await self._child_artifacts(link.run_id, output)
         )
-        done["artifacts"] = [*below, *done.get("artifacts", [])]
+        done["run_artifacts"] = [*below, *done.get("run_artifacts", [])]
         return done
 
     async def _child_artifacts(self, run_id: str, output: RunDocument) -> list[Json]:

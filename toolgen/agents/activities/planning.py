@@ -10,6 +10,7 @@ from pydantic_core import from_json, to_json
 
 from toolgen.calls.answer_schema import checked_schema
 from toolgen.calls.errors import MalformedResultError, ToolValidationError
+from toolgen.calls.result_documents import hint_of
 from toolgen.calls.results import RetryHint
 from toolgen.calls.specs import NativeTool, ToolSpec
 from toolgen.calls.steps.failures import log
@@ -343,11 +344,9 @@ def _native(snapshot: Snapshot, argument: PlanArgument) -> tuple[NativeTool, ...
 
 
 def _hints(documents: Iterable[Any]) -> tuple[RetryHint, ...]:
-    """Return the retry hints without their issues, which the planner sees in the results."""
-    return tuple(
-        RetryHint(**{**document, "missing_fields": tuple(document["missing_fields"]), "issues": ()})
-        for document in documents
-    )
+    """Return the retry hints; their issues are in the results that the planner sees."""
+    hints = [hint_of(document, document["tool"]) for document in documents]
+    return tuple([hint for hint in hints if hint is not None])
 
 
 def _result_schema(host: AgentHost, facts: RunFacts) -> dict[str, Json] | None:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
-from typing import Any, assert_never
+from typing import Any, assert_never, cast
 
-from pydantic_core import to_json, to_jsonable_python
-
-from toolgen.calls.results import RetryHint
+from toolgen.calls.result_documents import failure_document
 from toolgen.contract.json_value import Json
 from toolgen.engines.context import RunContext
 from toolgen.engines.errors import ActivityFailed, PayloadTooLargeError
-from toolgen.events.document import as_json
-from toolgen.events.records import EXPIRED, AgentRunStarted, ToolEnd
+from toolgen.events.document import as_json, tool_end
+from toolgen.events.records import EXPIRED, AgentRunStarted
 from toolgen.waiting.loop import LOOP as WAITING_CALL
 from toolgen.waiting.loop import (
     UNKNOWN,
@@ -41,6 +39,7 @@ from .documents import (
     StepCall,
     StopReason,
     as_plain_json,
+    tool_answer,
 )
 from .events import RunEvents
 from .limits import LimitCounter
@@ -146,7 +145,7 @@ class Calls:
         The planning that would write it never comes where the run is canceled before the batch is over.
         """
         if self._facts["in_conversation"]:
-            argument: KeepArgument = {"answer": done["answer"]}
+            argument: KeepArgument = {"answer": tool_answer(call, done)}
             with suppress(ActivityFailed, PayloadTooLargeError):  # then the next planning writes it
                 await self._ctx.start(f"store:{call['id']}", "store", as_plain_json(argument))
         return done
@@ -255,15 +254,8 @@ def refused_call(
     call: StepCall, why: str, reason: str = "tool_unavailable", *, status: Any = "error"
 ) -> CallRecord:
     """Return the result of a call that did not run, or did not end."""
-    text = to_json({"error": why}).decode()
-    hint = RetryHint(reason=reason, tool=call["tool"], message=why)  # type: ignore[arg-type]
-    ended = as_json(ToolEnd(tool=call["tool"], status=status, result={"error": why}, error=why))
-    return {
-        "status": status,
-        "answer": _answer_message(call, status, text),
-        "events": [ended],
-        "hint": to_jsonable_python(hint),
-    }
+    retry = {"reason": reason, "message": why}
+    return _without_executor(call, status, {"error": why}, retry=retry)
 
 
 def _late(call: StepCall) -> str:
@@ -278,20 +270,10 @@ def _late(call: StepCall) -> str:
 
 def unknown_call(call: StepCall, outcome: dict[str, Json] = UNKNOWN) -> CallRecord:
     """Return the record of a call of unknown outcome, as where its process or its time ended while it ran."""
-    return {
-        "status": "unknown",
-        "answer": _answer_message(call, "unknown", to_json(outcome).decode()),
-        "events": [as_json(ToolEnd(tool=call["tool"], status="unknown", result=outcome))],
-    }
+    return _without_executor(call, "unknown", outcome)
 
 
-def _answer_message(call: StepCall, status: str, text: str) -> dict[str, Any]:
-    """Return the tool answer of a call whose result is only a text, for the conversation."""
-    return {
-        "id": call["id"],
-        "name": call["name"],
-        "status": status,
-        "text": text,
-        "reminder": "",
-        "content": [],
-    }
+def _without_executor(call: StepCall, status: Any, seen: dict[str, Json], **error: Any) -> CallRecord:
+    """Return the record of a call that has no result of its executor; the model reads `seen`."""
+    document = failure_document(call["tool"], call["id"], status, seen, **error)
+    return cast(CallRecord, {**document, "events": [as_json(tool_end(document))]})

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal, NotRequired, Required, TypeAlias, TypedDict
+from typing import Any, Final, Literal, NotRequired, TypeAlias
 
+from pydantic_core import to_jsonable_python
+from typing_extensions import TypedDict
+
+from toolgen.calls.result_documents import ref_of, result_text
 from toolgen.contract.json_value import Json
+from toolgen.waiting.loop import Outcome
 
 LOOP: Final = "agent"
-LOOP_VERSION: Final = 8
+LOOP_VERSION: Final = 9
 """The only version of the loop that is executed; what changes for the runs of a journal raises it."""
 
 TRANSFER: Final = "transfer:"
@@ -131,6 +136,7 @@ class PlanArgument(TypedDict):
     new: list[Json]
     """Messages since the planning before."""
     hints: list[Json]
+    """The `ErrorDocument` of each failed call that can be repaired, with the id of its `tool`."""
     closing: str
     restrict_to_tool: str
     time_left: NotRequired[float]
@@ -243,34 +249,20 @@ class PendingWork(TypedDict):
     frozen: dict[str, Any]
 
 
-class CallRecord(TypedDict, total=False):
+class CallRecord(Outcome, total=False):
     """The record of a finished or suspended call."""
 
-    status: Required[Literal["ok", "error", "denied", "pending", "suspended", "unknown"]]
-    answer: Required[dict[str, Any]]
-    """A `ToolAnswer`."""
-    events: Required[list[dict[str, Json]]]
-    """Events for the log, in their order; those that show how far the work is went there already."""
-    hint: Json
-    """A `RetryHint`."""
-    errors: list[str]
-    """What went wrong, and what stands behind it, the nearest first."""
-    is_final: bool
-    display: str
-    frozen: dict[str, Any] | None
-    """The call, where it waits: a `FrozenCall`."""
-    child: ChildRun | None
+    reminder: str
+    """Reminder for the model after the result; none of its content blocks."""
+    run_artifacts: list[Json]
+    """Artifacts of the call and of the run that answered it, each with the id of its call."""
     problem: str
     """The tool wanted the impossible of its agent."""
     transfer: ChildRun | None
     is_escalated: bool
     is_unattended: bool
     """There is no person to ask."""
-    artifacts: list[Json]
     usage: list[ModelUsage]
-    children: int
-    pending: list[PendingWork]
-    """Work of the agent's run that answered the call: as in its `RunDocument`."""
 
 
 class Failure(TypedDict):
@@ -333,6 +325,23 @@ class RunDocument(TypedDict):
     """Seconds from its beginning to its end, those of waiting included."""
     is_truncated: NotRequired[bool]
     """The text is not complete; it is where this is missing."""
+
+
+def tool_answer(call: StepCall, record: CallRecord) -> dict[str, Any]:
+    """Return the result of a call as the `ToolAnswer` that its conversation stores."""
+    answer: dict[str, Any] = {
+        "id": call["id"],
+        "name": call["name"],
+        "status": record["status"],
+        "text": result_text(record),
+        "reminder": record.get("reminder", ""),
+        "content": record.get("content", []),
+    }
+    if "bounds" in record:
+        answer["bounds"] = record["bounds"]
+    if artifacts := record.get("artifacts"):
+        answer["artifacts"] = [to_jsonable_python(ref_of(each)) for each in artifacts]
+    return answer
 
 
 def event_ids(facts: RunFacts | None) -> dict[str, Json]:

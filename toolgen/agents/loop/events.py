@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any, Final
 
+from toolgen.calls.result_documents import failure_document
 from toolgen.contract.json_value import Json
 from toolgen.contract.record import record
 from toolgen.engines.context import EndedRun, RunContext
-from toolgen.events.document import as_json
-from toolgen.events.records import Event, RunPhase, RunStarted, ToolEnd
+from toolgen.events.document import as_json, tool_end
+from toolgen.events.records import Event, RunPhase, RunStarted
 from toolgen.waiting.cut_calls import CutCall, cut_end
 from toolgen.waiting.loop import UNKNOWN
 
@@ -85,7 +86,8 @@ def _open_calls(log: Sequence[Mapping[str, Any]]) -> list[_OpenCall]:
         elif event.get("type") == "tool_end" and id_ in calls:
             call = calls.pop(id_)
             if event["status"] == "suspended":
-                calls[id_] = _OpenCall(start=call.start, asked=(*call.asked, str(event["suspension_id"])))
+                asked = (*call.asked, str(event.get("suspension_id", "")))
+                calls[id_] = _OpenCall(start=call.start, asked=asked)
     return list(calls.values())
 
 
@@ -115,7 +117,7 @@ def _ends_without_start(ended: EndedRun) -> list[dict[str, Json]]:
     """
     started = {str(event.get("tool_call_id")) for event in ended.log if event.get("type") == "tool_start"}
     ids_of_begun = sorted(op.removeprefix(_TOOL) for op in ended.begun if op.startswith(_TOOL))
-    first, end = ended.log[0], as_json(ToolEnd(tool="", status="unknown", result=UNKNOWN))
+    first, end = ended.log[0], as_json(tool_end(failure_document("", "", "unknown", UNKNOWN)))
     ids = {name: first[name] for name in ("run_id", "session_id", "turn_id", "agent_id") if name in first}
     return [
         {**end, **ids, "tool_call_id": id_, "time": ended.at} for id_ in ids_of_begun if id_ not in started

@@ -6,10 +6,10 @@ no clock, no randomness and no I/O, and reads no registry, so that an engine may
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from pydantic_core import from_json
-
+from toolgen.calls.result_documents import result_text
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
 from toolgen.engines.context import RunContext
@@ -33,8 +33,10 @@ from .documents import (
     RunDocument,
     RunInput,
     Step,
+    StepCall,
     StopReason,
     as_plain_json,
+    tool_answer,
 )
 from .events import RunEvents, run_started
 from .limits import LimitCounter, admit
@@ -183,21 +185,23 @@ class _Run:
             for place, call in enumerate(calls)
         ]
         results: Any = await self._ctx.gather(*running)  # type: ignore[arg-type]  # a `CallRecord` is JSON
-        self._keep_results(results)
+        self._keep_results(calls, results)
         if admission.is_over_cap:
             return await self._close("tool_cap")
         return await self._end_after_batch(results)
 
-    def _keep_results(self, results: list[CallRecord]) -> None:
+    def _keep_results(self, calls: Sequence[StepCall], results: list[CallRecord]) -> None:
         """Record the results of a batch: answers in call order for the planner, usage for the run."""
-        self._new.append({"type": "tools", "answers": [done["answer"] for done in results]})
-        self._hints = [hint for done in results if (hint := done.get("hint")) is not None]
+        answers: list[Json] = [tool_answer(call, done) for call, done in zip(calls, results, strict=True)]
+        self._new.append({"type": "tools", "answers": answers})
+        self._hints = [hint for done in results if (hint := _hint(done)) is not None]
         self._progress.count_batch([done["status"] for done in results])
-        self._causes = next((errors for done in results if (errors := done.get("errors"))), [])
+        errors = [done["error"] for done in results if "error" in done]
+        self._causes = [errors[0]["message"], *errors[0].get("causes", [])] if errors else []
         for done in results:
-            self._artifacts += done.get("artifacts", [])
+            self._artifacts += done.get("run_artifacts", [])
             self._usage += done.get("usage", [])
-            self._children += done.get("children", 0)
+            self._children += done["run_link"]["children_count"] if "run_link" in done else 0
             self._pending += done.get("pending", [])
             if problem := done.get("problem"):
                 self._add_runtime_message(problem)
@@ -206,29 +210,29 @@ class _Run:
         """Return the end of the run by this batch; None where its planner plans again."""
         for done in results:
             if transfer := done.get("transfer"):
-                op = f"{TRANSFER}{done['answer']['id']}"
+                op = f"{TRANSFER}{done['tool_call_id']}"
                 return await self._hand_over(transfer["agent"], transfer["input"], op)
         if escalated := [done for done in results if done.get("is_escalated")]:
             return await self._escalate(escalated)
         if final := [done for done in results if done.get("is_final")]:
             return await self._end_with(final, "terminal_tool")
-        missing: list[Any] = [done for done in results if _reason(done.get("hint")) == "missing_fields"]
+        missing = [done for done in results if _retry_of(done).get("reason") == "missing_fields"]
         if missing and self._policy["on_missing_fields"] == "finalize":
             return await self._close("missing_fields")
         asks = self._policy["on_missing_fields"] == "await_clarification"
         if missing and asks and not missing[0].get("is_unattended"):
-            await self._ask_for_missing(missing[0]["hint"])
+            await self._ask_for_missing(_retry_of(missing[0]))
         return None
 
-    async def _ask_for_missing(self, hint: dict[str, Any]) -> None:
+    async def _ask_for_missing(self, retry: Mapping[str, Any]) -> None:
         """Ask the person for the fields that the model left out."""
         await self._await(
             {
                 "kind": "await",
                 "await_kind": "clarification",
-                "question": hint["clarifying_question"] or hint["message"] or "",
+                "question": retry.get("question") or retry.get("message") or "",
                 "schema": None,
-                "missing_fields": hint["missing_fields"],
+                "missing_fields": retry.get("missing_fields", []),
                 "restrict_to_tool": "",
                 "usage": [],
             }
@@ -306,8 +310,8 @@ class _Run:
         """Return the end of a run with the results of terminal tools, without another planning."""
         await self._record()
         last = results[-1]
-        text = last.get("display") or last["answer"]["text"]
-        result = from_json(last["answer"]["text"]) if last["status"] == "ok" else None
+        text = last.get("display") or result_text(last)
+        result = last.get("result") if last["status"] == "ok" else None
         return await self._complete(text, result, stop)
 
     async def _record(self) -> None:
@@ -361,5 +365,13 @@ class _Run:
         return document
 
 
-def _reason(hint: Json) -> str:
-    return str(hint["reason"]) if isinstance(hint, dict) else ""
+def _retry_of(done: CallRecord) -> Mapping[str, Any]:
+    return done["error"].get("retry", {}) if "error" in done else {}
+
+
+def _hint(done: CallRecord) -> Json:
+    """Return how a planner can repair a call, for `PlanArgument.hints`; None if nothing is known."""
+    if not _retry_of(done):
+        return None
+    error = {name: value for name, value in done["error"].items() if name != "issues"}
+    return as_plain_json({**error, "tool": done["tool"]})

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, ParamSpec
 
 from toolgen.calls.call import CallMeta
 from toolgen.calls.errors import DeclaredError
+from toolgen.calls.result_documents import result_of
 from toolgen.calls.results import ToolResult
 from toolgen.calls.specs import ToolSpec
 from toolgen.contract.extras import extra
@@ -113,10 +114,12 @@ class Metrics:
 
         if text("resolved_by"):
             return  # it has ended before
-        status, took = text("status"), event.get("duration_s")
-        if status == "denied" and not text("answered_id") and text("error").endswith(EXPIRED):
+        end = result_of({"tool_call_id": "", **event})
+        error = end.error
+        if end.status == "denied" and not text("answered_id") and str(error).endswith(EXPIRED):
             _contain(self._ended.add, 1, {"toolgen.outcome": "expired"})
-        self.end_call(tool, status, took if isinstance(took, int | float) else 0.0, text("code"))
+        took = end.telemetry.duration_s if end.telemetry else 0.0
+        self.end_call(tool, end.status, took, error.code if isinstance(error, DeclaredError) else "")
         if event.get("warnings"):
             self.see_warnings(tool)
 

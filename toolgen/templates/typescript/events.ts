@@ -4,7 +4,7 @@
  * Within a format events and fields are added, never changed or removed.
  */
 
-import type { Json } from "./records.js";
+import type { AnyError, Artifact, Bounds, Issue, Json, RunLink, Telemetry } from "./records.js";
 
 /** An event, told apart by its `type`. */
 export type RuntimeEvent =
@@ -105,40 +105,32 @@ export interface ToolOutputDelta extends EventHead {
   text: string;
 }
 
-/** A call has its result. */
+/** A call has its result: its `ResultDocument`, without sensitive values and content blocks. */
 export interface ToolEnd extends EventHead {
   type: "tool_end";
-  /** The id of the tool; the name that was asked for when no tool has it. */
+  /** Id of the tool; the requested name if no tool has it. */
   tool: string;
   status: "ok" | "error" | "denied" | "pending" | "suspended" | "unknown";
-  /** What the model saw; null while there is nothing to see. */
-  result: Json;
-  /** The error text that the model got. */
-  error: string;
-  /** The name of a declared error. */
-  code: string;
-  /** What stands behind the error, the nearest first, also in the runs of other agents. */
-  causes: string[];
-  /** The id under which the log has the traceback. */
-  correlation_id: string;
-  /** How much was wrong with the arguments. */
-  issue_count: number;
-  bounds: EventBounds | null;
+  /** What the model reads; null while there is nothing to read. */
+  result?: Json;
+  error?: AnyError | null;
+  /** Text for people: the tool's result hint, filled, or what the executor said. */
+  display?: string;
+  bounds?: Bounds | null;
   /**
    * Where the answer of a lenient service does not fit; the result has these values as received.
    */
-  warnings?: AnswerWarning[];
-  artifacts: ArtifactRef[];
-  /** The text for people: the tool's result hint, filled, or what the executor said. */
-  text: string;
-  is_final: boolean;
-  duration_s: number;
+  warnings?: Issue[];
+  artifacts?: Artifact[];
+  is_final?: boolean;
+  run_link?: RunLink | null;
+  telemetry?: Telemetry | null;
   /** Names what the call waits for; answers nothing. */
-  suspension_id: string;
+  suspension_id?: string;
   /** Names what the call waited for, whose answer led to this end. */
-  answered_id: string;
+  answered_id?: string;
   /** Who has found out what became of a call whose outcome was unknown. */
-  resolved_by: string;
+  resolved_by?: string;
 }
 
 /** A tool call started the run of another agent. */
@@ -336,41 +328,4 @@ export interface RunCompleted extends EventHead {
 /** The last event of a run. */
 export interface RunStreamEnd extends EventHead {
   type: "run_stream_end";
-}
-
-/** Where the answer of a lenient service does not fit, and why. */
-export interface AnswerWarning {
-  /** JSONPath of the value (RFC 9535). */
-  path: string;
-  /** JSON Pointer of the value (RFC 6901). */
-  pointer: string;
-  constraint: string;
-  message: string;
-}
-
-/** An artifact beside a result by reference: where it is kept, and its data where that is small. */
-export interface ArtifactRef {
-  kind: string;
-  /** What `Runtime.artifacts.load` reads; "" where no store has it. */
-  uri: string;
-  /** Such as `application/json` (RFC 6838). */
-  media_type: string;
-  /** Bytes of the data. */
-  size: number;
-  /** `sha256:` and the SHA-256 of the data in hex. */
-  digest: string;
-  /** The data as canonical JSON; "" where it is larger than `Limits.inline_artifact_bytes`. */
-  json: string;
-  /** Why no store has it, for people; "" where one does. */
-  not_kept: string;
-}
-
-/** How much of the data a bounded result shows. */
-export interface EventBounds {
-  returned: number;
-  truncated: boolean;
-  /** null when it is not known. */
-  total: number | null;
-  refinement_hint: string | null;
-  next_cursor: string | null;
 }

@@ -95,7 +95,45 @@ export interface ErrorFacts {
   causes?: string[];
   /** Under which the log of the server has more. */
   correlation_id?: string;
-  retry?: { reason: string; restrict_to_tool?: boolean; after_s?: number };
+  /** Minimum number of issues beyond these. */
+  more_issues?: number;
+  /** False if the scheduler did not let the call begin. */
+  has_begun?: boolean;
+  is_retryable?: boolean;
+  retry?: Retry;
+}
+
+/** How a call can be repaired or made again. */
+export interface Retry {
+  reason: string;
+  /** Id of the tool to call, if it is another one. */
+  tool?: string;
+  restrict_to_tool?: boolean;
+  missing_fields?: string[];
+  /** Question for the person who knows what is missing. */
+  question?: string;
+  message?: string;
+  /** Seconds until the next attempt. */
+  after_s?: number;
+}
+
+/** The run of the agent that answered a call. */
+export interface RunLink {
+  run_id: string;
+  /** Id. */
+  agent: string;
+  parent_run_id: string;
+  parent_tool_call_id: string;
+  /** Runs of agents behind the result. */
+  children_count: number;
+}
+
+/** Duration and token usage of a call. */
+export interface Telemetry {
+  duration_s?: number;
+  model?: string;
+  input_tokens?: number;
+  output_tokens?: number;
 }
 
 /** A failure that the design of a tool declares. */
@@ -135,8 +173,10 @@ export interface CallFacts {
   display?: string;
   /** What it is suspended for. */
   suspensions?: Suspension[];
-  /** The run of the agent that answered. */
-  run_id?: string;
+  run_link?: RunLink;
+  telemetry?: Telemetry;
+  /** The result ends the turn as it is. */
+  is_final?: boolean;
   trace?: { step: string; duration_s: number }[];
 }
 

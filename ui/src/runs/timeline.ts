@@ -70,7 +70,9 @@ export function added(timeline: Timeline, given: RuntimeEvent): Timeline {
     case "agent_run_started": return changed(next, call, event, { child: textOf(event["child_run_id"]), detail: `by ${textOf(event["agent"])}` });
     case "tool_end": {
       const status = textOf(event["status"]);
-      const end = { detail: textOf(event["text"]) || textOf(event["error"]) || status, tone: toneOf(status), durationS: numberOf(event["duration_s"]) };
+      const [error, telemetry] = [event["error"], event["telemetry"]];
+      const detail = textOf(event["display"]) || (isObject(error) ? textOf(error["message"]) : "") || status;
+      const end = { detail, tone: toneOf(status), durationS: isObject(telemetry) ? numberOf(telemetry["duration_s"]) : 0 };
       return next.lines.some((one) => one.key === call) ? changed(next, call, event, end) : line(nameOf(event), end.tone, { isName: true, key: call, ...end });
     }
     case "approval_requested": case "input_requested": case "question_asked":

@@ -1,0 +1,317 @@
+"""A `ToolResult` as JSON: the one form in journals, events and the records of agents and HTTP clients.
+
+What is empty is left out. `result_document` writes it with everything that `result_of` reads back. Events and
+HTTP clients get `events.redaction.public_document`, which has no sensitive values.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final, cast
+
+from pydantic_core import from_json, to_json
+
+from toolgen.contract.bounds import Bounds
+from toolgen.contract.json_value import Json
+from toolgen.contract.limits import truncate_text
+from toolgen.shapes.issues import FieldIssue, keys_of_path
+
+from .content import content_of
+from .errors import DeclaredError, NotBegunError, OutcomeUnknownError, RetryHint, ToolError, causes_of
+from .result_types import (
+    ArtifactDocument,
+    BoundsDocument,
+    ErrorDocument,
+    IssueDocument,
+    ResultDocument,
+    RetryDocument,
+    StoredResult,
+)
+from .results import Artifact, ArtifactRef, RunLink, Telemetry, ToolResult, ToolStatus
+
+FAILED: Final = frozenset({"error", "denied", "unknown"})
+"""Statuses of calls that have an error in the place of a result."""
+
+
+def result_document(result: ToolResult, limit: int | None = None) -> StoredResult:
+    """Return the document of a result, with everything but the typed value and what is not for journals.
+
+    Texts of errors have at most `limit` bytes. No journal has tokens, so suspensions are left out.
+    """
+    facts = result_facts(result, limit)
+    if result.json:
+        facts |= _value_facts(result.json)
+    if result.content:
+        facts["content"] = [block.as_json() for block in result.content]
+    if result.retry_hint is not None and result.retry_hint.prior_input is not None:
+        facts["prior_input"] = result.retry_hint.prior_input
+    return cast(StoredResult, facts)
+
+
+def result_facts(result: ToolResult, limit: int | None = None) -> dict[str, Any]:
+    """Return the members of the document that an event has, but for `result`."""
+    facts: dict[str, Any] = {
+        "tool": result.tool,
+        "tool_call_id": result.tool_call_id,
+        "status": result.status,
+    }
+    if result.error is not None:
+        facts["error"] = _error_document(result.error, result, limit)
+    if result.display:
+        facts["display"] = result.display
+    if (bounds := result.bounds) is not None:
+        window: BoundsDocument = {"returned": bounds.returned, "truncated": bounds.truncated}
+        if bounds.total is not None:
+            window["total"] = bounds.total
+        if bounds.refinement_hint is not None:
+            window["refinement_hint"] = bounds.refinement_hint
+        if bounds.next_cursor is not None:
+            window["next_cursor"] = bounds.next_cursor
+        facts["bounds"] = window
+    if result.warnings:
+        facts["warnings"] = [*map(issue_document, result.warnings)]
+    if result.artifacts:
+        facts["artifacts"] = [*map(artifact_document, result.artifacts)]
+    if result.is_final:
+        facts["is_final"] = True
+    if (link := result.run_link) is not None:
+        names = ("run_id", "agent", "parent_run_id", "parent_tool_call_id")
+        facts["run_link"] = {name: getattr(link, name) for name in names}
+        facts["run_link"]["children_count"] = result.children_count
+    if result.telemetry is not None:
+        facts["telemetry"] = {**vars(result.telemetry)}  # it is sparse, too
+    return facts
+
+
+def result_of(document: Mapping[str, Any]) -> ToolResult:
+    """Return the result of a document, without the typed value and the artifacts, which need the tool."""
+    link: dict[str, Any] = dict(document.get("run_link", {}))
+    children = link.pop("children_count", 0)
+    bounds, telemetry = document.get("bounds"), None
+    if "telemetry" in document:
+        telemetry = object.__new__(Telemetry)
+        vars(telemetry).update(document["telemetry"])
+    error = document.get("error")
+    hint = None if error is None else hint_of(error, document["tool"])
+    if hint is not None and "prior_input" in document:
+        hint = replace(hint, prior_input=document["prior_input"])
+    return ToolResult(
+        tool=document["tool"],
+        status=document["status"],
+        json=result_text(document).encode(),
+        tool_call_id=document["tool_call_id"],
+        error=None if error is None else _error_of(error, hint, document["tool"], document["status"]),
+        retry_hint=hint,
+        bounds=None if bounds is None else Bounds(**bounds),
+        warnings=tuple(map(issue_of, document.get("warnings", ()))),
+        content=tuple(map(content_of, document.get("content", ()))),
+        display=document.get("display", ""),
+        is_final=document.get("is_final", False),
+        run_link=RunLink(**link) if link else None,
+        children_count=children,
+        telemetry=telemetry,
+    )
+
+
+def result_text(document: Mapping[str, Any]) -> str:
+    """Return the JSON text that the model reads; "" if there is nothing to read yet."""
+    if "json" in document:
+        return str(document["json"])
+    return to_json(document["result"]).decode() if "result" in document else ""
+
+
+def failure_document(
+    tool: str, tool_call_id: str, status: ToolStatus, seen: dict[str, Json], **error: Any
+) -> ResultDocument:
+    """Return the document of a call that has no result of an executor; `seen` is what the model reads.
+
+    `error` are further members of its `ErrorDocument`.
+    """
+    message = str(seen.get("error") or seen.get("unknown") or "")
+    facts: dict[str, Any] = {"message": message, **error}
+    if "code" in seen:
+        facts["code"] = seen["code"]
+    return {
+        "tool": tool,
+        "tool_call_id": tool_call_id,
+        "status": status,
+        "result": seen,
+        "error": cast(ErrorDocument, facts),
+    }
+
+
+def _value_facts(text: bytes) -> dict[str, Any]:
+    """Return what the model reads as a value, and as text if writing the value gives another text."""
+    try:
+        value = from_json(text)
+        is_exact = to_json(value) == text
+    except ValueError:
+        return {"json": text.decode(errors="replace")}
+    return {"result": value} if is_exact else {"result": value, "json": text.decode()}
+
+
+def parsed(document: bytes) -> Json:
+    """Return the value of a JSON document, by pydantic-core in a third of the time that `json` needs.
+
+    What that refuses `json` takes: more than 200 levels, half of an escaped character.
+    """
+    try:
+        value: Json = from_json(document)
+    except ValueError:
+        value = json.loads(document)
+    return value
+
+
+def _error_document(error: ToolError, result: ToolResult, limit: int | None) -> ErrorDocument:
+    """Return why a call has no result; the code of a denial is in what the model reads."""
+    hint = result.retry_hint
+
+    def text(whole: str) -> str:
+        return whole if limit is None else truncate_text(whole, limit)
+
+    facts: dict[str, Any] = {"message": text(str(error))}
+    if isinstance(error, DeclaredError | NotBegunError):
+        facts["code"] = error.code
+    elif result.status == "denied" and isinstance(seen := parsed(result.json), dict) and "code" in seen:
+        facts["code"] = seen["code"]
+    if isinstance(error, DeclaredError) and error.details_json:
+        facts["details"] = parsed(error.details_json)
+    if isinstance(error, NotBegunError):
+        facts["has_begun"] = False
+    if error.correlation_id is not None:
+        facts["correlation_id"] = error.correlation_id
+    if error.is_retryable:
+        facts["is_retryable"] = True
+    if causes := causes_of(error):
+        facts["causes"] = [text(str(cause)) for cause in causes]
+    if hint is not None:
+        if hint.issues:
+            facts["issues"] = [*map(issue_document, hint.issues)]
+        if hint.more_issues:
+            facts["more_issues"] = hint.more_issues
+        if hint.example_input is not None:
+            facts["example"] = _example(hint.example_input)
+        facts["retry"] = _retry_document(hint, result.tool)
+    return cast(ErrorDocument, facts)
+
+
+def _retry_document(hint: RetryHint, tool: str) -> RetryDocument:
+    facts: dict[str, Any] = {
+        "reason": hint.reason,
+        "tool": None if hint.tool == tool else hint.tool,
+        "restrict_to_tool": hint.restrict_to_tool or None,
+        "missing_fields": [*hint.missing_fields] or None,
+        "question": hint.clarifying_question,
+        "message": hint.message,
+        "after_s": hint.retry_after,
+    }
+    return cast(RetryDocument, {name: value for name, value in facts.items() if value is not None})
+
+
+def _example(text: str) -> Json:
+    """Return the value of an example; the text itself if an executor wrote what is not JSON."""
+    try:
+        return parsed(text.encode(errors="replace"))
+    except ValueError:
+        return text
+
+
+def hint_of(error: Mapping[str, Any], tool: str) -> RetryHint | None:
+    """Return the hint in the error of a call of a tool; None without one."""
+    retry = error.get("retry")
+    if retry is None:
+        return None
+    return RetryHint(
+        reason=retry["reason"],
+        tool=retry.get("tool", tool),
+        restrict_to_tool=retry.get("restrict_to_tool", False),
+        missing_fields=tuple(retry.get("missing_fields", ())),
+        issues=tuple(map(issue_of, error.get("issues", ()))),
+        more_issues=error.get("more_issues", 0),
+        example_input=to_json(error["example"]).decode() if "example" in error else None,
+        clarifying_question=retry.get("question"),
+        message=retry.get("message"),
+        retry_after=retry.get("after_s"),
+    )
+
+
+def _error_of(error: Mapping[str, Any], hint: RetryHint | None, tool: str, status: str) -> ToolError:
+    """Return the error of a document, of its class as far as the document says it."""
+    cause: ToolError | None = None
+    for message in reversed(error.get("causes", ())):
+        cause = ToolError(message, cause=cause)
+    code = error.get("code")
+    read: ToolError
+    if error.get("has_begun") is False:
+        read = NotBegunError(tool, "")
+        ToolError.__init__(read, error["message"])
+        read.code = str(code)
+    elif code is not None and status == "error":
+        details = to_json(error["details"]) if "details" in error else b""
+        read = DeclaredError(error["message"], code=code, details_json=details)
+    else:
+        read = (OutcomeUnknownError if status == "unknown" else ToolError)(error["message"])
+    read.cause, read.retry_hint = cause, hint
+    read.correlation_id, read.is_retryable = error.get("correlation_id"), error.get("is_retryable", False)
+    return read
+
+
+def issue_document(issue: FieldIssue) -> IssueDocument:
+    """Return an issue as models get it, with its JSON Pointer for forms."""
+    return cast(IssueDocument, {**issue.as_json(), "pointer": issue.pointer})
+
+
+def issue_of(document: Mapping[str, Any]) -> FieldIssue:
+    """Return the issue of a document."""
+    allowed = document.get("allowed")
+    return FieldIssue(
+        keys=keys_of_path(document["path"]),
+        constraint=document["constraint"],
+        message=document["message"],
+        expected=document.get("expected"),
+        actual=document.get("actual"),
+        allowed=None if allowed is None else tuple(allowed),
+        limit=document.get("limit"),
+    )
+
+
+def artifact_document(artifact: Artifact) -> ArtifactDocument:
+    """Return the reference to an artifact of a result, and the id of the tool that made it."""
+    from .steps.artifact_refs import NO_STORE  # few results have artifacts
+
+    ref = artifact.ref or ArtifactRef(kind=artifact.kind, not_kept=NO_STORE)
+    return ref_document(ref, artifact.source_tool)
+
+
+def ref_document(ref: ArtifactRef, tool: str = "") -> ArtifactDocument:
+    """Return the document of a reference to an artifact."""
+    facts: ArtifactDocument = {
+        "kind": ref.kind,
+        "media_type": ref.media_type,
+        "size": ref.size,
+        "digest": ref.digest,
+    }
+    if ref.json:
+        facts["data"] = parsed(ref.json.encode())
+    if ref.uri:
+        facts["uri"] = ref.uri
+    if ref.not_kept:
+        facts["not_stored_reason"] = ref.not_kept
+    if tool:
+        facts["tool"] = tool
+    return facts
+
+
+def ref_of(document: Mapping[str, Any]) -> ArtifactRef:
+    """Return the reference to an artifact."""
+    return ArtifactRef(
+        kind=document["kind"],
+        uri=document.get("uri", ""),
+        media_type=document["media_type"],
+        size=document["size"],
+        digest=document["digest"],
+        json=to_json(document["data"]).decode() if "data" in document else "",
+        not_kept=document.get("not_stored_reason", ""),
+    )

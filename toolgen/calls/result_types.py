@@ -1,0 +1,152 @@
+"""The JSON form of a `ToolResult`, part by part; `result_documents.py` writes and reads it.
+
+What is empty is left out.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NotRequired
+
+from typing_extensions import TypedDict
+
+from .results import ToolStatus
+
+
+class IssueDocument(TypedDict):
+    """One fault of one value of a document."""
+
+    path: str
+    """JSONPath of the value (RFC 9535)."""
+    pointer: str
+    """JSON Pointer of the value (RFC 6901)."""
+    constraint: str
+    message: str
+    expected: NotRequired[str]
+    actual: NotRequired[str]
+    allowed: NotRequired[list[Any]]
+    limit: NotRequired[Any]
+
+
+class BoundsDocument(TypedDict):
+    """How much of the data a bounded result shows."""
+
+    returned: int
+    truncated: bool
+    total: NotRequired[int]
+    refinement_hint: NotRequired[str]
+    next_cursor: NotRequired[str]
+
+
+class ArtifactDocument(TypedDict):
+    """The reference to an artifact, which no model sees, with its data if that is small."""
+
+    kind: str
+    media_type: str
+    size: int
+    """Bytes."""
+    digest: str
+    data: NotRequired[Any]
+    """The data, if it is small."""
+    uri: NotRequired[str]
+    href: NotRequired[str]
+    """Where an HTTP client reads the data, relative to its surface."""
+    view: NotRequired[str]
+    """How an HTTP client shows it."""
+    not_stored_reason: NotRequired[str]
+    """Why no store has it."""
+    tool: NotRequired[str]
+    """Id of the tool that made it."""
+    tool_call_id: NotRequired[str]
+    """Id of its call, among the artifacts of a run."""
+
+
+class RetryDocument(TypedDict):
+    """How a call can be repaired or made again."""
+
+    reason: str
+    tool: NotRequired[str]
+    """Id of the tool to call, if it is another one."""
+    restrict_to_tool: NotRequired[bool]
+    missing_fields: NotRequired[list[str]]
+    question: NotRequired[str]
+    """Question for the person who knows what is missing."""
+    message: NotRequired[str]
+    after_s: NotRequired[float]
+    """Seconds until the next attempt."""
+
+
+class ErrorDocument(TypedDict):
+    """Why a call has no result."""
+
+    message: str
+    code: NotRequired[str]
+    """Name of a declared error, or of what the runtime decided."""
+    details: NotRequired[Any]
+    """Details of a declared error."""
+    issues: NotRequired[list[IssueDocument]]
+    more_issues: NotRequired[int]
+    """Minimum number of issues beyond these."""
+    example: NotRequired[Any]
+    """Arguments that the tool accepts."""
+    causes: NotRequired[list[str]]
+    """What stands behind the error, the nearest first, also in the runs of other agents."""
+    correlation_id: NotRequired[str]
+    """Id under which the log has the traceback."""
+    has_begun: NotRequired[bool]
+    """False if the scheduler did not let the call begin."""
+    is_retryable: NotRequired[bool]
+    retry: NotRequired[RetryDocument]
+
+
+class RunLinkDocument(TypedDict):
+    """The run of the agent that answered a call."""
+
+    run_id: str
+    agent: str
+    """Id."""
+    parent_run_id: str
+    parent_tool_call_id: str
+    children_count: int
+    """Runs of agents behind the result."""
+
+
+class TelemetryDocument(TypedDict):
+    """Duration and token usage of a call."""
+
+    duration_s: NotRequired[float]
+    model: NotRequired[str]
+    input_tokens: NotRequired[int]
+    output_tokens: NotRequired[int]
+
+
+class ResultDocument(TypedDict):
+    """The one result of a call."""
+
+    tool: str
+    """Id of the tool; the requested name if no tool has it."""
+    tool_call_id: str
+    status: ToolStatus
+    result: NotRequired[Any]
+    """What the model reads; absent if there is nothing to read yet."""
+    error: NotRequired[ErrorDocument]
+    display: NotRequired[str]
+    """Text for people: the tool's result hint, or what the executor said."""
+    bounds: NotRequired[BoundsDocument]
+    warnings: NotRequired[list[IssueDocument]]
+    """Where the answer of a lenient service does not fit; the result has these values as received."""
+    artifacts: NotRequired[list[ArtifactDocument]]
+    content: NotRequired[list[dict[str, Any]]]
+    """Content blocks as MCP has them; in no event."""
+    is_final: NotRequired[bool]
+    """The result ends the turn as it is."""
+    run_link: NotRequired[RunLinkDocument]
+    telemetry: NotRequired[TelemetryDocument]
+
+
+class StoredResult(ResultDocument):
+    """The result of a call in a journal, which can be read back as it was."""
+
+    json: NotRequired[str]
+    """The exact text that the model reads, if writing `result` again gives another one."""
+    prior_input: NotRequired[str]
+    """The refused arguments as they came."""
