@@ -142,6 +142,7 @@ async def test_a_lost_session_executes_no_approved_call(desk: Desk) -> None:
         output = await handle.result()
         ends = [event async for event in handle.events() if event.type == "tool_end"]
     assert desk.wiped == []
+    assert ends[-1].error is not None
     assert ends[-1].error["message"].startswith("wipe was not run: there is no session 's' in this store")
     assert (output.status, "there is no session 's' in this store" in output.error) == ("failed", True)
 

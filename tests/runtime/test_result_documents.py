@@ -147,7 +147,6 @@ class Some:
         )
 
     def result(self, status: Any) -> ToolResult:
-        names = ("run_id", "agent", "parent_run_id", "parent_tool_call_id")
         result = ToolResult(
             tool=self.text(),
             status=status,
@@ -158,7 +157,14 @@ class Some:
             content=self.many(self.block),
             display=self.text(),
             is_final=self.one(True, False),
-            run_link=self.maybe(lambda: RunLink(**{name: self.text() for name in names})),
+            run_link=self.maybe(
+                lambda: RunLink(
+                    run_id=self.text(),
+                    agent=self.text(),
+                    parent_run_id=self.text(),
+                    parent_tool_call_id=self.text(),
+                )
+            ),
             telemetry=self.maybe(
                 lambda: Telemetry(
                     duration_s=self.one(0.0, 1.5), model=self.text(), input_tokens=self.one(0, 7)
