@@ -105,7 +105,7 @@ def test_a_key_that_the_disk_has_no_room_for_says_so(monkeypatch: pytest.MonkeyP
     def full(*_: object) -> int:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(os, "write", full)
+    monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(StoreFullError, match="No space left"):
         create_key(tmp_path / "key")
 

@@ -13,7 +13,6 @@ import json
 import os
 import shutil
 import sys
-import tempfile
 import time
 import weakref
 from collections.abc import Callable, Iterator
@@ -24,6 +23,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+from .atomic_file import write_atomically
 from .errors import (
     StoreCorruptError,
     StoreError,
@@ -99,17 +99,7 @@ class Bucket:
 
     def _write(self, file: Path, data: bytes) -> None:
         _make_folder(self.path)
-        descriptor, new = tempfile.mkstemp(dir=self.path, prefix="new-")
-        try:
-            with os.fdopen(descriptor, "wb") as written:
-                written.write(data)
-                written.flush()
-                os.fsync(descriptor)
-            os.replace(new, file)
-        except BaseException:
-            os.unlink(new)
-            raise
-        sync_folder(self.path)
+        write_atomically(file, [data])
 
 
 class Folder:

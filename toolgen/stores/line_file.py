@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from toolgen.contract.logs import logger
 
-from .folder_sync import sync_folder
-from .own_file import MODE, is_open_at, open_own, unusable_file
+from .atomic_file import remove_drafts, write_atomically
+from .own_file import is_open_at, open_own, unusable_file
 
 log = logger("toolgen.stores")
 
@@ -25,7 +24,6 @@ class LineFile:
     def __init__(self, path: Path, *, content: str) -> None:
         """Construct without opening; `content` is what the file is for, in messages."""
         self.path = path
-        self._draft = path.with_name(f"{path.name}.new")
         self._content = content
         self._descriptor: int | None = None
         self._is_used = False
@@ -62,7 +60,7 @@ class LineFile:
         self._is_used = True
         try:
             self._descriptor = self._opened(os.O_RDWR | os.O_APPEND)
-            self._draft.unlink(missing_ok=True)
+            remove_drafts(self.path)
         except OSError as error:
             raise unusable_file(self.path, error) from error
         self.size_bytes = os.fstat(self._descriptor).st_size
@@ -98,17 +96,8 @@ class LineFile:
             StoreError: it cannot be written, and stays as it is.
         """
         try:
-            self._draft.unlink(missing_ok=True)
-            descriptor = os.open(self._draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, MODE)
-            with open(descriptor, "wb") as file:
-                file.writelines(lines)
-                file.flush()
-                os.fsync(descriptor)
-            self._draft.replace(self.path)
-            sync_folder(self.path.parent)
+            write_atomically(self.path, lines)
         except OSError as error:
-            with suppress(OSError):
-                self._draft.unlink(missing_ok=True)
             raise unusable_file(self.path, error) from error
         self._release()
 

@@ -18,6 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from .atomic_file import MODE, write_atomically
 from .errors import (
     ForeignFileError,
     LeaseLostError,
@@ -26,9 +27,7 @@ from .errors import (
     UnsafeFileError,
     system_error,
 )
-from .folder_sync import sync_folder
 
-MODE: Final = 0o600
 _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 _SAFELY: Final = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 """No link is followed, and no FIFO or device is waited for."""
@@ -229,27 +228,10 @@ def create_key(path: Path) -> bytes:
         StoreError: it cannot be created, or as `read_key`.
     """
     try:
-        _create(path)
+        # What is sealed with the key may be kept before the folder is, so that is synced, too.
+        write_atomically(path, [secrets.token_bytes(_BYTES)], replaces=False)
     except OSError as error:
         raise unusable_file(path, error) from error
     key = read_key(path)
     assert key is not None, "it was just there"
     return key
-
-
-def _create(path: Path) -> None:
-    """Create the file whole or not at all; the first of several processes counts."""
-    draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
-    descriptor = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, MODE)
-    try:
-        try:
-            os.write(descriptor, secrets.token_bytes(_BYTES))
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-        os.link(draft, path)
-        sync_folder(path.parent)  # what is sealed with the key may be kept before
-    except FileExistsError:
-        pass
-    finally:
-        os.unlink(draft)
