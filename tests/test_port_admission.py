@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from toolgen.adapters.ports.admission import Admission, Place, PortLimits, Refused, peer_of
+from toolgen.adapters.ports.admission import Place, PortAdmission, PortLimits, Refused, peer_of
 
 TOO_MANY = Refused(429, "you have too many requests; try again later")
 
@@ -28,7 +28,7 @@ class Door:
             write_s=write_s,
             unsent_bytes=1_000_000,
         )
-        self.admission = Admission(limits, lambda: self.now)
+        self.admission = PortAdmission(limits, lambda: self.now)
 
     def open(self, name: str, peer: str = "192.0.2.1") -> Place:
         place = self.admission.enter(peer, lambda: self.closed.append(name), lambda: self.unsent.get(name, 0))

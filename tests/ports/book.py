@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 from dataclasses import dataclass
 
-from toolgen.adapters.ports.admission import Admission, Place, PortLimits, Refused
+from toolgen.adapters.ports.admission import Place, PortAdmission, PortLimits, Refused
 
 
 def limits(**given: int) -> PortLimits:
@@ -27,7 +27,7 @@ class Book:
     """The admission of a port, and its clients by name."""
 
     def __init__(self, **given: int) -> None:
-        self.admission = Admission(limits(**given), lambda: 0.0)
+        self.admission = PortAdmission(limits(**given), lambda: 0.0)
         self.clients: dict[str, Client] = {}
         self._stack = ExitStack()
 

@@ -13,7 +13,15 @@ from pydantic import TypeAdapter
 from tests.typescript.event_types import FILE, event_types
 from toolgen.adapters.http import records
 from toolgen.adapters.http.problems import PROBLEMS
-from toolgen.calls.result_types import ErrorDocument, RetryDocument, RunLinkDocument, TelemetryDocument
+from toolgen.calls.result_types import (
+    ArtifactDocument,
+    BoundsDocument,
+    ErrorDocument,
+    IssueDocument,
+    RetryDocument,
+    RunLinkDocument,
+    TelemetryDocument,
+)
 from toolgen.calls.results import ToolStatus
 from toolgen.calls.steps.result_encoding import truncate_document
 from toolgen.contract.names import RESERVED_CODES, ArtifactView
@@ -56,9 +64,9 @@ def served(record: Any) -> dict[str, bool]:
 @pytest.mark.parametrize(
     ("name", "record"),
     [
-        ("Issue", records.IssueDocument),
-        ("Bounds", records.BoundsDocument),
-        ("Artifact", records.ArtifactDocument),
+        ("Issue", IssueDocument),
+        ("Bounds", BoundsDocument),
+        ("Artifact", ArtifactDocument),
         ("AnyError", ErrorDocument),
         ("Retry", RetryDocument),
         ("RunLink", RunLinkDocument),

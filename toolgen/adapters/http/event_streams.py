@@ -20,9 +20,9 @@ from ..ports.requests import waits_for_client
 from .bodies import number_of, require_known_query
 from .callers import Caller
 from .event_ring import EventRing, lines_of
-from .gate import Gate
 from .options import SurfaceOptions
 from .problems import FRESH, Problem
+from .request_limit import RequestLimit
 from .wait_views import require_own
 
 log = logger("toolgen.http")
@@ -41,7 +41,7 @@ class EventStreams:
     def __init__(self, runtime: Runtime, options: SurfaceOptions) -> None:
         self._runtime = runtime
         self._options = options
-        self._gate = Gate("streams", options.max_streams, options.max_streams_per_caller)
+        self._limit = RequestLimit("streams", options.max_streams, options.max_streams_per_caller)
         self._ring = (
             None
             if runtime.events is None
@@ -52,7 +52,7 @@ class EventStreams:
     @property
     def count(self) -> int:
         """Streams that are open now."""
-        return self._gate.count
+        return self._limit.count
 
     async def close(self) -> None:
         """End all streams, such as before the process ends."""
@@ -106,7 +106,7 @@ class EventStreams:
 
     def _stream(self, caller: Caller, lines: AsyncGenerator[bytes, None], head: bytes = b"") -> Response:
         opening = _RETRY + head + b"\n"
-        return _EventStream(opening, lines, self._gate, caller, self._options.comment_s, self._open)
+        return _EventStream(opening, lines, self._limit, caller, self._options.comment_s, self._open)
 
     async def _logged(self, run_id: str, after: int) -> AsyncGenerator[bytes, None]:
         async for event in self._runtime.runs.follow(run_id, after=after):
@@ -146,7 +146,7 @@ class _OwnSessions:
 
 
 class _EventStream(Response):
-    """Sends lines as they come; a place at the gate is held as long as it goes on."""
+    """Sends lines as they come; a place at the limit is held as long as it goes on."""
 
     media_type = "text/event-stream"
 
@@ -154,7 +154,7 @@ class _EventStream(Response):
         self,
         opening: bytes,
         lines: AsyncGenerator[bytes, None],
-        gate: Gate,
+        limit: RequestLimit,
         caller: Caller,
         comment_s: float,
         open_streams: set[asyncio.Future[None]],
@@ -168,7 +168,7 @@ class _EventStream(Response):
         self._lock = asyncio.Lock()
         self._has_begun = False
         self._open = open_streams
-        self._place = gate.place(caller)
+        self._place = limit.place(caller)
         self._place.__enter__()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

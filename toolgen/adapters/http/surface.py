@@ -29,9 +29,9 @@ from .calls import Calls
 from .catalogue import Catalogue
 from .conversations import Conversations
 from .event_streams import EventStreams
-from .gate import Gate
 from .options import SurfaceOptions
 from .problems import FRESH, Problem, problem_of
+from .request_limit import RequestLimit
 from .runs import Runs
 from .waits import Waits
 
@@ -73,7 +73,7 @@ class HTTPSurface:
         self.runtime = runtime
         """What it serves."""
         self._ask = caller
-        self._gate = Gate("calls", options.max_calls, options.max_calls_per_caller)
+        self._limit = RequestLimit("calls", options.max_calls, options.max_calls_per_caller)
         self.streams = EventStreams(runtime, options)
         """The streams of events that are open."""
         calls = Calls(runtime)
@@ -105,7 +105,7 @@ class HTTPSurface:
 
     async def calls_ended(self) -> None:
         """Wait until no call, answer or start of a run is worked on."""
-        await self._gate.emptied()
+        await self._limit.emptied()
 
     async def aclose(self) -> None:
         """End the streams of events, such as before the process ends."""
@@ -180,7 +180,7 @@ class HTTPSurface:
             caller = await self._caller(request)
             limits = self.runtime.assembly.services.limits
             body = await read_body(request, limits, self._options.max_body_bytes)
-            with self._gate.place(caller):
+            with self._limit.place(caller):
                 return _response(await write(request, caller, body))
 
         return Route(path, _answered(endpoint), methods=["POST"])

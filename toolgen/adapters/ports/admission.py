@@ -71,7 +71,11 @@ class Place:
     )
 
     def __init__(
-        self, admission: Admission, address: str, close: Callable[[], None], unsent_bytes: Callable[[], int]
+        self,
+        admission: PortAdmission,
+        address: str,
+        close: Callable[[], None],
+        unsent_bytes: Callable[[], int],
     ) -> None:
         self.admission = admission
         self.address = address
@@ -111,7 +115,7 @@ class _Peer:
     """The oldest first."""
 
 
-class Admission:
+class PortAdmission:
     """The places of one port."""
 
     def __init__(self, limits: PortLimits, clock: Callable[[], float]) -> None:

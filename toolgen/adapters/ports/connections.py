@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import TypeAlias
 
-from .admission import Admission, Place, PortLimits
+from .admission import Place, PortAdmission, PortLimits
 
 Serve: TypeAlias = Callable[[Place], asyncio.Protocol]
 """Returns the protocol that serves the connection of a place."""
@@ -16,7 +16,7 @@ class Port:
     """The admission of one port of an event loop: `connection` is the factory of its protocols."""
 
     def __init__(self, limits: PortLimits, loop: asyncio.AbstractEventLoop) -> None:
-        self.admission = Admission(limits, loop.time)
+        self.admission = PortAdmission(limits, loop.time)
         self.loop = loop
         self._has_timer = False
 

@@ -58,7 +58,7 @@ class Calls:
         self.time_left: float | None = None
         """Seconds of the run's budget when its newest step began; a child gets no more."""
         self.shares: Mapping[str, int] = {}
-        """Shares of the calls that the run has left, as `Admission.shares` of its newest batch."""
+        """Shares of the calls that the run has left, as `BatchAdmission.shares` of its newest batch."""
 
     async def result(self, call: StepCall, step: int, place: int, refusal: str | None) -> CallRecord:
         """Return the final result of a call, after its waits and child runs."""

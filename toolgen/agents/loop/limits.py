@@ -73,7 +73,7 @@ class LimitCounter:
 
 
 @frozen_record
-class Admission:
+class BatchAdmission:
     """The decision about the calls of one batch."""
 
     refused: dict[str, str]
@@ -87,19 +87,19 @@ class Admission:
     other run may make that answers a call of the batch. Empty without a cap."""
 
 
-def admit(calls: Sequence[StepCall], facts: RunFacts, used: int, restrict_to_tool: str) -> Admission:
+def admit(calls: Sequence[StepCall], facts: RunFacts, used: int, restrict_to_tool: str) -> BatchAdmission:
     """Return what runs; `used` are the calls that the run has counted so far."""
     refused = {call["id"]: why for call in calls if (why := _refusal(call, facts, restrict_to_tool))}
     counted = [call for call in calls if not call["is_bookkeeping"] and call["id"] not in refused]
     cap = facts["policy"]["max_tool_calls"]
     if cap is None:
-        return Admission(refused=refused, is_over_cap=False, counted=len(counted))
+        return BatchAdmission(refused=refused, is_over_cap=False, counted=len(counted))
     if used + len(counted) <= cap:
         shares = _shares([call for call in calls if call["id"] not in refused], cap - used - len(counted))
-        return Admission(refused=refused, is_over_cap=False, counted=len(counted), shares=shares)
+        return BatchAdmission(refused=refused, is_over_cap=False, counted=len(counted), shares=shares)
     left = cap - used
     why = f"not run: the batch has {len(counted)} calls, and the run may make {left} more of {cap}"
-    return Admission(refused={call["id"]: why for call in calls}, is_over_cap=True, counted=0)
+    return BatchAdmission(refused={call["id"]: why for call in calls}, is_over_cap=True, counted=0)
 
 
 def _shares(admitted: Sequence[StepCall], left: int) -> dict[str, int]:

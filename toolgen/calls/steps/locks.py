@@ -87,7 +87,7 @@ class Locks:
     def release_after(self, late: LateExecutor, call: RunningCall) -> None:
         """Let a call hold its lock until its executor has ended, which runs on after the call."""
         call.outlive_caller()
-        loop = call.gates[-1].loop
+        loop = call.limits[-1].loop
         timer = None if loop.is_closed() else loop.call_later(_LATE_S, self._give_up, call)
         late.add_done_callback(partial(self._end, call, timer))
         log.warning(

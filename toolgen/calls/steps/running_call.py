@@ -1,7 +1,7 @@
-"""The call whose executor runs: who has made it, what it holds, and the gates and queues that it passes.
+"""The call whose executor runs: who has made it, what it holds, and the limits and queues that it passes.
 
 A context variable refers to it. It is a parent only while it is open: a task that outlives the call that has
-started it makes calls of its own. So many calls pass a gate at once; the queues before gates are served in
+started it makes calls of its own. So many calls pass a limit at once; the queues before limits are served in
 turns of the runs.
 
 All of it belongs to one event loop. A place that becomes free is handed to the next call, so that nobody who
@@ -33,7 +33,7 @@ class FairQueue:
     __slots__ = ("lanes",)
 
     def __init__(self) -> None:
-        self.lanes: OrderedDict[Gate, OrderedDict[RunningCall, asyncio.Future[bool]]] = OrderedDict()
+        self.lanes: OrderedDict[CallLimit, OrderedDict[RunningCall, asyncio.Future[bool]]] = OrderedDict()
         """Who waits, by run; the next one's is the first."""
 
     def add(self, call: RunningCall, future: asyncio.Future[bool]) -> None:
@@ -104,13 +104,13 @@ class Queues:
             self.waiting -= 1
 
 
-class Gate:
-    """Lets so many calls run at once; the gate of a run is also its lane, by which its calls take turns."""
+class CallLimit:
+    """Lets so many calls run at once; the limit of a run is also its lane, by which its calls take turns."""
 
-    __slots__ = ("limit", "loop", "name", "queue", "running", "users", "waiting")
+    __slots__ = ("loop", "most", "name", "queue", "running", "users", "waiting")
 
-    def __init__(self, limit: int, loop: asyncio.AbstractEventLoop, name: str = "") -> None:
-        self.limit = limit
+    def __init__(self, most: int, loop: asyncio.AbstractEventLoop, name: str = "") -> None:
+        self.most = most
         self.loop = loop
         self.name = name
         self.running = 0
@@ -119,7 +119,7 @@ class Gate:
         self.waiting = 0
         """Calls of this lane in any queue."""
         self.users = 0
-        """Calls that have it among their gates; `GateTable` counts them."""
+        """Calls that have it among their limits; `CallLimits` counts them."""
 
     def leave(self) -> None:
         """Let a call leave, and the next one in."""
@@ -129,40 +129,40 @@ class Gate:
 
     def let_in(self) -> None:
         """Let the next call in after one has left; there is no room where more run than the limit."""
-        if self.running < self.limit and (waiting := self.queue.pop()):
+        if self.running < self.most and (waiting := self.queue.pop()):
             self.running += 1
             waiting[1].set_result(True)
 
 
-class GateTable:
-    """Gates by name, kept as long as a call has them."""
+class CallLimits:
+    """Limits by name, kept as long as a call has them."""
 
-    __slots__ = ("_gates", "_limit", "_loop")
+    __slots__ = ("_limits", "_loop", "_most")
 
-    def __init__(self, limit: int | None, loop: asyncio.AbstractEventLoop) -> None:
-        self._limit = limit
+    def __init__(self, most: int | None, loop: asyncio.AbstractEventLoop) -> None:
+        self._most = most
         self._loop = loop
-        self._gates: dict[str, Gate] = {}
+        self._limits: dict[str, CallLimit] = {}
 
     def __len__(self) -> int:
-        return len(self._gates)
+        return len(self._limits)
 
-    def get(self, name: str) -> Gate | None:
-        """Return the gate of a name for one more call; None where nothing limits or is named."""
-        if self._limit is None or not name:
+    def get(self, name: str) -> CallLimit | None:
+        """Return the limit of a name for one more call; None where nothing limits or is named."""
+        if self._most is None or not name:
             return None
-        gate = self._gates.get(name)
-        if gate is None:
-            gate = self._gates[name] = Gate(self._limit, self._loop, name)
-        gate.users += 1
-        return gate
+        limit = self._limits.get(name)
+        if limit is None:
+            limit = self._limits[name] = CallLimit(self._most, self._loop, name)
+        limit.users += 1
+        return limit
 
-    def put_back(self, gate: Gate) -> None:
-        """Give a gate back that was got for a call."""
-        if self._gates.get(gate.name) is gate:
-            gate.users -= 1
-            if not gate.users:
-                del self._gates[gate.name]
+    def put_back(self, limit: CallLimit) -> None:
+        """Give a limit back that was got for a call."""
+        if self._limits.get(limit.name) is limit:
+            limit.users -= 1
+            if not limit.users:
+                del self._limits[limit.name]
 
 
 class RunningCall:
@@ -176,7 +176,7 @@ class RunningCall:
     is_open: bool = False
     """It was admitted and has not ended."""
     has_slot: bool = False
-    """It counts at its gates."""
+    """It counts at its limits."""
     is_paused: bool = False
     """It waits to be tried again."""
     is_answered: bool = False
@@ -193,9 +193,9 @@ class RunningCall:
     """The number of activities that go on, and of calls that wait for it, where it is a run."""
     children: dict[RunningCall, None] | None = None
     """Calls that it has made and that ask for admission or run."""
-    lane: Gate | None = None
-    """The gate of its run; calls that wait take turns by it."""
-    gates: tuple[Gate, ...] = ()
+    lane: CallLimit | None = None
+    """The limit of its run; calls that wait take turns by it."""
+    limits: tuple[CallLimit, ...] = ()
     key: Hashable = None
     """The key of the lock that it must hold; None for none."""
     lock: Lock | None = None
@@ -251,22 +251,22 @@ class RunningCall:
         self.children, self.caller, self.is_open = children, None, True
 
     def give_back(self) -> None:
-        """Leave the gates and let the next calls in; another thread may run in the place of its own."""
+        """Leave the limits and let the next calls in; another thread may run in the place of its own."""
         if not self.has_slot:
             return
         self.has_slot = False
-        for gate in self.gates:
-            gate.leave()
+        for limit in self.limits:
+            limit.leave()
         if self.thread is not None:
             self.thread.block()
 
     def go_on(self) -> None:
-        """Count at the gates again, also beyond their limits, unless it still waits or is over."""
+        """Count at the limits again, also beyond their limits, unless it still waits or is over."""
         if self.waits or self.is_paused or not self.is_open or self.has_slot or self.late is not None:
             return
         self.has_slot = True
-        for gate in self.gates:
-            gate.running += 1
+        for limit in self.limits:
+            limit.running += 1
         if self.thread is not None:
             self.thread.unblock()
 
@@ -299,7 +299,7 @@ CALLER: Final[ContextVar[RunningCall | None]] = ContextVar("toolgen.runtime.call
 
 def open_call(call: RunningCall | None) -> RunningCall | None:
     """Return the call if it is open and belongs to the running event loop."""
-    if call is None or not call.is_open or call.gates[-1].loop is not asyncio.get_running_loop():
+    if call is None or not call.is_open or call.limits[-1].loop is not asyncio.get_running_loop():
         return None
     return call
 

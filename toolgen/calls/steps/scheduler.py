@@ -1,6 +1,6 @@
 """The scheduler of a runtime: it decides when an executor runs.
 
-A call takes its lock first and its places at the gates after it. Only an executor that runs has a place: a
+A call takes its lock first and its places at the limits after it. Only an executor that runs has a place: a
 call that waits for calls of its own has none, so that nobody holds a place and waits. What is left to close a
 circle are the locks, and who would close one is refused.
 """
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import EventLoopError, RuntimeClosedError
 from .locks import Locks
-from .running_call import CALLER, Gate, GateTable, Queues, RunningCall, open_call, waited_for
+from .running_call import CALLER, CallLimit, CallLimits, Queues, RunningCall, open_call, waited_for
 
 if TYPE_CHECKING:
     from ..call import CallMeta
@@ -58,11 +58,11 @@ class Scheduler:
         self.loop = loop
         self._queues = Queues(options.max_queued)
         self._locks = Locks(self._queues)
-        self._process = Gate(options.max_calls, loop)
-        self._threads = Gate(options.max_threads, loop)
-        self._runs = GateTable(options.max_calls_per_run, loop)
-        self._sessions = GateTable(options.max_calls_per_session, loop)
-        self._tools = GateTable(options.max_calls_per_tool, loop)
+        self._process = CallLimit(options.max_calls, loop)
+        self._threads = CallLimit(options.max_threads, loop)
+        self._runs = CallLimits(options.max_calls_per_run, loop)
+        self._sessions = CallLimits(options.max_calls_per_session, loop)
+        self._tools = CallLimits(options.max_calls_per_tool, loop)
         self.only_process = (self._process,)
         self._set_alone(loop)
         self._in_runs.clear()
@@ -74,8 +74,8 @@ class Scheduler:
             self._set_alone(self.loop)
 
     def _set_alone(self, loop: asyncio.AbstractEventLoop) -> None:
-        self.alone = Gate(0, loop) if self._has_narrow_limits or self._is_closing else self._process
-        """The gate of calls that belong to no run and no call; closed where others decide about them."""
+        self.alone = CallLimit(0, loop) if self._has_narrow_limits or self._is_closing else self._process
+        """The limit of calls that belong to no run and no call; closed where others decide about them."""
 
     @property
     def is_idle(self) -> bool:
@@ -104,10 +104,10 @@ class Scheduler:
             RuntimeClosedError: there is none, and the runtime is being closed.
         """
         if tool.is_free and not meta.run_id and before.__class__ is not RunningCall:
-            gate = self.alone
-            if gate.running < gate.limit:
-                gate.running += 1
-                call.gates = self.only_process
+            limit = self.alone
+            if limit.running < limit.most:
+                limit.running += 1
+                call.limits = self.only_process
                 call.is_open = call.has_slot = True
                 return True
         self._enter(call, tool, meta, before)
@@ -138,13 +138,13 @@ class Scheduler:
         if call.has_slot:
             call.has_slot = False
             if call.lane is None:  # only the process limits it
-                gate = call.gates[0]
-                gate.running -= 1
-                if gate.queue.lanes:
-                    gate.let_in()
+                limit = call.limits[0]
+                limit.running -= 1
+                if limit.queue.lanes:
+                    limit.let_in()
                 return
-            for gate in call.gates:
-                gate.leave()
+            for limit in call.limits:
+                limit.leave()
         if call.lane is None:
             return
         call.thread = None
@@ -154,10 +154,10 @@ class Scheduler:
             if call.lock is not None:
                 self._locks.release(call)
             call.drop_caller()
-        for gate in call.gates:
-            self._runs.put_back(gate)
-            self._sessions.put_back(gate)
-            self._tools.put_back(gate)
+        for limit in call.limits:
+            self._runs.put_back(limit)
+            self._sessions.put_back(limit)
+            self._tools.put_back(limit)
 
     async def pause(self, call: RunningCall, seconds: float) -> None:
         """Wait before a further attempt at a call, which is then admitted again; it keeps its lock.
@@ -173,13 +173,13 @@ class Scheduler:
             call.lane = self._new_lane()
         await self._pass_gates(call)
 
-    def _new_lane(self) -> Gate:
-        """Return the gate for calls that belong to no run."""
+    def _new_lane(self) -> CallLimit:
+        """Return the limit for calls that belong to no run."""
         assert self.loop is not None, "calls are made in an event loop"
-        return Gate(self._options.max_calls_per_run, self.loop)
+        return CallLimit(self._options.max_calls_per_run, self.loop)
 
     def _enter(self, call: RunningCall, tool: RegisteredTool, meta: CallMeta, before: object) -> None:
-        """Set the caller of a call and the gates that it has to pass, the widest last.
+        """Set the caller of a call and the limits that it has to pass, the widest last.
 
         Raises:
             RuntimeClosedError: no call that runs makes it.
@@ -192,16 +192,16 @@ class Scheduler:
             raise RuntimeClosedError(call.tool)
         lane = call.lane = self._lane(caller, meta.run_id)
         if tool.is_async and not self._has_narrow_limits:
-            call.gates = (lane, self._process)
+            call.limits = (lane, self._process)
             return
         threads = None if tool.is_async else self._threads
         narrow = (self._tools.get(tool.spec.id), self._sessions.get(meta.session_id), lane, threads)
-        call.gates = (*(gate for gate in narrow if gate is not None), self._process)
+        call.limits = (*(limit for limit in narrow if limit is not None), self._process)
 
-    def _lane(self, caller: RunningCall | None, run_id: str) -> Gate:
+    def _lane(self, caller: RunningCall | None, run_id: str) -> CallLimit:
         """Return the lane of a call: that of its caller, else that of its run and the runs above."""
         lane = None
-        if caller is not None and caller.gates[-1] is self._process:
+        if caller is not None and caller.limits[-1] is self._process:
             if caller.lane is None and not run_id:
                 caller.lane = self._new_lane()
             lane = caller.lane
@@ -211,7 +211,7 @@ class Scheduler:
         return lane
 
     async def _pass_gates(self, call: RunningCall) -> None:
-        """Take a place at each gate, one after the other.
+        """Take a place at each limit, one after the other.
 
         Raises:
             BusyError: too many calls wait already.
@@ -219,15 +219,15 @@ class Scheduler:
         """
         passed = 0
         try:
-            for gate in call.gates:
-                if gate.running < gate.limit:
-                    gate.running += 1
+            for limit in call.limits:
+                if limit.running < limit.most:
+                    limit.running += 1
                 else:
-                    await self._queues.wait(gate.queue, call, gate.leave)
+                    await self._queues.wait(limit.queue, call, limit.leave)
                 passed += 1
         except BaseException:
-            for gate in call.gates[:passed]:
-                gate.leave()
+            for limit in call.limits[:passed]:
+                limit.leave()
             raise
         _begin(call)
 
@@ -310,7 +310,7 @@ class Scheduler:
         """Return what makes calls and has no slot, as it only waits for them."""
         call = RunningCall()
         call.is_open, call.waits = True, 1
-        call.gates = self.only_process
+        call.limits = self.only_process
         return call
 
 
@@ -320,12 +320,12 @@ def _root(run_id: str) -> str:
 
 
 def _enter_gates(call: RunningCall) -> bool:
-    """Take a place at every gate where all have one; return whether that is so."""
-    for gate in call.gates:
-        if gate.running >= gate.limit:
+    """Take a place at every limit where all have one; return whether that is so."""
+    for limit in call.limits:
+        if limit.running >= limit.most:
             return False
-    for gate in call.gates:
-        gate.running += 1
+    for limit in call.limits:
+        limit.running += 1
     _begin(call)
     return True
 

@@ -112,12 +112,12 @@ class SingleCalls:
                     return payload
             if registered.meta_fields:
                 registered.inject_meta(payload, meta)
-            running, gate = RunningCall(), scheduler.alone
+            running, limit = RunningCall(), scheduler.alone
             token = CALLER.set(running)
             try:
-                if registered.is_free and gate.running < gate.limit and not meta.run_id:
-                    gate.running += 1  # as in `admit_at_once`
-                    running.gates = scheduler.only_process
+                if registered.is_free and limit.running < limit.most and not meta.run_id:
+                    limit.running += 1  # as in `admit_at_once`
+                    running.limits = scheduler.only_process
                     running.is_open = running.has_slot = True
                 elif not scheduler.admit_at_once(running, registered, meta, payload, None):
                     await scheduler.admit(running)
@@ -132,9 +132,9 @@ class SingleCalls:
             finally:
                 if running.lane is None and running.has_slot:  # as in `leave`
                     running.is_open = running.has_slot = False
-                    gate.running -= 1
-                    if gate.queue.lanes:
-                        gate.let_in()
+                    limit.running -= 1
+                    if limit.queue.lanes:
+                        limit.let_in()
                 else:
                     scheduler.leave(running)
                 CALLER.reset(token)

@@ -47,7 +47,7 @@ async def test_a_body_that_holds_too_much_is_refused_before_it_is_decoded(
     attack: str, era: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     decoded: list[bytes] = []
-    monkeypatch.setattr("toolgen.adapters.mcp.serving.call_gate._is_call", decoded.append)
+    monkeypatch.setattr("toolgen.adapters.mcp.serving.admitted_calls._is_call", decoded.append)
     id_, why = REFUSED[attack]
     async with desk_runtime(Desk()) as runtime, web(runtime) as client:
         (message,) = MESSAGES[attack]()

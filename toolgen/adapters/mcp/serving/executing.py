@@ -164,7 +164,7 @@ def slot_of(ctx: Context, calls: ExecutingCalls) -> CallSlot:
 
 
 class CallsAtOnce:
-    """Refuses calls beyond so many at once, on a connection that has no other gate; middleware of the SDK."""
+    """Refuses calls beyond so many at once if a connection has no other limit; middleware of the SDK."""
 
     def __init__(self, executing: ExecutingCalls, most: int) -> None:
         self._executing = executing

@@ -23,7 +23,7 @@ from ...ports.http_server import serve_app
 from ...ports.requests import AdmittedRequests
 from ..scanning import message_limits
 from .admission import BearerAuth, Verify
-from .call_gate import CallGate
+from .admitted_calls import AdmittedCalls
 from .mcp_server import MCPServer
 from .sessions import OwnedSessions, StartedSessions
 
@@ -102,7 +102,7 @@ def http_app(
         verify: Says for whom a bearer token is; without it there is none, and everybody is let in.
         options: Its limits, and the names under which it is reached.
     """
-    return _gated_app(served, verify, options or HttpOptions())[0]
+    return _limited_app(served, verify, options or HttpOptions())[0]
 
 
 async def serve_http(
@@ -129,11 +129,11 @@ async def serve_http(
             nobody can listen there.
     """
     options = _reachable(host, verify, options or HttpOptions())
-    app, gate = _gated_app(served, verify, options)
+    app, calls = _limited_app(served, verify, options)
 
     async def close() -> None:
         served.end_streams()
-        await gate.drain(options.drain_s)
+        await calls.drain(options.drain_s)
 
     await serve_app(
         app,
@@ -164,7 +164,9 @@ def _limits(host: str, options: HttpOptions) -> PortLimits:
     )
 
 
-def _gated_app(served: MCPServer, verify: Verify | None, options: HttpOptions) -> tuple[Starlette, CallGate]:
+def _limited_app(
+    served: MCPServer, verify: Verify | None, options: HttpOptions
+) -> tuple[Starlette, AdmittedCalls]:
     make = partial(
         OwnedSessions,
         served.sdk,
@@ -178,8 +180,8 @@ def _gated_app(served: MCPServer, verify: Verify | None, options: HttpOptions) -
     if options.max_calls_per_owner is not None:
         share = options.max_calls_per_owner
     limits = message_limits(served.limits, options.max_body_bytes)
-    gate = CallGate(sessions, served.executing, limits, options.max_calls, share)
-    endpoint: ASGIApp = RequestBodyLimitMiddleware(gate, options.max_body_bytes)
+    calls = AdmittedCalls(sessions, served.executing, limits, options.max_calls, share)
+    endpoint: ASGIApp = RequestBodyLimitMiddleware(calls, options.max_body_bytes)
     endpoint = BodyDeadline(endpoint, options.body_s)
     if verify is not None:
         endpoint = BearerAuth(endpoint, verify)
@@ -188,7 +190,7 @@ def _gated_app(served: MCPServer, verify: Verify | None, options: HttpOptions) -
     routes = [Route(path, endpoint=endpoint) for path in paths]
     app = Starlette(routes=routes, lifespan=sessions.lifespan)
     app.router.redirect_slashes = False  # it would answer before the Host is looked at
-    return app, gate
+    return app, calls
 
 
 def _reachable(host: str, verify: Verify | None, options: HttpOptions) -> HttpOptions:

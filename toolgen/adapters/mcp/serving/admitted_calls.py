@@ -27,7 +27,7 @@ The second one reads what the first one refuses: escaped surrogates, a byte orde
 """
 
 
-class CallGate:
+class AdmittedCalls:
     """Lets so many `tools/call` through at once, none while it closes, and no message beyond the limits.
 
     It stands within a limit of bodies, which hands it each body whole; it decodes none that holds too much.

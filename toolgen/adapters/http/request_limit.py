@@ -12,11 +12,11 @@ from .callers import Caller
 from .problems import Problem
 
 
-class Gate:
+class RequestLimit:
     """Lets so many requests of one kind through at once."""
 
     def __init__(self, what: str, most: int, most_of_caller: int | None) -> None:
-        """Construct a gate.
+        """Construct a limit.
 
         Args:
             what: Names in the plural what it counts.
