@@ -17,7 +17,7 @@ _CONTEXT.set_forkserver_preload(
         "toolgen.agents.sessions.sqlite",
         "toolgen.engines.in_process.engine",
         "toolgen.capabilities",
-        "toolgen.calls.toolsets.functions",
+        "toolgen.calls.functions.tools",
     ]
 )
 

@@ -38,7 +38,7 @@ from toolgen.agents.sessions.sqlite import SqliteSessionStore
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import ConfirmSpec, Runtime, ToolContext, ToolOutcome, ToolsetRegistration, Unfinished
 from toolgen.calls.toolsets.registration import AgentRoute
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.calls.functions.tools import func_tool, function_toolset
 
 
 def tell(line: str) -> None:

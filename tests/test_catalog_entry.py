@@ -12,7 +12,7 @@ import pytest
 
 from tests.catalog_entries import catalog_entry
 from tests.selection import first
-from toolgen.calls.type_codec import TypeCodec
+from toolgen.calls.functions.type_codec import TypeCodec
 from toolgen.catalog import load_catalogue
 from toolgen.catalog.entry import DESIGN_ONLY, tool_digest, without
 from toolgen.contract.names import Hint

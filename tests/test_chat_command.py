@@ -199,7 +199,7 @@ def test_an_approval_has_the_payload_that_the_design_asks_for(desk: ProjectFolde
     main = (desk.path / "app/main.py").read_text()
     payload = 'ConfirmSpec(hint="Burn {text}?", payload=TypeCodec(dict[str, str], "Reason"))'
     asks = main.replace('ConfirmSpec(hint="Burn {text}?")', payload)
-    desk.write("app/main.py", f"from toolgen.calls.type_codec import TypeCodec\n{asks}")
+    desk.write("app/main.py", f"from toolgen.calls.functions.type_codec import TypeCodec\n{asks}")
     said = talk(desk, 'burn_text {"text": "the letter"}', "y {why}", 'y {"why": "cold"}').out
     assert "[y/N], or y and the payload as JSON, such as: y {…}" in said
     assert "once more:" in said

@@ -10,7 +10,7 @@ MAIN = '''\
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import Runtime
 

@@ -20,7 +20,7 @@ from toolgen.adapters.postgres.tables import FORMAT
 from toolgen.agents import Agents, PlanInput, PlanResult, ScriptedPlanner, SqliteSessionStore, agents_of
 from toolgen.agents.loop.documents import LOOP as AGENT
 from toolgen.agents.loop.documents import LOOP_VERSION
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.capabilities import SqliteArtifactStore, SqliteCredentialStore, SqliteStateStore
 from toolgen.engines import InProcessEngine, NondeterminismError
 from toolgen.events.document import as_json, from_json

@@ -12,7 +12,7 @@ MAIN = '''\
 from toolgen.runtime import Runtime
 from toolgen.capabilities import MemoryStateStore, SqliteStateStore
 from toolgen.capabilities import DisabledTools
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.calls.functions.tools import func_tool, function_toolset
 
 
 async def wipe(name: str) -> str:

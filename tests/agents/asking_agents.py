@@ -10,9 +10,9 @@ from typing import Any
 from tests.agents.tools import TOOLS, agent, answers, exported, running
 from toolgen.agents import FinalResult, PlanInput
 from toolgen.agents.planner.planner import Planner
+from toolgen.calls.functions.tools import func_tool, function_toolset
+from toolgen.calls.functions.type_codec import TypeCodec
 from toolgen.calls.results import Pending
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
-from toolgen.calls.type_codec import TypeCodec
 from toolgen.contract.json_value import Json
 from toolgen.runtime import (
     CallMeta,

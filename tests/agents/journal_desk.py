@@ -26,7 +26,7 @@ from toolgen.agents import (
     UserMessage,
 )
 from toolgen.agents.sessions.sqlite import SqliteSessionStore
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import ConfirmSpec, Runtime
 

@@ -33,9 +33,9 @@ from toolgen.agents import (
 )
 from toolgen.agents.sessions.memory import MemorySessionStore
 from toolgen.agents.sessions.sqlite import SqliteSessionStore
+from toolgen.calls.functions.tools import func_tool
+from toolgen.calls.functions.type_codec import TypeCodec
 from toolgen.calls.result_documents import ref_of
-from toolgen.calls.toolsets.functions import func_tool
-from toolgen.calls.type_codec import TypeCodec
 from toolgen.capabilities import ArtifactsCapability, ArtifactStore, MemoryArtifactStore
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import (

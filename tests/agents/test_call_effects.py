@@ -22,9 +22,9 @@ from tests.agents.tools import (
 from toolgen.agents import (
     ScriptedPlanner,
 )
+from toolgen.calls.functions.tools import func_tool
+from toolgen.calls.functions.type_codec import TypeCodec
 from toolgen.calls.specs import ArtifactSpec
-from toolgen.calls.toolsets.functions import func_tool
-from toolgen.calls.type_codec import TypeCodec
 from toolgen.capabilities import MemoryStateStore, StateCapability
 from toolgen.events.document import as_json
 from toolgen.events.records import StateChanged, StateConflict

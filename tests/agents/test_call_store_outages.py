@@ -18,10 +18,10 @@ from toolgen.agents import RunPolicy, ScriptedPlanner
 from toolgen.agents.activities.batches import Batches
 from toolgen.agents.planner.messages import ToolAnswer
 from toolgen.agents.sessions.memory import MemorySessionStore
+from toolgen.calls.functions.tools import func_tool
 from toolgen.calls.state import Scope
 from toolgen.calls.steps.dispatch import dispatch
 from toolgen.calls.steps.frame import Frame
-from toolgen.calls.toolsets.functions import func_tool
 from toolgen.capabilities import ArtifactsCapability, Change, MemoryStateStore, StateCapability
 from toolgen.engines import ActivityInfo
 from toolgen.runtime import CallMeta, Runtime, StaticToolset, ToolContext, Values

@@ -31,7 +31,7 @@ from toolgen.agents import (
     ScriptedPlanner,
     agents_of,
 )
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import (
     BoundTool,

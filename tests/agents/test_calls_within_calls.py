@@ -11,7 +11,7 @@ import pytest
 from tests.agents.tools import agent, calling, everything, exported, running
 from tests.selection import diagonal, first
 from toolgen.agents import FinalResult, RunOutput, ScriptedPlanner, agents_of
-from toolgen.calls.toolsets.functions import func_tool
+from toolgen.calls.functions.tools import func_tool
 from toolgen.events.records import AssistantReply
 from toolgen.runtime import Runtime, Scheduling, StaticToolset, ToolCall
 

@@ -43,7 +43,7 @@ from toolgen.agents import (
     ScriptStep,
     agents_of,
 )
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.engines import InProcessEngine
 from toolgen.events.records import Event, RunCompleted, ToolEnd
 from toolgen.runtime import (

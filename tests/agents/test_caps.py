@@ -33,7 +33,7 @@ from toolgen.agents import (
     agents_of,
 )
 from toolgen.agents.loop.loop import agent_loop
-from toolgen.calls.toolsets.functions import func_tool
+from toolgen.calls.functions.tools import func_tool
 from toolgen.engines import InProcessEngine, Loop
 from toolgen.runtime import StaticToolset, ToolError
 

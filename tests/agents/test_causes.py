@@ -12,7 +12,7 @@ from toolgen.agents import (
     ScriptedPlanner,
     agents_of,
 )
-from toolgen.calls.toolsets.functions import func_tool
+from toolgen.calls.functions.tools import func_tool
 from toolgen.calls.toolsets.registration import AgentRoute
 from toolgen.events.records import ToolEnd
 from toolgen.runtime import Runtime, ToolsetRegistration

@@ -27,7 +27,7 @@ from toolgen.agents import (
     ScriptStep,
     agents_of,
 )
-from toolgen.calls.toolsets.functions import func_tool
+from toolgen.calls.functions.tools import func_tool
 from toolgen.calls.toolsets.registration import AgentRoute
 from toolgen.runtime import (
     Limits,

@@ -25,7 +25,7 @@ from toolgen.agents import (
     complete,
     stream_completion,
 )
-from toolgen.calls.toolsets.functions import func_tool
+from toolgen.calls.functions.tools import func_tool
 from toolgen.runtime import RegistrationError
 
 SUM = ("add", {"a": 1, "b": 1})

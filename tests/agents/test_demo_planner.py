@@ -15,7 +15,7 @@ from toolgen.agents import AgentRegistration, AgentSpec, AgentTool, RunOutput, a
 from toolgen.agents.demo.filling import filled
 from toolgen.agents.demo.telling import result_text
 from toolgen.agents.planner.messages import ToolAnswer
-from toolgen.calls.toolsets.functions import func_tool
+from toolgen.calls.functions.tools import func_tool
 from toolgen.runtime import Runtime, function_toolset
 
 

@@ -14,7 +14,7 @@ from tests.agents.asking_agents import ASKING, META, NO, YES, answered, burn, ca
 from tests.agents.tools import TOOLS, agent, calling, engine_of, exported, running
 from toolgen.agents import Await, FinalResult, PlanInput, RunPolicy, ScriptedPlanner, agents_of
 from toolgen.calls.call import CallName
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.contract.json_value import Json
 from toolgen.events.hub import Events
 from toolgen.events.records import Event

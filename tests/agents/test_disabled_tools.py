@@ -7,7 +7,7 @@ import asyncio
 from tests.agents.tools import calling, first_answer, running, waiting
 from tests.virtual_time import now
 from toolgen.agents import AgentRegistration, AgentSpec, AgentTool, PlanInput, ScriptedPlanner, agents_of
-from toolgen.calls.toolsets.functions import function_toolset
+from toolgen.calls.functions.tools import function_toolset
 from toolgen.capabilities import DisabledTools, MemoryStateStore
 from toolgen.runtime import Runtime, StaticToolset, with_confirmation
 

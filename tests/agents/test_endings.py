@@ -36,7 +36,7 @@ from toolgen.agents import (
     ToolMessage,
     agents_of,
 )
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.contract.names import Hint
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import (

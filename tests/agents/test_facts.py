@@ -28,8 +28,8 @@ from toolgen.agents import (
     UserMessage,
     agents_of,
 )
+from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.calls.specs import LongRunningSpec
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.contract.json_value import Json
 from toolgen.events.records import InputRequested
 from toolgen.runtime import (

@@ -12,7 +12,7 @@ from tests.agents.tools import agent, answers, calling, ran, running
 from tests.selection import first
 from tests.virtual_time import now
 from toolgen.agents import PlanInput, RunPolicy, ScriptedPlanner, ToolMessage, agents_of
-from toolgen.calls.toolsets.functions import function_toolset
+from toolgen.calls.functions.tools import function_toolset
 from toolgen.capabilities import CallScope
 from toolgen.engines import InProcessEngine
 from toolgen.engines.in_process.live_run import AT_ONCE

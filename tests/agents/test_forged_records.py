@@ -23,7 +23,7 @@ from toolgen.agents import (
     RunHandle,
 )
 from toolgen.agents.sessions.memory import MemorySessionStore
-from toolgen.calls.toolsets.functions import function_toolset
+from toolgen.calls.functions.tools import function_toolset
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import Runtime, ToolContext, ToolOutcome, Unfinished
 from toolgen.waiting.errors import TamperedSuspensionError, UnsealedSuspensionError

@@ -22,7 +22,7 @@ from toolgen.agents.planner.messages import (
     UserMessage,
 )
 from toolgen.agents.sessions.sessions import RunMessages, Summary, Turn
-from toolgen.calls.toolsets.functions import function_toolset
+from toolgen.calls.functions.tools import function_toolset
 from toolgen.contract.policy import History
 from toolgen.runtime import Runtime
 

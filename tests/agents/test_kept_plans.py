@@ -12,7 +12,7 @@ import pytest
 
 from tests.agents.tools import agent, calling, running
 from toolgen.agents import FinalResponse, ScriptedPlanner, agents_of
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import Continue, Hook, ToolCall, ToolContext, ToolResult, Verdict
 

@@ -27,7 +27,7 @@ from toolgen.agents import (
 )
 from toolgen.agents.sessions.sqlite import SESSIONS
 from toolgen.agents.sessions.tables import TableSessionStore
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import CallMeta, ConfirmSpec, Runtime, Suspended
 from toolgen.stores.sqlite_file import SqliteFile

@@ -21,7 +21,7 @@ from toolgen.agents import (
     ToolMessage,
     agents_of,
 )
-from toolgen.calls.toolsets.functions import func_tool
+from toolgen.calls.functions.tools import func_tool
 from toolgen.contract.secrets import HIDDEN
 from toolgen.events.document import as_json
 from toolgen.events.hub import Events

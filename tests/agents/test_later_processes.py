@@ -12,8 +12,8 @@ import pytest
 
 from toolgen.agents import Agents, Await, ScriptedPlanner, agents_of
 from toolgen.agents.sessions.sqlite import SqliteSessionStore
+from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.calls.results import Pending
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.engines import InProcessEngine
 from toolgen.events.hub import Events
 from toolgen.runtime import (

@@ -27,8 +27,8 @@ from toolgen.agents import (
     ScriptedPlanner,
     agents_of,
 )
+from toolgen.calls.functions.tools import func_tool
 from toolgen.calls.specs import LongRunningSpec
-from toolgen.calls.toolsets.functions import func_tool
 from toolgen.engines import UnknownRunError
 from toolgen.runtime import (
     Pending,

@@ -29,7 +29,7 @@ from toolgen.agents.activities.conversation import pair_results
 from toolgen.agents.sessions.memory import MemorySessionStore
 from toolgen.agents.sessions.sqlite import SqliteSessionStore
 from toolgen.agents.transcripts import Transcripts
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import ConfirmSpec, Runtime
 

@@ -20,8 +20,8 @@ from toolgen.agents import (
     agents_of,
 )
 from toolgen.agents.sessions.sqlite import SqliteSessionStore
+from toolgen.calls.functions.tools import function_toolset
 from toolgen.calls.toolsets.dynamic import DynamicToolset
-from toolgen.calls.toolsets.functions import function_toolset
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import with_confirmation
 

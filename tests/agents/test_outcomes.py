@@ -26,7 +26,7 @@ from toolgen.agents import (
 )
 from toolgen.agents.loop.events import last_events
 from toolgen.agents.sessions.memory import MemorySessionStore
-from toolgen.calls.toolsets.functions import func_tool
+from toolgen.calls.functions.tools import func_tool
 from toolgen.contract.json_value import Json
 from toolgen.engines import EndedRun
 from toolgen.runtime import CallMeta, ConfirmSpec, Runtime, Scheduling, StaticToolset

@@ -23,8 +23,8 @@ from toolgen.agents import (
     UnknownRunError,
     agents_of,
 )
+from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.calls.specs import LongRunningSpec
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.runtime import CallMeta, Pending, Runtime, Suspended, ToolContext, ToolOutcome, Unfinished
 from toolgen.waiting.errors import ForeignAnswerError
 

@@ -33,7 +33,7 @@ from toolgen.agents import (
     SessionBusyError,
     agents_of,
 )
-from toolgen.calls.toolsets.functions import function_toolset
+from toolgen.calls.functions.tools import function_toolset
 from toolgen.capabilities import CallScope
 from toolgen.contract.json_value import Json
 from toolgen.runtime import (

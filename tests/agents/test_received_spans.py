@@ -28,7 +28,7 @@ from toolgen.agents import (
     ScriptedPlanner,
     agents_of,
 )
-from toolgen.calls.toolsets.functions import function_toolset
+from toolgen.calls.functions.tools import function_toolset
 from toolgen.events.telemetry.spans import ToolSpans
 from toolgen.runtime import Runtime
 

@@ -23,7 +23,7 @@ from toolgen.agents import (
     ToolMessage,
     agents_of,
 )
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.calls.toolsets.registration import AgentRoute
 from toolgen.contract.errors import ToolgenError
 from toolgen.engines import InProcessEngine

@@ -28,8 +28,8 @@ from toolgen.agents import (
     UnknownSessionError,
     agents_of,
 )
+from toolgen.calls.functions.tools import func_tool
 from toolgen.calls.specs import NativeTool
-from toolgen.calls.toolsets.functions import func_tool
 from toolgen.runtime import Runtime, StaticToolset
 from toolgen.waiting.options import WaitOptions
 

@@ -32,7 +32,7 @@ from toolgen.agents import (
     ScriptStep,
 )
 from toolgen.agents.loop.limits import LimitCounter
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.capabilities import MemoryStateStore, StateCapability
 from toolgen.contract.tasks import GRACE_S
 from toolgen.events.records import ToolEnd

@@ -25,8 +25,8 @@ from tests.runtime.bank import Bank
 from toolgen.agents import Agents, FinalResult, HandOver, ScriptedPlanner, agents_of
 from toolgen.agents.sessions.sqlite import SqliteSessionStore
 from toolgen.calls.call import CallName
+from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.calls.results import Pending
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
 from toolgen.events.telemetry.spans import ToolSpans, span_of, trace_of

@@ -29,8 +29,8 @@ from toolgen.agents import (
     ToolMessage,
     agents_of,
 )
+from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.calls.toolsets.dynamic import DynamicToolset
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.calls.toolsets.registration import AgentRoute
 from toolgen.contract.json_value import Json
 from toolgen.engines import Engine, InProcessEngine

@@ -14,7 +14,7 @@ import pytest
 from tests.runtime.tools import META, SITE, Listing, nothing, runtime, waiting
 from toolgen.agents import Agents, Erased, MemorySessionStore, SqliteSessionStore
 from toolgen.calls.capability import CallScope, once
-from toolgen.calls.toolsets.functions import func_tool
+from toolgen.calls.functions.tools import func_tool
 from toolgen.capabilities import (
     Credential,
     CredentialPlace,

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 from pydantic_core import SchemaValidator, ValidationError
 
 from tests.selection import volume
-from toolgen.calls.type_codec import TypeCodec
+from toolgen.calls.functions.type_codec import TypeCodec
 from toolgen.shapes.design.model import Nullable, ToolModel
 from toolgen.shapes.foreign.model import SchemaModel, exact_adapter
 from toolgen.shapes.python.validator import CONFIG, Exactness

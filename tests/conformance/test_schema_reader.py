@@ -11,8 +11,8 @@ import pytest
 from tests.conformance import corpora
 from tests.schema_reader.reader import disagreement
 from toolgen.shapes.foreign.counted_patterns import own_patterns
+from toolgen.shapes.foreign.pattern_compiling import MOST_PARTS, parts_of
 from toolgen.shapes.foreign.reader import read
-from toolgen.shapes.pattern_compiling import MOST_PARTS, parts_of
 
 LEAST_EXACT = {"tools_openapi_public": 0.94}
 """Share of schemas that types hold exactly; 0.98 for the others."""

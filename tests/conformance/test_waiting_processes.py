@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tests.conftest import surroundings
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import CallMeta, ConfirmSpec, Runtime
 

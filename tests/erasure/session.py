@@ -28,10 +28,10 @@ from toolgen.agents import (
 )
 from toolgen.agents.planner.scripted import ScriptStep
 from toolgen.calls.call import CallName
+from toolgen.calls.functions.tools import func_tool, function_toolset
+from toolgen.calls.functions.type_codec import TypeCodec
 from toolgen.calls.results import Pending
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.calls.toolsets.registration import AgentRoute
-from toolgen.calls.type_codec import TypeCodec
 from toolgen.runtime import (
     ArtifactSpec,
     CallMeta,

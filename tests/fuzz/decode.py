@@ -22,7 +22,7 @@ import jsonschema_rs
 
 from tests.conformance import oracle
 from tests.conformance.agreement import CALENDAR
-from toolgen.calls.type_codec import TypeCodec
+from toolgen.calls.functions.type_codec import TypeCodec
 from toolgen.contract.limits import DEFAULT_LIMITS, UNLIMITED, Limits
 from toolgen.runtime import Codec, SchemaCodec, ToolValidationError
 from toolgen.shapes.foreign.filling import filler_of

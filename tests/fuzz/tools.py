@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from gen.assistant.toolsets import devices, maintenance
 from tests.runtime.raising import STANDARD, made
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.runtime import (
     Allow,
     Ask,

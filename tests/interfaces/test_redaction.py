@@ -13,7 +13,7 @@ from tests.adapters.mcp.serving.people import Person, accept
 from tests.conftest import ProjectFolder
 from tests.test_sensitive_commands import DESIGN, MAIN
 from toolgen.adapters.mcp import server
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.contract.secrets import HIDDEN
 from toolgen.engines import InProcessEngine
 from toolgen.events import Events

@@ -23,7 +23,7 @@ from toolgen.agents import (
     ToolMessage,
     UserMessage,
 )
-from toolgen.calls.toolsets.functions import func_tool
+from toolgen.calls.functions.tools import func_tool
 from toolgen.runtime import ToolsetRegistration
 
 from .ledger import Ledger

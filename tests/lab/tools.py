@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
+from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.calls.results import Pending
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.runtime import (
     ConfirmSpec,
     LongRunningSpec,

@@ -9,9 +9,9 @@ from functools import cache
 from typing import Any, Final
 
 from tests.bound_tools import bound_to
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.calls.functions.tools import func_tool, function_toolset
+from toolgen.calls.functions.type_codec import TypeCodec
 from toolgen.calls.toolsets.registration import AgentRoute
-from toolgen.calls.type_codec import TypeCodec
 from toolgen.contract.json_value import Json
 from toolgen.runtime import (
     BoundTool,

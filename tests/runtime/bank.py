@@ -8,7 +8,7 @@ from functools import cache
 from typing import Final
 
 from tests.bound_tools import bound_to
-from toolgen.calls.toolsets.functions import func_tool
+from toolgen.calls.functions.tools import func_tool
 from toolgen.runtime import (
     BoundTool,
     CallMeta,

@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 
 from tests.virtual_time import LoopFactory, loop_factories, now
-from toolgen.calls.toolsets.functions import function_toolset
+from toolgen.calls.functions.tools import function_toolset
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import Runtime
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from toolgen.calls.toolsets.functions import func_tool
+from toolgen.calls.functions.tools import func_tool
 from toolgen.runtime import CallMeta, Runtime, StaticToolset, ToolCall, ToolResult
 
 HOUR = 3600.0

@@ -15,7 +15,7 @@ from typing import Any, Final
 from gen.assistant.toolsets import devices
 from gen.types import Device
 from tests.work import Work, work_of
-from toolgen.calls.toolsets.functions import function_toolset
+from toolgen.calls.functions.tools import function_toolset
 from toolgen.events import Events
 from toolgen.runtime import (
     ArtifactSpec,

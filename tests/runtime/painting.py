@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from tests.runtime.store_files import ARTIFACT_STORES
-from toolgen.calls.toolsets.functions import func_tool
-from toolgen.calls.type_codec import TypeCodec
+from toolgen.calls.functions.tools import func_tool
+from toolgen.calls.functions.type_codec import TypeCodec
 from toolgen.capabilities import ArtifactsCapability, ArtifactStore
 from toolgen.runtime import (
     Artifact,

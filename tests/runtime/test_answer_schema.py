@@ -14,7 +14,7 @@ from tests.runtime.tools import EMPTY, META, SITE, Listing, nothing, runtime, sp
 from tests.selection import first
 from toolgen.calls.answer_schema import checked_schema, value_issues
 from toolgen.calls.errors import MalformedResultError
-from toolgen.calls.type_codec import TypeCodec
+from toolgen.calls.functions.type_codec import TypeCodec
 from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import ConfirmSpec, LongRunningSpec, Runtime, Suspended, ToolOutcome

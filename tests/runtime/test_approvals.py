@@ -12,7 +12,7 @@ from tests.agents.tools import agent, calling, first_answer, running
 from tests.runtime.bank import Bank
 from tests.runtime.tools import META, SITE, Listing, nothing, runtime
 from toolgen.agents import RunOutput, ScriptedPlanner, agents_of
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.contract.limits import is_shortened_by, render_template
 from toolgen.engines import InProcessEngine
 from toolgen.events.hub import Events

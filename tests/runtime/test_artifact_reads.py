@@ -12,7 +12,7 @@ from tests.runtime.painting import META, refs, runtime
 from tests.runtime.painting import store as store
 from tests.selection import first
 from tests.virtual_time import in_virtual_time
-from toolgen.calls.toolsets.functions import func_tool
+from toolgen.calls.functions.tools import func_tool
 from toolgen.capabilities import ArtifactsCapability, ArtifactStore
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import (

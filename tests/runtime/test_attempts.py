@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from tests.runtime.crowds import HOUR, inner, is_idle
-from toolgen.calls.toolsets.functions import func_tool
+from toolgen.calls.functions.tools import func_tool
 from toolgen.runtime import RetryHint, Runtime, Scheduling, StaticToolset, ToolError
 
 pytestmark = pytest.mark.asyncio(loop_factories=["virtual"])

@@ -6,7 +6,7 @@ from typing import Any
 
 from toolgen.calls.call import CallName
 from toolgen.calls.errors import StuckLockError
-from toolgen.calls.toolsets.functions import function_toolset
+from toolgen.calls.functions.tools import function_toolset
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import Runtime
 

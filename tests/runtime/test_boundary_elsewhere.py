@@ -20,8 +20,8 @@ from toolgen.agents import (
     ScriptedPlanner,
     complete,
 )
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
-from toolgen.calls.type_codec import TypeCodec
+from toolgen.calls.functions.tools import func_tool, function_toolset
+from toolgen.calls.functions.type_codec import TypeCodec
 from toolgen.contract.boundary import StrayExceptionError
 from toolgen.events.hub import Events
 from toolgen.runtime import Answer, Hook, Runtime, SnapshotError, filter_toolset, in_thread

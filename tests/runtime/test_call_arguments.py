@@ -12,7 +12,7 @@ import pytest
 from gen.assistant.toolsets import devices
 from tests.runtime import tools
 from tests.runtime.recording import LIST, META, call, page, runtime_with
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.runtime import (
     Continue,
     Hook,

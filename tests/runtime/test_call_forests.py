@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from tests.selection import first, volume
-from toolgen.calls.toolsets.functions import FunctionFacts, func_tool
+from toolgen.calls.functions.tools import FunctionFacts, func_tool
 from toolgen.runtime import (
     CallMeta,
     Runtime,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from toolgen.calls.codec import arguments_json
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.engines import InProcessEngine
 from toolgen.events.hub import Events
 from toolgen.events.records import Event, ToolEnd

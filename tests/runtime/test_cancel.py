@@ -20,7 +20,7 @@ from toolgen.agents import (
     ScriptedPlanner,
     agents_of,
 )
-from toolgen.calls.toolsets.functions import func_tool
+from toolgen.calls.functions.tools import func_tool
 from toolgen.engines import InProcessEngine
 from toolgen.events.hub import Events
 from toolgen.runtime import ConfirmSpec, LongRunningSpec, Runtime, StaticToolset, ToolOutcome

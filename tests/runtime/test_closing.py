@@ -16,7 +16,7 @@ from tests.agents.tools import agent
 from tests.runtime.bank import META, Bank
 from toolgen.agents import ScriptedPlanner, agents_of
 from toolgen.calls.call import CallName
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.engines import EngineClosedError, InProcessEngine
 from toolgen.runtime import Runtime, RuntimeClosedError, ToolCall, ToolContext, ToolResult
 from toolgen.waiting.call_runs import CLOSING_S

@@ -14,7 +14,7 @@ from pydantic import Field, GetCoreSchemaHandler
 from pydantic_core import CoreSchema
 
 from tests.runtime.tools import META
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.runtime import RegistrationError, Runtime, Sensitive, ToolValidationError, TypeCodec
 
 FUNCTIONS = 100

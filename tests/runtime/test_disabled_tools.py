@@ -13,8 +13,8 @@ import pytest
 from tests.runtime.tools import META, SITE, Listing, runtime, spec, waiting
 from tests.virtual_time import in_virtual_time
 from toolgen.calls.errors import RegistrationError, UnknownToolError
+from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.calls.state import Change, Scope
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.capabilities import DisabledTool, DisabledTools, MemoryStateStore, SqliteStateStore
 from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine, RunWait
 from toolgen.runtime import CallMeta, ConfirmSpec, Runtime, ToolContext, ToolOutcome, Unfinished

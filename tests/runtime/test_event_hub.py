@@ -11,7 +11,7 @@ import pytest
 from pydantic import JsonValue
 
 from toolgen.calls.call import CallMeta
-from toolgen.calls.toolsets.functions import function_toolset
+from toolgen.calls.functions.tools import function_toolset
 from toolgen.contract.secrets import HIDDEN, Secrets, hiding
 from toolgen.events.document import Encoded
 from toolgen.events.hub import Events

@@ -21,7 +21,7 @@ from gen.assistant.toolsets import devices
 from gen.types import Device
 from tests.catalog_entries import catalog_entry
 from tests.runtime.typed_functions import Point, called, issues, search
-from toolgen.calls.toolsets.functions import FunctionFacts, func_tool
+from toolgen.calls.functions.tools import FunctionFacts, func_tool
 from toolgen.catalog import format_schema, load_catalogue
 from toolgen.catalog.reader import FORMAT_ID
 from toolgen.contract.tool_facts import ToolFacts

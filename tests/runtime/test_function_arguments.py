@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field, field_validator
 
 from gen.assistant.toolsets import devices
 from tests.runtime.typed_functions import Point, called, issues, properties, search
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.runtime import (
     BoundTool,
     Continue,

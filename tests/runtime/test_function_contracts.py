@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from tests.catalog_entries import catalog_entry
 from tests.runtime.tools import META
-from toolgen.calls.toolsets.functions import func_error, func_tool, function_toolset
+from toolgen.calls.functions.tools import func_error, func_tool, function_toolset
 from toolgen.engines import InProcessEngine
 from toolgen.events.hub import Events
 from toolgen.events.records import ToolEnd, ToolStart

@@ -21,7 +21,7 @@ from pydantic import (
 from gen.assistant.toolsets import devices
 from tests.runtime.clock import HOUR, LoopClock
 from tests.runtime.tools import META, SITE, TOOL, Listing, nothing, runtime, waiting
-from toolgen.calls.toolsets.functions import function_toolset
+from toolgen.calls.functions.tools import function_toolset
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import (
     Answer,

@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 
 from toolgen.calls.call import CallName
-from toolgen.calls.toolsets.functions import func_tool
+from toolgen.calls.functions.tools import func_tool
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import BoundTool, CallMeta, ConfirmSpec, Runtime, StaticToolset, ToolContext, ToolResult
 

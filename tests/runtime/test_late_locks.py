@@ -13,7 +13,7 @@ import pytest
 from tests.runtime.clock import HOUR, LoopClock
 from tests.virtual_time import VirtualTimeLoop
 from toolgen.calls.errors import StuckLockError
-from toolgen.calls.toolsets.functions import func_tool
+from toolgen.calls.functions.tools import func_tool
 from toolgen.contract.tasks import GRACE_S
 from toolgen.runtime import BusyError, DeadlockError, Runtime, Scheduling, StaticToolset
 

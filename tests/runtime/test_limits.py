@@ -16,7 +16,7 @@ from tests.runtime.tools import EMPTY, META, SITE, Listing, nothing, runtime, sp
 from toolgen.agents import Await, FinalResult, RunHandle, ScriptedPlanner, complete
 from toolgen.agents.planner.completions import CompletionError, CompletionSpec
 from toolgen.calls.codec import NO_ARGUMENTS
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.calls.toolsets.registration import AgentRoute
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import (

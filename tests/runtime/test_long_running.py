@@ -16,7 +16,7 @@ from tests.catalog_entries import catalog_entry
 from tests.runtime.tools import META
 from tests.selection import first
 from toolgen.calls.call import CallName
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.engines import InProcessEngine
 from toolgen.events.hub import Events
 from toolgen.runtime import (

@@ -16,7 +16,7 @@ from tests.agents.tools import agent, calling, running
 from tests.work import work_of
 from toolgen.adapters.mcp import server
 from toolgen.agents import FinalResponse, PlanInput, agents_of
-from toolgen.calls.toolsets.functions import function_toolset
+from toolgen.calls.functions.tools import function_toolset
 from toolgen.runtime import CallMeta, Runtime, StaticToolset
 
 WARM_UP: Final = 5

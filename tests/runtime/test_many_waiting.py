@@ -16,7 +16,7 @@ import pytest
 
 from tests.selection import volume
 from toolgen.calls.call import FrozenCall
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.engines import InProcessEngine, RunContext, answer_name
 from toolgen.engines.in_process.journal import RunRecord
 from toolgen.runtime import CallMeta, ConfirmSpec, Runtime

@@ -12,7 +12,7 @@ from tests.many_workers import SECRET, ManyWorkers
 from tests.runtime.tools import META, SITE, Listing, runtime, spec, waiting
 from toolgen.adapters.postgres import Postgres, PostgresArtifactStore, PostgresStateStore
 from toolgen.calls.errors import RegistrationError
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.capabilities import (
     ArtifactsCapability,
     Capability,

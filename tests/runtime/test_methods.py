@@ -12,7 +12,7 @@ import pytest
 
 from tests.runtime.clock import HOUR
 from tests.runtime.tools import META, SITE, Listing, nothing, runtime, spec
-from toolgen.calls.toolsets.functions import function_toolset
+from toolgen.calls.functions.tools import function_toolset
 from toolgen.capabilities import MemoryStateStore, StateCapability
 from toolgen.runtime import (
     BoundTool,

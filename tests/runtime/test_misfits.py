@@ -13,7 +13,7 @@ from pydantic import AfterValidator, BaseModel, Field, PlainSerializer, field_se
 
 from gen.assistant.toolsets import devices
 from tests.cases.scalars.gen.forms.toolsets import scalars
-from toolgen.calls.type_codec import TypeCodec
+from toolgen.calls.functions.type_codec import TypeCodec
 from toolgen.runtime import Codec, MalformedResultError
 
 

@@ -9,7 +9,7 @@ import pytest
 from pydantic import AfterValidator, BaseModel
 from typing_extensions import TypedDict
 
-from toolgen.calls.toolsets.functions import function_toolset
+from toolgen.calls.functions.tools import function_toolset
 from toolgen.runtime import Runtime, SchemaCodec, ToolValidationError
 from toolgen.runtime.generated import SchemaModel
 from toolgen.shapes.issues import TOO_COMPLEX

@@ -13,7 +13,7 @@ import pytest
 from tests.runtime.clock import HOUR, LoopClock
 from tests.runtime.tools import META, SITE, Listing, nothing, runtime, spec
 from tests.selection import diagonal
-from toolgen.calls.toolsets.functions import func_tool
+from toolgen.calls.functions.tools import func_tool
 from toolgen.events.hub import Events
 from toolgen.runtime import (
     Hook,

@@ -11,7 +11,7 @@ from toolgen.runtime import Runtime
 
 CALL = """
 import asyncio, sys
-from toolgen.calls.toolsets.functions import function_toolset
+from toolgen.calls.functions.tools import function_toolset
 from toolgen.runtime import Runtime
 
 

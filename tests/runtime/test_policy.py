@@ -11,7 +11,7 @@ import pytest
 from tests.agents.tools import Resetting, resetting
 from tests.runtime.tools import waiting
 from toolgen.calls.errors import RegistrationError
-from toolgen.calls.toolsets.functions import func_tool
+from toolgen.calls.functions.tools import func_tool
 from toolgen.engines import InProcessEngine
 from toolgen.events.hub import Events
 from toolgen.events.records import ToolAuthorization

@@ -18,7 +18,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from pydantic import BaseModel
 
 from tests.selection import diagonal
-from toolgen.calls.toolsets.functions import func_error, func_tool, function_toolset
+from toolgen.calls.functions.tools import func_error, func_tool, function_toolset
 from toolgen.contract.printable import printable
 from toolgen.contract.secrets import HIDDEN
 from toolgen.engines import InProcessEngine

@@ -12,7 +12,7 @@ import pytest
 from tests.agents.tools import agent, answers, calling, running
 from tests.runtime.tools import SITE, TOOL, Listing, nothing, options, runtime, spec, waiting
 from toolgen.agents import ScriptedPlanner, agents_of
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.contract.json_value import Json
 from toolgen.contract.names import Hint
 from toolgen.engines import InProcessEngine

@@ -25,7 +25,7 @@ from tests.runtime.canaries import (
     receipt,
     watched,
 )
-from toolgen.calls.toolsets.functions import function_toolset
+from toolgen.calls.functions.tools import function_toolset
 from toolgen.contract.secrets import HIDDEN
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import Runtime, Sensitive, Suspended, ToolContext, ToolError, ToolOutcome

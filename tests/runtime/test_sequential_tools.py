@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from tests.runtime.crowds import HOUR, Crowd, calls_of, is_idle, serving, statuses
-from toolgen.calls.toolsets.functions import func_tool
+from toolgen.calls.functions.tools import func_tool
 from toolgen.runtime import CallMeta, DeadlockError, RegistrationError, Runtime, StaticToolset
 
 pytestmark = pytest.mark.asyncio(loop_factories=["virtual"])

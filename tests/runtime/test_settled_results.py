@@ -11,7 +11,7 @@ import pytest
 
 from tests.runtime.clock import HOUR, LoopClock
 from toolgen.calls.call import CallName
-from toolgen.calls.toolsets.functions import func_tool
+from toolgen.calls.functions.tools import func_tool
 from toolgen.engines import InProcessEngine, UnknownRunError
 from toolgen.runtime import CallMeta, ConfirmSpec, Runtime, StaticToolset, ToolResult
 from toolgen.waiting.loop import UNKNOWN

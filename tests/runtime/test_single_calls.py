@@ -14,7 +14,7 @@ from starlette.background import BackgroundTask
 
 from tests.runtime.recording import ARGUMENTS, LIST, META, page, registration
 from toolgen.calls.capability import CallScope
-from toolgen.calls.toolsets.functions import function_toolset
+from toolgen.calls.functions.tools import function_toolset
 from toolgen.capabilities import DisabledTools, MemoryStateStore
 from toolgen.events import Events
 from toolgen.runtime import (

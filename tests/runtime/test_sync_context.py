@@ -14,8 +14,8 @@ import pytest
 
 from tests.runtime.clock import HOUR, LoopClock
 from tests.runtime.tools import META, SITE, nothing, runtime, spec
+from toolgen.calls.functions.tools import function_toolset
 from toolgen.calls.steps.bridge import Bridge, Wait
-from toolgen.calls.toolsets.functions import function_toolset
 from toolgen.capabilities import (
     ArtifactsCapability,
     ArtifactStore,

@@ -310,7 +310,7 @@ async def test_a_service_in_threads_has_threads_of_its_own(caplog: pytest.LogCap
 CALLING = """
 import asyncio, os, sys, threading
 from toolgen.runtime import Runtime, Scheduling
-from toolgen.calls.toolsets.functions import function_toolset
+from toolgen.calls.functions.tools import function_toolset
 
 def blocks() -> str:
     "Block."

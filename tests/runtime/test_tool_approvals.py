@@ -12,7 +12,7 @@ from tests.agents.tools import agent, answers, calling, running
 from tests.runtime.test_typed_answers import Size
 from tests.runtime.tools import META, waiting
 from toolgen.agents import ScriptedPlanner, agents_of
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.engines import InProcessEngine
 from toolgen.events.hub import Events
 from toolgen.events.records import ToolAuthorization

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from toolgen.calls.toolsets.functions import func_tool
+from toolgen.calls.functions.tools import func_tool
 from toolgen.engines import EngineError, InProcessEngine
 from toolgen.runtime import (
     BoundTool,

@@ -13,8 +13,8 @@ import pytest
 from tests.agents.tools import calling, first_answer, ran
 from tests.runtime.clock import HOUR, LoopClock
 from toolgen.agents import ScriptedPlanner
+from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.calls.state import Scope
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.capabilities import (
     Change,
     MemoryStateStore,

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from gen.assistant.toolsets import devices
+from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.calls.specs import NativeTool
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.events.hub import Events
 from toolgen.runtime import (
     BoundTool,

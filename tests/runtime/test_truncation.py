@@ -17,8 +17,8 @@ from tests.agents.tools import answers, calling, running
 from tests.runtime.tools import META, SITE, Listing, lists_much, much, nothing, runtime, spec
 from tests.selection import first
 from toolgen.agents import FinalResponse, PlanInput, ScriptedPlanner, agents_of
+from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.calls.steps.result_encoding import error_document, issues_document, truncate_document
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.contract.limits import truncate_text
 from toolgen.engines import InProcessEngine
 from toolgen.events.document import as_json

@@ -16,8 +16,8 @@ from jsonschema import Draft202012Validator
 from pydantic import BaseModel, Field
 
 from tests.cases.numbers.gen.lab.toolsets import numbers
-from toolgen.calls.toolsets.functions import func_tool
-from toolgen.calls.type_codec import TypeCodec
+from toolgen.calls.functions.tools import func_tool
+from toolgen.calls.functions.type_codec import TypeCodec
 from toolgen.runtime import MalformedResultError
 
 

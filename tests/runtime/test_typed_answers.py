@@ -17,7 +17,7 @@ from tests.cases.behaviour.gen.home.toolsets import devices
 from tests.runtime.tools import META, waiting
 from tests.selection import first
 from toolgen.agents import ScriptedPlanner, agents_of
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import (

@@ -12,7 +12,7 @@ from tests.agents.tools import agent, answers, calling, running
 from tests.runtime.tools import EMPTY, META, SITE, TOOL, Listing, nothing, options, runtime, spec, waiting
 from tests.virtual_time import now
 from toolgen.agents import ScriptedPlanner, agents_of
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import (

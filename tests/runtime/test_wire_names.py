@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from toolgen.calls.functions.tools import func_tool
 from toolgen.calls.toolsets.dynamic import SnapshotError
-from toolgen.calls.toolsets.functions import func_tool
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import (
     CallMeta,

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.events import Event, Events, ToolUpdate
 from toolgen.runtime import Runtime, SyncToolContext, ToolContext, ToolResult
 

@@ -10,7 +10,7 @@ import jsonschema_rs
 import pytest
 
 from tests.selection import covering
-from toolgen.calls.foreign_codec import json_schema_codec
+from toolgen.calls.functions.foreign_codec import json_schema_codec
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.shapes.foreign.rule_paths import Looks, count_errors

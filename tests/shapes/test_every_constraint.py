@@ -39,10 +39,10 @@ from toolgen.dsl import (
 )
 from toolgen.runtime import Codec, FieldIssue, ToolValidationError, TypeCodec, func_tool
 from toolgen.shapes.constraints import CONSTRAINTS, OF_BYTES, Constraint, Holder, held_by, limits_of
-from toolgen.shapes.design.annotations import annotated_type
 from toolgen.shapes.design.validator import Validator
 from toolgen.shapes.exact import exact
 from toolgen.shapes.fields import Field
+from toolgen.shapes.foreign.annotations import annotated_type
 from toolgen.shapes.foreign.reader import read
 from toolgen.shapes.values import plain
 

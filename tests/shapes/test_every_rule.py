@@ -9,7 +9,7 @@ from typing import Annotated, Any, NotRequired, TypedDict
 import pytest
 from pydantic import Field
 
-from toolgen.calls.type_codec import TypeCodec
+from toolgen.calls.functions.type_codec import TypeCodec
 from toolgen.runtime import Codec, Limits, SchemaCodec, ToolModel, ToolValidationError, json_schema_codec
 from toolgen.runtime.generated import SchemaModel, UniqueItems
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from toolgen.shapes.pattern_compiling import MOST_PARTS, parts_of, parts_of_states, parts_of_text
+from toolgen.shapes.foreign.pattern_compiling import MOST_PARTS, parts_of, parts_of_states, parts_of_text
 
 
 @pytest.mark.parametrize(

@@ -236,10 +236,13 @@ class Codec(Generic[T]):
         return self._hidden
 
     def _read(self, errors: list[ErrorDetails], most: int) -> Findings:
-        from toolgen.shapes.design.issues import IssueReader  # only documents that do not fit need it
-        from toolgen.shapes.foreign.issues import read
+        from toolgen.shapes.design.issues import IssueReader, has_foreign  # only misfits need them
 
         self._reader = self._reader or IssueReader(self.schema)
+        if not has_foreign(errors):
+            return self._reader.findings(errors, most)
+        from toolgen.shapes.foreign.issues import read
+
         return read(self._reader, errors, most)
 
     def _rule_issues(self, data: bytes | str, most: int) -> Findings:

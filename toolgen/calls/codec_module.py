@@ -10,7 +10,7 @@ from toolgen.contract.names import CATALOG
 from .codec import CheckedCodec, Codec
 
 if TYPE_CHECKING:
-    from .foreign_codec import SchemaCodec
+    from .functions.foreign_codec import SchemaCodec
 
 
 class CodecModule:
@@ -31,6 +31,6 @@ class CodecModule:
 
     def foreign(self, name: str, *, is_exact: bool = True) -> SchemaCodec[Any]:
         """Return the codec of a schema that somebody else wrote."""
-        from .foreign_codec import SchemaCodec  # most designs have none
+        from .functions.foreign_codec import SchemaCodec  # most designs have none
 
         return SchemaCodec(self._package, self._module, name, self._schemas, is_exact=is_exact)

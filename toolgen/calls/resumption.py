@@ -68,7 +68,10 @@ class Resumption:
                 if codec is not None and codec.type is type_:
                     return _fitting(codec, document["answer"].get("payload") or {})
             elif document["kind"] == "input":
-                from .questions import question_codec, question_schema  # only a typed question needs them
+                from .functions.questions import (  # only a typed question needs them
+                    question_codec,
+                    question_schema,
+                )
 
                 if document.get("schema") == question_schema(type_):
                     return _fitting(question_codec(type_), document["answer"])

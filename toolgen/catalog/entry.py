@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from toolgen.contract.names import MCP_HINTS, Hint
 from toolgen.contract.record import frozen_record
-from toolgen.shapes.foreign.schema import Schema, any_of
+from toolgen.shapes.keywords import Schema, any_of
 
 if TYPE_CHECKING:
     from toolgen.contract.json_value import Json

@@ -8,8 +8,8 @@ from typing import Any, Final, Generic, TypeVar
 
 from pydantic_core import ErrorDetails, SchemaValidator, ValidationError
 
-from toolgen.shapes.foreign.validator import LABEL
 from toolgen.shapes.issues import MOST_ERRORS, TooComplexError
+from toolgen.shapes.labels import LABEL
 from toolgen.shapes.tolerance import (
     core_schema_of,
     forgives,

@@ -15,8 +15,8 @@ from toolgen.contract.record import frozen_record
 from toolgen.dsl.evaluation.checks.names import key_fault
 from toolgen.shapes import naming
 from toolgen.shapes.constraints import limits_of
-from toolgen.shapes.design.annotations import is_annotated, without_limits
 from toolgen.shapes.fields import MISSING
+from toolgen.shapes.foreign.annotations import is_annotated, without_limits
 from toolgen.shapes.foreign.nodes import Classes, Node, meanings_of, without_null
 from toolgen.shapes.foreign.nodes import target as class_of
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 from toolgen.contract.json_value import objects_in
 from toolgen.shapes.foreign.nodes import ENUM, MEANINGS, NULL, Node, meanings_of, without_null
 from toolgen.shapes.foreign.reader.keywords import ANNOTATIONS
-from toolgen.shapes.foreign.schema import REFERENCES
+from toolgen.shapes.keywords import REFERENCES
 
 from .clauses_built import NotExpressibleError
 from .clauses_layout import Part, call, literal

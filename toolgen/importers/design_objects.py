@@ -15,7 +15,7 @@ from toolgen.shapes.foreign.plain_fit import PlainFit
 from toolgen.shapes.foreign.reader import read
 from toolgen.shapes.foreign.reader.keywords import CONSTRAINTS
 from toolgen.shapes.foreign.reader.validator import rejected_values
-from toolgen.shapes.foreign.schema import REFERENCES, VALUES
+from toolgen.shapes.keywords import REFERENCES, VALUES
 
 from .clauses import ClauseSource, WrittenClauses
 from .clauses_built import NotExpressibleError

@@ -10,7 +10,7 @@ from collections.abc import Collection
 from typing import Any, Final
 
 from toolgen.contract.json_value import objects_in
-from toolgen.shapes.foreign.schema import MAPS, VALUES
+from toolgen.shapes.keywords import MAPS, VALUES
 
 _TURNED: Final = frozenset(["not", "if", "contains", "unevaluatedItems", "unevaluatedProperties"])
 """Keywords that refuse values because a schema accepts something."""

@@ -15,7 +15,7 @@ from typing import Final, TypeAlias
 from toolgen.contract.record import frozen_record
 from toolgen.shapes.foreign.nodes import NULL
 from toolgen.shapes.foreign.reader.keywords import CONSTRAINTS, IN_PLACE, ONE_SCHEMA, SEVERAL
-from toolgen.shapes.foreign.schema import MAPS
+from toolgen.shapes.keywords import MAPS
 
 from .enum_labels import LABELS, labelled
 from .openapi_components import Components, Direction, hides_property

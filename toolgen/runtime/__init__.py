@@ -75,7 +75,9 @@ from .runtime import Runtime
 
 if TYPE_CHECKING:
     from toolgen.calls.content import AudioContent, Content, ImageContent, ResourceContent, TextContent
-    from toolgen.calls.foreign_codec import SchemaCodec, json_schema_codec
+    from toolgen.calls.functions.foreign_codec import SchemaCodec, json_schema_codec
+    from toolgen.calls.functions.tools import func_error, func_tool, function_toolset
+    from toolgen.calls.functions.type_codec import TypeCodec
     from toolgen.calls.steps.bridge import CallEndedError
     from toolgen.calls.steps.hooks import Abort, Answer, Continue, Deny, Hook, Verdict
     from toolgen.calls.steps.policy import Allow, Ask, Decision, Policy
@@ -88,9 +90,7 @@ if TYPE_CHECKING:
         SnapshotError,
         StaticToolset,
     )
-    from toolgen.calls.toolsets.functions import func_error, func_tool, function_toolset
     from toolgen.calls.toolsets.snapshot import Snapshot, model_description
-    from toolgen.calls.type_codec import TypeCodec
     from toolgen.runtime.views import allow_tools, filter_toolset, prefixed, with_confirmation
     from toolgen.shapes.python.sensitive import Sensitive
     from toolgen.waiting.once_call import Resolution, ResolveError
@@ -213,10 +213,10 @@ __all__ = [
 _LATER = {
     "toolgen.waiting.once_call": "Resolution ResolveError",
     "toolgen.waiting.unfit": "text_for_model",
-    "toolgen.calls.toolsets.functions": "func_error func_tool function_toolset",
-    "toolgen.calls.type_codec": "TypeCodec",
+    "toolgen.calls.functions.tools": "func_error func_tool function_toolset",
+    "toolgen.calls.functions.type_codec": "TypeCodec",
     "toolgen.calls.content": "AudioContent Content ImageContent ResourceContent TextContent",
-    "toolgen.calls.foreign_codec": "SchemaCodec json_schema_codec",
+    "toolgen.calls.functions.foreign_codec": "SchemaCodec json_schema_codec",
     "toolgen.calls.steps.bridge": "CallEndedError",
     "toolgen.calls.steps.hooks": "Abort Answer Continue Deny Hook Verdict",
     "toolgen.calls.steps.policy": "Allow Ask Decision Policy",

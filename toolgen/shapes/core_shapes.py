@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from .foreign.validator import UNKNOWN_KEY
+from .labels import UNKNOWN_KEY
 from .union_shapes import ANY, Shape, scalars, union_shape
 
 

@@ -13,7 +13,6 @@ from pydantic import BaseModel
 from pydantic_core import CoreConfig, ErrorDetails, SchemaValidator
 
 from .core_shapes import CoreShapes
-from .foreign.validator import UNKNOWN_KEY
 from .issues import (
     BOUNDS,
     TYPES,
@@ -27,6 +26,7 @@ from .issues import (
     short,
     type_issue,
 )
+from .labels import UNKNOWN_KEY
 from .lexical import FORMAT_NAMES
 from .text_guard import count_patterns
 from .union_guard import discriminate_unions, mapped, nodes_of, within_budget

@@ -16,8 +16,8 @@ from typing import Any, Final, TypeVar
 from toolgen.contract.limits import count_keys
 
 from .core_shapes import CoreShapes, choices_of
-from .foreign.validator import BRANCH, PASSED
 from .issues import TooComplexError
+from .labels import BRANCH, PASSED
 from .steps import document_steps, take_steps
 from .union_shapes import Shape
 

@@ -284,6 +284,8 @@ def _question_schema(answer: type[Any] | Mapping[str, Any] | None) -> Mapping[st
     if isinstance(answer, Mapping):
         checked: Mapping[str, Any] = _json(dict(checked_schema(answer)), "the schema of a question")
         return checked
-    from toolgen.calls.questions import question_schema  # only a typed question needs the codecs of types
+    from toolgen.calls.functions.questions import (
+        question_schema,  # only a typed question needs the codecs of types
+    )
 
     return question_schema(answer)

@@ -25,8 +25,8 @@ from toolgen.agents import (
     ScriptedPlanner,
     agents_of,
 )
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
-from toolgen.calls.type_codec import TypeCodec
+from toolgen.calls.functions.tools import func_tool, function_toolset
+from toolgen.calls.functions.type_codec import TypeCodec
 from toolgen.capabilities import ArtifactsCapability, MemoryArtifactStore
 from toolgen.engines import InProcessEngine
 from toolgen.events import Events

@@ -25,7 +25,7 @@ from toolgen.agents import (
 )
 from toolgen.agents.loop.documents import LOOP
 from toolgen.calls.codec import arguments_json
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.engines import InProcessEngine
 from toolgen.engines.in_process.journal import RunRecord
 from toolgen.runtime import Runtime

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.calls.specs import LongRunningSpec
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.contract.json_value import Json
 from toolgen.runtime import CallMeta, ConfirmSpec, Pending, ToolContext, ToolOutcome, Unfinished
 

@@ -33,7 +33,7 @@ from toolgen.agents import (
 )
 from toolgen.agents.llm.failures import ProviderError
 from toolgen.agents.llm.finish_reasons import finish_reason_of
-from toolgen.calls.toolsets.functions import function_toolset
+from toolgen.calls.functions.tools import function_toolset
 from toolgen.runtime import Runtime
 
 TEXT = "I remove the files under /tmp/x now, and tell you when they are gone."

@@ -24,7 +24,7 @@ from pydantic_ai.providers.openai import OpenAIProvider
 from tests.conformance.adapters.plan_inputs import TOOLS, given
 from tests.conformance.adapters.provider import KEY, Provider
 from toolgen.agents import AgentRegistration, AgentSpec, AgentTool, LLMPlanner, agents_of
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.contract.json_value import Json
 from toolgen.engines import NonRetryableError
 from toolgen.runtime import NativeTool, RegistrationError, Runtime, ToolContext

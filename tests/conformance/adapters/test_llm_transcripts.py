@@ -52,7 +52,7 @@ from toolgen.agents import (
 from toolgen.agents.llm.blocks import blocks_content
 from toolgen.agents.planner.portable import portable_arguments, portable_json
 from toolgen.agents.sessions.sqlite import SqliteSessionStore
-from toolgen.calls.toolsets.functions import function_toolset
+from toolgen.calls.functions.tools import function_toolset
 from toolgen.contract.json_value import Json
 from toolgen.runtime import Runtime
 

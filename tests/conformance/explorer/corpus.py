@@ -22,8 +22,8 @@ from toolgen.agents import (
     UserMessage,
     agents_of,
 )
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
-from toolgen.calls.type_codec import TypeCodec
+from toolgen.calls.functions.tools import func_tool, function_toolset
+from toolgen.calls.functions.type_codec import TypeCodec
 from toolgen.capabilities import ArtifactsCapability, MemoryArtifactStore
 from toolgen.contract.json_value import Json
 from toolgen.contract.tool_facts import Deprecation

@@ -12,8 +12,8 @@ import pytest
 from tests.conformance import corpora
 from tests.conformance.corpora import Record
 from tests.selection import volume
-from toolgen.calls.toolsets.functions import function_toolset
-from toolgen.calls.type_codec import TypeCodec
+from toolgen.calls.functions.tools import function_toolset
+from toolgen.calls.functions.type_codec import TypeCodec
 from toolgen.runtime import BoundTool, Runtime, ToolContext, ToolSpec, json_schema_codec
 
 from .browser import exploring

@@ -11,7 +11,7 @@ from playwright.async_api import expect
 from pydantic import Field
 
 from tests.typescript.test_doc import blocks
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.catalog import load_catalogue
 from toolgen.runtime import Runtime, Sensitive, ToolModel
 from toolgen.shapes import lexical

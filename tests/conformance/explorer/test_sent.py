@@ -20,8 +20,8 @@ from playwright.async_api import ElementHandle, Error, Page
 from tests.adapters.http.shop import AGENT, Shop, shop_runtime
 from tests.selection import SEED
 from toolgen.agents import AgentRegistration, AgentSpec, Await, ScriptedPlanner, agents_of
-from toolgen.calls.toolsets.functions import function_toolset
-from toolgen.calls.type_codec import TypeCodec
+from toolgen.calls.functions.tools import function_toolset
+from toolgen.calls.functions.type_codec import TypeCodec
 from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import (

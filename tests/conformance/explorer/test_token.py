@@ -12,7 +12,7 @@ import pytest
 from playwright.async_api import Request, expect
 
 from tests.adapters.http.shop import AGENT, Shop, shop_runtime
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.capabilities import ArtifactsCapability, MemoryArtifactStore
 from toolgen.runtime import Runtime, Sensitive
 

@@ -9,8 +9,8 @@ from typing import Any, Final
 import pytest
 from playwright.async_api import expect
 
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
-from toolgen.calls.type_codec import TypeCodec
+from toolgen.calls.functions.tools import func_tool, function_toolset
+from toolgen.calls.functions.type_codec import TypeCodec
 from toolgen.capabilities import ArtifactsCapability, MemoryArtifactStore
 from toolgen.runtime import ArtifactSpec, BoundTool, Runtime, ToolOutcome
 

@@ -14,7 +14,7 @@ from tests.many_workers import SECRET, Cluster
 from tests.selection import volume
 from toolgen.adapters.postgres import Postgres, PostgresSessionStore
 from toolgen.agents import AgentRegistration, Agents, Await, PlanInput, ScriptedPlanner, agents_of, host
-from toolgen.calls.toolsets.functions import func_tool
+from toolgen.calls.functions.tools import func_tool
 from toolgen.events.hub import Events
 from toolgen.events.telemetry.spans import ToolSpans
 from toolgen.runtime import ConfirmSpec, Runtime

@@ -11,7 +11,7 @@ from tests.otlp import Receiver
 from tests.selection import volume
 from toolgen.adapters.postgres import Postgres
 from toolgen.agents import FinalResult, HandOver, PlanInput, ScriptedPlanner, agents_of
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.events.telemetry.spans import ToolSpans
 from toolgen.runtime import ConfirmSpec
 

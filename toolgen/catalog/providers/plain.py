@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from toolgen.contract.json_value import objects_in
-from toolgen.shapes.foreign.schema import embedded
+from toolgen.shapes.keywords import embedded
 
 from .codecs import SAME, Wrapped
 from .dialects import Dialect

@@ -14,7 +14,7 @@ import jsonschema_rs as rs
 from toolgen.contract.json_pointer import escaped, resolved
 from toolgen.contract.printable import printable
 from toolgen.shapes.foreign.reader import Problem, upgraded
-from toolgen.shapes.foreign.schema import format_pointers
+from toolgen.shapes.keywords import format_pointers
 
 from .limits import FORMATS, KEYWORDS
 

@@ -28,6 +28,7 @@ from ..issues import (
     other_issue,
     type_issue,
 )
+from ..labels import BOUNDARY
 from ..lexical import FORMAT_NAMES
 from ..numbers import one_error_each
 
@@ -181,6 +182,11 @@ class IssueReader:
 
     def _node(self, loc: Keys) -> Mapping[str, Any]:
         return self._walk(loc)[1]
+
+
+def has_foreign(errors: list[ErrorDetails]) -> bool:
+    """Return whether an error is of a value of a foreign schema inside a designed one."""
+    return any(BOUNDARY in error["loc"] for error in errors)
 
 
 def _mistakes(errors: list[ErrorDetails], most: int) -> _Mistakes:

@@ -35,7 +35,7 @@ from ..fields import (
     UnionType,
     without_null,
 )
-from ..foreign.schema import embedded, format_pointers
+from ..keywords import embedded, format_pointers
 from ..lexical import BYTES, DECIMAL, DURATION, STRING_FORMATS
 from ..naming import type_title
 from ..values import plain

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from toolgen.contract.json_value import Json
 
-from .schema import BRANCHES, CONDITIONS
+from ..keywords import BRANCHES, CONDITIONS
 from .targets import Targets
 
 _OF_MEMBERS: Final = ("additionalProperties", "unevaluatedProperties")

@@ -16,8 +16,8 @@ from jsonschema_rs import Draft202012Validator, RegexOptions
 
 from toolgen.contract.json_value import Json
 
+from ..keywords import MAPS, VALUES
 from .counted_patterns import PatternUse, own_patterns, schemas_in
-from .schema import MAPS, VALUES
 
 SMALL: Final = RegexOptions(size_limit=100_000)
 """Rust's regex, which does not backtrack; the bytes are those of one compiled pattern, some sixty a state."""

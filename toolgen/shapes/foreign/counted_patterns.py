@@ -17,9 +17,9 @@ from jsonschema_rs import ValidationErrorKind as Kind
 from toolgen.contract.json_value import Json, objects_in
 
 from ..issues import TooComplexError
+from ..keywords import MAPS, VALUES
 from ..pattern_steps import A_MATCH, A_STEP, may_backtrack, parts_a_character, take_match
 from ..steps import MOST_STEPS, Steps, take_steps
-from .schema import MAPS, VALUES
 from .targets import Targets
 
 _LEAST: Final = 16

@@ -7,14 +7,15 @@ what to say of a union. Each error carries its facts, for such a schema may say 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from pydantic_core import ErrorDetails
 
-from toolgen.contract.json_value import Json
+from toolgen.contract.json_value import Json, objects_in
 
 from ..design.issues import IssueReader
 from ..issues import (
@@ -34,10 +35,10 @@ from ..issues import (
     type_issue,
     unknown,
 )
+from ..labels import BOUNDARY, BRANCH, NO_BRANCH, NOT_AMONG, PASSED, TAGGED, UNKNOWN_KEY
 from ..numbers import one_error_each
+from ..patterns import PatternError, to_rust
 from .rule_paths import are_too_many
-from .schema import patterns_in
-from .validator import BOUNDARY, BRANCH, NO_BRANCH, NOT_AMONG, PASSED, TAGGED, UNKNOWN_KEY
 
 _MOST_READ: Final = 20
 """Errors that are read for each issue that is asked for: a branch of a union may have many."""
@@ -146,13 +147,19 @@ class ForeignReader:
     @cached_property
     def _written(self) -> dict[str, str]:
         """The patterns as the schema writes them, by what pydantic runs."""
-        return dict(patterns_in(self._schema))
+        return dict(_patterns_in(self._schema))
+
+
+def _patterns_in(schema: Any) -> Iterator[tuple[str, str]]:
+    """Yield each pattern of a schema that types can hold, as Rust's regex has it and as it was written."""
+    for node in objects_in(schema):
+        if isinstance(pattern := node.get("pattern"), str):
+            with suppress(PatternError):
+                yield to_rust(pattern), pattern
 
 
 def read(reader: IssueReader, errors: list[ErrorDetails], most: int) -> Findings:
-    """Return the first issues of a designed class, in which some values may be foreign."""
-    if not any(BOUNDARY in error["loc"] for error in errors):
-        return reader.findings(errors, most)
+    """Return the first issues of a designed class, in which some values are foreign."""
     foreign = ForeignReader(reader.schema)
     parts: list[Findings] = []
     for before, inside in _by_value(errors).items():

@@ -17,8 +17,9 @@ from toolgen.contract.json_value import objects_in
 
 from ..design.model import AnyJson, Injected, OpenModel, ToolModel
 from ..exact import keeps_null, null_kept
+from ..labels import BOUNDARY
 from ..naming import field_name
-from .validator import BOUNDARY, foreign_exact, foreign_fields
+from .validator import foreign_exact, foreign_fields
 
 T = TypeVar("T")
 

@@ -17,7 +17,7 @@ from toolgen.contract.json_value import values_in
 from toolgen.contract.printable import hides, plain_spaces, printable, visible, visible_lines
 
 from ..constraints import CONSTRAINTS, OF_BYTES
-from .schema import BRANCHES, CONDITIONS, MAPS, REFERENCES, VALUES
+from ..keywords import BRANCHES, CONDITIONS, MAPS, REFERENCES, VALUES
 
 LONGEST_TEXT: Final = 4_096
 """Characters of a text for readers, and of a value or a pattern."""

@@ -14,9 +14,9 @@ from toolgen.contract.json_value import Json, identity
 
 from ..constraints import FLAGS, Holder, limits_of
 from ..issues import TooComplexError
+from ..keywords import CONDITIONS
 from ..steps import Steps
 from ..union_shapes import types_of
-from .schema import CONDITIONS
 
 _MOST_STEPS: Final = 20_000
 """Looks at a value by a schema, for all defaults of one schema."""

@@ -19,11 +19,11 @@ from toolgen.contract.json_value import identity, objects_in
 
 from ..constraints import Holder, limits_of
 from ..exact import WIDE_INT
+from ..keywords import BRANCHES, CONDITIONS
+from ..labels import NOT_AMONG, UNKNOWN_KEY
 from ..numbers import MADE_OF
 from .rule_paths import size_of
 from .rules import Rules
-from .schema import BRANCHES, CONDITIONS
-from .validator import NOT_AMONG, UNKNOWN_KEY
 
 AnySchema = Any
 """A core schema, a dict; pydantic's own type is a union of some fifty TypedDicts."""

@@ -14,8 +14,8 @@ from urllib.parse import quote, unquote
 from toolgen.contract.json_pointer import ABSENT, escaped, resolved, tokens_of
 from toolgen.contract.record import frozen_record
 
+from ..keywords import MAPS
 from .normal_form import KEYWORDS, SCHEMAS
-from .schema import MAPS
 
 _DEEPEST: Final = 100
 """Levels that are looked at; whoever reads a schema refuses a deeper one."""

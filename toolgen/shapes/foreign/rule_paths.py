@@ -14,9 +14,9 @@ from toolgen.contract.json_value import Json, objects_in
 
 from ..constraints import FLAGS, LIMITS, limits_of
 from ..issues import TooComplexError
+from ..keywords import REFERENCES
 from ..steps import MOST_STEPS, Steps
 from .applied import below, has_unevaluated, held_by, in_place, list_of, map_of
-from .schema import REFERENCES
 from .targets import Targets
 
 _NOTHING_COUNTED: Final = MOST_STEPS // 10

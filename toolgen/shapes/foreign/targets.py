@@ -9,7 +9,7 @@ from urllib.parse import unquote, urljoin
 
 from toolgen.contract.json_pointer import tokens_of
 
-from .schema import MAPS, REFERENCES, VALUES
+from ..keywords import MAPS, REFERENCES, VALUES
 
 _NAMED: Final = MAPS | {"dependencies"}
 _ANCHORS: Final = ("$anchor", "$dynamicAnchor")

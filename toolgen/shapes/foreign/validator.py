@@ -15,28 +15,12 @@ from typing import Any, Final
 from pydantic_core import core_schema as cs
 
 from ..exact import by_key, exact, json_value_schema, keeps_null
+from ..labels import BRANCH, LABEL, NO_BRANCH, NOT_AMONG, TAGGED, UNKNOWN_KEY
 from ..numbers import floats_first
 
 AnySchema = Any
 """A core schema under rewriting, a dict; pydantic's own type is a union of some fifty TypedDicts."""
 
-NOT_AMONG: Final = "toolgen_not_among"
-"""Error type of a value that is none of those in the context's `allowed`, a JSON array as text."""
-UNKNOWN_KEY: Final = "toolgen_unknown_key"
-"""Error type of a key that is none of those in the context's `allowed`."""
-NO_BRANCH: Final = "toolgen_no_branch"
-"""Error type of an object whose `tag` property is none of those in the context's `allowed`."""
-
-LABEL: Final = "\0"
-"""Starts every step that is put into the location of an error without being a key."""
-BRANCH: Final = LABEL + "branch "
-"""Starts the label of one branch of a union."""
-TAGGED: Final = LABEL + "tagged"
-"""Follows the tag of a union, which pydantic puts into the location."""
-BOUNDARY: Final = LABEL + "foreign"
-"""Stands where a foreign value begins inside a designed one."""
-PASSED: Final = LABEL + "passed"
-"""Stands for all branches of a union, where several may accept a value; it says nothing of the place."""
 HIDDEN: Final = LABEL
 """Starts a further key of an object for as long as it would be taken for an attribute."""
 

@@ -12,8 +12,8 @@ from toolgen.contract.json_value import Json
 
 from ..design.issues import IssueReader
 from ..foreign.issues import ForeignReader, Located, LocatedIssue
-from ..foreign.validator import UNKNOWN_KEY
 from ..issues import FieldIssue, Keys
+from ..labels import UNKNOWN_KEY
 from ..lexical import FORMAT_NAMES
 from .validator import KEYS, OWN
 

@@ -17,7 +17,8 @@ from pydantic_core import core_schema as cs
 
 from ..design.model import ToolModel
 from ..exact import exact, json_value_schema, keeps_null
-from ..foreign.validator import BRANCH, LABEL, foreign_exact
+from ..foreign.validator import foreign_exact
+from ..labels import BRANCH, LABEL
 from ..numbers import floats_first, number
 
 AnySchema = Any

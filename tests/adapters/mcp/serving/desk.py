@@ -15,8 +15,8 @@ from mcp.client.session import ElicitationFnT
 
 from tests.bound_tools import bound_to
 from toolgen.adapters.mcp import MCPServer, server
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
-from toolgen.calls.type_codec import TypeCodec
+from toolgen.calls.functions.tools import func_tool, function_toolset
+from toolgen.calls.functions.type_codec import TypeCodec
 from toolgen.capabilities import ArtifactsCapability, MemoryArtifactStore
 from toolgen.engines import InProcessEngine
 from toolgen.events.hub import Events

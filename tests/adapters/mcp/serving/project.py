@@ -21,7 +21,7 @@ import subprocess
 from tests.adapters.mcp.serving.desk import MIRA, Desk, desk_runtime
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import CallMeta, ToolContext
-from toolgen.calls.toolsets.functions import function_toolset
+from toolgen.calls.functions.tools import function_toolset
 
 print("imported")
 os.write(1, b"imported, past Python\\n")

@@ -14,7 +14,7 @@ from tests.selection import first
 from tests.virtual_time import in_virtual_time
 from toolgen.adapters.mcp import server
 from toolgen.agents import FinalResult, PlanInput, ScriptedPlanner
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.runtime import ConfirmSpec
 
 from .desk import ERAS, MIRA

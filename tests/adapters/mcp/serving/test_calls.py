@@ -14,8 +14,8 @@ from mcp.client._memory import InMemoryTransport
 from tests.selection import diagonal, first
 from toolgen.adapters.mcp import server
 from toolgen.adapters.mcp.client.failures import failure_of
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
-from toolgen.calls.type_codec import TypeCodec
+from toolgen.calls.functions.tools import func_tool, function_toolset
+from toolgen.calls.functions.type_codec import TypeCodec
 from toolgen.capabilities import ArtifactsCapability, MemoryArtifactStore
 from toolgen.runtime import (
     ArtifactSpec,

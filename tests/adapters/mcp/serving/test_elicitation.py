@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from mcp import types
 
+from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.calls.toolsets.dynamic import StaticToolset
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import (

@@ -12,7 +12,7 @@ from mcp.client._memory import InMemoryTransport
 
 from tests.virtual_time import in_virtual_time
 from toolgen.adapters.mcp import server
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.capabilities import DisabledTools, MemoryStateStore
 from toolgen.contract.errors import ToolgenError
 from toolgen.runtime import CallMeta, ReadonlyContext, Runtime

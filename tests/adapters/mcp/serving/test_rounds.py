@@ -11,7 +11,7 @@ from mcp import Client, MCPError, types
 from mcp.client._memory import InMemoryTransport
 
 from toolgen.adapters.mcp import server
-from toolgen.calls.toolsets.functions import function_toolset
+from toolgen.calls.functions.tools import function_toolset
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import CallMeta, Runtime, ToolContext, ToolOutcome, Unfinished
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.runtime import CallMeta, ConfirmSpec, Runtime, Snapshot
 
 META: Final = CallMeta(session_id="s")

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from toolgen.calls.toolsets.functions import func_tool
-from toolgen.calls.type_codec import TypeCodec
+from toolgen.calls.functions.tools import func_tool
+from toolgen.calls.functions.type_codec import TypeCodec
 from toolgen.contract.json_value import Json
 from toolgen.runtime import (
     BoundTool,

@@ -18,7 +18,7 @@ from toolgen.adapters.framework_calls import FrameworkCalls
 from toolgen.adapters.langchain import langchain_tools
 from toolgen.adapters.langgraph import langgraph_ask
 from toolgen.agents import Await, FinalResult, PlanInput, PlanResult, agents_of
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import ConfirmSpec, ReadonlyContext, Runtime

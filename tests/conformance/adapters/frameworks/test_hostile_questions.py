@@ -10,7 +10,7 @@ from fastmcp.client.elicitation import ElicitResult
 
 from tests.interfaces.every_command import HOSTILE
 from toolgen.adapters.fastmcp import fastmcp_provider
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import CallMeta, ConfirmSpec, Runtime, Sensitive
 

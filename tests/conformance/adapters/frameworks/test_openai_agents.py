@@ -15,7 +15,7 @@ from agents.testing import ScriptedModel, assistant_message, function_call
 from agents.tool_context import ToolContext
 
 from toolgen.adapters.openai_agents import openai_agents_question, openai_agents_tools
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.catalog.entry import tool_entry
 from toolgen.catalog.providers import declarations
 from toolgen.contract.errors import ToolgenError

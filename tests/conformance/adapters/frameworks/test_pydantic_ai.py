@@ -15,7 +15,7 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 from tests.conformance.adapters.provider import Provider
 from tests.conformance.adapters.wire import Called, Said
 from toolgen.adapters.pydantic_ai import SnapshotToolset, pydantic_ai_toolset
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.catalog.providers import declarations
 from toolgen.contract.names import SESSION
 from toolgen.runtime import Runtime

@@ -14,7 +14,7 @@ from tests.cases.sensitive.gen.bank.toolsets import payments
 from tests.runtime.forging import forge
 from toolgen.adapters.framework_calls import FrameworkCall, FrameworkCalls, MetaOf
 from toolgen.adapters.result_view import result_view
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine

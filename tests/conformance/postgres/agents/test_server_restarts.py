@@ -12,7 +12,7 @@ from examples.servers.postgres import Server
 from tests.agents.tools import TOOLS, agent, calling, first_answer, running, texts
 from toolgen.agents import PlannerRetry, ScriptedPlanner, agents_of
 from toolgen.agents.sessions.memory import MemorySessionStore
-from toolgen.calls.toolsets.functions import func_tool
+from toolgen.calls.functions.tools import func_tool
 from toolgen.capabilities import MemoryStateStore, StateCapability
 from toolgen.events.records import PlanRetry
 from toolgen.runtime import StaticToolset, ToolContext, ToolOutcome

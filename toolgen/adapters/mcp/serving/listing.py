@@ -16,7 +16,7 @@ from toolgen.contract.json_value import Json
 from toolgen.contract.record import frozen_record
 from toolgen.contract.tool_facts import Icon
 from toolgen.runtime import ToolSpec
-from toolgen.shapes.foreign.schema import embedded
+from toolgen.shapes.keywords import embedded
 
 WRAPPED: Final = "result"
 """The one key of the object around a result that is none."""

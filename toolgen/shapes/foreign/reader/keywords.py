@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final, TypeAlias
 
 from ...constraints import FLAGS, LIMITS, lengths_of, limits_of
-from ..schema import BRANCHES, CONDITIONS, MAPS, REFERENCES
+from ...keywords import BRANCHES, CONDITIONS, MAPS, REFERENCES
 
 Schema: TypeAlias = dict[str, Any]
 """A JSON Schema object under reading; its values are JSON."""

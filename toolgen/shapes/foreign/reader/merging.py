@@ -12,7 +12,7 @@ from typing import Any, Final
 from toolgen.contract.json_value import identity
 
 from ...constraints import FLAGS, LIMITS, limits_of
-from ..schema import BRANCHES
+from ...keywords import BRANCHES
 from .keywords import CONSTRAINTS, Schema, Subschema, accepts_all, effective, has_no_effect, rejects_all
 from .schema_index import SchemaIndex
 

@@ -15,9 +15,9 @@ from typing import Any, Final
 from toolgen.contract.json_pointer import escaped
 
 from ...fields import Foreign
-from ...pattern_compiling import MOST_PARTS, parts_of
 from ...patterns import PatternError, to_rust, translated
 from ...union_shapes import types_of
+from ..pattern_compiling import MOST_PARTS, parts_of
 from ..plain_fit import PlainFit
 from ..repairs import repair
 from . import validator

@@ -9,10 +9,10 @@ from typing import Any, Final
 from toolgen.contract.json_value import identity
 
 from ...constraints import LIMITS, Holder, lengths_of, limits_of
-from ...design.annotations import is_written_by_toolgen
 from ...numbers import EXACT_FLOATS
 from ...patterns import PatternError, to_rust
 from ...union_shapes import types_of
+from ..annotations import is_written_by_toolgen
 from ..nodes import NULL, Node
 from .keywords import NUMBER_KEYWORDS, STRING_KEYWORDS, Schema
 from .merging import named_types

@@ -18,7 +18,7 @@ from toolgen.agents import (
     agents_of,
 )
 from toolgen.agents.sessions.memory import MemorySessionStore
-from toolgen.calls.toolsets.functions import function_toolset
+from toolgen.calls.functions.tools import function_toolset
 from toolgen.runtime import Runtime
 
 SUM = calling(("add", {"a": 2, "b": 3}))

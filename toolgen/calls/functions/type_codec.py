@@ -23,8 +23,8 @@ from toolgen.shapes.python.validator import CONFIG, Exactness
 from toolgen.shapes.text_guard import count_patterns
 from toolgen.shapes.union_guard import discriminate_unions, nodes_of, within_budget
 
-from .codec import Codec
-from .watching import watched
+from ..codec import Codec
+from ..watching import watched
 
 if TYPE_CHECKING:
     from pydantic_core import CoreConfig

@@ -22,7 +22,7 @@ from toolgen.shapes.guarded import guarded, nothing_surely_fits, rules_class, su
 from toolgen.shapes.issues import Findings
 from toolgen.shapes.steps import document_steps
 
-from .codec import (
+from ..codec import (
     MOST_SHOWN,
     Codec,
     check_limits,
@@ -32,7 +32,7 @@ from .codec import (
     require_fit,
     validation_error,
 )
-from .errors import MalformedResultError
+from ..errors import MalformedResultError
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter

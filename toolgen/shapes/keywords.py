@@ -1,15 +1,12 @@
-"""Embeds a schema in another one: its references lead to its new place."""
+"""Keywords of JSON Schema by what they hold, and schemas that are embedded in another one."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
-from typing import Any, Final
+from typing import Final
 
 from toolgen.contract.json_pointer import escaped
-from toolgen.contract.json_value import Json, objects_in
-
-from ..patterns import PatternError, to_rust
+from toolgen.contract.json_value import Json
 
 Schema = dict[str, Json]
 
@@ -85,11 +82,3 @@ def _inside(value: Json, place: str) -> Json:
             return [_inside(item, place) for item in value]
         case _:
             return value
-
-
-def patterns_in(schema: Any) -> Iterator[tuple[str, str]]:
-    """Yield each pattern of a schema that types can hold, as Rust's regex has it and as it was written."""
-    for node in objects_in(schema):
-        if isinstance(pattern := node.get("pattern"), str):
-            with suppress(PatternError):
-                yield to_rust(pattern), pattern

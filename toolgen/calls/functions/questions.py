@@ -9,8 +9,8 @@ from typing import Any, Final, TypeVar
 from toolgen.contract.json_pointer import referred
 from toolgen.contract.json_value import Json
 
-from .answer_schema import checked_schema
-from .errors import MalformedResultError
+from ..answer_schema import checked_schema
+from ..errors import MalformedResultError
 from .type_codec import TypeCodec
 
 T = TypeVar("T")

@@ -38,9 +38,9 @@ from ..results import Delegated, Pending, Received, ToolOutcome, Unfinished
 from ..specs import ConfirmSpec, ErrorSpec, LongRunningSpec, ToolSpec
 from ..steps.methods import is_async, takes_sync_context
 from ..sync_context import SyncToolContext
-from ..type_codec import TypeCodec, deferred
-from .dynamic import StaticToolset
-from .registration import BoundTool
+from ..toolsets.dynamic import StaticToolset
+from ..toolsets.registration import BoundTool
+from .type_codec import TypeCodec, deferred
 
 if TYPE_CHECKING:
     from toolgen.contract.json_value import Json
