@@ -37,7 +37,7 @@ def interfaces(package: Path = PACKAGE) -> list[str]:
             for name in _handlers(mcp / "client/connection.py", r"\w+_(callback|handler)")
         ),
         *(f"MCP client of a {node.name}" for node in _classes(mcp / "client/servers.py", r"\w+Server")),
-        *(f"adapter {name}" for name in _modules(package / "adapters")),
+        *(f"adapter {name}" for name in _modules(package / "adapters") if name != "ports"),
         *(
             f"client {node.name}"
             for path in (package / "clients").glob("*.py")

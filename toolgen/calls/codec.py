@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar, cast
 from pydantic_core import PydanticSerializationError, ValidationError
 
 from toolgen.catalog.schema_file import SchemaFile, Schemas
-from toolgen.contract.limits import DEFAULT_LIMITS, UNLIMITED, Limits, exceeded_limit
+from toolgen.contract.limits import DEFAULT_LIMITS, Limits, exceeded_limit
 from toolgen.contract.secrets import HIDDEN
 from toolgen.shapes.guarded import guarded, literal, rules_class
 from toolgen.shapes.issues import (
@@ -125,10 +125,9 @@ class Codec(Generic[T]):
         if self.sensitive:
             from .watching import watched  # only codecs with such values need it
 
-            as_python = model.__pydantic_serializer__.to_python
-            self._validate, self._dump = watched(
-                self.sensitive, lambda: self.keys, self._validate, self._dump, as_python
-            )
+            to_python = model.__pydantic_serializer__.to_python
+            own = watched(self.sensitive, lambda: self.keys, self._validate, self._dump, to_python)
+            self._validate, self._dump = own
 
     def _set_dump(self, serializer: SchemaSerializer, *, always_fits: bool = False) -> None:
         """Write values by a serializer, which raises for one of another type and does not only warn.
@@ -168,9 +167,8 @@ class Codec(Generic[T]):
         Null of an optional attribute does not fit, unless null is a value of it.
 
         Raises:
-            ToolValidationError: the document is larger than the limits, or it does not fit; with its first
-                issues, one for each rule that is broken, and the number of the others. Of an array or a
-                map that is too long, the first 20 items are looked at.
+            ToolValidationError: it is larger than the limits, or does not fit; with its first issues, one for
+                each broken rule, and the count of others. Of a list or map that is too long, 20 items are read.
         """
         if not isinstance(data, (bytes, str)):
             data = json_document(data)
@@ -179,7 +177,7 @@ class Codec(Generic[T]):
             return self.decode_lenient(data, limits)
         if self.sensitive:
             with suppress(ToolValidationError):
-                self.decode_lenient(data, UNLIMITED)  # it notes them
+                self.decode_lenient(data, limits)  # it notes them
         if self._literal is None:
             self.type  # noqa: B018  # binds it
             made = copy(self)
