@@ -168,7 +168,7 @@ class Codec(Generic[T]):
 
         Raises:
             ToolValidationError: it is larger than the limits, or does not fit; with its first issues, one for
-                each broken rule, and the count of others. Of a list or map that is too long, 20 items are read.
+                each broken rule, and the count of others. Of a list that is too long, 20 items are read.
         """
         if not isinstance(data, (bytes, str)):
             data = json_document(data)

@@ -91,16 +91,12 @@ class Translator:
                 if (address := self._api.target(value, at)) is not None:
                     result.update(self._reference(address, None))
             elif key == "allOf" and isinstance(value, list):
-                is_alias = len(value) == 1 and not any(
-                    word in CONSTRAINTS for word in schema if word != "allOf"
-                )
+                is_alias = len(value) == 1 and CONSTRAINTS.isdisjoint(schema.keys() - {"allOf"})
                 convert = self.translated if is_alias else self._joined
                 result[key] = [convert(part, joined(at, n), hidden) for n, part in enumerate(value)]
             elif key in ("oneOf", "anyOf") and isinstance(value, list):
-                is_loose = self._direction == "out" and self._components.alternatives.overlap(schema, place)
-                if is_loose:
-                    self._components.alternatives.loosened[at] = None
-                result["anyOf" if is_loose else key] = self._branches(schema, value, at)
+                name = "anyOf" if self._is_loose(schema, place, at) else key
+                result[name] = self._branches(schema, value, at)
             elif key in ONE_SCHEMA and not isinstance(value, list):
                 result[key] = self.translated(value, at)
             elif key in SEVERAL and isinstance(value, list):
@@ -118,6 +114,13 @@ class Translator:
         if self._api.is_3_0:
             _move_exclusive_bounds(result)
         return or_null(result) if schema.get("nullable") is True else result
+
+    def _is_loose(self, schema: dict[str, object], place: str, at: str) -> bool:
+        """Return whether the branches of an answer overlap, and note where."""
+        is_loose = self._direction == "out" and self._components.alternatives.overlap(schema, place)
+        if is_loose:
+            self._components.alternatives.loosened[at] = None
+        return is_loose
 
     def _with_what_counts(self, schema: dict[str, object]) -> dict[str, object]:
         """Return a reference with what counts beside it, where that is more than notes as a join."""
