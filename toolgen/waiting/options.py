@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable
-from typing import Final, Protocol
+from typing import Final, TypeAlias
 
 from toolgen.calls.results import Suspended
 from toolgen.contract.json_value import Json
@@ -13,12 +13,8 @@ from toolgen.contract.record import frozen_record
 WEEK_S: Final = 7 * 24 * 3600.0
 
 
-class AnswerRule(Protocol):
-    """Decides who may answer."""
-
-    def __call__(self, asked: Suspended, answer: Json, by: str) -> str | Awaitable[str]:
-        """Return why this person may not give this answer; "" where they may."""
-        ...
+AnswerRule: TypeAlias = Callable[[Suspended, Json, str], str | Awaitable[str]]
+"""Returns why a person must not give an answer to a suspended call, or "": `rule(asked, answer, by)`."""
 
 
 def requester_may_not_approve(asked: Suspended, answer: Json, by: str) -> str:
