@@ -118,7 +118,7 @@ def imported_design(folder: Path, number: object) -> None:
     with open(folder / "sums.py", "a", encoding="utf-8") as file:
         file.write("# an edit of the author\n")
     lock = folder / "sums.import.json"
-    lock.write_text(numbered(json.loads(lock.read_text("utf-8")), "format", number), "utf-8")
+    lock.write_text(numbered(json.loads(lock.read_text("utf-8")), "lock", number), "utf-8")
 
 
 def server_lock(folder: Path, number: object) -> None:
@@ -159,11 +159,11 @@ FORMATS = (
     ),
     Format(
         name="lock of an import",
-        number="toolgen-import-4",
-        others=("toolgen-import-2", "toolgen-import-3", "toolgen-import-5"),
+        number=1,
+        others=(2,),
         make=imported_design,
         open=lambda folder: command(folder, "import", "--out", "sums.py"),
-        refused=(CommandError, "in format {}, and this toolgen reads 'toolgen-import-4' hint: restore"),
+        refused=(CommandError, "has lock format {}, and this toolgen reads lock format 1: write it again"),
     ),
     Format(
         name="lock of a server",

@@ -304,8 +304,8 @@ def test_no_code_is_generated_while_it_is_open_where_credentials_go(
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("toolgen-import-4", "toolgen-import-1"),
-        ("toolgen-import-4", "toolgen-import-5"),
+        ('"lock": 1', '"lock": 2'),
+        ('"kind": "openapi"', '"kind": "mcp-server"'),
         ('"options"', "options"),
         ('"targets"', '"goals"'),
         ('"open": {}', '"open": {"tool:pay": {}}'),

@@ -129,7 +129,7 @@ def side_of(text: str, name: str, folder: Path | None = None) -> Side:
     """
     try:
         document = json.loads(text)
-        if isinstance(document, dict) and "catalog" not in document and "protocol" in document:
+        if isinstance(document, dict) and "catalog" not in document and "lock" in document:
             lock = read_lock(text)
             return Side(contract=contract_of_server(lock.tools, lock.version), name=name, is_server=True)
 

@@ -15,6 +15,7 @@ from toolgen.codegen.write import Edit
 from toolgen.codegen.write.staging import formatted
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.findings import Code, Finding, Format, Place
+from toolgen.contract.lock_file import LockError
 from toolgen.contract.printable import printable, visible
 from toolgen.contract.record import frozen_record
 from toolgen.importers.codes import CONFLICT, DECLINED, REMOVED, UPDATED
@@ -22,7 +23,6 @@ from toolgen.importers.reimport.clause_merge import Change, ChangeKind
 from toolgen.importers.reimport.conflicts import OpenConflict, Recorded
 from toolgen.importers.reimport.lock import (
     ImportLock,
-    ImportLockError,
     digest,
     lock_path,
     lock_text,
@@ -169,7 +169,7 @@ def stored_lock(file: Path) -> ImportLock:
     require_trusted(file.absolute())
     try:
         return read_lock(file.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, ImportLockError) as error:
+    except (OSError, UnicodeDecodeError, LockError) as error:
         raise ToolgenError(f"{file} {error}", hint=TAKE_LOCK) from error
 
 

@@ -12,10 +12,12 @@ from hashlib import sha256
 from typing import Any, Final
 
 from .json_value import Json
+from .lock_file import LockError as LockError
+from .lock_file import lock_file_text, read_lock_file
 from .printable import printable
 from .record import frozen_record
 
-LOCK_FORMAT: Final = 1
+_KIND: Final = "mcp-server"
 _CONTRACT: Final = ("name", "inputSchema", "outputSchema", "annotations")
 """What callers of a tool rely on."""
 _FACTS: Final = ("name", "title", "description", "inputSchema", "outputSchema", "annotations", "icons")
@@ -28,16 +30,11 @@ _TYPES: Final[Mapping[str, type]] = {
     "annotations": dict,
     "icons": list,
 }
-_MOST_LEVELS: Final = 300
 _LONGEST_SHOWN: Final = 100
 """Characters of a name in an error."""
 
 ListedFacts = Mapping[str, Json]
 """A tool by the keys of the protocol (MCP 2026-07-28, `Tool`)."""
-
-
-class LockError(ValueError):
-    """A text is no lock, or somebody has edited it; the message follows the name of the file."""
 
 
 @frozen_record
@@ -86,14 +83,13 @@ def make_lock(protocol: str, server: str, version: str, tools: Iterable[ListedFa
 
 
 def lock_text(lock: Lock) -> str:
-    """Return the text of the file: JSON, the same for the same lock; schemas keep the order of their keys."""
-    document = {
-        "lock": LOCK_FORMAT,
+    """Return the text of the file, the same for the same lock; schemas keep the order of their keys."""
+    facts: dict[str, Json] = {
         "protocol": lock.protocol,
         "server": {"name": lock.server, "version": lock.version},
         "tools": [{**tool, "digest": _digest(tool)} for tool in lock.tools],
     }
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    return lock_file_text(_KIND, facts)
 
 
 def read_lock(text: str | bytes) -> Lock:
@@ -102,19 +98,13 @@ def read_lock(text: str | bytes) -> Lock:
     Raises:
         LockError: it is none, or a tool in it is not what was written.
     """
-    document = _document(text)
-    match document:
-        case {"lock": format} if type(format) is not int or format != LOCK_FORMAT:
-            raise LockError(
-                f"has lock format {format!r}, and this toolgen reads lock format {LOCK_FORMAT}: "
-                "write it again with toolgen import mcp --force"
-            )
+    match read_lock_file(text):
         case {
-            "lock": _,
+            "kind": kind,
             "protocol": str(protocol),
             "server": {"name": str(server), "version": str(version)},
             "tools": [*tools],
-        }:
+        } if kind == _KIND:
             read = tuple(_tool(tool, number) for number, tool in enumerate(tools))
             counts = Counter(str(tool["name"]) for tool in read)
             if twice := [name for name, count in counts.items() if count > 1]:
@@ -122,35 +112,6 @@ def read_lock(text: str | bytes) -> Lock:
             return Lock(protocol=protocol, server=server, version=version, tools=read)
         case _:
             raise LockError("is no lock of an MCP server")
-
-
-def _document(text: str | bytes) -> Any:
-    """Return the JSON of a text.
-
-    Raises:
-        LockError: it is none.
-    """
-    try:
-        document: Any = json.loads(text, parse_constant=_refuse)
-        json.dumps(document, ensure_ascii=False).encode()  # fails for lone surrogates
-    except UnicodeEncodeError:
-        raise LockError("is not JSON: it holds a lone surrogate") from None
-    except (ValueError, RecursionError) as error:
-        raise LockError(f"is not JSON: {error}") from None
-    level = [document]
-    for _ in range(_MOST_LEVELS):
-        level = [inner for outer in level for inner in _members(outer)]
-    if level:
-        raise LockError(f"is nested more than {_MOST_LEVELS} levels deep")
-    return document
-
-
-def _members(value: Any) -> Iterable[Any]:
-    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no number")
 
 
 def _tool(tool: Any, number: int) -> ListedFacts:

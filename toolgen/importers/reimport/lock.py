@@ -4,28 +4,24 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import json
 from dataclasses import field
 from pathlib import PurePath
 from typing import Any, Final, TypeGuard, get_args
 
+from toolgen.contract.json_value import Json
+from toolgen.contract.lock_file import LockError, lock_file_text, read_lock_file
 from toolgen.contract.record import frozen_record
 
 from ..tool import Kind
 from .conflicts import OpenConflict, OpenConflicts
 from .targets import Targets
 
-_FORMAT: Final = "toolgen-import-4"
 LOCK_SUFFIX: Final = ".import.json"
 
 
 def is_kind(text: str) -> TypeGuard[Kind]:
     """Return whether a text is a kind of sources."""
     return text in get_args(Kind)
-
-
-class ImportLockError(Exception):
-    """A text is no lock of an import."""
 
 
 @frozen_record
@@ -66,9 +62,7 @@ def digest(text: str) -> str:
 
 def lock_text(lock: ImportLock) -> str:
     """Return the text of a lock; the module stands in it line by line, so that a diff shows what changed."""
-    document = {
-        "format": _FORMAT,
-        "kind": lock.kind,
+    facts: dict[str, Json] = {
         "source": lock.source,
         "options": lock.options,
         "files": lock.files,
@@ -77,26 +71,17 @@ def lock_text(lock: ImportLock) -> str:
         "open": {place: dataclasses.asdict(each) for place, each in sorted(lock.open.items())},
         "module": lock.module.split("\n"),
     }
-    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+    return lock_file_text(lock.kind, facts)
 
 
 def read_lock(text: str) -> ImportLock:
     """Return the lock that a text holds.
 
     Raises:
-        ImportLockError: it is no lock of an import, or has another format.
+        LockError: it is no lock of an import, or has another format.
     """
-    try:
-        document = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ImportLockError(f"is no JSON: {error}") from error
-    match document:
-        case {"format": format} if format != _FORMAT:
-            raise ImportLockError(
-                f"is the lock of an import in format {format!r}, and this toolgen reads {_FORMAT!r}"
-            )
+    match read_lock_file(text):
         case {
-            "format": _,
             "kind": str(kind),
             "source": str(source),
             "options": dict(options),
@@ -116,7 +101,7 @@ def read_lock(text: str) -> ImportLock:
                 targets=targets,
                 open={place: _conflict(each) for place, each in conflicts.items()},
             )
-    raise ImportLockError("is no lock of an import")
+    raise LockError("is no lock of an import")
 
 
 def _conflict(value: object) -> OpenConflict:
@@ -127,7 +112,7 @@ def _conflict(value: object) -> OpenConflict:
             return OpenConflict(
                 was=was, now=now, guards=tuple(guards), path=tuple(tuple(key) for key in keys)
             )
-    raise ImportLockError("is no lock of an import")
+    raise LockError("is no lock of an import")
 
 
 def _are_texts(values: list[Any]) -> bool:

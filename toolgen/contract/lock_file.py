@@ -1,0 +1,73 @@
+"""The one format of lock files: what a source was when it was read, so that nobody has to ask it again.
+
+A lock is JSON with the number of the format, the kind of its source, and what a reader of that kind knows:
+`mcp_lock.py` of a live MCP server, `importers/reimport/lock.py` of an import.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from .json_value import Json
+
+LOCK_FORMAT: Final = 1
+_MOST_LEVELS: Final = 300
+
+
+class LockError(ValueError):
+    """A text is no lock, or somebody has edited it; the message follows the name of the file."""
+
+
+def lock_file_text(kind: str, facts: Mapping[str, Json]) -> str:
+    """Return the text of a lock; keys keep their order."""
+    document = {"lock": LOCK_FORMAT, "kind": kind, **facts}
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def read_lock_file(text: str | bytes) -> Any:
+    """Return the JSON of a lock, which may be one of any kind, or none.
+
+    Raises:
+        LockError: it is no JSON that toolgen takes, or has another format.
+    """
+    document = _document(text)
+    match document:
+        case {"lock": format} if type(format) is not int or format != LOCK_FORMAT:
+            raise LockError(
+                f"has lock format {format!r}, and this toolgen reads lock format {LOCK_FORMAT}: "
+                "write it again with toolgen import --force"
+            )
+        case {"lock": _}:
+            return document
+    return None
+
+
+def _document(text: str | bytes) -> Any:
+    """Return the JSON of a text.
+
+    Raises:
+        LockError: it is none.
+    """
+    try:
+        document: Any = json.loads(text, parse_constant=_refuse)
+        json.dumps(document, ensure_ascii=False).encode()  # fails for lone surrogates
+    except UnicodeEncodeError:
+        raise LockError("is not JSON: it holds a lone surrogate") from None
+    except (ValueError, RecursionError) as error:
+        raise LockError(f"is not JSON: {error}") from None
+    level = [document]
+    for _ in range(_MOST_LEVELS):
+        level = [inner for outer in level for inner in _members(outer)]
+    if level:
+        raise LockError(f"is nested more than {_MOST_LEVELS} levels deep")
+    return document
+
+
+def _members(value: Any) -> Iterable[Any]:
+    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no number")
