@@ -26,7 +26,8 @@ from toolgen.agents import (
     ScriptedPlanner,
 )
 from toolgen.engines import InProcessEngine
-from toolgen.runtime import Runtime, StaticToolset, func_tool
+from toolgen.runtime import Runtime, StaticToolset
+from toolgen.runtime.functions import func_tool
 
 CALLS: Final = 20_000
 SMALL: Final = 3

@@ -22,7 +22,8 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from toolgen.clients import HTTP, HTTPClient, Operation, Parameter, Response, calling
 from toolgen.contract.credentials import Credential
 from toolgen.contract.transport import Requirement, Security, SecurityScheme
-from toolgen.runtime import BoundTool, Runtime, StaticToolset, ToolContext, ToolModel, ToolSpec, TypeCodec
+from toolgen.runtime import BoundTool, Runtime, StaticToolset, ToolContext, ToolModel, ToolSpec
+from toolgen.runtime.functions import TypeCodec
 
 ROUNDS, CALLS = 21, 100
 KEY = SecurityScheme(name="key", kind="api_key", key="X-Api-Key")

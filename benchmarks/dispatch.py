@@ -21,7 +21,6 @@ from gen.assistant.toolsets import devices
 from gen.types import Device
 from toolgen.events import Events
 from toolgen.runtime import (
-    ArtifactSpec,
     CallMeta,
     Continue,
     Hook,
@@ -34,8 +33,8 @@ from toolgen.runtime import (
     ToolResult,
     ToolsetRegistration,
     Verdict,
-    function_toolset,
 )
+from toolgen.runtime.functions import ArtifactSpec, function_toolset
 from toolgen.runtime.testing import RecordingExecutor
 
 from . import bare

@@ -25,7 +25,7 @@ from toolgen.contract.json_pointer import escaped
 from toolgen.importers.design import design_files
 from toolgen.importers.enum_labels import LABELS
 from toolgen.importers.tool import Source
-from toolgen.runtime import SchemaCodec
+from toolgen.runtime.functions import SchemaCodec
 from toolgen.shapes.foreign.reader.keywords import children
 
 EVERY: Final = int(os.environ.get("EVERY", "1"))

@@ -18,15 +18,8 @@ from pydantic import BaseModel, ConfigDict
 from typing_extensions import TypedDict
 
 from tests.shapes.test_steps import ATTACKS, FAULTS
-from toolgen.runtime import (
-    Codec,
-    Runtime,
-    SchemaCodec,
-    ToolError,
-    ToolValidationError,
-    func_tool,
-    function_toolset,
-)
+from toolgen.runtime import Runtime, ToolError, ToolValidationError
+from toolgen.runtime.functions import Codec, SchemaCodec, func_tool, function_toolset
 from toolgen.runtime.generated import SchemaModel
 from toolgen.shapes.foreign.rules import Rules
 from toolgen.shapes.steps import MOST_STEPS, document_steps

@@ -18,7 +18,8 @@ from mcp import Client
 from mcp.server import MCPServer
 
 from toolgen.adapters import mcp
-from toolgen.runtime import Runtime, function_toolset
+from toolgen.runtime import Runtime
+from toolgen.runtime.functions import function_toolset
 
 from .bare import Once, Row, measure
 

@@ -16,7 +16,8 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from toolgen.engines import InProcessEngine
-from toolgen.runtime import CallMeta, ConfirmSpec, Runtime, func_tool, function_toolset
+from toolgen.runtime import CallMeta, ConfirmSpec, Runtime
+from toolgen.runtime.functions import func_tool, function_toolset
 
 RUNS: Final = 10_000
 SOME: Final = 1_000

@@ -28,7 +28,8 @@ from hypothesis.errors import NonInteractiveExampleWarning
 from tests.conformance import corpora
 from tests.conformance.samples import sample
 from tests.conformance.test_corpora_in_clauses import generated_tools
-from toolgen.runtime import Codec, ToolValidationError
+from toolgen.runtime import ToolValidationError
+from toolgen.runtime.functions import Codec
 
 ROUNDS: Final = 2
 PLACES: Final = 3

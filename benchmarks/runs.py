@@ -42,7 +42,8 @@ from toolgen.agents import (
 )
 from toolgen.cli.runtime import SERVER_THRESHOLD
 from toolgen.engines import InProcessEngine, RunContext
-from toolgen.runtime import CallMeta, Runtime, StaticToolset, ToolCall, func_tool
+from toolgen.runtime import CallMeta, Runtime, StaticToolset, ToolCall
+from toolgen.runtime.functions import func_tool
 
 from .peers.peer import AT_ONCE, CALLS, ROUNDS, costs_of
 

@@ -18,7 +18,8 @@ from .generate import seconds_of
 REPEATS: Final = 9
 IMPORTS: Final = (
     "import toolgen.runtime",
-    "from toolgen.runtime import Runtime, func_tool; from toolgen.agents import Agents, AgentSpec",
+    "from toolgen.runtime import Runtime; from toolgen.runtime.functions import func_tool; "
+    "from toolgen.agents import Agents, AgentSpec",
 )
 """A program that calls tools, and one with functions that are tools and agents, as the peers' have them."""
 IMPORT: Final = """

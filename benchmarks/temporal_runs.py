@@ -34,7 +34,8 @@ from toolgen.agents import (
 from toolgen.engines.temporal import TemporalEngine
 from toolgen.engines.temporal.documents import LOG
 from toolgen.engines.temporal.payloads import data_converter
-from toolgen.runtime import ConfirmSpec, Runtime, func_tool, function_toolset
+from toolgen.runtime import ConfirmSpec, Runtime
+from toolgen.runtime.functions import func_tool, function_toolset
 
 AT_ONCE: Final = 20
 CALLS: Final = (5, 500)

@@ -47,9 +47,8 @@ from toolgen.runtime import (
     ToolCall,
     ToolContext,
     Verdict,
-    func_tool,
-    function_toolset,
 )
+from toolgen.runtime.functions import func_tool, function_toolset
 
 ROOT: Final = Path(toolgen.__file__).parent
 ARGUMENTS: Final = b'{"a":1,"b":2}'

@@ -41,7 +41,8 @@ from toolgen.dsl import (
 )
 from toolgen.dsl.expr import tree
 from toolgen.dsl.structure import ToolClause
-from toolgen.runtime import ConfirmSpec, LongRunningSpec, ToolCall, ToolContext, ToolResult
+from toolgen.runtime import ConfirmSpec, ToolCall, ToolContext, ToolResult
+from toolgen.runtime.functions import LongRunningSpec
 
 
 class TestFacts:

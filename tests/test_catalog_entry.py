@@ -16,7 +16,8 @@ from toolgen.calls.functions.type_codec import TypeCodec
 from toolgen.catalog import load_catalogue
 from toolgen.catalog.entry import DESIGN_ONLY, tool_digest, without
 from toolgen.contract.names import Hint
-from toolgen.runtime import ArtifactSpec, ConfirmSpec, ToolSpec
+from toolgen.runtime import ConfirmSpec, ToolSpec
+from toolgen.runtime.functions import ArtifactSpec
 
 ROOT = Path(__file__).parents[1]
 TREES = [ROOT / "gen", *sorted(ROOT.glob("tests/cases/*/gen"))]

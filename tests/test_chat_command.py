@@ -16,7 +16,8 @@ MAIN = '''\
 from toolgen.agents import AgentRegistration, AgentSpec, AgentTool, Agents
 from toolgen.engines import InProcessEngine
 from toolgen.events import Events
-from toolgen.runtime import ConfirmSpec, Runtime, func_tool, function_toolset
+from toolgen.runtime import ConfirmSpec, Runtime
+from toolgen.runtime.functions import func_tool, function_toolset
 
 
 def count_words(text: str) -> int:
@@ -243,7 +244,9 @@ from toolgen.agents import AgentRegistration, Agents, AgentSpec, AgentTool
 from toolgen.capabilities import CredentialsCapability, EnvironmentCredentials, MemoryCredentialStore
 from toolgen.contract.transport import Requirement, SecurityScheme
 from toolgen.engines import InProcessEngine
-from toolgen.runtime import CredentialNeededError, Runtime, ToolContext, func_tool, function_toolset
+from toolgen.capabilities import CredentialNeededError
+from toolgen.runtime import Runtime, ToolContext
+from toolgen.runtime.functions import func_tool, function_toolset
 
 KEY = Requirement(SecurityScheme(name="key", kind="api_key", key="X-Key"))
 
@@ -280,7 +283,8 @@ from toolgen.agents import (
 )
 from toolgen.calls.toolsets.registration import AgentRoute
 from toolgen.engines import InProcessEngine
-from toolgen.runtime import ConfirmSpec, Runtime, ToolsetRegistration, func_tool, function_toolset
+from toolgen.runtime import ConfirmSpec, Runtime, ToolsetRegistration
+from toolgen.runtime.functions import func_tool, function_toolset
 
 
 def burn_text(text: str) -> str:

@@ -11,8 +11,9 @@ MAIN = '''\
 from toolgen.capabilities import CredentialsCapability, EnvironmentCredentials, SqliteCredentialStore
 from toolgen.contract.transport import Requirement, SecurityScheme
 from toolgen.engines import InProcessEngine
-from toolgen.runtime import CredentialNeededError, Runtime, ToolContext, ToolError
-from toolgen.runtime import func_tool, function_toolset
+from toolgen.capabilities import CredentialNeededError
+from toolgen.runtime import Runtime, ToolContext, ToolError
+from toolgen.runtime.functions import func_tool, function_toolset
 
 KEY = Requirement(SecurityScheme(name="key", kind="{kind}", key="X-Key"))
 

@@ -31,7 +31,7 @@ from toolgen.agents import RunPolicy
 from toolgen.engines import InProcessEngine
 from toolgen.events import Events
 from toolgen.runtime import ConfirmSpec, Runtime, ToolContext, ToolError, ToolOutcome, Unfinished
-from toolgen.runtime import func_tool, function_toolset
+from toolgen.runtime.functions import func_tool, function_toolset
 
 
 READS = {"read_only": True}

@@ -25,7 +25,7 @@ from toolgen.contract.mcp_lock import LockError, lock_text, make_lock, read_lock
 from toolgen.contract.names import CATALOG, FORMAT
 from toolgen.events import RunStarted
 from toolgen.events.document import as_json, from_json
-from toolgen.runtime import FormatError
+from toolgen.runtime.generated import FormatError
 
 MISSING = "missing"
 GARBAGE: tuple[object, ...] = (MISSING, None, True, -1, 1.5, "2", [], {})

@@ -32,7 +32,8 @@ from toolgen.dsl import (
     Tool,
     Type,
 )
-from toolgen.runtime import Codec, FieldIssue, ToolValidationError
+from toolgen.runtime import FieldIssue, ToolValidationError
+from toolgen.runtime.functions import Codec
 
 TEXT = Attribute("text", String, "What it says.")
 OPEN = Type("Open", "An open object.", TEXT, open=True)

@@ -190,7 +190,8 @@ def test_a_full_disk_leaves_what_is_there_and_no_half_of_an_artifact(
 
 ARTIFACTS = '''\
 from toolgen.capabilities import ArtifactsCapability, SqliteArtifactStore
-from toolgen.runtime import Runtime, ToolContext, func_tool, function_toolset
+from toolgen.runtime import Runtime, ToolContext
+from toolgen.runtime.functions import func_tool, function_toolset
 
 
 async def report(city: str, ctx: ToolContext) -> str:

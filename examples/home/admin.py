@@ -6,7 +6,8 @@ import sqlite3
 from collections.abc import Sequence
 
 from toolgen.capabilities import StateStore
-from toolgen.runtime import BoundTool, ReadonlyContext, ToolContext, ToolError, func_tool
+from toolgen.runtime import BoundTool, ReadonlyContext, ToolContext, ToolError
+from toolgen.runtime.functions import func_tool
 
 _RENAME = """
     update device set room = :new

@@ -21,16 +21,8 @@ from typing import Final
 from gen.assistant.toolsets.tariffs import BoundTariffsExecutor
 from gen.tariff_service import TariffServiceClient
 from toolgen.capabilities import Credential
-from toolgen.runtime import (
-    Bounds,
-    CallMeta,
-    ReadonlyContext,
-    RetryHint,
-    Runtime,
-    Suspended,
-    ToolResult,
-    printable_lines,
-)
+from toolgen.runtime import Bounds, CallMeta, ReadonlyContext, RetryHint, Runtime, Suspended, ToolResult
+from toolgen.waiting import printable_lines
 
 from .app import Planners, assistant
 from .conversation import conversation

@@ -10,7 +10,8 @@ from abc import abstractmethod
 from typing import Annotated, Protocol
 
 from pydantic import Field
-from toolgen.runtime import AnyJson, ToolModel
+from toolgen.runtime import ToolModel
+from toolgen.runtime.generated import AnyJson
 
 from ..types import Command, Device, Kind, State, TimeSeries
 

@@ -14,16 +14,8 @@ from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.calls.functions.type_codec import TypeCodec
 from toolgen.calls.results import Pending
 from toolgen.contract.json_value import Json
-from toolgen.runtime import (
-    CallMeta,
-    ConfirmSpec,
-    LongRunningSpec,
-    Runtime,
-    ToolContext,
-    ToolOutcome,
-    ToolResult,
-    Unfinished,
-)
+from toolgen.runtime import CallMeta, ConfirmSpec, Runtime, ToolContext, ToolOutcome, ToolResult, Unfinished
+from toolgen.runtime.functions import LongRunningSpec
 
 YES: Json = {"approved": True}
 NO: Json = {"approved": False, "message": "no"}

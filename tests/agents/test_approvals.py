@@ -47,8 +47,8 @@ from toolgen.runtime import (
     ToolResult,
     ToolSpec,
     Verdict,
-    with_confirmation,
 )
+from toolgen.runtime.views import with_confirmation
 from toolgen.waiting.errors import (
     BadAnswerError,
     ConflictingAnswerError,

@@ -36,19 +36,10 @@ from toolgen.agents.sessions.sqlite import SqliteSessionStore
 from toolgen.calls.functions.tools import func_tool
 from toolgen.calls.functions.type_codec import TypeCodec
 from toolgen.calls.result_documents import ref_of
-from toolgen.capabilities import ArtifactsCapability, ArtifactStore, MemoryArtifactStore
+from toolgen.capabilities import ArtifactsCapability, ArtifactStore, MemoryArtifactStore, UnknownArtifactError
 from toolgen.engines import InProcessEngine
-from toolgen.runtime import (
-    Artifact,
-    ArtifactRef,
-    ArtifactSpec,
-    CallMeta,
-    Runtime,
-    StaticToolset,
-    ToolModel,
-    ToolOutcome,
-    UnknownArtifactError,
-)
+from toolgen.runtime import Artifact, ArtifactRef, CallMeta, Runtime, StaticToolset, ToolModel, ToolOutcome
+from toolgen.runtime.functions import ArtifactSpec
 
 
 class Photo(ToolModel):

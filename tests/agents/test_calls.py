@@ -36,14 +36,14 @@ from toolgen.engines import InProcessEngine
 from toolgen.runtime import (
     BoundTool,
     ConfirmSpec,
-    LongRunningSpec,
     Pending,
     ReadonlyContext,
     Runtime,
     StaticToolset,
     ToolOutcome,
-    filter_toolset,
 )
+from toolgen.runtime.functions import LongRunningSpec
+from toolgen.runtime.views import filter_toolset
 
 
 async def test_calls_go_on_side_by_side_and_each_ends_in_its_time() -> None:

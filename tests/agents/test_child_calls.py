@@ -29,13 +29,8 @@ from toolgen.agents import (
 )
 from toolgen.calls.functions.tools import func_tool
 from toolgen.calls.toolsets.registration import AgentRoute
-from toolgen.runtime import (
-    Limits,
-    StaticToolset,
-    ToolContext,
-    ToolsetRegistration,
-    filter_toolset,
-)
+from toolgen.runtime import Limits, StaticToolset, ToolContext, ToolsetRegistration
+from toolgen.runtime.views import filter_toolset
 
 
 async def test_calls_of_a_child_name_the_call_that_they_answer() -> None:

@@ -34,15 +34,13 @@ from toolgen.runtime import (
     Hook,
     Limits,
     Runtime,
-    Sensitive,
     ToolCall,
     ToolContext,
     ToolResult,
     ToolSpec,
     Verdict,
-    func_tool,
-    function_toolset,
 )
+from toolgen.runtime.functions import Sensitive, func_tool, function_toolset
 
 NAME = "read_result"
 BOOK = "".join(f"{number:05}" for number in range(3_200))

@@ -16,7 +16,8 @@ from toolgen.agents.demo.filling import filled
 from toolgen.agents.demo.telling import result_text
 from toolgen.agents.planner.messages import ToolAnswer
 from toolgen.calls.functions.tools import func_tool
-from toolgen.runtime import Runtime, function_toolset
+from toolgen.runtime import Runtime
+from toolgen.runtime.functions import function_toolset
 
 
 @pytest.fixture

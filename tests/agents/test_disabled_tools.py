@@ -9,7 +9,8 @@ from tests.virtual_time import now
 from toolgen.agents import AgentRegistration, AgentSpec, AgentTool, PlanInput, ScriptedPlanner, agents_of
 from toolgen.calls.functions.tools import function_toolset
 from toolgen.capabilities import DisabledTools, MemoryStateStore
-from toolgen.runtime import Runtime, StaticToolset, with_confirmation
+from toolgen.runtime import Runtime, StaticToolset
+from toolgen.runtime.views import with_confirmation
 
 OFF = '{"error":"add is disabled: broken"}'
 did: list[str] = []

@@ -21,9 +21,8 @@ from toolgen.runtime import (
     ToolOutcome,
     Unfinished,
     Verdict,
-    func_tool,
-    function_toolset,
 )
+from toolgen.runtime.functions import func_tool, function_toolset
 
 CALLS: Final[Mapping[str, Mapping[str, str]]] = {
     "before_tool": {

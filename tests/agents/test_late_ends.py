@@ -25,7 +25,8 @@ from toolgen.calls.functions.tools import func_tool
 from toolgen.contract.secrets import HIDDEN
 from toolgen.events.document import as_json
 from toolgen.events.hub import Events
-from toolgen.runtime import CallMeta, ConfirmSpec, Runtime, Sensitive, StaticToolset, ToolError
+from toolgen.runtime import CallMeta, ConfirmSpec, Runtime, StaticToolset, ToolError
+from toolgen.runtime.functions import Sensitive
 from toolgen.waiting.once_call import BY_ITSELF, Resolution, ResolveError
 from toolgen.waiting.resolving import resolved_end, unknown_ends
 

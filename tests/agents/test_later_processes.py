@@ -16,15 +16,8 @@ from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.calls.results import Pending
 from toolgen.engines import InProcessEngine
 from toolgen.events.hub import Events
-from toolgen.runtime import (
-    ConfirmSpec,
-    LongRunningSpec,
-    Runtime,
-    StaticToolset,
-    ToolContext,
-    ToolOutcome,
-    Unfinished,
-)
+from toolgen.runtime import ConfirmSpec, Runtime, StaticToolset, ToolContext, ToolOutcome, Unfinished
+from toolgen.runtime.functions import LongRunningSpec
 from toolgen.waiting.options import WaitOptions
 
 from .tools import (

@@ -23,7 +23,7 @@ from toolgen.agents.sessions.sqlite import SqliteSessionStore
 from toolgen.calls.functions.tools import function_toolset
 from toolgen.calls.toolsets.dynamic import DynamicToolset
 from toolgen.engines import InProcessEngine
-from toolgen.runtime import with_confirmation
+from toolgen.runtime.views import with_confirmation
 
 AGENT = {"gen_ai.agent.id": "x.agent", "gen_ai.agent.name": "agent"}
 ADD = {"gen_ai.tool.name": "add", "toolgen.tool": "x.sums.add"}

@@ -18,9 +18,9 @@ from tests.selection import first
 from toolgen.agents import Agents, EngineLease, ScriptedPlanner, SessionStore, Turn, agents_of
 from toolgen.agents.sessions.memory import MemorySessionStore
 from toolgen.agents.sessions.sqlite import SqliteSessionStore
-from toolgen.capabilities import ArtifactStore, FileArtifactStore, SqliteArtifactStore
+from toolgen.capabilities import ArtifactStore, FileArtifactStore, SqliteArtifactStore, UnknownArtifactError
 from toolgen.engines import InProcessEngine
-from toolgen.runtime import CallMeta, ConfirmSpec, Runtime, StaticToolset, UnknownArtifactError
+from toolgen.runtime import CallMeta, ConfirmSpec, Runtime, StaticToolset
 
 from .test_artifacts import LARGE, PAINTER, painting, with_store
 from .test_later_processes import JOBS

@@ -30,7 +30,8 @@ from toolgen.calls.results import Pending
 from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
 from toolgen.events.telemetry.spans import ToolSpans, span_of, trace_of
-from toolgen.runtime import CallMeta, ConfirmSpec, LongRunningSpec, Runtime, ToolOutcome
+from toolgen.runtime import CallMeta, ConfirmSpec, Runtime, ToolOutcome
+from toolgen.runtime.functions import LongRunningSpec
 
 YES: Json = {"approved": True}
 NO: Json = {"approved": False}

@@ -15,7 +15,8 @@ from tests.golden import write
 from toolgen.codegen import generate
 from toolgen.contract.json_value import Json
 from toolgen.dsl import Args, Attribute, Design, JSONSchema, Service, Tool, Toolset, build
-from toolgen.runtime import Codec, ToolValidationError
+from toolgen.runtime import ToolValidationError
+from toolgen.runtime.functions import Codec
 
 PACKAGE = "foreign_types_gen"
 OBJECT = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}

@@ -9,7 +9,8 @@ import pytest
 from tests.cases.enums.gen.states.toolsets import states
 from tests.cases.maps.gen.atlas.toolsets import maps
 from tests.cases.unions.gen.art.toolsets import shapes
-from toolgen.runtime import Codec, ToolValidationError
+from toolgen.runtime import ToolValidationError
+from toolgen.runtime.functions import Codec
 
 DRAW = shapes.DRAW.payload
 LOOK = maps.LOOK.payload

@@ -25,7 +25,9 @@ from tests.cases.recursive.gen.types import Node
 from tests.cases.scalars.gen.forms.toolsets import scalars
 from tests.cases.unions.gen.art.toolsets import shapes
 from toolgen.dsl import Tool
-from toolgen.runtime import Bounds, Codec, NotInjectedError, ToolValidationError
+from toolgen.runtime import Bounds, ToolValidationError
+from toolgen.runtime.functions import Codec
+from toolgen.runtime.generated import NotInjectedError
 
 
 def problems(codec: Codec[Any], document: object) -> list[tuple[str, str]]:

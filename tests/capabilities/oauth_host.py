@@ -24,7 +24,8 @@ from toolgen.capabilities import (
 from toolgen.clients import HTTP, Parameter, calling
 from toolgen.contract.transport import OAuthFlow, Requirement, SecurityScheme
 from toolgen.engines import InProcessEngine
-from toolgen.runtime import CallMeta, Runtime, ToolContext, ToolResult, func_tool, function_toolset
+from toolgen.runtime import CallMeta, Runtime, ToolContext, ToolResult
+from toolgen.runtime.functions import func_tool, function_toolset
 
 ANN = CallMeta(session_id="s", labels={"user": "ann"})
 BEN = CallMeta(session_id="b", labels={"user": "ben"})

@@ -17,6 +17,7 @@ from toolgen.calls.capability import CallScope, once
 from toolgen.calls.functions.tools import func_tool
 from toolgen.capabilities import (
     Credential,
+    CredentialNeededError,
     CredentialPlace,
     CredentialsCapability,
     CredentialStore,
@@ -27,7 +28,7 @@ from toolgen.capabilities import (
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.transport import Requirement, SecurityScheme
 from toolgen.engines import InProcessEngine
-from toolgen.runtime import CallMeta, CredentialNeededError, Runtime
+from toolgen.runtime import CallMeta, Runtime
 from toolgen.stores import ForeignSecretError, StoreCorruptError, StoreDiskError
 from toolgen.stores.outages import StoreRetry
 from toolgen.waiting import (

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from tests.runtime.tools import META, SITE, Listing, nothing, runtime, waiting
-from toolgen.capabilities import EnvironmentCredentials
+from toolgen.capabilities import CredentialNeededError, EnvironmentCredentials
 from toolgen.contract.credentials import forms_of
 from toolgen.contract.transport import OAuthFlow, Requirement, SecurityScheme
 from toolgen.engines import InProcessEngine
-from toolgen.runtime import CredentialNeededError, ToolOutcome
+from toolgen.runtime import ToolOutcome
 from toolgen.waiting import WaitOptions
 
 TOOL = "assistant.devices.list_devices"

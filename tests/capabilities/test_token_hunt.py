@@ -36,7 +36,8 @@ from toolgen.engines import InProcessEngine
 from toolgen.events.hub import Events
 from toolgen.events.sinks import JsonLinesSink
 from toolgen.events.telemetry.spans import ToolSpans
-from toolgen.runtime import CallMeta, Runtime, ToolContext, func_error, func_tool, function_toolset
+from toolgen.runtime import CallMeta, Runtime, ToolContext
+from toolgen.runtime.functions import func_error, func_tool, function_toolset
 
 SECRET = "s3cret/key+with=signs&more"
 SCHEMES = {

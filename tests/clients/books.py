@@ -7,8 +7,10 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from toolgen.calls.specs import ErrorSpec
 from toolgen.clients import HTTP, HTTPClient, Operation, Parameter, Response, Server, Variable
-from toolgen.runtime import CallMeta, ErrorSpec, OpenModel, ToolContext, ToolModel
+from toolgen.runtime import CallMeta, ToolContext, ToolModel
+from toolgen.shapes.design.model import OpenModel
 
 
 class GetBook(ToolModel):

@@ -22,8 +22,9 @@ from tests.clients.books import (
     operation,
 )
 from tests.clients.servers import answer, answering, serving
+from toolgen.calls.specs import ErrorSpec
 from toolgen.clients import HTTP, Response
-from toolgen.runtime import DeclaredError, ErrorSpec, ToolError, ToolModel
+from toolgen.runtime import DeclaredError, ToolError, ToolModel
 from toolgen.runtime.generated import Foreign, SchemaModel
 
 

@@ -16,17 +16,16 @@ import pytest
 from pydantic import BaseModel, Field
 
 from tests.clients.books import Nothing
-from toolgen.clients import Function, FunctionsClient, Operation, calling
+from toolgen.clients import Function, FunctionsClient, Operation, UnfitAnswerError, calling
 from toolgen.runtime import (
     CallMeta,
     MalformedResultError,
-    OpenModel,
     RegistrationError,
     ToolContext,
     ToolError,
     ToolModel,
-    UnfitAnswerError,
 )
+from toolgen.shapes.design.model import OpenModel
 
 MODULE = "rooms_of_the_office"
 

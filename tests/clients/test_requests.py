@@ -15,17 +15,16 @@ from toolgen.capabilities import ArtifactsCapability, MemoryArtifactStore
 from toolgen.clients import HTTP, Body, HTTPClient, Parameter, Response, calling
 from toolgen.contract.transport import Place, Requirement, SecurityScheme, Style, Verb
 from toolgen.runtime import (
-    AnyJson,
     CallMeta,
-    OpenModel,
     RegistrationError,
     Runtime,
     ToolContext,
     ToolError,
     ToolModel,
     ToolResult,
-    function_toolset,
 )
+from toolgen.runtime.functions import function_toolset
+from toolgen.shapes.design.model import AnyJson, OpenModel
 
 
 class Sent(ToolModel):

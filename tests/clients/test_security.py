@@ -15,19 +15,13 @@ from pydantic import Field
 from tests.clients.books import Book, Books, GetBook, operation
 from tests.clients.servers import Received, Respond, answer, answering, serving
 from tests.selection import diagonal
+from toolgen.capabilities import CredentialNeededError
 from toolgen.clients import HTTP, OAuthFlow, Paging, Parameter, Requirement, Response, SecurityScheme, calling
 from toolgen.contract.credentials import Credential
 from toolgen.contract.secrets import HIDDEN
 from toolgen.contract.transport import Security
-from toolgen.runtime import (
-    CredentialNeededError,
-    Runtime,
-    ToolContext,
-    ToolError,
-    ToolModel,
-    func_tool,
-    function_toolset,
-)
+from toolgen.runtime import Runtime, ToolContext, ToolError, ToolModel
+from toolgen.runtime.functions import func_tool, function_toolset
 
 BOOK = answer(200, b'{"id":"1","title":"Dune"}')
 SECRET = "s3cret/key+with=signs"

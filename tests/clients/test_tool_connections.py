@@ -12,15 +12,8 @@ from tests.clients.clock import by_clock, put_forward
 from tests.clients.servers import Received, answer, answering, serving
 from tests.clients.writing import BOOK, POST, PUT, closed_port, never, writes
 from toolgen.clients import calling
-from toolgen.runtime import (
-    Runtime,
-    Scheduling,
-    ToolContext,
-    ToolError,
-    ToolResult,
-    func_tool,
-    function_toolset,
-)
+from toolgen.runtime import Runtime, Scheduling, ToolContext, ToolError, ToolResult
+from toolgen.runtime.functions import func_tool, function_toolset
 
 
 async def called(

@@ -16,8 +16,9 @@ from tests.cases.lenient.gen.shop import GetOrderPayload as Asked
 from tests.cases.lenient.gen.shop import ShopClient
 from tests.cases.lenient.gen.types import BuyerPerson, Item
 from tests.clients.servers import RawServer, answer, answering, serving
+from toolgen.clients import Received, UnfitAnswerError
 from toolgen.contract.limits import DEFAULT_LIMITS
-from toolgen.runtime import Limits, Received, Runtime, TextContent, ToolContext, ToolResult, UnfitAnswerError
+from toolgen.runtime import Limits, Runtime, TextContent, ToolContext, ToolResult
 
 ORDER = {"id": 7, "state": "open", "items": [{"name": "lamp", "count": 2}]}
 

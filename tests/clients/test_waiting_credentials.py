@@ -16,7 +16,8 @@ from toolgen.capabilities import (
 )
 from toolgen.clients import HTTP, Parameter, Requirement, Response, SecurityScheme, calling
 from toolgen.engines import InProcessEngine
-from toolgen.runtime import CallMeta, Runtime, ToolContext, func_tool, function_toolset
+from toolgen.runtime import CallMeta, Runtime, ToolContext
+from toolgen.runtime.functions import func_tool, function_toolset
 
 KEY = Requirement(SecurityScheme(name="key", kind="api_key", place="query", key="key"))
 SECRETS = ("k-3141592653589", "k-2718281828459")

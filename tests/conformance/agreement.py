@@ -15,7 +15,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis_jsonschema import from_schema
 
 from tests.conformance import oracle
-from toolgen.runtime import Codec, FieldIssue, SchemaCodec, ToolValidationError
+from toolgen.runtime import FieldIssue, ToolValidationError
+from toolgen.runtime.functions import Codec, SchemaCodec
 
 CALENDAR = re.compile(r":60|\b0000-|[0-9]{9,}[DS.]|[0-9]{8,}M|[0-9]{7,}H")
 """Leap seconds, the year 0 and endless durations: limits of the validators, outside the schema."""

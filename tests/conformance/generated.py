@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from toolgen.catalog import load_catalogue
-from toolgen.runtime import Codec, ToolSpec
+from toolgen.runtime import ToolSpec
+from toolgen.runtime.functions import Codec
 from toolgen.shapes.naming import module_name
 
 ROOT = Path(__file__).resolve().parents[2]

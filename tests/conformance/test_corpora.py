@@ -32,7 +32,8 @@ from tests.golden import write
 from toolgen.catalog import read_catalogue
 from toolgen.codegen import generate
 from toolgen.dsl import Args, Design, JSONSchema, Return, Service, Tool, Toolset, build
-from toolgen.runtime import Codec, ToolValidationError
+from toolgen.runtime import ToolValidationError
+from toolgen.runtime.functions import Codec
 from toolgen.shapes.foreign.reader import read
 from toolgen.shapes.naming import snake
 

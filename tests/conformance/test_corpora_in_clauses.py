@@ -25,7 +25,8 @@ from toolgen.codegen import generate
 from toolgen.dsl import build
 from toolgen.importers.design import design_files
 from toolgen.importers.tool import ImportedTool, Source
-from toolgen.runtime import Codec, SchemaCodec, ToolSpec
+from toolgen.runtime import ToolSpec
+from toolgen.runtime.functions import Codec, SchemaCodec
 
 PACKAGE = "words_gen"
 LEAST_IN_WORDS = 0.8

@@ -34,7 +34,8 @@ from toolgen.codegen import generate, names, stub
 from toolgen.codegen.layout import service_module, service_scope, shared_scope, toolset_path
 from toolgen.dsl import build
 from toolgen.dsl.expr import tree
-from toolgen.runtime import CallMeta, Codec, Runtime, ToolCall, ToolSpec
+from toolgen.runtime import CallMeta, Runtime, ToolCall, ToolSpec
+from toolgen.runtime.functions import Codec
 from toolgen.runtime.testing import RecordingExecutor
 from toolgen.shapes.design.schema import object_schema
 from toolgen.shapes.fields import ObjectType

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tests.conformance import corpora, oracle
-from toolgen.runtime import Codec, ToolgenError, ToolValidationError, json_schema_codec
+from toolgen.runtime import ToolgenError, ToolValidationError
+from toolgen.runtime.functions import Codec, json_schema_codec
 
 
 def accepts(codec: Codec[Any], document: Any) -> bool:

@@ -21,7 +21,8 @@ from tests.conformance.agreement import keeps_numbers
 from tests.golden import write
 from toolgen.codegen import generate
 from toolgen.dsl import Design, JSONSchema, Return, Service, Tool, Toolset, build
-from toolgen.runtime import Codec, ToolValidationError
+from toolgen.runtime import ToolValidationError
+from toolgen.runtime.functions import Codec
 from toolgen.shapes.foreign.reader import read
 
 EXCEPTIONS = Path(__file__).with_name("schema_suite_exceptions.toml")

@@ -42,7 +42,8 @@ from toolgen.codegen.typescript.sides import Side
 from toolgen.codegen.typescript.text import quote
 from toolgen.dsl import build
 from toolgen.dsl.expr.tree import Design, Tool
-from toolgen.runtime import Codec, ToolSpec, ToolValidationError, json_schema_codec
+from toolgen.runtime import ToolSpec, ToolValidationError
+from toolgen.runtime.functions import Codec, json_schema_codec
 
 pytestmark = pytest.mark.costly
 

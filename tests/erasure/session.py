@@ -33,12 +33,9 @@ from toolgen.calls.functions.type_codec import TypeCodec
 from toolgen.calls.results import Pending
 from toolgen.calls.toolsets.registration import AgentRoute
 from toolgen.runtime import (
-    ArtifactSpec,
     CallMeta,
     ConfirmSpec,
-    LongRunningSpec,
     Runtime,
-    Sensitive,
     StaticToolset,
     ToolContext,
     ToolError,
@@ -48,6 +45,7 @@ from toolgen.runtime import (
     ToolsetRegistration,
     Unfinished,
 )
+from toolgen.runtime.functions import ArtifactSpec, LongRunningSpec, Sensitive
 from toolgen.waiting.once_call import Resolution
 
 from .walks import mark

@@ -24,7 +24,8 @@ from tests.conformance import oracle
 from tests.conformance.agreement import CALENDAR
 from toolgen.calls.functions.type_codec import TypeCodec
 from toolgen.contract.limits import DEFAULT_LIMITS, UNLIMITED, Limits
-from toolgen.runtime import Codec, SchemaCodec, ToolValidationError
+from toolgen.runtime import ToolValidationError
+from toolgen.runtime.functions import Codec, SchemaCodec
 from toolgen.shapes.foreign.filling import filler_of
 from toolgen.shapes.issues import TOO_COMPLEX
 

@@ -20,7 +20,8 @@ from tests.schema_reader.random_schemas import Draws
 from toolgen.codegen import generate
 from toolgen.contract.json_value import Json
 from toolgen.dsl import Args, Design, JSONSchema, Return, Service, Tool, Toolset, build
-from toolgen.runtime import Codec, ToolSpec
+from toolgen.runtime import ToolSpec
+from toolgen.runtime.functions import Codec
 from toolgen.shapes.foreign.reader import read
 
 from .functions import TOOLS

@@ -12,7 +12,7 @@ import pytest
 
 from toolgen.agents import Message, ToolMessage
 from toolgen.agents.sessions.memory import MemorySessionStore
-from toolgen.runtime import SchemaCodec
+from toolgen.runtime.functions import SchemaCodec
 from toolgen.runtime.generated import SchemaModel
 
 from . import kills, loop

@@ -229,7 +229,7 @@ def test_a_sensitive_parameter_stays_sensitive(project: ProjectFolder) -> None:
     text = '''
 from typing import Annotated
 
-from toolgen.runtime import Sensitive
+from toolgen.runtime.functions import Sensitive
 
 KEY = "sk-123456"
 Secret = Annotated[str, Sensitive()]

@@ -18,7 +18,8 @@ from typing_extensions import Doc
 from toolgen.contract.findings import Finding
 from toolgen.importers.python_functions import read_functions
 from toolgen.importers.tool import ImportedTool, Source
-from toolgen.runtime import Sensitive, ToolContext
+from toolgen.runtime import ToolContext
+from toolgen.runtime.functions import Sensitive
 from toolgen.shapes.python.docstrings import read_docstring
 
 
@@ -59,9 +60,8 @@ def read(function: Callable[..., object]) -> Source:
 
 
 def tool(function: Callable[..., object]) -> ImportedTool:
-    source = read(function)
+    [found] = (source := read(function)).tools
     assert source.findings == ()
-    [found] = source.tools
     return found
 
 

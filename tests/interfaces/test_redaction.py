@@ -17,7 +17,8 @@ from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.contract.secrets import HIDDEN
 from toolgen.engines import InProcessEngine
 from toolgen.events import Events
-from toolgen.runtime import ConfirmSpec, Runtime, Sensitive, ToolContext, ToolError
+from toolgen.runtime import ConfirmSpec, Runtime, ToolContext, ToolError
+from toolgen.runtime.functions import Sensitive
 
 CARD = "4111-OTTER"
 

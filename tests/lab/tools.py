@@ -15,7 +15,6 @@ from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.calls.results import Pending
 from toolgen.runtime import (
     ConfirmSpec,
-    LongRunningSpec,
     StaticToolset,
     SyncToolContext,
     ToolContext,
@@ -23,6 +22,7 @@ from toolgen.runtime import (
     ToolOutcome,
     Unfinished,
 )
+from toolgen.runtime.functions import LongRunningSpec
 
 from .ledger import Ledger
 

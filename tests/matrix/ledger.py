@@ -17,7 +17,6 @@ from toolgen.runtime import (
     BoundTool,
     CallMeta,
     ConfirmSpec,
-    LongRunningSpec,
     Pending,
     ReadonlyContext,
     StaticToolset,
@@ -28,6 +27,7 @@ from toolgen.runtime import (
     ToolSpec,
     Unfinished,
 )
+from toolgen.runtime.functions import LongRunningSpec
 
 from .cells import OUTCOMES, Outcome
 

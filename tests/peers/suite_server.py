@@ -27,10 +27,8 @@ from toolgen.runtime import (
     ToolOutcome,
     ToolSpec,
     Unfinished,
-    func_tool,
-    function_toolset,
-    json_schema_codec,
 )
+from toolgen.runtime.functions import func_tool, function_toolset, json_schema_codec
 
 TOOLSET: Final = "suite.tools"
 PIXEL: Final = base64.b64decode(

@@ -18,13 +18,11 @@ from tests.work import Work, work_of
 from toolgen.calls.functions.tools import function_toolset
 from toolgen.events import Events
 from toolgen.runtime import (
-    ArtifactSpec,
     CallMeta,
     Continue,
     Hook,
     Runtime,
     Scheduling,
-    SchemaCodec,
     ToolCall,
     ToolContext,
     ToolOutcome,
@@ -33,6 +31,7 @@ from toolgen.runtime import (
     ToolSpec,
     Verdict,
 )
+from toolgen.runtime.functions import ArtifactSpec, SchemaCodec
 from toolgen.runtime.generated import SchemaModel
 from toolgen.runtime.testing import RecordingExecutor
 

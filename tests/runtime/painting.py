@@ -16,7 +16,6 @@ from toolgen.capabilities import ArtifactsCapability, ArtifactStore
 from toolgen.runtime import (
     Artifact,
     ArtifactRef,
-    ArtifactSpec,
     CallMeta,
     Limits,
     Runtime,
@@ -25,6 +24,7 @@ from toolgen.runtime import (
     ToolOutcome,
     ToolResult,
 )
+from toolgen.runtime.functions import ArtifactSpec
 
 
 class Photo(ToolModel):

@@ -17,7 +17,8 @@ from toolgen.calls.errors import MalformedResultError
 from toolgen.calls.functions.type_codec import TypeCodec
 from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
-from toolgen.runtime import ConfirmSpec, LongRunningSpec, Runtime, Suspended, ToolOutcome
+from toolgen.runtime import ConfirmSpec, Runtime, Suspended, ToolOutcome
+from toolgen.runtime.functions import LongRunningSpec
 from toolgen.shapes.foreign.plain_fit import PlainFit
 from toolgen.waiting.errors import BadAnswerError, ConflictingAnswerError
 

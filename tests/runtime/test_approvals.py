@@ -20,7 +20,6 @@ from toolgen.events.records import ApprovalRequested, Event, InputRequested
 from toolgen.runtime import (
     CallMeta,
     ConfirmSpec,
-    LongRunningSpec,
     Pending,
     Runtime,
     Scheduling,
@@ -28,6 +27,7 @@ from toolgen.runtime import (
     ToolOutcome,
     Unfinished,
 )
+from toolgen.runtime.functions import LongRunningSpec
 from toolgen.waiting.errors import ForeignAnswerError, UnknownSuspensionError
 
 HIDDEN = "select 1 -- " + " " * 200 + "; drop table users"

@@ -13,17 +13,10 @@ from tests.runtime.painting import store as store
 from tests.selection import first
 from tests.virtual_time import in_virtual_time
 from toolgen.calls.functions.tools import func_tool
-from toolgen.capabilities import ArtifactsCapability, ArtifactStore
+from toolgen.capabilities import ArtifactsCapability, ArtifactStore, UnknownArtifactError
 from toolgen.engines import InProcessEngine
-from toolgen.runtime import (
-    CallMeta,
-    CallName,
-    Limits,
-    Runtime,
-    StaticToolset,
-    ToolContext,
-    UnknownArtifactError,
-)
+from toolgen.runtime import CallMeta, Limits, Runtime, StaticToolset, ToolContext
+from toolgen.waiting import CallName
 
 
 async def test_nobody_reads_what_another_session_left(store: ArtifactStore) -> None:

@@ -18,7 +18,7 @@ from toolgen.calls.call import CallName
 from toolgen.calls.functions.tools import func_tool
 from toolgen.calls.functions.type_codec import TypeCodec
 from toolgen.calls.result_documents import ref_of
-from toolgen.capabilities import ArtifactsCapability, ArtifactStore, MemoryArtifactStore
+from toolgen.capabilities import ArtifactsCapability, ArtifactStore, MemoryArtifactStore, UnknownArtifactError
 from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
 from toolgen.events.hub import Events
@@ -26,7 +26,6 @@ from toolgen.events.records import ToolEnd
 from toolgen.runtime import (
     Answer,
     ArtifactRef,
-    ArtifactSpec,
     Continue,
     Hook,
     Limits,
@@ -34,8 +33,8 @@ from toolgen.runtime import (
     StaticToolset,
     ToolModel,
     ToolOutcome,
-    UnknownArtifactError,
 )
+from toolgen.runtime.functions import ArtifactSpec
 
 
 class Sketch(ToolModel):

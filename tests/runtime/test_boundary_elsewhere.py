@@ -24,7 +24,8 @@ from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.calls.functions.type_codec import TypeCodec
 from toolgen.contract.boundary import StrayExceptionError
 from toolgen.events.hub import Events
-from toolgen.runtime import Answer, Hook, Runtime, SnapshotError, filter_toolset, in_thread
+from toolgen.runtime import Answer, Hook, Runtime, SnapshotError, in_thread
+from toolgen.runtime.views import filter_toolset
 
 TOOL = "assistant.devices.list_devices"
 

@@ -13,14 +13,13 @@ from tests.cases.bounded.gen.store.service import CarriedResult, PagedResult
 from tests.cases.bounded.gen.store.toolsets import rows
 from toolgen.agents import FinalResult, ScriptedPlanner, UserMessage, agents_of
 from toolgen.agents.sessions.sqlite import SqliteSessionStore
-from toolgen.calls.specs import LongRunningSpec
+from toolgen.calls.specs import BoundedSpec, LongRunningSpec
 from toolgen.calls.toolsets.registration import AgentRoute
 from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import (
     Allow,
     Answer,
-    BoundedSpec,
     Bounds,
     CallMeta,
     Deny,

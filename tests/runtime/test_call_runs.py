@@ -18,7 +18,6 @@ from toolgen.runtime import (
     CallMeta,
     ConfirmSpec,
     DeclaredError,
-    LongRunningSpec,
     Pending,
     Runtime,
     ToolContext,
@@ -27,6 +26,7 @@ from toolgen.runtime import (
     ToolResult,
     Unfinished,
 )
+from toolgen.runtime.functions import LongRunningSpec
 
 META = CallMeta(session_id="s", tool_call_id="c")
 

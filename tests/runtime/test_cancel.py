@@ -23,7 +23,8 @@ from toolgen.agents import (
 from toolgen.calls.functions.tools import func_tool
 from toolgen.engines import InProcessEngine
 from toolgen.events.hub import Events
-from toolgen.runtime import ConfirmSpec, LongRunningSpec, Runtime, StaticToolset, ToolOutcome
+from toolgen.runtime import ConfirmSpec, Runtime, StaticToolset, ToolOutcome
+from toolgen.runtime.functions import LongRunningSpec
 from toolgen.waiting.errors import (
     BadAnswerError,
     ConflictingAnswerError,

@@ -15,7 +15,8 @@ from pydantic_core import CoreSchema
 
 from tests.runtime.tools import META
 from toolgen.calls.functions.tools import func_tool, function_toolset
-from toolgen.runtime import RegistrationError, Runtime, Sensitive, ToolValidationError, TypeCodec
+from toolgen.runtime import RegistrationError, Runtime, ToolValidationError
+from toolgen.runtime.functions import Sensitive, TypeCodec
 
 FUNCTIONS = 100
 

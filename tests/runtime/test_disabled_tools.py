@@ -24,13 +24,13 @@ from toolgen.runtime import (
     ConfirmSpec,
     Continue,
     Hook,
-    LongRunningSpec,
     ReadonlyContext,
     Runtime,
     ToolOutcome,
     ToolResult,
     ToolSpec,
 )
+from toolgen.runtime.functions import LongRunningSpec
 
 TOOL = "assistant.devices.list_devices"
 WHY = '{"error":"list_devices is disabled: the hub is on fire"}'

@@ -16,7 +16,8 @@ from toolgen.contract.names import Hint
 from toolgen.engines import InProcessEngine
 from toolgen.events.hub import Events
 from toolgen.events.records import ApprovalRequested
-from toolgen.runtime import BoundTool, ConfirmSpec, LongRunningSpec, Runtime, ToolOutcome
+from toolgen.runtime import BoundTool, ConfirmSpec, Runtime, ToolOutcome
+from toolgen.runtime.functions import LongRunningSpec
 from toolgen.waiting.errors import ConflictingAnswerError, LateAnswerError, MissingToolError
 
 TOOL = "assistant.devices.list_devices"

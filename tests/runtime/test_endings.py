@@ -22,13 +22,13 @@ from toolgen.runtime import (
     Deny,
     Hook,
     Limits,
-    LongRunningSpec,
     Runtime,
     ToolCall,
     ToolError,
     ToolOutcome,
     ToolResult,
 )
+from toolgen.runtime.functions import LongRunningSpec
 
 TOOL = "assistant.devices.list_devices"
 CONFIRMED = spec(confirm=ConfirmSpec())

@@ -20,9 +20,7 @@ from toolgen.events.hub import Events
 from toolgen.runtime import (
     Abort,
     Allow,
-    ArtifactSpec,
     BoundTool,
-    Codec,
     ConfirmSpec,
     Continue,
     Hook,
@@ -33,6 +31,7 @@ from toolgen.runtime import (
     ToolOutcome,
     ToolsetRegistration,
 )
+from toolgen.runtime.functions import ArtifactSpec, Codec
 
 TOOL = "assistant.devices.list_devices"
 BAD = b'{"site_id": "bad"}'

@@ -14,12 +14,9 @@ from tests.selection import diagonal
 from toolgen.calls.codec import CheckedCodec
 from toolgen.contract.json_value import Json
 from toolgen.runtime import (
-    AnyJson,
-    Codec,
     MalformedResultError,
     RegistrationError,
     Runtime,
-    SchemaCodec,
     ToolContext,
     ToolgenError,
     ToolModel,
@@ -27,7 +24,9 @@ from toolgen.runtime import (
     ToolSpec,
     ToolValidationError,
 )
+from toolgen.runtime.functions import Codec, SchemaCodec
 from toolgen.runtime.generated import Foreign, Nullable, SchemaModel
+from toolgen.shapes.design.model import AnyJson
 
 
 class Issue(SchemaModel):

@@ -11,7 +11,8 @@ from tests.runtime.earlier import frozen_with, started
 from tests.runtime.tools import EMPTY, META, SITE, Listing, nothing, runtime, spec, waiting
 from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine, answer_name
-from toolgen.runtime import ConfirmSpec, LongRunningSpec, Runtime, Suspended, ToolOutcome
+from toolgen.runtime import ConfirmSpec, Runtime, Suspended, ToolOutcome
+from toolgen.runtime.functions import LongRunningSpec
 from toolgen.waiting.answers import answer_key, cancel_answer
 from toolgen.waiting.errors import SuspensionError, TamperedSuspensionError
 from toolgen.waiting.frozen import SealedCall, Sealer, TokenClaims, seal_call

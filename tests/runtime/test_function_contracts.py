@@ -11,18 +11,12 @@ from pydantic import BaseModel, Field
 from tests.catalog_entries import catalog_entry
 from tests.runtime.tools import META
 from toolgen.calls.functions.tools import func_error, func_tool, function_toolset
+from toolgen.calls.specs import ErrorSpec
 from toolgen.engines import InProcessEngine
 from toolgen.events.hub import Events
 from toolgen.events.records import ToolEnd, ToolStart
-from toolgen.runtime import (
-    ErrorSpec,
-    LongRunningSpec,
-    Pending,
-    RegistrationError,
-    Runtime,
-    Sensitive,
-    ToolOutcome,
-)
+from toolgen.runtime import Pending, RegistrationError, Runtime, ToolOutcome
+from toolgen.runtime.functions import LongRunningSpec, Sensitive
 from toolgen.shapes.sensitive import MARKER, redacted, values_at
 
 

@@ -21,8 +21,8 @@ from toolgen.runtime import (
     SnapshotError,
     StaticToolset,
     ToolCall,
-    filter_toolset,
 )
+from toolgen.runtime.views import filter_toolset
 
 TOOL = "assistant.devices.list_devices"
 

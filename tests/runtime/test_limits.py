@@ -25,7 +25,6 @@ from toolgen.runtime import (
     Continue,
     Hook,
     Limits,
-    LongRunningSpec,
     Runtime,
     ToolCall,
     ToolOutcome,
@@ -33,6 +32,7 @@ from toolgen.runtime import (
     ToolsetRegistration,
     ToolValidationError,
 )
+from toolgen.runtime.functions import LongRunningSpec
 from toolgen.waiting.errors import BadAnswerError
 
 TOOL = "assistant.devices.list_devices"

@@ -21,7 +21,6 @@ from toolgen.engines import InProcessEngine
 from toolgen.events.hub import Events
 from toolgen.runtime import (
     LongRunningReturn,
-    LongRunningSpec,
     MalformedResultError,
     Runtime,
     ToolContext,
@@ -30,6 +29,7 @@ from toolgen.runtime import (
     ToolsetRegistration,
     ToolSpec,
 )
+from toolgen.runtime.functions import LongRunningSpec
 from toolgen.waiting.once_call import Resolution
 
 Ack, Done, Progress = (

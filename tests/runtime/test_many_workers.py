@@ -25,7 +25,8 @@ from toolgen.capabilities import (
     StateCapability,
 )
 from toolgen.engines import InProcessEngine
-from toolgen.runtime import ConfirmSpec, LongRunningSpec, Runtime, ToolCall, ToolOutcome
+from toolgen.runtime import ConfirmSpec, Runtime, ToolCall, ToolOutcome
+from toolgen.runtime.functions import LongRunningSpec
 
 
 def shared() -> Runtime:

@@ -14,7 +14,8 @@ from tests.virtual_time import now
 from toolgen.engines import InProcessEngine
 from toolgen.events.hub import Events
 from toolgen.events.telemetry.metrics import Metrics
-from toolgen.runtime import CallMeta, ConfirmSpec, LongRunningSpec, ToolError, ToolOutcome
+from toolgen.runtime import CallMeta, ConfirmSpec, ToolError, ToolOutcome
+from toolgen.runtime.functions import LongRunningSpec
 from toolgen.waiting.errors import SuspensionError
 from toolgen.waiting.options import WaitOptions
 

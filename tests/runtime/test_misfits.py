@@ -14,7 +14,8 @@ from pydantic import AfterValidator, BaseModel, Field, PlainSerializer, field_se
 from gen.assistant.toolsets import devices
 from tests.cases.scalars.gen.forms.toolsets import scalars
 from toolgen.calls.functions.type_codec import TypeCodec
-from toolgen.runtime import Codec, MalformedResultError
+from toolgen.runtime import MalformedResultError
+from toolgen.runtime.functions import Codec
 
 
 class Note(BaseModel):

@@ -10,7 +10,8 @@ from pydantic import AfterValidator, BaseModel
 from typing_extensions import TypedDict
 
 from toolgen.calls.functions.tools import function_toolset
-from toolgen.runtime import Runtime, SchemaCodec, ToolValidationError
+from toolgen.runtime import Runtime, ToolValidationError
+from toolgen.runtime.functions import SchemaCodec
 from toolgen.runtime.generated import SchemaModel
 from toolgen.shapes.issues import TOO_COMPLEX
 

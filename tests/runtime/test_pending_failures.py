@@ -13,15 +13,8 @@ from tests.cases.errors.gen.types import NotFound
 from toolgen.engines import InProcessEngine
 from toolgen.events.hub import Events
 from toolgen.events.records import ToolEnd
-from toolgen.runtime import (
-    CallMeta,
-    DeclaredError,
-    LongRunningSpec,
-    Runtime,
-    ToolContext,
-    ToolOutcome,
-    ToolsetRegistration,
-)
+from toolgen.runtime import CallMeta, DeclaredError, Runtime, ToolContext, ToolOutcome, ToolsetRegistration
+from toolgen.runtime.functions import LongRunningSpec
 from toolgen.waiting.errors import BadAnswerError, ConflictingAnswerError
 
 READ = replace(devices.READ, long_running=LongRunningSpec())

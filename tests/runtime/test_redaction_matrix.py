@@ -25,17 +25,8 @@ from toolgen.engines import InProcessEngine
 from toolgen.events.document import as_json
 from toolgen.events.hub import Events
 from toolgen.events.telemetry.spans import ToolSpans
-from toolgen.runtime import (
-    CallMeta,
-    Deny,
-    Hook,
-    Runtime,
-    Sensitive,
-    ToolContext,
-    ToolError,
-    ToolOutcome,
-    ToolResult,
-)
+from toolgen.runtime import CallMeta, Deny, Hook, Runtime, ToolContext, ToolError, ToolOutcome, ToolResult
+from toolgen.runtime.functions import Sensitive
 from toolgen.runtime.public_views import hiding_arguments, shown_document, shown_record, shown_run
 
 from .canaries import Kept

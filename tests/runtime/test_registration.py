@@ -10,12 +10,11 @@ import pytest
 
 from gen.assistant.agents import chat
 from gen.assistant.toolsets import devices
+from toolgen.calls.specs import NativeTool
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import (
     CallMeta,
     ConfirmSpec,
-    LongRunningSpec,
-    NativeTool,
     RegistrationError,
     Runtime,
     ToolCall,
@@ -23,6 +22,7 @@ from toolgen.runtime import (
     UnknownToolError,
     in_thread,
 )
+from toolgen.runtime.functions import LongRunningSpec
 from toolgen.runtime.testing import RecordingExecutor
 from toolgen.waiting import WaitOptions
 

@@ -15,16 +15,8 @@ from tests.runtime.runs_file import file as file
 from tests.runtime.tools import EMPTY, META, SITE, TOOL, Listing, nothing, runtime, spec, waiting
 from tests.virtual_time import now
 from toolgen.contract.names import Hint
-from toolgen.runtime import (
-    BoundTool,
-    ConfirmSpec,
-    LongRunningSpec,
-    Runtime,
-    Suspended,
-    ToolContext,
-    ToolOutcome,
-    ToolSpec,
-)
+from toolgen.runtime import BoundTool, ConfirmSpec, Runtime, Suspended, ToolContext, ToolOutcome, ToolSpec
+from toolgen.runtime.functions import LongRunningSpec
 from toolgen.waiting.errors import (
     ConflictingAnswerError,
     ForeignAnswerError,

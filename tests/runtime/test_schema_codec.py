@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from toolgen.contract.limits import Limits
-from toolgen.runtime import MalformedResultError, ToolgenError, ToolValidationError, json_schema_codec
+from toolgen.runtime import MalformedResultError, ToolgenError, ToolValidationError
+from toolgen.runtime.functions import json_schema_codec
 
 ORDER: dict[str, Any] = {
     "type": "object",

@@ -16,7 +16,8 @@ from tests.golden import CASES, read
 from tests.selection import first
 from toolgen.catalog import load_catalogue, read_catalogue
 from toolgen.contract.errors import ToolgenError
-from toolgen.runtime import Codec, RegistrationError, Runtime, ToolCall, ToolContext, ToolResult
+from toolgen.runtime import RegistrationError, Runtime, ToolCall, ToolContext, ToolResult
+from toolgen.runtime.functions import Codec
 
 CATALOG = "tool_schemas.json"
 TOOLSET = "art/toolsets/shapes"

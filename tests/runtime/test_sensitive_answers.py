@@ -28,7 +28,8 @@ from tests.runtime.canaries import (
 from toolgen.calls.functions.tools import function_toolset
 from toolgen.contract.secrets import HIDDEN
 from toolgen.engines import InProcessEngine
-from toolgen.runtime import Runtime, Sensitive, Suspended, ToolContext, ToolError, ToolOutcome
+from toolgen.runtime import Runtime, Suspended, ToolContext, ToolError, ToolOutcome
+from toolgen.runtime.functions import Sensitive
 from toolgen.waiting.errors import BadAnswerError
 from toolgen.waiting.options import WaitOptions
 

@@ -20,12 +20,12 @@ from toolgen.runtime import (
     Continue,
     Deny,
     Hook,
-    LongRunningSpec,
     Runtime,
     ToolCall,
     ToolError,
     ToolOutcome,
 )
+from toolgen.runtime.functions import LongRunningSpec
 from toolgen.waiting.errors import (
     BadAnswerError,
     ConflictingAnswerError,

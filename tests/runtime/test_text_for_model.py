@@ -17,10 +17,9 @@ from toolgen.runtime import (
     ToolError,
     ToolOutcome,
     ToolResult,
-    func_tool,
-    function_toolset,
-    text_for_model,
 )
+from toolgen.runtime.functions import func_tool, function_toolset
+from toolgen.waiting import text_for_model
 
 MIRA = CallMeta(session_id="s-mira")
 

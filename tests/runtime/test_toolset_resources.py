@@ -12,15 +12,8 @@ import pytest
 
 from toolgen.calls.functions.tools import func_tool
 from toolgen.engines import EngineError, InProcessEngine
-from toolgen.runtime import (
-    BoundTool,
-    ReadonlyContext,
-    Runtime,
-    Snapshot,
-    SnapshotError,
-    filter_toolset,
-    prefixed,
-)
+from toolgen.runtime import BoundTool, ReadonlyContext, Runtime, Snapshot, SnapshotError
+from toolgen.runtime.views import filter_toolset, prefixed
 
 
 def greet(name: str) -> str:

@@ -15,6 +15,7 @@ from tests.runtime.clock import HOUR, LoopClock
 from toolgen.agents import ScriptedPlanner
 from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.calls.state import Scope
+from toolgen.calls.toolsets.dynamic import OnError
 from toolgen.capabilities import (
     Change,
     MemoryStateStore,
@@ -22,16 +23,8 @@ from toolgen.capabilities import (
     StateCapability,
     StateStore,
 )
-from toolgen.runtime import (
-    BoundTool,
-    CallMeta,
-    OnError,
-    ReadonlyContext,
-    Runtime,
-    SnapshotError,
-    ToolContext,
-    filter_toolset,
-)
+from toolgen.runtime import BoundTool, CallMeta, ReadonlyContext, Runtime, SnapshotError, ToolContext
+from toolgen.runtime.views import filter_toolset
 
 ANN = CallMeta(session_id="s", turn_id="t", labels={"user": "ann"})
 

@@ -16,8 +16,6 @@ from toolgen.events.hub import Events
 from toolgen.runtime import (
     BoundTool,
     CallMeta,
-    Deprecation,
-    LongRunningSpec,
     ReadonlyContext,
     RegistrationError,
     Runtime,
@@ -26,12 +24,10 @@ from toolgen.runtime import (
     StaticToolset,
     ToolCall,
     ToolsetRegistration,
-    allow_tools,
-    filter_toolset,
-    prefixed,
-    with_confirmation,
 )
+from toolgen.runtime.functions import Deprecation, LongRunningSpec
 from toolgen.runtime.testing import RecordingExecutor
+from toolgen.runtime.views import allow_tools, filter_toolset, prefixed, with_confirmation
 
 
 def greet(name: str) -> str:

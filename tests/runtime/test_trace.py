@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from gen.assistant.toolsets import devices
+from toolgen.calls.reports import Trace
 from toolgen.runtime import (
     Abort,
     Answer,
@@ -21,7 +22,6 @@ from toolgen.runtime import (
     ToolOutcome,
     ToolResult,
     ToolsetRegistration,
-    Trace,
     Verdict,
 )
 from toolgen.runtime.testing import RecordingExecutor

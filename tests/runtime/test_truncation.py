@@ -30,7 +30,6 @@ from toolgen.runtime import (
     Deny,
     Hook,
     Limits,
-    LongRunningSpec,
     RegistrationError,
     RetryHint,
     ToolCall,
@@ -39,6 +38,7 @@ from toolgen.runtime import (
     ToolResult,
     ToolValidationError,
 )
+from toolgen.runtime.functions import LongRunningSpec
 from toolgen.shapes.issues import FieldIssue
 
 TOOL = "assistant.devices.list_devices"

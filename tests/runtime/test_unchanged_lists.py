@@ -19,13 +19,10 @@ from toolgen.runtime import (
     ReadonlyContext,
     Runtime,
     StaticToolset,
-    allow_tools,
-    filter_toolset,
-    func_tool,
-    prefixed,
     views,
-    with_confirmation,
 )
+from toolgen.runtime.functions import func_tool
+from toolgen.runtime.views import allow_tools, filter_toolset, prefixed, with_confirmation
 
 VIEWS: dict[str, Callable[[Any], DynamicToolset]] = {
     "none": lambda toolset: toolset,

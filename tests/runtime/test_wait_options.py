@@ -15,16 +15,8 @@ from toolgen.agents import ScriptedPlanner, agents_of
 from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
-from toolgen.runtime import (
-    CallMeta,
-    ConfirmSpec,
-    LongRunningSpec,
-    Runtime,
-    ToolContext,
-    ToolOutcome,
-    ToolResult,
-    Unfinished,
-)
+from toolgen.runtime import CallMeta, ConfirmSpec, Runtime, ToolContext, ToolOutcome, ToolResult, Unfinished
+from toolgen.runtime.functions import LongRunningSpec
 from toolgen.waiting.errors import LateAnswerError, NoEngineError
 
 CONFIRMED = spec(confirm=ConfirmSpec())

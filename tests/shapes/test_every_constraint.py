@@ -37,7 +37,8 @@ from toolgen.dsl import (
     Tool,
     Toolset,
 )
-from toolgen.runtime import Codec, FieldIssue, ToolValidationError, TypeCodec, func_tool
+from toolgen.runtime import FieldIssue, ToolValidationError
+from toolgen.runtime.functions import Codec, TypeCodec, func_tool
 from toolgen.shapes.constraints import CONSTRAINTS, OF_BYTES, Constraint, Holder, held_by, limits_of
 from toolgen.shapes.design.validator import Validator
 from toolgen.shapes.exact import exact

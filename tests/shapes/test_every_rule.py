@@ -10,7 +10,8 @@ import pytest
 from pydantic import Field
 
 from toolgen.calls.functions.type_codec import TypeCodec
-from toolgen.runtime import Codec, Limits, SchemaCodec, ToolModel, ToolValidationError, json_schema_codec
+from toolgen.runtime import Limits, ToolModel, ToolValidationError
+from toolgen.runtime.functions import Codec, SchemaCodec, json_schema_codec
 from toolgen.runtime.generated import SchemaModel, UniqueItems
 
 Word = Annotated[str, Field(min_length=3, pattern="^a")]

@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import Field
 
-from toolgen.runtime import OpenModel, ToolModel
+from toolgen.runtime import ToolModel
 from toolgen.runtime.generated import Foreign
-from toolgen.shapes.design.model import Nullable, UniqueItems
+from toolgen.shapes.design.model import Nullable, OpenModel, UniqueItems
 from toolgen.shapes.parts import PartReader
 
 

@@ -12,7 +12,7 @@ from pydantic import Field, TypeAdapter
 from tests.selection import first
 from toolgen.calls.errors import ToolValidationError
 from toolgen.contract.limits import UNLIMITED
-from toolgen.runtime import SchemaCodec, func_tool
+from toolgen.runtime.functions import SchemaCodec, func_tool
 from toolgen.runtime.generated import SchemaModel
 from toolgen.shapes.foreign.counted_patterns import Match
 from toolgen.shapes.foreign.rules import Rules

@@ -8,8 +8,9 @@ from typing import Annotated
 import pytest
 from pydantic import Field, ValidationError
 
-from toolgen.runtime import AnyJson, ToolModel
+from toolgen.runtime import ToolModel
 from toolgen.runtime.generated import Nullable, UniqueItems
+from toolgen.shapes.design.model import AnyJson
 
 
 class Place(ToolModel):

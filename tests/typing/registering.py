@@ -5,7 +5,9 @@ from tests.cases.agents.gen.assistant.completions import DAILY_REPORT, complete_
 from tests.cases.agents.gen.assistant.toolsets import devices, notes
 from tests.cases.agents.gen.garage.toolsets import devices as garage
 from toolgen.agents import AgentClient, ScriptedPlanner
-from toolgen.runtime import Codec, RawExecutor, Runtime, ToolContext
+from toolgen.calls.toolsets.registration import RawExecutor
+from toolgen.runtime import Runtime, ToolContext
+from toolgen.runtime.functions import Codec
 
 
 class Devices(devices.DevicesExecutor):

@@ -7,11 +7,12 @@ from collections.abc import Collection, Mapping
 from dataclasses import asdict
 from typing import Any, Final
 
+from toolgen.calls.results import ToolStatus
 from toolgen.contract.bounds import Bounds
 from toolgen.contract.json_value import Json
-from toolgen.contract.names import UNAVAILABLE
+from toolgen.contract.names import UNAVAILABLE, RetryReason
 from toolgen.contract.record import frozen_record
-from toolgen.runtime import ArtifactRef, Content, FieldIssue, RetryReason, Suspended, ToolResult, ToolStatus
+from toolgen.runtime import ArtifactRef, Content, FieldIssue, Suspended, ToolResult
 from toolgen.waiting.unfit import text_for_model, waiting_message
 
 _REPAIRABLE: Final = frozenset({"invalid_arguments", "missing_fields"})

@@ -1,6 +1,7 @@
 """What executors find at their context when the host provides it: state, artifacts, and what hosts add."""
 
 from toolgen.calls.capability import CallScope, Capability, ThreadCapability
+from toolgen.calls.errors import CredentialNeededError, UnknownArtifactError
 from toolgen.calls.provided import ArtifactInfo, Artifacts, StoredArtifact, SyncArtifacts
 from toolgen.calls.state import Change, Operation, Scope, State, SyncState, applied
 from toolgen.calls.steps.bridge import Wait
@@ -30,6 +31,7 @@ __all__ = [
     "Capability",
     "Change",
     "Credential",
+    "CredentialNeededError",
     "CredentialPlace",
     "CredentialScope",
     "CredentialStore",
@@ -56,6 +58,7 @@ __all__ = [
     "SyncState",
     "ThreadCapability",
     "TokenSource",
+    "UnknownArtifactError",
     "Wait",
     "applied",
 ]

@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from dataclasses import fields
 from typing import Any, Final, assert_never
 
+from toolgen.calls.reports import Trace, TraceStep
 from toolgen.capabilities import MemoryArtifactStore
 from toolgen.contract.printable import printable, visible
 from toolgen.contract.secrets import HIDDEN, scrubbed
@@ -26,8 +27,6 @@ from toolgen.runtime import (
     ToolOutcome,
     ToolResult,
     ToolSpec,
-    Trace,
-    TraceStep,
 )
 from toolgen.runtime.public_views import hiding_arguments, shown_document
 from toolgen.shapes.constraints import LIMITS

@@ -12,6 +12,8 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager, redirect_stdout
 from typing import Any, Final
 
+from toolgen.calls.codec import Codec
+from toolgen.calls.errors import FormatError
 from toolgen.codegen.layout import toolset_path
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.findings import NOWHERE, Code, Finding, Format
@@ -20,7 +22,7 @@ from toolgen.contract.printable import visible, visible_lines
 from toolgen.contract.record import frozen_record
 from toolgen.dsl import build
 from toolgen.dsl.expr.tree import Design, Example, Tool, Toolset
-from toolgen.runtime import CallMeta, Codec, FormatError, Runtime, ToolResult, ToolSpec, ToolValidationError
+from toolgen.runtime import CallMeta, Runtime, ToolResult, ToolSpec, ToolValidationError
 from toolgen.runtime.public_views import hiding_arguments, shown_document
 
 from .config import Project

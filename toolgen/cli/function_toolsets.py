@@ -7,9 +7,10 @@ import sys
 from collections import Counter
 from collections.abc import Iterable
 
+from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.printable import visible
-from toolgen.runtime import BoundTool, RegistrationError, StaticToolset, func_tool, function_toolset
+from toolgen.runtime import BoundTool, RegistrationError, StaticToolset
 from toolgen.shapes.naming import snake
 
 from .config import Project

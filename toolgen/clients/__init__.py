@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from toolgen.calls.errors import UnfitAnswerError
+from toolgen.calls.results import Received
 from toolgen.contract.lazy import lazy_exports
 from toolgen.contract.transport import (
     HTTP,
@@ -34,10 +36,12 @@ __all__ = [
     "Operation",
     "Paging",
     "Parameter",
+    "Received",
     "Requirement",
     "Response",
     "SecurityScheme",
     "Server",
+    "UnfitAnswerError",
     "Variable",
     "answered",
     "calling",

@@ -17,7 +17,7 @@ from toolgen.shapes.naming import field_name
 from toolgen.shapes.patterns import to_rust
 
 from .imports import Imports
-from .spelling import GENERATED, RUNTIME
+from .spelling import GENERATED
 
 _MOST_OPERATORS: Final = 50
 _PLAIN: Final = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
@@ -117,7 +117,7 @@ class ForeignSpeller:
             case {"type": type_}:
                 return _PLAIN[type_]
             case _:
-                return self._imports.name(RUNTIME, "AnyJson")
+                return self._imports.name(GENERATED, "AnyJson")
 
     def _tag(self, node: Node, branches: list[Node]) -> str:
         """Return the attribute that tells the classes of a union apart; "" where none does."""

@@ -54,9 +54,9 @@ _SCALARS: dict[ScalarKind, tuple[str, str]] = {
     "datetime": ("datetime", "datetime"),
     "duration": ("datetime", "timedelta"),
     "uuid": ("uuid", "UUID"),
-    "url": (RUNTIME, "Url"),
+    "url": (GENERATED, "Url"),
     "decimal": ("decimal", "Decimal"),
-    "any": (RUNTIME, "AnyJson"),
+    "any": (GENERATED, "AnyJson"),
 }
 """Module and name of the Python type."""
 

@@ -26,6 +26,8 @@ from toolgen.calls.toolsets.registration import BoundTool, ToolsetRegistration
 if TYPE_CHECKING:
     from toolgen.calls.specs import NativeTool
 
+__all__ = ["allow_tools", "filter_toolset", "prefixed", "with_confirmation"]
+
 Predicate: TypeAlias = Callable[[ToolSpec[Any, Any], ReadonlyContext], bool | Awaitable[bool]]
 """Whether a tool is there for a request."""
 

@@ -1,5 +1,11 @@
 """Calls that wait for a person or for work elsewhere."""
 
+from typing import TYPE_CHECKING
+
+from toolgen.calls.call import CallName, CallNameError
+from toolgen.contract.lazy import lazy_exports
+from toolgen.contract.printable import printable, printable_lines
+
 from .errors import (
     BadAnswerError,
     ConflictingAnswerError,
@@ -18,9 +24,15 @@ from .errors import (
 )
 from .options import AnswerRule, WaitOptions, requester_may_not_approve
 
+if TYPE_CHECKING:
+    from .once_call import Resolution, ResolveError
+    from .unfit import text_for_model
+
 __all__ = [
     "AnswerRule",
     "BadAnswerError",
+    "CallName",
+    "CallNameError",
     "ConflictingAnswerError",
     "ForeignAnswerError",
     "LateAnswerError",
@@ -29,11 +41,21 @@ __all__ = [
     "NoEngineError",
     "NotAllowedAnswerError",
     "OtherQuestionError",
+    "Resolution",
+    "ResolveError",
     "SuspensionError",
     "TamperedSuspensionError",
     "UnknownSuspensionError",
     "UnsealedSuspensionError",
     "UnsharedToolError",
     "WaitOptions",
+    "printable",
+    "printable_lines",
     "requester_may_not_approve",
+    "text_for_model",
 ]
+
+_LATER = {".once_call": "Resolution ResolveError", ".unfit": "text_for_model"}
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = lazy_exports(__name__, _LATER)

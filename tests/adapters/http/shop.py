@@ -34,15 +34,14 @@ from toolgen.runtime import (
     BoundTool,
     ConfirmSpec,
     LongRunningReturn,
-    LongRunningSpec,
     Runtime,
-    Sensitive,
     ToolContext,
     ToolError,
     ToolModel,
     ToolOutcome,
     Unfinished,
 )
+from toolgen.runtime.functions import LongRunningSpec, Sensitive
 
 SHOP: Final = "shop.orders"
 AGENT: Final = "shop.clerk"

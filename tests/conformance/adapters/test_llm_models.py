@@ -24,7 +24,8 @@ from toolgen.agents import (
 )
 from toolgen.agents.llm.failures import ProviderError
 from toolgen.engines import NonRetryableError
-from toolgen.runtime import ArtifactRef, Deprecation
+from toolgen.runtime import ArtifactRef
+from toolgen.runtime.functions import Deprecation
 
 SCHEMA = {"type": "object", "properties": {"count": {"type": "integer"}}, "required": ["count"]}
 

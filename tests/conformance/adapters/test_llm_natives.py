@@ -25,9 +25,10 @@ from tests.conformance.adapters.plan_inputs import TOOLS, given
 from tests.conformance.adapters.provider import KEY, Provider
 from toolgen.agents import AgentRegistration, AgentSpec, AgentTool, LLMPlanner, agents_of
 from toolgen.calls.functions.tools import func_tool, function_toolset
+from toolgen.calls.specs import NativeTool
 from toolgen.contract.json_value import Json
 from toolgen.engines import NonRetryableError
-from toolgen.runtime import NativeTool, RegistrationError, Runtime, ToolContext
+from toolgen.runtime import RegistrationError, Runtime, ToolContext
 
 
 @pytest.fixture

@@ -21,8 +21,9 @@ from toolgen.agents import (
     ToolMessage,
     UserMessage,
 )
+from toolgen.calls.specs import NativeTool
 from toolgen.engines import NonRetryableError
-from toolgen.runtime import ImageContent, NativeTool, ResourceContent, RetryHint, TextContent
+from toolgen.runtime import ImageContent, ResourceContent, RetryHint, TextContent
 
 PNG = b"\x89PNG\r\n\x1a\n"
 

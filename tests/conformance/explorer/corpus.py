@@ -29,7 +29,8 @@ from toolgen.contract.json_value import Json
 from toolgen.contract.tool_facts import Deprecation
 from toolgen.engines import InProcessEngine
 from toolgen.events import Events
-from toolgen.runtime import ArtifactSpec, BoundTool, ConfirmSpec, Runtime, ToolError, ToolOutcome
+from toolgen.runtime import BoundTool, ConfirmSpec, Runtime, ToolError, ToolOutcome
+from toolgen.runtime.functions import ArtifactSpec
 
 ELSEWHERE: Final = "https://other.example"
 CORPUS: Final = (

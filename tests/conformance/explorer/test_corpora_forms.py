@@ -14,7 +14,8 @@ from tests.conformance.corpora import Record
 from tests.selection import volume
 from toolgen.calls.functions.tools import function_toolset
 from toolgen.calls.functions.type_codec import TypeCodec
-from toolgen.runtime import BoundTool, Runtime, ToolContext, ToolSpec, json_schema_codec
+from toolgen.runtime import BoundTool, Runtime, ToolContext, ToolSpec
+from toolgen.runtime.functions import json_schema_codec
 
 from .browser import exploring
 from .form_pages import PAGES, FormPage, opened

@@ -13,7 +13,8 @@ from pydantic import Field
 from tests.typescript.test_doc import blocks
 from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.catalog import load_catalogue
-from toolgen.runtime import Runtime, Sensitive, ToolModel
+from toolgen.runtime import Runtime, ToolModel
+from toolgen.runtime.functions import Sensitive
 from toolgen.shapes import lexical
 
 from .browser import SESSION, Explorer, exploring, exploring_home

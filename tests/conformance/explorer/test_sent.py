@@ -24,14 +24,8 @@ from toolgen.calls.functions.tools import function_toolset
 from toolgen.calls.functions.type_codec import TypeCodec
 from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
-from toolgen.runtime import (
-    BoundTool,
-    ConfirmSpec,
-    Runtime,
-    ToolContext,
-    ToolSpec,
-    json_schema_codec,
-)
+from toolgen.runtime import BoundTool, ConfirmSpec, Runtime, ToolContext, ToolSpec
+from toolgen.runtime.functions import json_schema_codec
 
 from .browser import Explorer, exploring
 from .test_unknown import lose

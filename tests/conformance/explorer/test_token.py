@@ -14,7 +14,8 @@ from playwright.async_api import Request, expect
 from tests.adapters.http.shop import AGENT, Shop, shop_runtime
 from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.capabilities import ArtifactsCapability, MemoryArtifactStore
-from toolgen.runtime import Runtime, Sensitive
+from toolgen.runtime import Runtime
+from toolgen.runtime.functions import Sensitive
 
 from .browser import bearer, exploring
 from .test_views import tool

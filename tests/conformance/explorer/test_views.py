@@ -12,7 +12,8 @@ from playwright.async_api import expect
 from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.calls.functions.type_codec import TypeCodec
 from toolgen.capabilities import ArtifactsCapability, MemoryArtifactStore
-from toolgen.runtime import ArtifactSpec, BoundTool, Runtime, ToolOutcome
+from toolgen.runtime import BoundTool, Runtime, ToolOutcome
+from toolgen.runtime.functions import ArtifactSpec
 
 from .browser import exploring
 

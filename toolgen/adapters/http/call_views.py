@@ -6,6 +6,7 @@ import json
 from typing import Any, cast
 from urllib.parse import quote
 
+from toolgen.calls.reports import Trace
 from toolgen.calls.result_documents import FAILED
 from toolgen.calls.result_types import ArtifactDocument
 from toolgen.contract.json_value import Json
@@ -17,7 +18,6 @@ from toolgen.runtime import (
     ToolResult,
     ToolSpec,
     ToolValidationError,
-    Trace,
     UnknownToolError,
 )
 from toolgen.runtime.public_views import hiding_arguments

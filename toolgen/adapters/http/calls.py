@@ -13,8 +13,9 @@ from pydantic_core import to_json
 from starlette.requests import Request
 
 from toolgen.calls.call import CallName, CallNameError
+from toolgen.calls.reports import Trace
 from toolgen.engines import UnknownRunError
-from toolgen.runtime import CallMeta, ReadonlyContext, Runtime, Snapshot, ToolResult, ToolSpec, Trace
+from toolgen.runtime import CallMeta, ReadonlyContext, Runtime, Snapshot, ToolResult, ToolSpec
 from toolgen.waiting.loop import call_of
 
 from .bodies import idempotency_key, require_known, text_of

@@ -14,13 +14,15 @@ from toolgen.agents import (
     SessionBusyError,
     UnknownSessionError,
 )
+from toolgen.calls.errors import UnknownArtifactError
 from toolgen.calls.result_documents import issue_document
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.logs import log_failure, logger
 from toolgen.engines import UnknownRunError, UnsettledAnswerError
-from toolgen.runtime import FieldIssue, ResolveError, UnknownArtifactError, UnknownToolError
+from toolgen.runtime import FieldIssue, UnknownToolError
 from toolgen.stores import StoreError
 from toolgen.waiting import errors as waiting
+from toolgen.waiting.once_call import ResolveError
 
 log = logger("toolgen.http")
 

@@ -15,10 +15,10 @@ from toolgen.agents import Agents
 from toolgen.agents.output import artifacts_so_far
 from toolgen.agents.planner.portable import portable_text
 from toolgen.engines import Engine, RunState, RunStatus, UnknownRunError
-from toolgen.runtime import RegistrationError, Resolution, Runtime, ToolgenError
+from toolgen.runtime import RegistrationError, Runtime, ToolgenError
 from toolgen.stores import StoreCorruptError, StoreError
 from toolgen.waiting.errors import SuspensionError
-from toolgen.waiting.once_call import UnfitResultError
+from toolgen.waiting.once_call import Resolution, UnfitResultError
 from toolgen.waiting.resolving import unknown_ends
 
 from .bodies import choice_of, idempotency_key, limit_of, require_known, require_known_query, text_of

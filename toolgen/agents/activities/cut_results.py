@@ -16,11 +16,12 @@ from pydantic_core import from_json
 
 from toolgen.calls.context import ToolContext
 from toolgen.calls.errors import ToolError
+from toolgen.calls.functions.tools import func_tool
 from toolgen.calls.steps.registered_tool import RegisteredTool
 from toolgen.calls.toolsets.directory import Directory
 from toolgen.contract.record import frozen_record
 from toolgen.contract.tokens import BYTES_OF_TOKEN
-from toolgen.runtime import Sensitive, func_tool
+from toolgen.shapes.python.sensitive import Sensitive
 
 from ..host import AgentHost
 from ..loop.documents import PlanArgument, RunFacts, StepCall

@@ -12,7 +12,8 @@ from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.native_tools import NATIVE_TOOL_TYPES, AbstractNativeTool
 from pydantic_ai.tools import ToolDefinition
 
-from toolgen.runtime import NativeTool, RegistrationError, ToolSpec
+from toolgen.calls.specs import NativeTool
+from toolgen.runtime import RegistrationError, ToolSpec
 
 from ..planner.plan_faults import PlannerError
 from .failures import redact

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from toolgen.calls.specs import NativeTool
 from toolgen.contract.extras import extra
 from toolgen.contract.policy import History
-from toolgen.runtime import NativeTool, ToolSpec
+from toolgen.runtime import ToolSpec
 
 from ..planner.messages import Message
 from ..planner.planner import PlanInput, PlanResult

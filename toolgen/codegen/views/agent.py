@@ -14,7 +14,7 @@ from .. import names
 from ..catalog import non_default_limits, own_confirmation, toolsets_of
 from ..imports import Imports
 from ..layout import Module, agent_package, relative, toolset_package
-from ..spelling import RUNTIME
+from ..spelling import GENERATED, RUNTIME
 from ..text import docstring, quote, strings
 from .specs import confirmed
 
@@ -48,7 +48,7 @@ def agent_view(design: Design, agent: Agent) -> AgentView:
         imports.name(relative(agent_package(agent), tuple(parents)), module, toolset.module)
     executed = [toolset for toolset in wired if toolset.is_executed]
     if executed:
-        imports.name(RUNTIME, "RawExecutor")
+        imports.name(GENERATED, "RawExecutor")
     spec = f"{imports.name(_AGENTS, 'AgentSpec')}({', '.join(_facts(agent, imports))},)"
     registrations = tuple(toolset.registration(imports) for toolset in wired)
     return AgentView(

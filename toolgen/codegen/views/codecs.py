@@ -12,7 +12,7 @@ from toolgen.shapes.fields import ObjectType
 from .. import names
 from ..imports import Imports
 from ..layout import SHARED, Module, Scope, foreign_parts, relative, toolset_package
-from ..spelling import GENERATED, RUNTIME
+from ..spelling import GENERATED
 from ..text import docstring, quote, strings
 
 
@@ -47,7 +47,7 @@ def codecs_view(toolset: Toolset, scope: Scope) -> CodecsView:
     imports, typing_imports = Imports(), Imports()
     imports.name("__future__", "annotations")
     imports.name("typing", "TYPE_CHECKING")
-    imports.name(RUNTIME, "Codec")
+    imports.name(GENERATED, "Codec")
     imports.name(GENERATED, "CodecModule")
     modules: dict[Module, ModuleView] = {}
     codecs: dict[str, CodecView] = {}

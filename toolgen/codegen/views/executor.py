@@ -186,7 +186,8 @@ def _imports(toolset: Toolset, bound: list[tuple[Tool, Binding]]) -> tuple[Impor
     imports.name("__future__", "annotations")
     for name in ("TYPE_CHECKING", "Protocol"):
         imports.name("typing", name)
-    for name in ("RawExecutor", "ToolContext", "ToolsetRegistration"):
+    imports.name(GENERATED, "RawExecutor")
+    for name in ("ToolContext", "ToolsetRegistration"):
         imports.name(RUNTIME, name)
     for tool in toolset.tools:
         imports.name(RUNTIME, "LongRunningReturn" if tool.long_running else "ToolReturn")

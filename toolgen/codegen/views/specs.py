@@ -15,7 +15,7 @@ from toolgen.shapes.naming import method_name, title
 from .. import names
 from ..imports import Imports
 from ..layout import Scope
-from ..spelling import RUNTIME
+from ..spelling import GENERATED, RUNTIME
 from ..text import docstring, literal, quote, strings
 from .codecs import type_name
 
@@ -64,7 +64,7 @@ def _constants(
 ) -> Iterator[ConstantView]:
     """Yield the constants of a tool's artifacts and of its errors, and its spec, which names them."""
     for artifact in tool.artifacts:
-        maker = imports.name(RUNTIME, "ArtifactSpec")
+        maker = imports.name(GENERATED, "ArtifactSpec")
         yield ConstantView(
             name=names.artifact_spec(tool, artifact.kind),
             type=f"{maker}[{type_of(artifact.type)}]",
@@ -110,7 +110,7 @@ def _arguments(toolset: Toolset, tool: Tool, imports: Imports) -> Iterator[str]:
         yield f"injected={strings(tuple(field.name for field in tool.injected))}"
     if tool.bounded is not None:
         keys = ", ".join(_set_arguments(tool.bounded, imports).values())
-        yield f"bounded={imports.name(RUNTIME, 'BoundedSpec')}({keys})"
+        yield f"bounded={imports.name(GENERATED, 'BoundedSpec')}({keys})"
     if tool.artifacts:
         items = (
             f"{quote(artifact.kind)}: {names.artifact_spec(tool, artifact.kind)}"
@@ -127,7 +127,7 @@ def _arguments(toolset: Toolset, tool: Tool, imports: Imports) -> Iterator[str]:
     if tool.long_running is not None:
         parts = {"ack": tool.long_running.ack, "progress": tool.long_running.progress}
         codecs = (f"{key}=codecs.{names.codec(name)}" for key, name in parts.items() if name is not None)
-        yield f"long_running={imports.name(RUNTIME, 'LongRunningSpec')}({', '.join(codecs)})"
+        yield f"long_running={imports.name(GENERATED, 'LongRunningSpec')}({', '.join(codecs)})"
     if tool.binding is not None:
         yield f"binding={strings((tool.binding.service, tool.binding.method))}"
     yield from facts.values()
@@ -143,7 +143,7 @@ def _expression(value: Any, imports: Imports) -> str:
     """Return the expression of a fact."""
     match value:
         case Icon() | Deprecation():
-            maker = imports.name(RUNTIME, type(value).__name__)
+            maker = imports.name(GENERATED, type(value).__name__)
             return f"{maker}({', '.join(_set_arguments(value, imports).values())})"
         case tuple():
             items = ", ".join(_expression(item, imports) for item in value)
@@ -167,7 +167,7 @@ def confirmed(of: Confirmation[str], imports: Imports, codecs: str = "codecs") -
 
 def _native(tool: NativeTool, imports: Imports) -> str:
     config = f", config={literal(dict(tool.config))}" if tool.config else ""
-    maker = imports.name(RUNTIME, "NativeTool")
+    maker = imports.name(GENERATED, "NativeTool")
     return f"{maker}(id={quote(tool.id)}, provider={quote(tool.provider)}, kind={quote(tool.kind)}{config})"
 
 
@@ -199,7 +199,7 @@ def error_constant(
     name: str, error: Error[str], type_: str, imports: Imports, codec: Iterable[str] = ()
 ) -> ConstantView:
     """Return the constant of a declared error whose details are of a type; "None" where there are none."""
-    maker = imports.name(RUNTIME, "ErrorSpec")
+    maker = imports.name(GENERATED, "ErrorSpec")
     retryable = ["is_retryable=True"] if error.is_retryable else []
     description = [f"description={quote(error.description)}"] if error.description else []
     arguments = ", ".join([quote(error.name), *codec, *description, *retryable])

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from toolgen.contract.names import BOUNDS_FIELDS
 from toolgen.contract.record import frozen_record
@@ -22,6 +22,9 @@ from ..imports import Imports
 from ..layout import SHARED, Module, Scope, is_large, relative, types_modules
 from ..spelling import GENERATED, RUNTIME, Speller
 from ..text import docstring, literal
+
+_BASE: Final = (RUNTIME, "ToolModel")
+_OPEN_BASE: Final = (GENERATED, "OpenModel")
 
 
 @frozen_record
@@ -146,7 +149,7 @@ class ClassPrinter:
     def _class(self, object_: ObjectType, tag: str | None, role: Role) -> ClassView:
         return ClassView(
             name=object_.name,
-            base=self._imports.name(RUNTIME, "OpenModel" if object_.open else "ToolModel"),
+            base=self._imports.name(*(_OPEN_BASE if object_.open else _BASE)),
             docstring=docstring(object_.description or role.description, 4),
             fields=tuple(self._speller.declaration(field, tag=field.name == tag) for field in object_.fields),
             injected=tuple(self._injected(field) for field in role.injected),

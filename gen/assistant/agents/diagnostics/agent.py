@@ -18,7 +18,8 @@ from toolgen.agents import (
     RunPolicy,
     agents_of,
 )
-from toolgen.runtime import DynamicToolset, RawExecutor, Runtime
+from toolgen.runtime import DynamicToolset, Runtime
+from toolgen.runtime.generated import RawExecutor
 
 from ...toolsets import devices as devices_toolset
 from ...toolsets import documents as documents_toolset

@@ -9,7 +9,8 @@ import datetime as dt
 from typing import Annotated
 
 from pydantic import Field
-from toolgen.runtime import AnyJson, Bounds, Injected, ToolModel
+from toolgen.runtime import Bounds, Injected, ToolModel
+from toolgen.runtime.generated import AnyJson
 
 from ....types import Command, Device, Kind, State
 

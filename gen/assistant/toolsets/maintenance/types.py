@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import Annotated
 
 from pydantic import Field
-from toolgen.runtime import AnyJson, Injected, ToolModel
+from toolgen.runtime import Injected, ToolModel
+from toolgen.runtime.generated import AnyJson
 
 
 class FactoryResetPayload(ToolModel):

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from toolgen.runtime import BoundedSpec, ErrorSpec, ToolSpec
+from toolgen.runtime import ToolSpec
+from toolgen.runtime.generated import BoundedSpec, ErrorSpec
 
 from . import codecs
 

@@ -15,7 +15,8 @@ from tests.peers import PEERS
 from tests.selection import first
 from toolgen.adapters.mcp import MCPToolset, StdioServer
 from toolgen.agents import CallTools, PlanInput, PlannedCall, RunPolicy, ScriptedPlanner
-from toolgen.runtime import CallMeta, prefixed
+from toolgen.runtime import CallMeta
+from toolgen.runtime.views import prefixed
 
 
 def calling(name: str, arguments: str = "{}") -> CallTools:

@@ -22,11 +22,9 @@ from toolgen.runtime import (
     Runtime,
     StaticToolset,
     Verdict,
-    allow_tools,
-    filter_toolset,
-    function_toolset,
-    prefixed,
 )
+from toolgen.runtime.functions import function_toolset
+from toolgen.runtime.views import allow_tools, filter_toolset, prefixed
 
 
 async def transfer() -> str:

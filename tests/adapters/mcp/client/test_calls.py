@@ -19,6 +19,7 @@ from toolgen.adapters.mcp.client.binding import Bindings
 from toolgen.adapters.mcp.client.listing import Listing
 from toolgen.adapters.mcp.client.results import outcome_of
 from toolgen.adapters.mcp.client.tools import portable_names
+from toolgen.clients import UnfitAnswerError
 from toolgen.engines import InProcessEngine
 from toolgen.events.hub import Events
 from toolgen.runtime import (
@@ -31,12 +32,9 @@ from toolgen.runtime import (
     TextContent,
     ToolError,
     ToolSpec,
-    UnfitAnswerError,
-    filter_toolset,
-    json_schema_codec,
-    prefixed,
-    with_confirmation,
 )
+from toolgen.runtime.functions import json_schema_codec
+from toolgen.runtime.views import filter_toolset, prefixed, with_confirmation
 
 
 async def test_a_tool_is_listed_with_what_its_server_says() -> None:

@@ -13,7 +13,8 @@ from tests.selection import first
 from toolgen.adapters.mcp import MCPToolset, lock_of
 from toolgen.adapters.mcp.client.pins import Pins
 from toolgen.contract.mcp_lock import contract_digest, listed_digest
-from toolgen.runtime import RegistrationError, Runtime, ToolsetRegistration, ToolSpec, json_schema_codec
+from toolgen.runtime import RegistrationError, Runtime, ToolsetRegistration, ToolSpec
+from toolgen.runtime.functions import json_schema_codec
 
 CHANGED = "the MCP server 'hostile' has changed the tool 'fine' since it was listed"
 

@@ -19,15 +19,8 @@ from tests.selection import first
 from toolgen.adapters.mcp import HttpServer, MCPServerError, MCPToolset, StdioServer
 from toolgen.adapters.mcp.client.connection import Connection
 from toolgen.adapters.mcp.client.errors import ConnectionLostError
-from toolgen.runtime import (
-    CallMeta,
-    ReadonlyContext,
-    RegistrationError,
-    Runtime,
-    SnapshotError,
-    ToolgenError,
-    prefixed,
-)
+from toolgen.runtime import CallMeta, ReadonlyContext, RegistrationError, Runtime, SnapshotError, ToolgenError
+from toolgen.runtime.views import prefixed
 
 
 @pytest.mark.exhaustive

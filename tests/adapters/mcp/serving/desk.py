@@ -28,7 +28,6 @@ from toolgen.runtime import (
     Content,
     ImageContent,
     LongRunningReturn,
-    LongRunningSpec,
     ReadonlyContext,
     ResourceContent,
     Runtime,
@@ -39,6 +38,7 @@ from toolgen.runtime import (
     ToolOutcome,
     Unfinished,
 )
+from toolgen.runtime.functions import LongRunningSpec
 
 ERAS: Final = ("legacy", "auto")
 """What `mcp.Client` takes as its mode: the handshake of 2025-11-25, and 2026-07-28 where a server has it."""

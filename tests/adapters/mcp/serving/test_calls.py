@@ -16,11 +16,10 @@ from toolgen.adapters.mcp import server
 from toolgen.adapters.mcp.client.failures import failure_of
 from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.calls.functions.type_codec import TypeCodec
+from toolgen.calls.specs import ErrorSpec
 from toolgen.capabilities import ArtifactsCapability, MemoryArtifactStore
 from toolgen.runtime import (
-    ArtifactSpec,
     CallMeta,
-    ErrorSpec,
     Limits,
     OutcomeUnknownError,
     Runtime,
@@ -28,6 +27,7 @@ from toolgen.runtime import (
     ToolModel,
     ToolOutcome,
 )
+from toolgen.runtime.functions import ArtifactSpec
 
 from .desk import ERAS, META, Parcel, served
 

@@ -18,12 +18,12 @@ from toolgen.runtime import (
     CallMeta,
     ConfirmSpec,
     LongRunningReturn,
-    LongRunningSpec,
     Suspended,
     ToolContext,
     ToolOutcome,
     Unfinished,
 )
+from toolgen.runtime.functions import LongRunningSpec
 from toolgen.waiting.options import WaitOptions, requester_may_not_approve
 
 from .desk import ERAS, Served, served

@@ -14,7 +14,8 @@ from mcp.client._memory import InMemoryTransport
 from tests.selection import first
 from toolgen.adapters.mcp import server
 from toolgen.calls.functions.tools import func_tool, function_toolset
-from toolgen.runtime import BoundTool, ReadonlyContext, Runtime, ToolSpec, TypeCodec, json_schema_codec
+from toolgen.runtime import BoundTool, ReadonlyContext, Runtime, ToolSpec
+from toolgen.runtime.functions import TypeCodec, json_schema_codec
 
 from .desk import ERAS, MIRA
 

@@ -9,7 +9,7 @@ import datetime as dt
 from typing import Annotated
 
 from pydantic import Field
-from toolgen.runtime import OpenModel
+from toolgen.runtime.generated import OpenModel
 
 
 class Label(OpenModel):

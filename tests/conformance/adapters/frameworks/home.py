@@ -10,12 +10,11 @@ from typing import Any, Protocol
 
 from toolgen.calls.functions.tools import func_tool
 from toolgen.calls.functions.type_codec import TypeCodec
+from toolgen.calls.specs import ErrorSpec
 from toolgen.contract.json_value import Json
 from toolgen.runtime import (
     BoundTool,
     CallMeta,
-    ErrorSpec,
-    LongRunningSpec,
     Pending,
     Runtime,
     Snapshot,
@@ -25,6 +24,7 @@ from toolgen.runtime import (
     ToolOutcome,
     Unfinished,
 )
+from toolgen.runtime.functions import LongRunningSpec
 
 MIRA = CallMeta(session_id="s-mira", turn_id="t-mira", requested_by="mira", labels={"site": "harbour"})
 LIMIT_S = 0.0625

@@ -25,15 +25,8 @@ from langgraph.types import Command, Interrupt, RetryPolicy, interrupt
 from toolgen.adapters.langchain import langchain_tools
 from toolgen.adapters.langgraph import langgraph_ask
 from toolgen.contract.json_value import Json
-from toolgen.runtime import (
-    ConfirmSpec,
-    Runtime,
-    ToolContext,
-    ToolOutcome,
-    Unfinished,
-    func_tool,
-    function_toolset,
-)
+from toolgen.runtime import ConfirmSpec, Runtime, ToolContext, ToolOutcome, Unfinished
+from toolgen.runtime.functions import func_tool, function_toolset
 
 from .bank import META, Bank
 from .with_langgraph import CONFIG

@@ -12,7 +12,8 @@ from tests.interfaces.every_command import HOSTILE
 from toolgen.adapters.fastmcp import fastmcp_provider
 from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.engines import InProcessEngine
-from toolgen.runtime import CallMeta, ConfirmSpec, Runtime, Sensitive
+from toolgen.runtime import CallMeta, ConfirmSpec, Runtime
+from toolgen.runtime.functions import Sensitive
 
 
 async def pay(to: str, card: Annotated[str, Sensitive()]) -> str:

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import mcp_types as types
 
+from toolgen.calls.errors import UnfitAnswerError
 from toolgen.contract.json_value import Json, is_json
 from toolgen.runtime import (
     AudioContent,
@@ -21,7 +22,6 @@ from toolgen.runtime import (
     ToolOutcome,
     ToolSpec,
     ToolValidationError,
-    UnfitAnswerError,
 )
 from toolgen.shapes.foreign.normal_form import described_link
 

@@ -9,12 +9,13 @@ from typing import Any, Final
 
 import mcp_types as types
 
+from toolgen.calls.functions.foreign_codec import json_schema_codec
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.contract.names import MCP_HINTS, Hint
 from toolgen.contract.record import frozen_record
 from toolgen.contract.tool_facts import Icon, is_icon_size, is_icon_source, is_image_type
-from toolgen.runtime import ToolSpec, json_schema_codec
+from toolgen.runtime import ToolSpec
 from toolgen.shapes.foreign.normal_form import UnsafeError, normal_form, safe_text
 from toolgen.shapes.foreign.repairs import repair
 from toolgen.shapes.naming import LONGEST_NAME, class_name

@@ -15,12 +15,11 @@ from typing import Any, ClassVar, Final, get_args
 
 import mcp_types as types
 
-from toolgen.calls.toolsets.dynamic import ListedTools
+from toolgen.calls.toolsets.dynamic import ListedTools, OnError
 from toolgen.contract.logs import logger
 from toolgen.runtime import (
     BoundTool,
     CallMeta,
-    OnError,
     ReadonlyContext,
     RegistrationError,
     ToolCall,

@@ -14,10 +14,11 @@ from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp.types import INTERNAL_ERROR, INVALID_PARAMS
 from pydantic import ValidationError
 
+from toolgen.calls.errors import UnknownArtifactError
 from toolgen.capabilities import StoredArtifact
 from toolgen.contract.limits import Limits
 from toolgen.contract.logs import log_failure, logger
-from toolgen.runtime import Runtime, UnknownArtifactError, UnknownToolError
+from toolgen.runtime import Runtime, UnknownToolError
 from toolgen.waiting.options import WEEK_S
 
 from ...ports.requests import waits_for_client

@@ -22,8 +22,8 @@ from toolgen.runtime import (
     TextContent,
     ToolResult,
     ToolSpec,
-    text_for_model,
 )
+from toolgen.waiting.unfit import text_for_model
 
 from .listing import META_PREFIX, ListedTool
 

@@ -9,7 +9,8 @@ from abc import abstractmethod
 from typing import Annotated, Protocol
 
 from pydantic import Field
-from toolgen.runtime import ErrorSpec, ToolModel
+from toolgen.runtime import ToolModel
+from toolgen.runtime.generated import ErrorSpec
 
 from ..types import Operation
 

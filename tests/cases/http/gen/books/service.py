@@ -9,8 +9,8 @@ from abc import abstractmethod
 from typing import Annotated, Protocol, TypeAlias
 
 from pydantic import Field
-from toolgen.runtime import AnyJson, ErrorSpec, ToolModel
-from toolgen.runtime.generated import Foreign, SchemaModel
+from toolgen.runtime import ToolModel
+from toolgen.runtime.generated import AnyJson, ErrorSpec, Foreign, SchemaModel
 
 from ..types import Book, NotFound
 

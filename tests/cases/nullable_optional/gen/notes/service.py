@@ -9,8 +9,8 @@ from abc import abstractmethod
 from typing import Annotated, Protocol
 
 from pydantic import Field
-from toolgen.runtime import AnyJson, ToolModel
-from toolgen.runtime.generated import Nullable
+from toolgen.runtime import ToolModel
+from toolgen.runtime.generated import AnyJson, Nullable
 
 
 class UpdatePayload(ToolModel):

@@ -9,7 +9,8 @@ from abc import abstractmethod
 from typing import Annotated, Protocol
 
 from pydantic import Field
-from toolgen.runtime import OpenModel, ToolModel
+from toolgen.runtime import ToolModel
+from toolgen.runtime.generated import OpenModel
 
 from ..types import Label
 

@@ -19,13 +19,8 @@ from toolgen.agents import (
     RunPolicy,
     agents_of,
 )
-from toolgen.runtime import (
-    ConfirmSpec,
-    DynamicToolset,
-    RawExecutor,
-    Runtime,
-    StaticToolset,
-)
+from toolgen.runtime import ConfirmSpec, DynamicToolset, Runtime, StaticToolset
+from toolgen.runtime.generated import RawExecutor
 
 from ....garage.toolsets import devices as garage_devices_toolset
 from ...toolsets import devices as assistant_devices_toolset

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from toolgen.runtime import NativeTool
+from toolgen.runtime.generated import NativeTool
 
 NATIVE_TOOLS: tuple[NativeTool, ...] = (
     NativeTool(id="assistant.search.google_search", provider="google", kind="google_search"),

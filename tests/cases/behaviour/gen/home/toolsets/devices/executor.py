@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Protocol
 
 from toolgen.runtime import (
     LongRunningReturn,
-    RawExecutor,
     ToolContext,
     ToolReturn,
     ToolsetRegistration,
 )
-from toolgen.runtime.generated import tool_method
+from toolgen.runtime.generated import RawExecutor, tool_method
 
 from . import specs
 

@@ -7,15 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from toolgen.runtime import (
+from toolgen.runtime import ConfirmSpec, ToolSpec
+from toolgen.runtime.generated import (
     ArtifactSpec,
     BoundedSpec,
-    ConfirmSpec,
     Deprecation,
     Icon,
     LongRunningSpec,
     NativeTool,
-    ToolSpec,
 )
 
 from . import codecs

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from toolgen.runtime import Codec
-from toolgen.runtime.generated import CodecModule
+from toolgen.runtime.generated import Codec, CodecModule
 
 if TYPE_CHECKING:
     from .... import types as shared_types

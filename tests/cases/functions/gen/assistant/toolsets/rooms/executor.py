@@ -9,8 +9,8 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, Protocol
 
 from toolgen.clients import calling
-from toolgen.runtime import RawExecutor, ToolContext, ToolReturn, ToolsetRegistration
-from toolgen.runtime.generated import LazyModule, tool_method
+from toolgen.runtime import ToolContext, ToolReturn, ToolsetRegistration
+from toolgen.runtime.generated import LazyModule, RawExecutor, tool_method
 
 from . import specs
 

@@ -10,8 +10,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final, Protocol
 
 from toolgen.clients import calling
-from toolgen.runtime import RawExecutor, ToolContext, ToolReturn, ToolsetRegistration
-from toolgen.runtime.generated import LazyModule, tool_method
+from toolgen.runtime import ToolContext, ToolReturn, ToolsetRegistration
+from toolgen.runtime.generated import LazyModule, RawExecutor, tool_method
 
 from . import specs
 

@@ -10,14 +10,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 from toolgen.clients import answered, calling
-from toolgen.runtime import (
-    RawExecutor,
-    ToolContext,
-    ToolOutcome,
-    ToolReturn,
-    ToolsetRegistration,
-)
-from toolgen.runtime.generated import LazyModule, tool_method
+from toolgen.runtime import ToolContext, ToolOutcome, ToolReturn, ToolsetRegistration
+from toolgen.runtime.generated import LazyModule, RawExecutor, tool_method
 
 from . import specs
 

@@ -9,7 +9,8 @@ import datetime as dt
 from typing import Annotated
 
 from pydantic import Field
-from toolgen.runtime import AnyJson, ToolModel
+from toolgen.runtime import ToolModel
+from toolgen.runtime.generated import AnyJson
 
 from ....types import Point
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import Annotated, TypeAlias
 
 from pydantic import Field
-from toolgen.runtime import AnyJson
-from toolgen.runtime.generated import Nullable, SchemaModel
+from toolgen.runtime.generated import AnyJson, Nullable, SchemaModel
 
 
 class GitAddPayload(SchemaModel):

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Annotated
 
 from pydantic import Field
-from toolgen.runtime import AnyJson, ToolModel
-from toolgen.runtime.generated import Nullable
+from toolgen.runtime import ToolModel
+from toolgen.runtime.generated import AnyJson, Nullable
 
 
 class UpdatePayload(ToolModel):

@@ -9,8 +9,8 @@ import datetime as dt
 from typing import Annotated, Literal
 
 from pydantic import Field
-from toolgen.runtime import Bounds, OpenModel, ToolModel
-from toolgen.runtime.generated import Nullable
+from toolgen.runtime import Bounds, ToolModel
+from toolgen.runtime.generated import Nullable, OpenModel
 
 from ....types import Label
 

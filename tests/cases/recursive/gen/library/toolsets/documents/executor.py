@@ -8,8 +8,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Protocol
 
-from toolgen.runtime import RawExecutor, ToolContext, ToolReturn, ToolsetRegistration
-from toolgen.runtime.generated import tool_method
+from toolgen.runtime import ToolContext, ToolReturn, ToolsetRegistration
+from toolgen.runtime.generated import RawExecutor, tool_method
 
 from . import specs
 

@@ -12,8 +12,17 @@ from uuid import UUID
 
 from annotated_types import MultipleOf
 from pydantic import Field, JsonValue
-from toolgen.runtime import AnyJson, ToolModel, Url
-from toolgen.runtime.generated import Email, Hostname, IPv4, IPv6, Nullable, UniqueItems
+from toolgen.runtime import ToolModel
+from toolgen.runtime.generated import (
+    AnyJson,
+    Email,
+    Hostname,
+    IPv4,
+    IPv6,
+    Nullable,
+    UniqueItems,
+    Url,
+)
 
 
 class RequiredPayload(ToolModel):

@@ -17,7 +17,8 @@ from toolgen.agents import (
     Planner,
     agents_of,
 )
-from toolgen.runtime import DynamicToolset, RawExecutor, Runtime
+from toolgen.runtime import DynamicToolset, Runtime
+from toolgen.runtime.generated import RawExecutor
 
 from ...toolsets import payments as payments_toolset
 from ..shopper.exports import shopping

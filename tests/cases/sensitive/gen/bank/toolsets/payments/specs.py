@@ -7,13 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from toolgen.runtime import (
-    ArtifactSpec,
-    ConfirmSpec,
-    ErrorSpec,
-    LongRunningSpec,
-    ToolSpec,
-)
+from toolgen.runtime import ConfirmSpec, ToolSpec
+from toolgen.runtime.generated import ArtifactSpec, ErrorSpec, LongRunningSpec
 
 from . import codecs
 
