@@ -16,6 +16,7 @@ from tests.runtime.tools import META, SITE, Listing, much, nothing, runtime, spe
 from tests.selection import first
 from toolgen.contract.boundary import Contained
 from toolgen.events.hub import Events
+from toolgen.events.records import ToolEnd
 from toolgen.runtime import (
     Allow,
     Answer,
@@ -218,6 +219,26 @@ async def test_a_tool_that_cancels_its_own_task_ends_its_call() -> None:
     assert {one.status for one in (limited, first, second)} == {"error"}
     events.close()
     assert len([event async for event in told]) == 2
+
+
+async def test_what_cancels_its_own_task_may_have_run() -> None:
+    """A call at once has the result that its end reports."""
+
+    async def cancels(payload: Any, ctx: Any) -> Any:
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+        await asyncio.sleep(0)
+
+    events = Events()
+    told = events.subscribe(types=["tool_end"])
+    host = runtime(Listing(cancels), spec(annotations={}), events=events)
+    (result,) = await host.call_all([CALL])
+    events.close()
+    (end,) = [event async for event in told]
+    assert isinstance(end, ToolEnd)
+    assert result.status == end.status == "unknown"
+    assert b"may have run" in result.json
 
 
 async def test_a_tool_that_cancels_its_own_task_and_returns_has_its_result() -> None:

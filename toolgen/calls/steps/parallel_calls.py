@@ -27,25 +27,22 @@ async def gather_results(
         KeyboardInterrupt: a tool raised it.
     """
 
+    frames: dict[int, Frame] = {}
+
     async def make(call: ToolCall, place: int) -> ToolResult:
         tool = directory.by_name.get(call.tool)
         if tool is None:
             return directory.unknown_tool_result(call.tool, call.meta, services)
-        frame = Frame(tool, call.payload_json, call.meta, batch, services)
+        frame = frames[place] = Frame(tool, call.payload_json, call.meta, batch, services)
         frame.context.place = place
         result = await dispatch(frame)
         if result.delegated is not None or result.frozen is not None:
             return await later(tool, call.payload_json, result, call.meta)
         return result
 
-    def failed(call: ToolCall, error: BaseException) -> ToolResult:
-        tool = directory.by_name[call.tool]  # only what is executed can end the task of its call
-        frame = Frame(tool, call.payload_json, call.meta, batch, services)
-        return stray_error_result(frame, as_exception(error))
-
-    calls = tuple(calls)
     ended = await services.scheduler.together(make(call, place) for place, call in enumerate(calls))
-    ends = zip(calls, ended, strict=True)
-    return await batch.settle(
-        [failed(call, end) if isinstance(end, BaseException) else end for call, end in ends]
-    )
+    results = [
+        stray_error_result(frames[place], as_exception(end)) if isinstance(end, BaseException) else end
+        for place, end in enumerate(ended)  # only what is executed can end the task of its call
+    ]
+    return await batch.settle(results)

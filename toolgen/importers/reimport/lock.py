@@ -65,11 +65,11 @@ def lock_text(lock: ImportLock) -> str:
     facts: dict[str, Json] = {
         "source": lock.source,
         "options": lock.options,
-        "files": lock.files,
+        "files": dict(lock.files.items()),
         "names": dict(sorted(lock.names.items())),
         "targets": dict(sorted(lock.targets.items())),
         "open": {place: dataclasses.asdict(each) for place, each in sorted(lock.open.items())},
-        "module": lock.module.split("\n"),
+        "module": [*lock.module.split("\n")],
     }
     return lock_file_text(lock.kind, facts)
 
