@@ -17,9 +17,10 @@ HTTP = '''\
 """Tariffs over HTTP, for a test."""
 
 from toolgen.dsl import (
-    GET, HTTP, APIKeySecurity, Args, ArrayOf, Attribute, BindTo, BoundedResult, Design, Error, Int, Method,
-    Paging, Param, Payload, Response, Result, Return, Security, Server, Service, String, Tool, Toolset, Type,
+    Args, ArrayOf, Attribute, BindTo, BoundedResult, Design, Error, Int, Method, Payload, Result, Return,
+    Service, String, Tool, Toolset, Type,
 )
+from toolgen.dsl.http import GET, HTTP, APIKeySecurity, Paging, Param, Response, Security, Server
 
 Price = Type(
     "Price",

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from toolgen.contract.findings import render
-from toolgen.dsl import Evaluation, build
+from toolgen.dsl import build
+from toolgen.dsl.evaluation import Evaluation
 
 FOLDER = Path(__file__).parent / "broken"
 DESIGNS = sorted(FOLDER.glob("*.py"))

@@ -23,6 +23,7 @@ from tests.conftest import in_a_process
 from tests.golden import NAMES, module
 from toolgen import dsl
 from toolgen.codegen import generate
+from toolgen.dsl import http
 from toolgen.dsl.clause import Clause
 from toolgen.dsl.design_digest import CLAUSES, design_digest
 from toolgen.dsl.expr.source import Source
@@ -34,10 +35,12 @@ MORE = dsl.Design(
     dsl.Service(
         "web",
         "A service.",
-        dsl.Server("https://example.org"),
-        dsl.Security(dsl.OAuth2Security("office", "Sign in.", dsl.ClientCredentialsFlow(token=ADDRESS))),
-        dsl.Method("look", "Look.", dsl.HTTP(dsl.HEAD("/a"), dsl.Accept("text/plain"), dsl.Response(200))),
-        dsl.Method("ask", "Ask.", dsl.HTTP(dsl.OPTIONS("/a"), dsl.Response(204))),
+        http.Server("https://example.org"),
+        http.Security(http.OAuth2Security("office", "Sign in.", http.ClientCredentialsFlow(token=ADDRESS))),
+        dsl.Method(
+            "look", "Look.", http.HTTP(http.HEAD("/a"), http.Accept("text/plain"), http.Response(200))
+        ),
+        dsl.Method("ask", "Ask.", http.HTTP(http.OPTIONS("/a"), http.Response(204))),
         dsl.Toolset(
             "tools",
             "Some tools.",

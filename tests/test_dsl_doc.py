@@ -12,18 +12,19 @@ from pathlib import Path
 
 import pytest
 
-import toolgen.dsl
 from tests.selection import first
 from tests.surface import exported, public_modules
+from toolgen import dsl
 from toolgen.cli.explain import blocks
-from toolgen.dsl import build, datatypes
+from toolgen.dsl import build, datatypes, http
 from toolgen.dsl.clause import Clause
 from toolgen.dsl.evaluation.checks.argument_types import HOLDERS, arguments_of
 from toolgen.dsl.expr import RULES
 from toolgen.shapes.lexical import STRING_FORMATS
 
 DOCS = Path(__file__).parent.parent / "docs"
-WORDS = toolgen.dsl.__all__
+WORDS = [*dsl.__all__, *http.__all__]
+VALUES = {word: getattr(module, word) for module in (dsl, http) for word in module.__all__}
 SECTION = re.compile(r"^### `(\w+)`\n(.*?)(?=^##)", re.MULTILINE | re.DOTALL)
 SECTIONS = dict(SECTION.findall((DOCS / "dsl.md").read_text("utf-8") + "##"))
 EXAMPLE = re.compile(r"\A(?P<meaning>.+?)\n\nExample: `(?P<code>[^\n]+)`\Z", re.DOTALL)
@@ -31,7 +32,7 @@ EXAMPLE = re.compile(r"\A(?P<meaning>.+?)\n\nExample: `(?P<code>[^\n]+)`\Z", re.
 
 def docstrings() -> dict[str, str]:
     """Return what an editor shows: the docstring of a class, or the one below a primitive."""
-    found = {name: inspect.getdoc(getattr(toolgen.dsl, name)) or "" for name in WORDS}
+    found = {name: inspect.getdoc(VALUES[name]) or "" for name in WORDS}
     body = ast.parse(inspect.getsource(datatypes)).body
     for statement, below in itertools.pairwise(body):
         match statement, below:
@@ -56,8 +57,8 @@ def shown(word: str) -> tuple[str, str]:
 def test_a_word_shows_an_example_that_evaluates(word: str) -> None:
     """The example uses the word, and is a piece of a design as it stands."""
     _, code = shown(word)
-    names = dict(vars(toolgen.dsl))
-    exec('Device = Type("Device", "A device.", Attribute("id", String, "Identifier."))', names)
+    names: dict[str, object] = {"d": dsl, "http": http}
+    exec('Device = d.Type("Device", "A device.", d.Attribute("id", d.String, "Identifier."))', names)
     exec(code, names)
     assert word in code
 
@@ -67,6 +68,12 @@ def test_the_documentation_says_what_the_editor_says(word: str) -> None:
     """Meaning and example are those of the docstring; then comes the result."""
     meaning, code = shown(word)
     assert SECTIONS[word].startswith(f"\n{meaning}\n\n```python\n{code}\n```\n\n**Result:** ")
+
+
+def test_the_language_fits_on_a_page() -> None:
+    """Who describes tools, services, types and agents meets no word of HTTP."""
+    assert len(dsl.__all__) <= 70
+    assert not [word for word in http.__all__ if hasattr(dsl, word)]
 
 
 def test_every_section_is_of_a_word() -> None:
@@ -89,9 +96,9 @@ def test_a_code_stands_with_the_word_that_it_points_to(code: str, tmp_path: Path
     file.write_text(blocks(code)["python"], "utf-8")
     (diagnostic,) = build(runpy.run_path(str(file))["design"]).diagnostics
     line = file.read_text("utf-8").splitlines()[diagnostic.place.line - 1]
-    word = re.match(r"\w+", line[diagnostic.place.column - 1 :])
+    word = re.match(r"(?:d|http)\.(\w+)", line[diagnostic.place.column - 1 :])
     assert word
-    assert code in causes(word[0])
+    assert code in causes(word[1])
 
 
 def test_every_word_stands_in_the_comparison_with_goa_ai() -> None:
@@ -134,12 +141,7 @@ def test_every_word_and_format_of_goa_ai_stands_in_the_comparison() -> None:
 def test_what_the_comparison_offers_is_there() -> None:
     """Names are of a public module, keywords of a clause, and formats of the language."""
     public = {name for module in public_modules() for name in exported(module)}
-    keywords = {
-        name
-        for word in WORDS
-        if inspect.isclass(each := getattr(toolgen.dsl, word))
-        for name in keywords_of(each)
-    }
+    keywords = {name for word in WORDS if inspect.isclass(each := VALUES[word]) for name in keywords_of(each)}
     for row in rows("from-goa-ai.md"):
         offered = row[1] if len(row) > 2 else ""
         for name in re.findall(r"`([A-Z]\w+)`", offered):
@@ -154,12 +156,10 @@ def keywords_of(clause: type) -> set[str]:
     return set(inspect.signature(clause).parameters)
 
 
-@pytest.mark.parametrize(
-    "name", first([name for name in WORDS if inspect.isclass(getattr(toolgen.dsl, name))], 8)
-)
+@pytest.mark.parametrize("name", first([name for name in WORDS if inspect.isclass(VALUES[name])], 8))
 def test_the_annotations_of_a_word_resolve_at_run_time(name: str) -> None:
     """In its own module, as tools for documentation read them."""
-    function = getattr(toolgen.dsl, name).__init__
+    function = VALUES[name].__init__
     assert set(typing.get_type_hints(function)) == set(inspect.get_annotations(function))
 
 
@@ -170,12 +170,12 @@ def test_an_editor_offers_the_children_that_the_build_takes(word: type[Clause]) 
     offered = {typing.get_origin(child) or child for child in typing.get_args(hint) or (hint,)}
     taken: set[object] = set(arguments_of(word).children or ())
     if datatypes.DataType in taken:
-        taken = taken - {datatypes.DataType} | {toolgen.dsl.Type, toolgen.dsl.JSONSchema}
+        taken = taken - {datatypes.DataType} | {dsl.Type, dsl.JSONSchema}
     assert offered - {str} == taken
 
 
 def test_every_clause_that_holds_others_is_proposed_for_them() -> None:
     """Every annotation of a class of the language can be read, and no clause with children is forgotten."""
-    classes = [word for word in map(vars(toolgen.dsl).get, WORDS) if isinstance(word, type)]
+    classes = [word for word in VALUES.values() if isinstance(word, type)]
     clauses = [word for word in classes if issubclass(word, Clause)]
     assert {word for word in clauses if arguments_of(word).children is not None} == set(HOLDERS)

@@ -22,7 +22,8 @@ from toolgen.cli.explain import EXPLANATIONS, TEXTS, blocks, explain
 from toolgen.cli.problem_codes import PROBLEMS
 from toolgen.codegen.stubs.stubs import State
 from toolgen.contract.findings import Code, render
-from toolgen.dsl import Evaluation, build
+from toolgen.dsl import build
+from toolgen.dsl.evaluation import Evaluation
 from toolgen.dsl.expr import RULES
 from toolgen.importers.codes import IMPORTS
 

@@ -26,9 +26,10 @@ def stock() -> int:
 """
 DESIGN = """\
 from toolgen.dsl import (
-    GET, HTTP, Agent, Args, Attribute, BindTo, Design, Export, Functions, Int, Method, NativeTool, Result,
-    Return, Server, Service, String, Tool, Toolset, Use,
+    Agent, Args, Attribute, BindTo, Design, Export, Functions, Int, Method, NativeTool, Result, Return,
+    Service, String, Tool, Toolset, Use,
 )
+from toolgen.dsl.http import GET, HTTP, Server
 
 COUNT = Attribute("result", Int, "How many.", required=True)
 STOCK = Method("stock", "How much.", Result(COUNT))

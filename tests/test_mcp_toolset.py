@@ -20,7 +20,8 @@ from toolgen.contract.mcp_lock import (
     make_lock,
     read_lock,
 )
-from toolgen.dsl import Evaluation, build
+from toolgen.dsl import build
+from toolgen.dsl.evaluation import Evaluation
 
 DESIGN = """
 from toolgen.dsl import *

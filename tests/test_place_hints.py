@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from toolgen import dsl
-from toolgen.dsl import Evaluation, build
+from toolgen.dsl import build, http
+from toolgen.dsl.evaluation import Evaluation
 
 DESIGN = """
 Note = Type("Note", "A note.", Attribute("text", String, "Its text.", required=True))
@@ -148,7 +149,7 @@ CASES = {
 
 
 def evaluate(text: str) -> Evaluation:
-    names = {name: getattr(dsl, name) for name in dsl.__all__}
+    names = {name: getattr(module, name) for module in (dsl, http) for name in module.__all__}
     exec(compile(f"from typing import Literal\n{text}", "design.py", "exec"), names)
     return build(names["design"])
 

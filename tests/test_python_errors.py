@@ -20,13 +20,13 @@ CASES = {
         DESIGN.replace(", Toolset", ""),
         (5, 10),
         "NameError: name 'Toolset' is not defined",
-        "add the import: from toolgen.dsl import Toolset",
+        "write d.Toolset, and add: from toolgen import dsl as d",
     ),
     "a misspelt name that is not imported": (
         DESIGN.replace('Inject("session_id")', 'Injekt("session_id")').replace("Inject, ", ""),
         (16, 9),
         "NameError: name 'Injekt' is not defined",
-        "write Inject, and add: from toolgen.dsl import Inject",
+        "write d.Inject, and add: from toolgen import dsl as d",
     ),
     "a name of nothing": (
         DESIGN.replace("max_length=40", "max_length=LONGEST_PERSON"),
@@ -38,7 +38,37 @@ CASES = {
         DESIGN.replace("import Args", "import Argss"),
         (3, 1),
         "ImportError: cannot import name 'Argss' from 'toolgen.dsl' (",
-        "did you mean 'Args'?",
+        "write d.Args, and add: from toolgen import dsl as d",
+    ),
+    "a misspelt clause of the language": (
+        DESIGN.replace("from toolgen.dsl", "from toolgen import dsl as d\nfrom toolgen.dsl").replace(
+            "        Args(", "        d.Argz("
+        ),
+        (12, 9),
+        "AttributeError: module 'toolgen.dsl' has no attribute 'Argz'",
+        "write Args",
+    ),
+    "a clause of HTTP in the language": (
+        DESIGN.replace("from toolgen.dsl", "from toolgen import dsl as d\nfrom toolgen.dsl").replace(
+            "        Args(", "        d.GET("
+        ),
+        (12, 9),
+        "AttributeError: module 'toolgen.dsl' has no attribute 'GET'",
+        "write http.GET, and add: from toolgen.dsl import http",
+    ),
+    "a clause of HTTP by a misspelt name": (
+        DESIGN.replace("from toolgen.dsl", "from toolgen.dsl import http\nfrom toolgen.dsl").replace(
+            "        Args(", "        http.Servr("
+        ),
+        (12, 9),
+        "AttributeError: module 'toolgen.dsl.http' has no attribute 'Servr'",
+        "write http.Server",
+    ),
+    "the language without its import": (
+        DESIGN.replace("        Args(", "        d.Args("),
+        (11, 9),
+        "NameError: name 'd' is not defined",
+        "add the import: from toolgen import dsl as d",
     ),
     "a misspelt keyword": (
         DESIGN.replace("required=True, max", "requierd=True, max"),

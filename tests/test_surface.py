@@ -109,6 +109,9 @@ def wrong_imports(file: Path) -> Iterator[str]:
             name.split()[0] for name in (in_lines or in_line.partition("#")[0]).split(",") if name.strip()
         }
         public = [*exported(module), "*"] if module in public_modules() else []
+        public += [
+            name.removeprefix(f"{module}.") for name in public_modules() if name.startswith(f"{module}.")
+        ]
         yield from (f"{file} imports {module}.{name}" for name in names.difference(public))
     for name in MENTION.findall(text):
         path = ROOT / Path(*name.split("."))

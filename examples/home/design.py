@@ -3,43 +3,7 @@
 `toolgen gen` reads `design` and writes the package `gen/`: types, codecs, executors, JSON Schema.
 """
 
-from toolgen.dsl import (
-    Agent,
-    Annotations,
-    Any,
-    Args,
-    ArrayOf,
-    Artifact,
-    Attribute,
-    BindTo,
-    Boolean,
-    BoundedResult,
-    Completion,
-    Date,
-    DateTime,
-    Design,
-    Enum,
-    Example,
-    Export,
-    Float,
-    History,
-    Inject,
-    Int,
-    MapOf,
-    Method,
-    OneOf,
-    Payload,
-    Result,
-    Return,
-    RunPolicy,
-    Service,
-    String,
-    Tags,
-    Tool,
-    Toolset,
-    Type,
-    Use,
-)
+from toolgen import dsl as d
 
 from .checks import PROMPTS, checks
 from .maintenance import maintenance
@@ -47,162 +11,164 @@ from .tariffs import tariff_service, tariffs
 
 # Types that services and tools share.
 
-State = Enum("State", "Whether a device answers.", "online", "offline", "unknown")
-Kind = Enum("Kind", "What a device is.", "light", "plug", "thermostat", "sensor", "blind", "lock")
+State = d.Enum("State", "Whether a device answers.", "online", "offline", "unknown")
+Kind = d.Enum("Kind", "What a device is.", "light", "plug", "thermostat", "sensor", "blind", "lock")
 
-Device = Type(
+Device = d.Type(
     "Device",
     "A device on a site.",
-    Attribute("id", String, "Stable identifier.", required=True),
-    Attribute("name", String, "Name shown to people.", required=True),
-    Attribute("kind", Kind, "What it is.", required=True),
-    Attribute("room", String, "Room it is in.", required=True),
-    Attribute("manual", String, "Manual of its model.", required=True),
-    Attribute("status", State, "Last known state.", required=True),
-    Attribute("last_seen", DateTime, "Its newest reading; absent when there never was one."),
+    d.Attribute("id", d.String, "Stable identifier.", required=True),
+    d.Attribute("name", d.String, "Name shown to people.", required=True),
+    d.Attribute("kind", Kind, "What it is.", required=True),
+    d.Attribute("room", d.String, "Room it is in.", required=True),
+    d.Attribute("manual", d.String, "Manual of its model.", required=True),
+    d.Attribute("status", State, "Last known state.", required=True),
+    d.Attribute("last_seen", d.DateTime, "Its newest reading; absent when there never was one."),
 )
 
-Reading = Type(
+Reading = d.Type(
     "Reading",
     "One measured value.",
-    Attribute("at", DateTime, "When it was measured.", required=True),
-    Attribute("value", Float, "What was measured, in the unit of the series.", required=True),
+    d.Attribute("at", d.DateTime, "When it was measured.", required=True),
+    d.Attribute("value", d.Float, "What was measured, in the unit of the series.", required=True),
 )
 
-TimeSeries = Type(
+TimeSeries = d.Type(
     "TimeSeries",
     "The readings of one device over a period.",
-    Attribute("device", Device, "Device that measured.", required=True),
-    Attribute("quantity", String, "What is measured.", required=True),
-    Attribute("unit", String, "Unit of the values.", required=True),
-    Attribute("readings", ArrayOf(Reading), "Readings, oldest first.", required=True),
+    d.Attribute("device", Device, "Device that measured.", required=True),
+    d.Attribute("quantity", d.String, "What is measured.", required=True),
+    d.Attribute("unit", d.String, "Unit of the values.", required=True),
+    d.Attribute("readings", d.ArrayOf(Reading), "Readings, oldest first.", required=True),
 )
 
-Switch = Type(
+Switch = d.Type(
     "Switch",
     "Switch a light or a plug.",
-    Attribute("on", Boolean, "True switches it on.", required=True),
+    d.Attribute("on", d.Boolean, "True switches it on.", required=True),
 )
 
-Dim = Type(
+Dim = d.Type(
     "Dim",
     "Set how bright a light is.",
-    Attribute("level", Int, "Percent of full light.", minimum=1, maximum=100, required=True),
+    d.Attribute("level", d.Int, "Percent of full light.", minimum=1, maximum=100, required=True),
 )
 
-Move = Type(
+Move = d.Type(
     "Move",
     "Drive a blind.",
-    Attribute("position", Int, "0 is closed, 100 is open.", minimum=0, maximum=100, required=True),
+    d.Attribute("position", d.Int, "0 is closed, 100 is open.", minimum=0, maximum=100, required=True),
 )
 
-Heat = Type(
+Heat = d.Type(
     "Heat",
     "Set the target of a thermostat.",
-    Attribute("target", Float, "Degrees Celsius.", minimum=5, maximum=30, multiple_of=0.5, required=True),
+    d.Attribute("target", d.Float, "Degrees Celsius.", minimum=5, maximum=30, multiple_of=0.5, required=True),
 )
 
-Site = Type(
+Site = d.Type(
     "Site",
     "A house, a flat or a cabin.",
-    Attribute("id", String, "Stable identifier.", required=True),
-    Attribute("name", String, "Name shown to people.", required=True),
-    Attribute("timezone", String, "IANA name of its time zone.", required=True),
+    d.Attribute("id", d.String, "Stable identifier.", required=True),
+    d.Attribute("name", d.String, "Name shown to people.", required=True),
+    d.Attribute("timezone", d.String, "IANA name of its time zone.", required=True),
 )
 
-UserPart = Enum("UserPart", "A part of what is known about a user.", "contact", "sites", "preferences")
+UserPart = d.Enum("UserPart", "A part of what is known about a user.", "contact", "sites", "preferences")
 
-Section = Type(
+Section = d.Type(
     "Section",
     "A manual, a chapter, or a part of one.",
-    Attribute("ref", String, "Reference, as search results give it.", required=True),
-    Attribute("title", String, "Its heading.", required=True),
-    Attribute("sections", ArrayOf("Section"), "What it is divided into."),
+    d.Attribute("ref", d.String, "Reference, as search results give it.", required=True),
+    d.Attribute("title", d.String, "Its heading.", required=True),
+    d.Attribute("sections", d.ArrayOf("Section"), "What it is divided into."),
 )
 
-Hit = Type(
+Hit = d.Type(
     "Hit",
     "A section of a manual that matches.",
-    Attribute("ref", String, "Reference of the section.", required=True),
-    Attribute("heading", String, "Titles that lead to it.", required=True),
-    Attribute("excerpt", String, "The matching part of its text.", required=True),
+    d.Attribute("ref", d.String, "Reference of the section.", required=True),
+    d.Attribute("heading", d.String, "Titles that lead to it.", required=True),
+    d.Attribute("excerpt", d.String, "The matching part of its text.", required=True),
 )
 
 # The services behind the tools. Every call belongs to a session, and a session to a user: the model
 # never sees the session, and reaches only what its user may see.
-SESSION = Attribute("session_id", String, "Session the call belongs to.", required=True)
+SESSION = d.Attribute("session_id", d.String, "Session the call belongs to.", required=True)
 
-device_service = Service(
+device_service = d.Service(
     "DeviceService",
     "The devices of all sites and what they have measured.",
-    Method(
+    d.Method(
         "list_devices",
         "List the devices of a site, by name.",
-        Payload(
+        d.Payload(
             SESSION,
-            Attribute("site_id", String, "Site to list.", required=True),
-            Attribute("status", State, "Keep the devices in this state."),
-            Attribute("kind", Kind, "Keep the devices of this kind."),
-            Attribute("limit", Int, "Most devices to return.", minimum=1, maximum=100, default=20),
-            Attribute("cursor", String, "Where the last page ended."),
+            d.Attribute("site_id", d.String, "Site to list.", required=True),
+            d.Attribute("status", State, "Keep the devices in this state."),
+            d.Attribute("kind", Kind, "Keep the devices of this kind."),
+            d.Attribute("limit", d.Int, "Most devices to return.", minimum=1, maximum=100, default=20),
+            d.Attribute("cursor", d.String, "Where the last page ended."),
         ),
-        Result(
-            Attribute("devices", ArrayOf(Device), "Matching devices.", required=True),
-            Attribute("total", Int, "Matching devices on all pages.", required=True),
-            Attribute("next_cursor", String, "Where this page ended; absent on the last one."),
+        d.Result(
+            d.Attribute("devices", d.ArrayOf(Device), "Matching devices.", required=True),
+            d.Attribute("total", d.Int, "Matching devices on all pages.", required=True),
+            d.Attribute("next_cursor", d.String, "Where this page ended; absent on the last one."),
         ),
     ),
-    Method(
+    d.Method(
         "read_device",
         "Read what a device measured over a period.",
-        Payload(
+        d.Payload(
             SESSION,
-            Attribute("device_id", String, "Device to read.", required=True),
-            Attribute("start", DateTime, "First instant, inclusive.", required=True),
-            Attribute("end", DateTime, "Last instant, exclusive.", required=True),
+            d.Attribute("device_id", d.String, "Device to read.", required=True),
+            d.Attribute("start", d.DateTime, "First instant, inclusive.", required=True),
+            d.Attribute("end", d.DateTime, "Last instant, exclusive.", required=True),
         ),
-        Result(Attribute("time_series", TimeSeries, "What it measured.", required=True)),
+        d.Result(d.Attribute("time_series", TimeSeries, "What it measured.", required=True)),
     ),
-    Method(
+    d.Method(
         "set_state",
         "Send a command to a device.",
-        Payload(
+        d.Payload(
             SESSION,
-            Attribute("device_id", String, "Device to command.", required=True),
-            Attribute(
+            d.Attribute("device_id", d.String, "Device to command.", required=True),
+            d.Attribute(
                 "command",
-                OneOf("kind", "Command", switch=Switch, dim=Dim, move=Move, heat=Heat),
+                d.OneOf("kind", "Command", switch=Switch, dim=Dim, move=Move, heat=Heat),
                 "What it shall do.",
                 required=True,
             ),
         ),
-        Result(
-            Attribute("device", Device, "The device that took the command.", required=True),
-            Attribute("changed", Boolean, "False when everything was so already.", required=True),
-            Attribute("settings", MapOf(String, Any), "All its settings after the command.", required=True),
+        d.Result(
+            d.Attribute("device", Device, "The device that took the command.", required=True),
+            d.Attribute("changed", d.Boolean, "False when everything was so already.", required=True),
+            d.Attribute(
+                "settings", d.MapOf(d.String, d.Any), "All its settings after the command.", required=True
+            ),
         ),
     ),
 )
 
-user_service = Service(
+user_service = d.Service(
     "UserService",
     "The people who use the assistant.",
-    Method(
+    d.Method(
         "get_user",
         "Read what is known about the user of a session.",
-        Payload(
+        d.Payload(
             SESSION,
-            Attribute("parts", ArrayOf(UserPart), "Parts to read.", default=["sites"]),
-            Attribute("sign_ins", Int, "Newest sign-ins to add.", minimum=0, maximum=100, default=0),
+            d.Attribute("parts", d.ArrayOf(UserPart), "Parts to read.", default=["sites"]),
+            d.Attribute("sign_ins", d.Int, "Newest sign-ins to add.", minimum=0, maximum=100, default=0),
         ),
-        Result(
-            Attribute("user_id", String, "Stable identifier.", required=True),
-            Attribute("display_name", String, "Name shown to people.", required=True),
-            Attribute("member_since", Date, "Day of the registration.", required=True),
-            Attribute("email", String(format="email"), "Where to write to; part of `contact`."),
-            Attribute("sites", ArrayOf(Site), "Sites the user may see, by name."),
-            Attribute("preferences", MapOf(String, String), "What the user has chosen, by name."),
-            Attribute("signed_in_at", ArrayOf(DateTime), "Newest sign-ins, newest first."),
+        d.Result(
+            d.Attribute("user_id", d.String, "Stable identifier.", required=True),
+            d.Attribute("display_name", d.String, "Name shown to people.", required=True),
+            d.Attribute("member_since", d.Date, "Day of the registration.", required=True),
+            d.Attribute("email", d.String(format="email"), "Where to write to; part of `contact`."),
+            d.Attribute("sites", d.ArrayOf(Site), "Sites the user may see, by name."),
+            d.Attribute("preferences", d.MapOf(d.String, d.String), "What the user has chosen, by name."),
+            d.Attribute("signed_in_at", d.ArrayOf(d.DateTime), "Newest sign-ins, newest first."),
         ),
     ),
 )
@@ -211,76 +177,76 @@ user_service = Service(
 # its method; `get_user_data` shows less than its method and under other names; the rest is bound to
 # no method and written in the executor.
 
-devices = Toolset(
+devices = d.Toolset(
     "devices",
     "Find devices, read what they measured, and set them.",
-    Tool(
+    d.Tool(
         "list_devices",
         "List the devices of a site by name, page by page.",
-        Args(
-            Attribute("site_id", String, "Site to list; get_user_data names the sites.", required=True),
-            Attribute("status", State, "Keep the devices in this state."),
-            Attribute("kind", Kind, "Keep the devices of this kind."),
-            Attribute("limit", Int, "Most devices to return.", minimum=1, maximum=100, default=20),
-            Attribute("cursor", String, "The next_cursor of the page before."),
+        d.Args(
+            d.Attribute("site_id", d.String, "Site to list; get_user_data names the sites.", required=True),
+            d.Attribute("status", State, "Keep the devices in this state."),
+            d.Attribute("kind", Kind, "Keep the devices of this kind."),
+            d.Attribute("limit", d.Int, "Most devices to return.", minimum=1, maximum=100, default=20),
+            d.Attribute("cursor", d.String, "The next_cursor of the page before."),
         ),
-        Return(
-            Attribute("devices", ArrayOf(Device), "Matching devices, by name.", required=True),
-            Attribute("next_cursor", String, "Cursor of the next page; absent on the last one."),
+        d.Return(
+            d.Attribute("devices", d.ArrayOf(Device), "Matching devices, by name.", required=True),
+            d.Attribute("next_cursor", d.String, "Cursor of the next page; absent on the last one."),
         ),
-        BoundedResult(cursor="cursor", next_cursor="next_cursor"),
-        BindTo("DeviceService", "list_devices"),
-        Inject("session_id"),
-        Annotations(read_only=True),
-        Example({"site_id": "harbour", "status": "offline", "limit": 5}),
+        d.BoundedResult(cursor="cursor", next_cursor="next_cursor"),
+        d.BindTo("DeviceService", "list_devices"),
+        d.Inject("session_id"),
+        d.Annotations(read_only=True),
+        d.Example({"site_id": "harbour", "status": "offline", "limit": 5}),
     ),
-    Tool(
+    d.Tool(
         "get_time_series",
         "Summarize what one device measured over a period.",
-        Args(
+        d.Args(
             SESSION,
-            Attribute("device_id", String, "Device to read.", required=True),
-            Attribute("start", DateTime, "First instant, inclusive.", required=True),
-            Attribute("end", DateTime, "Last instant, exclusive.", required=True),
+            d.Attribute("device_id", d.String, "Device to read.", required=True),
+            d.Attribute("start", d.DateTime, "First instant, inclusive.", required=True),
+            d.Attribute("end", d.DateTime, "Last instant, exclusive.", required=True),
         ),
-        Return(
-            Attribute("summary", String, "What the readings say, in one sentence.", required=True),
-            Attribute("count", Int, "Readings in the period.", required=True),
-            Attribute("low", Float, "Lowest reading; absent without readings."),
-            Attribute("high", Float, "Highest reading; absent without readings."),
+        d.Return(
+            d.Attribute("summary", d.String, "What the readings say, in one sentence.", required=True),
+            d.Attribute("count", d.Int, "Readings in the period.", required=True),
+            d.Attribute("low", d.Float, "Lowest reading; absent without readings."),
+            d.Attribute("high", d.Float, "Highest reading; absent without readings."),
         ),
-        Artifact("time_series", TimeSeries, "Every reading, for a chart.", view="chart.line"),
-        Inject("session_id"),
-        Annotations(read_only=True),
-        Example({"device_id": "h23", "start": "2026-01-28T00:00:00Z", "end": "2026-01-29T00:00:00Z"}),
+        d.Artifact("time_series", TimeSeries, "Every reading, for a chart.", view="chart.line"),
+        d.Inject("session_id"),
+        d.Annotations(read_only=True),
+        d.Example({"device_id": "h23", "start": "2026-01-28T00:00:00Z", "end": "2026-01-29T00:00:00Z"}),
     ),
-    Tool(
+    d.Tool(
         "set_state",
         "Send one command to a device. Which commands it takes depends on its kind.",
-        BindTo("DeviceService", "set_state"),
-        Inject("session_id"),
-        Annotations(destructive=False, idempotent=True),
-        Example({"device_id": "h09", "command": {"kind": "dim", "level": 40}}),
-        Tags("write"),
+        d.BindTo("DeviceService", "set_state"),
+        d.Inject("session_id"),
+        d.Annotations(destructive=False, idempotent=True),
+        d.Example({"device_id": "h09", "command": {"kind": "dim", "level": 40}}),
+        d.Tags("write"),
     ),
-    Tags("home"),
+    d.Tags("home"),
 )
 
-documents = Toolset(
+documents = d.Toolset(
     "documents",
     "Look things up in the manuals of the devices.",
-    Tool(
+    d.Tool(
         "search",
         "Search the manuals. Sections that hold every word of the query come, best first.",
-        Args(
-            Attribute("query", String, "Words to look for.", min_length=1, max_length=200, required=True),
-            Attribute("manual", String, "Keep this manual; list_devices names the manual of a device."),
-            Attribute("limit", Int, "Most sections to return.", minimum=1, maximum=20, default=5),
+        d.Args(
+            d.Attribute("query", d.String, "Words to look for.", min_length=1, max_length=200, required=True),
+            d.Attribute("manual", d.String, "Keep this manual; list_devices names the manual of a device."),
+            d.Attribute("limit", d.Int, "Most sections to return.", minimum=1, maximum=20, default=5),
         ),
-        Return(Attribute("hits", ArrayOf(Hit), "Matching sections, best first.", required=True)),
-        BoundedResult(),
-        Annotations(read_only=True),
-        Example(
+        d.Return(d.Attribute("hits", d.ArrayOf(Hit), "Matching sections, best first.", required=True)),
+        d.BoundedResult(),
+        d.Annotations(read_only=True),
+        d.Example(
             {"query": "factory reset", "manual": "bolt-l4"},
             result={
                 "hits": [
@@ -297,18 +263,18 @@ documents = Toolset(
             },
         ),
     ),
-    Tool(
+    d.Tool(
         "table_of_contents",
         "Show how the manuals are divided.",
-        Args(
-            Attribute("manual", String, "Keep this manual."),
-            Attribute(
-                "depth", Int, "1 gives titles only, 3 gives everything.", minimum=1, maximum=3, default=1
+        d.Args(
+            d.Attribute("manual", d.String, "Keep this manual."),
+            d.Attribute(
+                "depth", d.Int, "1 gives titles only, 3 gives everything.", minimum=1, maximum=3, default=1
             ),
         ),
-        Return(Attribute("manuals", ArrayOf(Section), "The manuals, by name.", required=True)),
-        Annotations(read_only=True),
-        Example(
+        d.Return(d.Attribute("manuals", d.ArrayOf(Section), "The manuals, by name.", required=True)),
+        d.Annotations(read_only=True),
+        d.Example(
             {"manual": "koppel-p1", "depth": 2},
             result={
                 "manuals": [
@@ -328,33 +294,33 @@ documents = Toolset(
     ),
 )
 
-account = Toolset(
+account = d.Toolset(
     "account",
     "What the assistant knows about its user.",
-    Tool(
+    d.Tool(
         "get_user_data",
         "Read what is known about the user, the sites above all.",
-        Args(Attribute("include", ArrayOf(UserPart), "Parts to read.", default=["sites"])),
-        Return(
-            Attribute("name", String, "Name of the user.", required=True),
-            Attribute("email", String(format="email"), "Where to write to."),
-            Attribute("sites", ArrayOf(Site), "Sites the user may see, by name."),
-            Attribute("preferences", MapOf(String, String), "What the user has chosen, by name."),
+        d.Args(d.Attribute("include", d.ArrayOf(UserPart), "Parts to read.", default=["sites"])),
+        d.Return(
+            d.Attribute("name", d.String, "Name of the user.", required=True),
+            d.Attribute("email", d.String(format="email"), "Where to write to."),
+            d.Attribute("sites", d.ArrayOf(Site), "Sites the user may see, by name."),
+            d.Attribute("preferences", d.MapOf(d.String, d.String), "What the user has chosen, by name."),
         ),
-        BindTo("UserService", "get_user", rename={"parts": "include", "display_name": "name"}),
-        Inject("session_id"),
-        Annotations(read_only=True),
-        Example({"include": ["sites", "preferences"]}),
+        d.BindTo("UserService", "get_user", rename={"parts": "include", "display_name": "name"}),
+        d.Inject("session_id"),
+        d.Annotations(read_only=True),
+        d.Example({"include": ["sites", "preferences"]}),
     ),
 )
 
-design = Design(
+design = d.Design(
     "home",
     "A home assistant over the devices, the manuals and the users of a few sites.",
     device_service,
     user_service,
     tariff_service,
-    Service(
+    d.Service(
         "assistant",
         "What the model may do.",
         devices,
@@ -362,38 +328,38 @@ design = Design(
         account,
         maintenance,
         tariffs,
-        Agent(
+        d.Agent(
             "chat",
             "Helps the users of a few sites with their devices.",
-            Use(devices),
-            Use(documents),
-            Use(account),
-            Use(maintenance),
-            Use(tariffs),
-            Use(checks),
-            RunPolicy(
+            d.Use(devices),
+            d.Use(documents),
+            d.Use(account),
+            d.Use(maintenance),
+            d.Use(tariffs),
+            d.Use(checks),
+            d.RunPolicy(
                 max_tool_calls=20,
                 max_consecutive_failed_tool_calls=3,
                 time_budget="10m",
                 plan_timeout="2m",
                 interrupts_allowed=True,
-                history=History(keep_turns=20),
+                history=d.History(keep_turns=20),
             ),
         ),
-        Agent(
+        d.Agent(
             "diagnostics",
             "Finds out what is wrong with a device, from its readings and its manual.",
-            Use(devices, only=["list_devices", "get_time_series"]),
-            Use(documents, only=["search"]),
-            Export(checks, prompts=PROMPTS),
-            RunPolicy(max_tool_calls=8, max_consecutive_failed_tool_calls=2, time_budget="5m"),
+            d.Use(devices, only=["list_devices", "get_time_series"]),
+            d.Use(documents, only=["search"]),
+            d.Export(checks, prompts=PROMPTS),
+            d.RunPolicy(max_tool_calls=8, max_consecutive_failed_tool_calls=2, time_budget="5m"),
         ),
-        Completion(
+        d.Completion(
             "site_report",
             "The state of a site in short, for somebody who was away.",
-            Return(
-                Attribute("headline", String, "The most important thing.", required=True),
-                Attribute("details", ArrayOf(String), "What else is worth knowing.", required=True),
+            d.Return(
+                d.Attribute("headline", d.String, "The most important thing.", required=True),
+                d.Attribute("details", d.ArrayOf(d.String), "What else is worth knowing.", required=True),
             ),
         ),
     ),

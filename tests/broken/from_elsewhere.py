@@ -1,7 +1,6 @@
 """What other frameworks write: an agent as a tool of another one, words of other clauses, types last."""
 
 from toolgen.dsl import (
-    GET,
     Agent,
     Args,
     Attribute,
@@ -18,6 +17,7 @@ from toolgen.dsl import (
     Type,
     Use,
 )
+from toolgen.dsl.http import GET
 
 TEXT = Attribute("text", String, "A text.", required=True)
 notes = Toolset(

@@ -10,21 +10,8 @@ import pytest
 from toolgen.catalog import read_catalogue
 from toolgen.checks.compatibility import compare, contract_of
 from toolgen.codegen import generate
-from toolgen.dsl import (
-    GET,
-    HTTP,
-    Attribute,
-    BindTo,
-    Design,
-    Method,
-    Result,
-    Server,
-    Service,
-    String,
-    Tool,
-    Toolset,
-    build,
-)
+from toolgen.dsl import Attribute, BindTo, Design, Method, Result, Service, String, Tool, Toolset, build
+from toolgen.dsl.http import GET, HTTP, Server
 
 OPEN, MORE = (("open",), ("open", "sent"))
 

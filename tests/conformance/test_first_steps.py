@@ -66,7 +66,7 @@ class Reader:
 
     def write(self, text: str) -> None:
         """Put a tool at the end of the toolset, or a method in the place of its stub at the file's end."""
-        if text.startswith("    Tool("):
+        if text.startswith("    d.Tool("):
             file = self.folder / "notes/design.py"
             toolset, end, rest = file.read_text("utf-8").partition("\n)\n\ndesign = ")
             assert end

@@ -22,7 +22,8 @@ from tests.golden import write
 from tests.selection import volume
 from toolgen.codegen import generate
 from toolgen.contract.findings import render
-from toolgen.dsl import Args, Design, Evaluation, JSONSchema, Service, Tool, Toolset, build
+from toolgen.dsl import Args, Design, JSONSchema, Service, Tool, Toolset, build
+from toolgen.dsl.evaluation import Evaluation
 from toolgen.importers.design import design_files
 from toolgen.importers.json_schema import read_schemas
 from toolgen.importers.text import read_document

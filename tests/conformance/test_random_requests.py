@@ -23,13 +23,13 @@ from toolgen.clients.request_parts import RequestPlan
 from toolgen.codegen import generate
 from toolgen.codegen.layout import service_module
 from toolgen.contract.transport import HTTP
-from toolgen.dsl import build
+from toolgen.dsl import build, http
 from toolgen.dsl.expr.transport_codes import TRANSPORT_CODES
+from toolgen.dsl.http import HTTPChild
 from toolgen.dsl.structure import MethodChild
-from toolgen.dsl.transports import HTTPChild
 from toolgen.runtime import ToolError
 
-VERBS = (dsl.GET, dsl.HEAD, dsl.OPTIONS, dsl.PUT, dsl.DELETE, dsl.POST, dsl.PATCH)
+VERBS = (http.GET, http.HEAD, http.OPTIONS, http.PUT, http.DELETE, http.POST, http.PATCH)
 OTHER_CODES = {"identifier-clash", "duplicate-name", "reserved-name", "duplicate-clause"}
 numbers = itertools.count()
 seen: Counter[str] = Counter()
@@ -46,18 +46,18 @@ def clauses(draw: Draw, names: list[str]) -> list[HTTPChild]:
             case "param":
                 style = draw(st.sampled_from([None, None, "form", "pipeDelimited", "deepObject", "label"]))
                 explode = draw(st.sampled_from([None, True, False]))
-                found.append(dsl.Param(attribute, draw(st.sampled_from(KEYS)), style=style, explode=explode))
+                found.append(http.Param(attribute, draw(st.sampled_from(KEYS)), style=style, explode=explode))
             case "header":
                 found.append(
-                    dsl.Header(attribute, draw(st.sampled_from(["X-A", "X-B", "Range", "x-a", "TE"])))
+                    http.Header(attribute, draw(st.sampled_from(["X-A", "X-B", "Range", "x-a", "TE"])))
                 )
             case "cookie":
-                found.append(dsl.Cookie(attribute, draw(st.sampled_from(["a", "b", None]))))
+                found.append(http.Cookie(attribute, draw(st.sampled_from(["a", "b", None]))))
             case "body":
                 media = draw(st.sampled_from([None, "json", "form", "multipart", "text", "bytes"]))
-                found.append(dsl.Body(draw(st.sampled_from(["", attribute])), media=media))
+                found.append(http.Body(draw(st.sampled_from(["", attribute])), media=media))
             case _:
-                found.append(dsl.Body(dsl.File(attribute)))
+                found.append(http.Body(http.File(attribute)))
     return found
 
 
@@ -68,7 +68,7 @@ def methods(draw: Draw) -> tuple[list[MethodChild], st.SearchStrategy[Any] | Non
     names = [attribute.name for attribute in attributes]
     path = "/".join(["", "things", *(f"{{{name}}}" for name in names if draw(st.integers(0, 3)) == 0)])
     verb = draw(st.sampled_from(VERBS))(path)
-    return [dsl.Payload(*attributes), dsl.HTTP(verb, *draw(clauses(names)))], values
+    return [dsl.Payload(*attributes), http.HTTP(verb, *draw(clauses(names)))], values
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ def test_what_a_design_accepts_is_sent(folder: Path) -> None:
     def check(drawn: tuple[list[MethodChild], Any], data: st.DataObject) -> None:
         children, values = drawn
         method = dsl.Method("find", "Find.", *children)
-        service = dsl.Service("Things", "Things.", dsl.Server("https://things.example"), method)
+        service = dsl.Service("Things", "Things.", http.Server("https://things.example"), method)
         evaluation = build(dsl.Design("things", "Things.", service))
         if evaluation.design is None:
             found = {diagnostic.code for diagnostic in evaluation.diagnostics}

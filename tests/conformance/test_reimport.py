@@ -160,7 +160,7 @@ def _edited(base: str, chance: random.Random) -> tuple[str, list[str]]:
 
 def _clauses(text: str, *names: str) -> list[ast.Call]:
     calls = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call))
-    return [call for call in calls if getattr(call.func, "id", "") in names and len(call.args) > 1]
+    return [call for call in calls if getattr(call.func, "attr", "") in names and len(call.args) > 1]
 
 
 def _described(text: str, mine: str, chance: random.Random) -> str:
@@ -202,7 +202,7 @@ def _hooked(text: str, mine: str, chance: random.Random) -> str:
 def _with_own(text: str, mine: str, chance: random.Random) -> str:
     place = chance.choice(_clauses(text, "Toolset")).args[1]
     start, end = _span(text, place)
-    return _replaced(text, place, f'{text.encode()[start:end].decode()}, Tool("own", "{mine}")')
+    return _replaced(text, place, f'{text.encode()[start:end].decode()}, d.Tool("own", "{mine}")')
 
 
 def _renamed(text: str, mine: str, chance: random.Random) -> str:

@@ -126,15 +126,11 @@ class Shop:
         return value
 
     def edit(self, *pairs: tuple[str, str]) -> None:
-        """Replace texts of the design, and import all clauses of the language."""
+        """Replace texts of the design."""
         text = self.design
         for old, new in pairs:
             assert text.count(old) == 1, (old, text)
             text = text.replace(old, new)
-        if "import *" not in text:
-            text = text.replace(
-                "from toolgen.dsl import", "from toolgen.dsl import *\nfrom toolgen.dsl import", 1
-            )
         Path(DESIGN).write_text(text, "utf-8")
 
     def built(self) -> Any:

@@ -10,7 +10,8 @@ from typing import Any
 
 from toolgen.catalog import read_catalogue
 from toolgen.codegen import generate
-from toolgen.dsl import Evaluation, build
+from toolgen.dsl import build
+from toolgen.dsl.evaluation import Evaluation
 from toolgen.importers.design import DesignFiles, design_files
 from toolgen.importers.tool import ImportedTool, Source
 

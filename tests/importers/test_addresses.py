@@ -79,7 +79,7 @@ def test_a_document_is_fetched_and_stored_beside_the_lock(project: ProjectFolder
     done = project.run("import", "openapi", url)
     assert done.code == 0, done.err
     design = (project.path / "library_design.py").read_text("utf-8")
-    assert f'Server("{tls.address}/v1", accepted=False)' in design
+    assert f'http.Server("{tls.address}/v1", accepted=False)' in design
     stored = project.path / "library_design.source.json"
     assert json.loads(stored.read_text("utf-8")) == document()
     lock = json.loads((project.path / "library_design.import.json").read_text("utf-8"))
@@ -137,7 +137,7 @@ def test_a_document_in_yaml_and_a_swagger_document_say_where_they_are(
     done = project.run("import", "openapi", f"{tls.address}/openapi")
     assert done.code == 0, done.err
     design = (project.path / "api_test_design.py").read_text("utf-8")
-    assert f'Server("{tls.address}/v2", accepted=False)' in design
+    assert f'http.Server("{tls.address}/v2", accepted=False)' in design
     assert (project.path / "api_test_design.source.yaml").read_text("utf-8") == text
 
 

@@ -57,33 +57,36 @@ def attribute(node: object, **classes: Any) -> str:
 @pytest.mark.parametrize(
     ("node", "text"),
     [
-        ({}, 'Attribute("x", Any, None)'),
-        (STRING, 'Attribute("x", String, None)'),
-        ({"type": "boolean"}, 'Attribute("x", Boolean, None)'),
-        (INTEGER, 'Attribute("x", Int, None)'),
-        ({"type": "number", "exclusiveMinimum": 0.5}, 'Attribute("x", Float, None, exclusive_minimum=0.5)'),
+        ({}, 'd.Attribute("x", d.Any, None)'),
+        (STRING, 'd.Attribute("x", d.String, None)'),
+        ({"type": "boolean"}, 'd.Attribute("x", d.Boolean, None)'),
+        (INTEGER, 'd.Attribute("x", d.Int, None)'),
+        (
+            {"type": "number", "exclusiveMinimum": 0.5},
+            'd.Attribute("x", d.Float, None, exclusive_minimum=0.5)',
+        ),
         (
             {**STRING, "minLength": 1, "maxLength": 9},
-            'Attribute("x", String, None, min_length=1, max_length=9)',
+            'd.Attribute("x", d.String, None, min_length=1, max_length=9)',
         ),
-        ({**STRING, "pattern": r"^\d+$"}, r'Attribute("x", String, None, pattern=r"^\d+$")'),
-        ({"enum": ["on", "off"]}, 'Attribute("x", String, None, enum=("on", "off"))'),
-        ({"enum": ["3d"]}, 'Attribute("x", String, None, enum=("3d",))'),
-        ({"enum": [1, 2]}, 'Attribute("x", Int, None, enum=(1, 2))'),
-        ({"anyOf": [STRING, NULL]}, 'Attribute("x", Nullable(String), None)'),
+        ({**STRING, "pattern": r"^\d+$"}, r'd.Attribute("x", d.String, None, pattern=r"^\d+$")'),
+        ({"enum": ["on", "off"]}, 'd.Attribute("x", d.String, None, enum=("on", "off"))'),
+        ({"enum": ["3d"]}, 'd.Attribute("x", d.String, None, enum=("3d",))'),
+        ({"enum": [1, 2]}, 'd.Attribute("x", d.Int, None, enum=(1, 2))'),
+        ({"anyOf": [STRING, NULL]}, 'd.Attribute("x", d.Nullable(d.String), None)'),
         (
             {"anyOf": [{"enum": ["a"]}, NULL], "default": None},
-            'Attribute("x", Nullable(String(enum=("a",))), None, default=None)',
+            'd.Attribute("x", d.Nullable(d.String(enum=("a",))), None, default=None)',
         ),
         (
             {"type": "array", "items": {**STRING, "minLength": 1}, "maxItems": 3},
-            'Attribute("x", ArrayOf(String(min_length=1)), None, max_length=3)',
+            'd.Attribute("x", d.ArrayOf(d.String(min_length=1)), None, max_length=3)',
         ),
         (
             {"type": "object", "additionalProperties": INTEGER, "propertyNames": {**STRING, "pattern": "^a"}},
-            'Attribute("x", MapOf(String(pattern="^a"), Int), None)',
+            'd.Attribute("x", d.MapOf(d.String(pattern="^a"), d.Int), None)',
         ),
-        ({"type": "object", "additionalProperties": {}}, 'Attribute("x", MapOf(String, Any), None)'),
+        ({"type": "object", "additionalProperties": {}}, 'd.Attribute("x", d.MapOf(d.String, d.Any), None)'),
     ],
 )
 def test_a_node_has_a_word(node: dict[str, Any], text: str) -> None:
@@ -104,7 +107,7 @@ def test_a_node_has_a_word(node: dict[str, Any], text: str) -> None:
     ],
 )
 def test_what_has_no_word_stands_as_a_small_schema(node: dict[str, Any], schema: str) -> None:
-    assert attribute(node) == f'Attribute("x", JSONSchema({schema}), None)'
+    assert attribute(node) == f'd.Attribute("x", d.JSONSchema({schema}), None)'
 
 
 @pytest.mark.parametrize(
@@ -116,19 +119,19 @@ def test_what_has_no_word_stands_as_a_small_schema(node: dict[str, Any], schema:
     ],
 )
 def test_null_beside_a_small_schema_is_a_word(node: dict[str, Any], schema: str) -> None:
-    assert attribute(node) == f'Attribute("x", Nullable(JSONSchema({schema})), None)'
+    assert attribute(node) == f'd.Attribute("x", d.Nullable(d.JSONSchema({schema})), None)'
 
 
 @pytest.mark.parametrize(
     ("facts", "text"),
     [
-        ({"description": "The limit."}, 'Attribute("x", Int, "The limit.")'),
-        ({"title": "Limit"}, 'Attribute("x", Int, None, title="Limit")'),
-        ({"title": "Limit", "description": "Most."}, 'Attribute("x", Int, "Most.", title="Limit")'),
-        ({"title": "X", "description": "Most."}, 'Attribute("x", Int, "Most.")'),
-        ({"default": 5.0}, 'Attribute("x", Int, None, default=5)'),
-        ({"examples": [1, 2]}, 'Attribute("x", Int, None, examples=(1, 2))'),
-        ({"deprecated": True}, 'Attribute("x", Int, None, deprecated=True)'),
+        ({"description": "The limit."}, 'd.Attribute("x", d.Int, "The limit.")'),
+        ({"title": "Limit"}, 'd.Attribute("x", d.Int, None, title="Limit")'),
+        ({"title": "Limit", "description": "Most."}, 'd.Attribute("x", d.Int, "Most.", title="Limit")'),
+        ({"title": "X", "description": "Most."}, 'd.Attribute("x", d.Int, "Most.")'),
+        ({"default": 5.0}, 'd.Attribute("x", d.Int, None, default=5)'),
+        ({"examples": [1, 2]}, 'd.Attribute("x", d.Int, None, examples=(1, 2))'),
+        ({"deprecated": True}, 'd.Attribute("x", d.Int, None, deprecated=True)'),
     ],
 )
 def test_facts_of_an_attribute_are_keywords(facts: dict[str, Any], text: str) -> None:
@@ -137,7 +140,7 @@ def test_facts_of_an_attribute_are_keywords(facts: dict[str, Any], text: str) ->
 
 def test_a_required_attribute_has_no_default() -> None:
     (part,) = written({"x": {**INTEGER, "default": 5}}, "x").parts
-    assert flat(part) == 'Attribute("x", Int, None, required=True)'
+    assert flat(part) == 'd.Attribute("x", d.Int, None, required=True)'
 
 
 @pytest.mark.parametrize(
@@ -152,12 +155,12 @@ def test_a_required_attribute_has_no_default() -> None:
 )
 def test_formats_are_types_where_the_source_says_so(format_: str, type_: str) -> None:
     (part,) = written({"x": {**STRING, "format": format_}}, typed=True).parts
-    assert flat(part) == f'Attribute("x", {type_}, None)'
+    assert flat(part) == f'd.Attribute("x", d.{type_}, None)'
 
 
 def test_formats_of_strings_are_formats_where_the_source_says_so() -> None:
     (part,) = written({"x": {**STRING, "format": "email"}}, typed=True).parts
-    assert flat(part) == 'Attribute("x", String, None, format="email")'
+    assert flat(part) == 'd.Attribute("x", d.String, None, format="email")'
 
 
 @pytest.mark.parametrize(
@@ -187,7 +190,7 @@ def test_a_default_that_the_type_can_hold_is_kept(node: dict[str, Any], default:
 
 def test_an_object_that_is_used_once_stands_in_its_place() -> None:
     inner = {**closed({"a": INTEGER}, "a"), "additionalProperties": True}
-    text = 'Attribute("x", Object(Attribute("a", Int, None, required=True), open=True), None)'
+    text = 'd.Attribute("x", d.Object(d.Attribute("a", d.Int, None, required=True), open=True), None)'
     assert attribute(ref("X"), X=inner) == text
 
 
@@ -195,19 +198,19 @@ def test_an_object_that_is_used_twice_is_a_type() -> None:
     inner = {**closed({"a": INTEGER}), "description": "A user."}
     found = written({"x": ref("User"), "y": {"type": "array", "items": ref("User")}}, User=inner)
     assert [flat(part) for part in found.parts] == [
-        'Attribute("x", User, None)',
-        'Attribute("y", ArrayOf(User), None)',
+        'd.Attribute("x", User, None)',
+        'd.Attribute("y", d.ArrayOf(User), None)',
     ]
     assert [flat(type_.text) for type_ in found.types] == [
-        'Type("User", "A user.", Attribute("a", Int, None))'
+        'd.Type("User", "A user.", d.Attribute("a", d.Int, None))'
     ]
 
 
 def test_a_type_that_leads_back_to_itself_names_itself_in_quotes() -> None:
     node = closed({"parts": {"type": "array", "items": ref("Node")}})
     found = written({"x": ref("Node")}, Node=node)
-    assert flat(found.parts[0]) == 'Attribute("x", Node, None)'
-    assert flat(found.types[0].text) == 'Type("Node", None, Attribute("parts", ArrayOf("Node"), None))'
+    assert flat(found.parts[0]) == 'd.Attribute("x", Node, None)'
+    assert flat(found.types[0].text) == 'd.Type("Node", None, d.Attribute("parts", d.ArrayOf("Node"), None))'
 
 
 def test_types_stand_behind_those_that_they_name_by_value() -> None:
@@ -226,8 +229,8 @@ def test_types_that_lead_to_each_other_are_named_in_quotes_once() -> None:
         Right=closed({"left": ref("Left")}),
     )
     assert [flat(type_.text) for type_ in found.types] == [
-        'Type("Right", None, Attribute("left", "Left", None))',
-        'Type("Left", None, Attribute("right", Right, None))',
+        'd.Type("Right", None, d.Attribute("left", "Left", None))',
+        'd.Type("Left", None, d.Attribute("right", Right, None))',
     ]
 
 
@@ -237,8 +240,8 @@ def test_a_tagged_union_is_one_of_its_branches() -> None:
         "Wait": closed({"kind": {"enum": ["wait"]}, "seconds": INTEGER}, "kind"),
     }
     node = {"anyOf": [ref("Stop"), ref("Wait"), NULL], "discriminator": "kind"}
-    text = 'OneOf("kind", stop=Object(), wait=Object(Attribute("seconds", Int, None)))'
-    assert attribute(node, **branches) == f'Attribute("x", Nullable({text}), None)'
+    text = 'd.OneOf("kind", stop=d.Object(), wait=d.Object(d.Attribute("seconds", d.Int, None)))'
+    assert attribute(node, **branches) == f'd.Attribute("x", d.Nullable({text}), None)'
 
 
 def test_a_branch_whose_tag_is_no_identifier_stands_in_a_dict() -> None:
@@ -247,8 +250,8 @@ def test_a_branch_whose_tag_is_no_identifier_stands_in_a_dict() -> None:
         "B": closed({"kind": {"enum": ["class"]}}, "kind"),
     }
     node = {"anyOf": [ref("A"), ref("B")], "discriminator": "kind"}
-    text = 'OneOf("kind", **{"a-b": Object(), "class": Object()})'
-    assert attribute(node, **branches) == f'Attribute("x", {text}, None)'
+    text = 'd.OneOf("kind", **{"a-b": d.Object(), "class": d.Object()})'
+    assert attribute(node, **branches) == f'd.Attribute("x", {text}, None)'
 
 
 def test_a_branch_that_leads_back_to_its_union_is_a_type_without_the_tag() -> None:
@@ -258,10 +261,12 @@ def test_a_branch_that_leads_back_to_its_union_is_a_type_without_the_tag() -> No
         And=closed({"op": {"enum": ["and"]}, "of": {"type": "array", "items": union}}, "op"),
         Not=closed({"op": {"enum": ["not"]}}, "op"),
     )
-    assert flat(found.parts[0]) == 'Attribute("x", OneOf("op", **{"and": And, "not": Not}), None)'
+    assert flat(found.parts[0]) == 'd.Attribute("x", d.OneOf("op", **{"and": And, "not": Not}), None)'
     assert [type_.name for type_ in found.types] == ["Not", "And"]
-    assert flat(found.types[0].text) == 'Type("Not", None)'
-    assert flat(found.types[1].text).startswith('Type("And", None, Attribute("of", ArrayOf(OneOf("op", ')
+    assert flat(found.types[0].text) == 'd.Type("Not", None)'
+    assert flat(found.types[1].text).startswith(
+        'd.Type("And", None, d.Attribute("of", d.ArrayOf(d.OneOf("op", '
+    )
 
 
 @pytest.mark.parametrize(

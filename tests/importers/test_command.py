@@ -97,7 +97,7 @@ def test_a_tool_list_becomes_a_design(folder: Folder) -> None:
     ]
     assert folder.files() == ["files.json", "files_design.import.json", "files_design.py"]
     text = (folder.path / "files_design.py").read_text("utf-8")
-    assert 'Attribute("path", String, "The file.", required=True)' in text
+    assert 'd.Attribute("path", d.String, "The file.", required=True)' in text
 
 
 def test_what_the_words_cannot_express_stands_beside_the_design(folder: Folder) -> None:
@@ -211,7 +211,7 @@ def test_out_and_names_are_chosen(folder: Folder) -> None:
     assert done.code == 0
     assert 'next: set design = "app.tools.disk_design"' in done.err
     text = (folder.path / "app/tools/disk_design.py").read_text("utf-8")
-    assert 'Service("storage"' in text.replace("\n", "").replace("    ", "")
+    assert 'd.Service("storage"' in text.replace("\n", "").replace("    ", "")
     assert '"disk"' in text
 
 
@@ -298,8 +298,8 @@ paths:
     text = (folder.path / "api_design.py").read_text("utf-8")
     assert '"show_pet"' in text
     assert '"Petstore"' in text
-    assert 'Meta(name="showPet")' in text
-    assert 'Server("https://pets.example/v1")' in text
+    assert 'd.Meta(name="showPet")' in text
+    assert 'http.Server("https://pets.example/v1")' in text
 
 
 @pytest.mark.parametrize("source", ["sums.py", "sums", "sums.py:add", "sums:add"])
@@ -309,7 +309,7 @@ def test_functions_become_a_design(folder: Folder, source: str) -> None:
     assert done.code == (0 if ":" in source else 1), done.err
     assert ("tool 'spread' at /numbers" in done.err) == (":" not in source)
     text = (folder.path / "sums_design.py").read_text("utf-8")
-    assert 'Attribute("a", Int, "The first.", required=True)' in text
+    assert 'd.Attribute("a", d.Int, "The first.", required=True)' in text
 
 
 @pytest.mark.parametrize(

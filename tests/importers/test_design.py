@@ -113,39 +113,27 @@ def test_a_module_reads_as_if_somebody_had_written_it(tmp_path: Path) -> None:
         == '''\
 """The tools of tools: `toolgen gen` reads `design` and writes their types and codecs."""
 
-from toolgen.dsl import (
-    Annotations,
-    Args,
-    Attribute,
-    Design,
-    Int,
-    Meta,
-    Return,
-    Service,
-    String,
-    Tool,
-    Toolset,
-)
+from toolgen import dsl as d
 
-tools = Toolset(
+tools = d.Toolset(
     "tools",
     "Some tools.",
-    Tool(
+    d.Tool(
         "find_things",
         "Find a thing.",
-        Args(
-            Attribute("query", String, "What to look for.", required=True),
-            Attribute("limit", Int, "Most things.", maximum=50, default=10),
+        d.Args(
+            d.Attribute("query", d.String, "What to look for.", required=True),
+            d.Attribute("limit", d.Int, "Most things.", maximum=50, default=10),
             open=True,
         ),
-        Return(Attribute("total", Int, None, required=True)),
-        Annotations(read_only=True),
-        Meta(name="Find.things"),
+        d.Return(d.Attribute("total", d.Int, None, required=True)),
+        d.Annotations(read_only=True),
+        d.Meta(name="Find.things"),
         title="Finder",
     ),
 )
 
-design = Design("tools", "Some tools.", Service("assistant", "Some tools.", tools))
+design = d.Design("tools", "Some tools.", d.Service("assistant", "Some tools.", tools))
 '''
     )
     assert errors(built(found, tmp_path)) == []
@@ -158,7 +146,7 @@ def test_a_schema_that_words_cannot_say_is_a_file_as_its_author_wrote_it(tmp_pat
         "anyOf": [{"required": ["a"]}, {"required": ["b"]}],
     }
     found = imported(tool("find", arguments))
-    assert 'Args(JSONSchema("tools_schemas/find.args.json"))' in found.files["tools.py"]
+    assert 'd.Args(d.JSONSchema("tools_schemas/find.args.json"))' in found.files["tools.py"]
     assert json.loads(found.files["tools_schemas/find.args.json"]) == arguments
     assert errors(built(found, tmp_path)) == []
 
@@ -166,10 +154,10 @@ def test_a_schema_that_words_cannot_say_is_a_file_as_its_author_wrote_it(tmp_pat
 def test_one_property_that_words_cannot_say_leaves_words_to_the_others(tmp_path: Path) -> None:
     tags = {"type": "array", "contains": {"const": "a"}, "description": "Labels."}
     found = imported(tool("find", object_({"query": {"type": "string"}, "tags": tags})))
-    text = 'JSONSchema({"type": "array", "contains": {"const": "a"}})'
+    text = 'd.JSONSchema({"type": "array", "contains": {"const": "a"}})'
     assert text in found.files["tools.py"]
     assert '"Labels."' in found.files["tools.py"]
-    assert 'Attribute("query", String, None)' in found.files["tools.py"]
+    assert 'd.Attribute("query", d.String, None)' in found.files["tools.py"]
     assert errors(built(found, tmp_path)) == []
 
 
@@ -181,8 +169,8 @@ def test_items_that_differ_are_words_where_they_are_plain(tmp_path: Path) -> Non
     found = imported(tool("find", arguments))
     module = found.files["tools.py"]
     assert "min_length=1, unique_items=True" in module.replace("\n", " ").replace("  ", "")
-    assert 'Attribute("twice", ArrayOf(Int), None, unique_items=True)' in module
-    assert 'Attribute("all", JSONSchema({"type": "array", "uniqueItems": True}), None)' in module
+    assert 'd.Attribute("twice", d.ArrayOf(d.Int), None, unique_items=True)' in module
+    assert 'd.Attribute("all", d.JSONSchema({"type": "array", "uniqueItems": True}), None)' in module
     assert errors(built(found, tmp_path)) == []
 
 
@@ -196,25 +184,25 @@ def test_items_that_differ_are_words_where_they_are_plain(tmp_path: Path) -> Non
 )
 def test_what_is_said_elsewhere_of_a_property_keeps_the_schema(arguments: object) -> None:
     found = imported(tool("find", arguments))
-    assert 'Args(JSONSchema("tools_schemas/find.args.json"))' in found.files["tools.py"]
+    assert 'd.Args(d.JSONSchema("tools_schemas/find.args.json"))' in found.files["tools.py"]
 
 
 def test_a_type_that_leads_back_to_the_arguments_keeps_the_schema_of_a_property(tmp_path: Path) -> None:
     found = imported(tool("find", object_({"inner": {"$ref": "#"}, "all": UNIQUE})))
-    text = 'Attribute("all", JSONSchema({"type": "array", "uniqueItems": True}), None)'
+    text = 'd.Attribute("all", d.JSONSchema({"type": "array", "uniqueItems": True}), None)'
     assert text in found.files["tools.py"]
     assert errors(built(found, tmp_path)) == []
 
 
 def test_a_small_result_that_is_no_object_stands_in_the_module(tmp_path: Path) -> None:
     found = imported(tool("find", {"type": "object"}, result={"type": "string"}))
-    assert 'Return(JSONSchema({"type": "string"}))' in found.files["tools.py"]
+    assert 'd.Return(d.JSONSchema({"type": "string"}))' in found.files["tools.py"]
     assert errors(built(found, tmp_path)) == []
 
 
 def test_a_tool_whose_source_says_nothing_of_its_result_gives_anything(tmp_path: Path) -> None:
     found = imported(tool("find", object_({}, additionalProperties=False)))
-    assert 'Tool("find", "Find a thing.", Return(JSONSchema({})))' in found.files["tools.py"]
+    assert 'd.Tool("find", "Find a thing.", d.Return(d.JSONSchema({})))' in found.files["tools.py"]
     assert errors(built(found, tmp_path)) == []
 
 
@@ -258,7 +246,7 @@ def test_a_schema_in_words_accepts_what_it_accepted(tmp_path: Path) -> None:
         additionalProperties=False,
     )
     found = imported(tool("find", arguments))
-    assert "JSONSchema(" not in found.files["tools.py"].replace("Return(JSONSchema({}))", "")
+    assert "d.JSONSchema(" not in found.files["tools.py"].replace("d.Return(d.JSONSchema({}))", "")
     exported = schemas(built(found, tmp_path))["find"]["payload"]["schema"]
     validator, original = jsonschema_rs.validator_for(exported), jsonschema_rs.validator_for(arguments)
     for instance in (
@@ -282,8 +270,8 @@ def test_a_union_that_toolgen_wrote_is_read_back(tmp_path: Path) -> None:
     (exported,) = read_catalogue(json.loads(files["tool_schemas.json"])).tools
     found = imported(tool("draw", exported["payload"]["schema"]))
     text = found.files["tools.py"]
-    assert text.count("OneOf(") == 8
-    assert "JSONSchema(" not in text.replace("Return(JSONSchema({}))", "")
+    assert text.count("d.OneOf(") == 8
+    assert "d.JSONSchema(" not in text.replace("d.Return(d.JSONSchema({}))", "")
     assert [each.message for each in found.findings if "default" in each.message] == []
     again = schemas(built(found, tmp_path))["draw"]["payload"]["schema"]["properties"]
     unions = ("main", "second", "third", "frame")  # `only` has one branch, and is read as its object
@@ -321,8 +309,8 @@ def test_a_format_of_a_python_source_is_a_type(tmp_path: Path) -> None:
     since = {"type": "string", "format": "date-time"}
     arguments = object_({"since": {"anyOf": [since, {"type": "null"}], "default": None}, "until": since})
     found = imported(tool("find", arguments, formats_are_types=True))
-    assert 'Attribute("since", Nullable(DateTime), None, default=None)' in found.files["tools.py"]
-    assert 'Attribute("until", DateTime, None)' in found.files["tools.py"]
+    assert 'd.Attribute("since", d.Nullable(d.DateTime), None, default=None)' in found.files["tools.py"]
+    assert 'd.Attribute("until", d.DateTime, None)' in found.files["tools.py"]
     assert errors(built(found, tmp_path)) == []
 
 
@@ -345,15 +333,15 @@ def test_limits_of_a_function_are_those_of_its_clauses(tmp_path: Path) -> None:
     text = " ".join(found.files["tools.py"].split()).replace("( ", "(").replace(", )", ")")
     assert found.findings == ()
     for attribute in (
-        '("day", Date, "The first day.", minimum=dt.date(2026, 1, 31), required=True)',
-        '("since", DateTime, None, exclusive_maximum=dt.datetime(2026, 1, 31, 0, 0, tzinfo=dt.UTC), '
+        '("day", d.Date, "The first day.", minimum=dt.date(2026, 1, 31), required=True)',
+        '("since", d.DateTime, None, exclusive_maximum=dt.datetime(2026, 1, 31, 0, 0, tzinfo=dt.UTC), '
         "required=True)",
-        '("wait", Duration, None, exclusive_minimum=dt.timedelta(seconds=2), required=True)',
-        '("price", Decimal, None, minimum=decimal.Decimal("1.50"), '
+        '("wait", d.Duration, None, exclusive_minimum=dt.timedelta(seconds=2), required=True)',
+        '("price", d.Decimal, None, minimum=decimal.Decimal("1.50"), '
         'multiple_of=decimal.Decimal("0.25"), required=True)',
-        '("end", Nullable(Date(maximum=dt.date(2026, 1, 31))), None)',
+        '("end", d.Nullable(d.Date(maximum=dt.date(2026, 1, 31))), None)',
     ):
-        assert f"Attribute{attribute}" in text
+        assert f"d.Attribute{attribute}" in text
     assert errors(built(found, tmp_path)) == []
 
 
@@ -361,5 +349,5 @@ def test_a_required_key_without_a_property_stands_beside_a_schema(tmp_path: Path
     unexpressed = {"type": ["object", "string"], "not": {"type": "null"}}
     found = imported(tool("find", object_({"when": unexpressed}, "undeclared")))
     assert found.findings == ()
-    assert 'Attribute("undeclared", Any, None, required=True)' in found.files["tools.py"]
+    assert 'd.Attribute("undeclared", d.Any, None, required=True)' in found.files["tools.py"]
     assert errors(built(found, tmp_path)) == []

@@ -62,7 +62,7 @@ def test_arguments_with_a_default_of_a_required_property_stay_a_schema_whose_cod
     arguments = object_({"limit": {"type": "integer", "default": 3}}, "limit")
     found = imported(tool("find", arguments))
     assert found.findings == ()
-    assert 'Args(JSONSchema("tools_schemas/find.args.json"))' in found.files["tools.py"]
+    assert 'd.Args(d.JSONSchema("tools_schemas/find.args.json"))' in found.files["tools.py"]
     assert json.loads(found.files["tools_schemas/find.args.json"]) == arguments
 
 
@@ -95,7 +95,7 @@ def test_examples_that_a_schema_in_a_design_refuses_are_left_out(tmp_path: Path)
 
 def test_hints_that_contradict_each_other_are_one_hint(tmp_path: Path) -> None:
     found = imported(tool("find", {"type": "object"}, annotations={"read_only": True, "destructive": True}))
-    assert "Annotations(read_only=True)" in found.files["tools.py"]
+    assert "d.Annotations(read_only=True)" in found.files["tools.py"]
     assert errors(built(found, tmp_path)) == []
 
 

@@ -100,9 +100,9 @@ def assumed(files: DesignFiles) -> list[str]:
 )
 def test_a_token_fills_what_is_called_like_one(scheme: str, name: str, place: str, described: str) -> None:
     files = imported(parameter(name, place, description=described), security=[{scheme: []}])
-    assert f'Security({scheme}, {place}="{name}")' in text(files)
-    assert "Attribute(" not in text(files).partition("Payload(")[2].partition(")")[0]
-    assert "Payload(" not in text(files)
+    assert f'http.Security({scheme}, {place}="{name}")' in text(files)
+    assert "d.Attribute(" not in text(files).partition("d.Payload(")[2].partition(")")[0]
+    assert "d.Payload(" not in text(files)
     assert assumed(files) == [
         f"the {place} parameter {name!r} is filled by the credential, and is no argument (1 place)"
     ]
@@ -125,14 +125,14 @@ def test_what_may_be_something_else_is_an_argument(
     security: list[dict[str, list[str]]], parameter_of: dict[str, Any]
 ) -> None:
     files = imported(parameter_of, security=security)
-    assert f'Attribute("{parameter_of["name"]}"' in text(files)
+    assert f'd.Attribute("{parameter_of["name"]}"' in text(files)
     assert assumed(files) == []
 
 
 def test_a_token_in_the_query_that_nobody_describes_is_an_argument() -> None:
     """It may be the token of a page or of an invitation, and a credential does not belong in an address."""
     files = imported(parameter("token", required=True), security=[{"bearer": []}])
-    assert 'Attribute("token", String' in text(files)
+    assert 'd.Attribute("token", d.String' in text(files)
     assert "query=" not in text(files)
     assert assumed(files) == [
         "the query parameter 'token' may be the credential, and is an argument (1 place)"
@@ -141,20 +141,20 @@ def test_a_token_in_the_query_that_nobody_describes_is_an_argument() -> None:
 
 def test_the_scopes_and_another_scheme_stay() -> None:
     files = imported(parameter("token", **SAID), security=[{"key": [], "office": ["read"]}, {}])
-    assert 'Security(office, key, scopes=["read"], query="token"), NoSecurity()' in text(files)
+    assert 'http.Security(office, key, scopes=["read"], query="token"), http.NoSecurity()' in text(files)
 
 
 def test_a_key_that_is_needed_fills_its_parameter() -> None:
     files = imported(parameter("x-api-key", "header", required=True), security=[{"key": []}])
-    assert "Payload(" not in text(files)
-    assert (assumed(files), "Security(key)" in text(files)) == ([], True)
+    assert "d.Payload(" not in text(files)
+    assert (assumed(files), "http.Security(key)" in text(files)) == ([], True)
 
 
 @pytest.mark.parametrize(
     ("parameters", "clauses"),
     [
-        ([parameter("X-Api-Key", "header", required=True)], "Security(key))"),
-        ([parameter("X-Api-Key", "header")], "Security(key), NoSecurity())"),
+        ([parameter("X-Api-Key", "header", required=True)], "http.Security(key))"),
+        ([parameter("X-Api-Key", "header")], "http.Security(key), http.NoSecurity())"),
     ],
 )
 @pytest.mark.parametrize("security", [None, []])
@@ -162,7 +162,7 @@ def test_a_key_that_no_operation_asks_for_fills_its_parameter(
     parameters: list[dict[str, Any]], clauses: str, security: Any
 ) -> None:
     files = imported(*parameters, security=security)
-    assert "Payload(" not in text(files)
+    assert "d.Payload(" not in text(files)
     assert clauses in text(files)
     assert assumed(files) == [
         "the header parameter 'X-Api-Key' is the credential 'key', which fills it, although its operation "
@@ -173,21 +173,21 @@ def test_a_key_that_no_operation_asks_for_fills_its_parameter(
 @pytest.mark.parametrize(
     ("security", "required", "clauses"),
     [
-        ([{"login": []}], True, "Security(login, key))"),
-        ([{"login": []}], False, "Security(login, key), Security(login))"),
+        ([{"login": []}], True, "http.Security(login, key))"),
+        ([{"login": []}], False, "http.Security(login, key), http.Security(login))"),
         (
             [{"bearer": []}, {}],
             False,
-            "Security(bearer, key), Security(key), Security(bearer), NoSecurity())",
+            "http.Security(bearer, key), http.Security(key), http.Security(bearer), http.NoSecurity())",
         ),
-        ([{"login": []}, {"key": []}], True, "Security(login), Security(key))"),
+        ([{"login": []}, {"key": []}], True, "http.Security(login), http.Security(key))"),
     ],
 )
 def test_a_key_is_sent_beside_other_credentials(
     security: list[dict[str, list[str]]], required: bool, clauses: str
 ) -> None:
     files = imported(parameter("X-Api-Key", "header", required=required), security=security)
-    assert "Payload(" not in text(files)
+    assert "d.Payload(" not in text(files)
     assert clauses in text(files)
 
 
@@ -199,27 +199,27 @@ def test_only_the_keys_that_are_required_are_needed() -> None:
         security=[],
         securitySchemes={**SCHEMES, "session": {"type": "apiKey", "in": "cookie", "name": "sid"}},
     )
-    assert "Payload(" not in text(files)
-    assert "Security(key, session), Security(key))" in text(files)
+    assert "d.Payload(" not in text(files)
+    assert "http.Security(key, session), http.Security(key))" in text(files)
 
 
 def test_a_credential_of_the_document_is_kept_beside_that_of_a_parameter() -> None:
     value = document(parameter("X-Api-Key", "header", required=True))
     value["security"] = [{"login": []}]
     files = openapi_files(Document(name="api", value=value), name="api", service="api")
-    assert "Security(login, key))" in text(files)
+    assert "http.Security(login, key))" in text(files)
     authorization = document(parameter("Authorization", "header"), security=[{"login": []}])
     files = openapi_files(Document(name="api", value=authorization), name="api", service="api")
-    assert "Security(login))" in text(files)
+    assert "http.Security(login))" in text(files)
 
 
 def test_the_header_authorization_is_the_only_scheme_that_stands_there() -> None:
     value = document(parameter("authorization", "header", required=True))
     value["components"]["securitySchemes"] = {"bearer": SCHEMES["bearer"]}
     files = openapi_files(Document(name="api", value=value), name="api", service="api")
-    assert "Security(bearer))" in text(files)
+    assert "http.Security(bearer))" in text(files)
     several = imported(parameter("authorization", "header", required=True))
-    assert "Security(" not in text(several).replace("BearerSecurity(", "")
+    assert "http.Security(" not in text(several).replace("http.BearerSecurity(", "")
 
 
 @pytest.mark.parametrize(
@@ -228,22 +228,22 @@ def test_the_header_authorization_is_the_only_scheme_that_stands_there() -> None
         (
             "application/x-www-form-urlencoded",
             {"token": TEXT | SAID, "name": TEXT},
-            ['Body("body", media="form")', 'Attribute("name"', 'Security(bearer, body="token")'],
+            ['http.Body("body", media="form")', 'd.Attribute("name"', 'http.Security(bearer, body="token")'],
         ),
         (
             "application/x-www-form-urlencoded",
             {"token": TEXT | SAID},
-            ['Body(media="form")', 'Security(bearer, body="token")'],
+            ['http.Body(media="form")', 'http.Security(bearer, body="token")'],
         ),
         (
             "multipart/form-data",
             {"token": TEXT | SAID, "file": {"type": "string", "format": "binary"}},
-            ['Body(File("file"))', 'Security(bearer, body="token")'],
+            ['http.Body(http.File("file"))', 'http.Security(bearer, body="token")'],
         ),
         (
             "application/json",
             {"token": TEXT | SAID},
-            ['POST("/do"), Body()', 'Security(bearer, body="token")'],
+            ['http.POST("/do"), http.Body()', 'http.Security(bearer, body="token")'],
         ),
     ],
 )
@@ -252,7 +252,7 @@ def test_a_token_fills_a_part_of_a_body(media: str, properties: dict[str, Any], 
     files = imported(security=[{"bearer": []}], body=body)
     for clause in clauses:
         assert clause in text(files), clause
-    assert 'Attribute("token"' not in text(files)
+    assert 'd.Attribute("token"' not in text(files)
 
 
 def test_a_property_of_a_body_is_an_argument_unless_it_says_what_it_is() -> None:
@@ -262,7 +262,7 @@ def test_a_property_of_a_body_is_an_argument_unless_it_says_what_it_is() -> None
             files = imported(
                 security=[{"bearer": []}], body={media: {"schema": body}}, schemas={"Device": schema}
             )
-            assert 'Attribute("token"' in text(files)
+            assert 'd.Attribute("token"' in text(files)
             assert assumed(files) == [
                 "the property of the body 'token' may be the credential, and is an argument (1 place)"
             ]
@@ -276,7 +276,7 @@ def test_no_tool_of_a_published_document_asks_for_its_token() -> None:
     value = json.loads(gzip.decompress(SLACK.read_bytes()))
     files = openapi_files(Document(name="slack", value=value), name="slack", service="slack")
     module = files.files["slack.py"]
-    assert 'Attribute("token"' not in module
+    assert 'd.Attribute("token"' not in module
     assert {message for message in assumed(files) if "filled" in message} == {
         "the header parameter 'token' is filled by the credential, and is no argument (101 places)",
         "the query parameter 'token' is filled by the credential, and is no argument (54 places)",
@@ -329,11 +329,11 @@ def test_an_edit_of_the_design_makes_it_an_argument_again(
     project.write("pyproject.toml", '[tool.toolgen]\ndesign = "app.api"\nout = "app/gen"\n')
     project.run("import", "openapi", "api.json", "--accept-server", "--out", "app/api.py")
     design = (project.path / "app/api.py").read_text("utf-8")
-    edited = design.replace('Security(bearer, query="token")', "Security(bearer)")
+    edited = design.replace('http.Security(bearer, query="token")', "http.Security(bearer)")
     edited = edited.replace(
-        'HTTP(POST("/do")', 'Payload(Attribute("token", String, "It.")), HTTP(POST("/do"), Param("token")'
+        'http.HTTP(http.POST("/do")',
+        'd.Payload(d.Attribute("token", d.String, "It.")), http.HTTP(http.POST("/do"), http.Param("token")',
     )
-    edited = edited.replace("Server,", "Server,\n    Param,\n    Payload,\n    Attribute,\n    String,", 1)
     assert edited != design
     project.write("app/api.py", edited)
     again = project.run("import", "openapi", "api.json", "--out", "app/api.py")

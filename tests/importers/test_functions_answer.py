@@ -176,7 +176,7 @@ def test_a_file_below_the_folder_is_imported_by_its_path(project: ProjectFolder)
     done = project.run("import", "python", "scripts/deep/halls.py", "--out", "app")
     assert "warning: tool 'size'" in done.err
     assert "import-not-importable" not in done.err
-    assert 'Functions("scripts.deep.halls")' in (project.path / "app/halls_design.py").read_text()
+    assert 'd.Functions("scripts.deep.halls")' in (project.path / "app/halls_design.py").read_text()
     project.write("pyproject.toml", SETTINGS.format("halls"))
     assert project.run("gen").code == 0
     called = in_a_process(project.path, "-m", "toolgen", "call", "size", '{"hall": "abc"}')
@@ -220,7 +220,7 @@ def plant(tree: Tree, number: Even = 2) -> int:
     return tree.number + number
 '''
     imported(project, "app.rooms", "rooms", text)
-    assert "JSONSchema(" in (project.path / "app/rooms_design.py").read_text()
+    assert "d.JSONSchema(" in (project.path / "app/rooms_design.py").read_text()
     assert answer(project, "plant", {"tree": {"number": 2}}) == {"result": 4}
     assert project.run("call", "plant", '{"tree": {"number": 3}}').code == 1
 
@@ -308,8 +308,8 @@ def keep(item: Item, place: Place, day: dt.date, tags: list[str] = ["a"], pair: 
     assert "import-internal-error" not in said
     assert not list(project.path.glob("app/*_schemas"))
     design = (project.path / "app/rooms_design.py").read_text()
-    assert 'Attribute("day", Date, None, required=True)' in design
-    assert 'Attribute("tags", ArrayOf(String), None, default=["a"])' in design
+    assert 'd.Attribute("day", d.Date, None, required=True)' in design
+    assert 'd.Attribute("tags", d.ArrayOf(d.String), None, default=["a"])' in design
     assert "default=[1, 2]" in design
     assert '"Place": {' not in design, "no definition stands where nothing refers to it"
     arguments = {"item": {"name": "a", "parent": {"name": "b"}}, "place": {"room": "r"}, "day": "2026-01-02"}
@@ -387,8 +387,8 @@ def hold(room: str, **wishes: Unpack[Wishes]) -> str:
 '''
     assert imported(project, "app.rooms", "rooms", text).endswith("\nimported 1 tool\n")
     design = (project.path / "app/rooms_design.py").read_text("utf-8")
-    assert 'Attribute("day", Date, None, required=True)' in design
-    assert 'Attribute("length", Nullable(Duration), "How long.")' in design
+    assert 'd.Attribute("day", d.Date, None, required=True)' in design
+    assert 'd.Attribute("length", d.Nullable(d.Duration), "How long.")' in design
     arguments = {"room": "blue", "day": "2026-01-02", "where": {"floor": 3}}
     held = "blue ['day', 'where'] 02 January Where(floor=3)"
     assert answer(project, "hold", arguments) == {"result": held}

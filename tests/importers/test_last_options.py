@@ -62,7 +62,7 @@ def test_each_option_of_an_api_is_that_of_the_last_import(library: Library) -> N
     assert library.run("--out", ".", "--force").code == 0
     assert library.state() == before
     assert library.run("--rename", "find_books=look").code == 0
-    assert 'Tool(\n        "look"' in Path("desk_design.py").read_text("utf-8")
+    assert 'd.Tool(\n        "look"' in Path("desk_design.py").read_text("utf-8")
     assert designs() == ["desk_design.py"]
 
 

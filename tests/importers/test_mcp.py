@@ -55,7 +55,7 @@ def test_the_lock_of_a_server_is_no_list_of_tools(number: object) -> None:
     """It has `tools`, too; as a list they would be stubs, and not those of the server."""
     with pytest.raises(ToolgenError, match="is the lock of a server") as caught:
         read({"lock": number, "protocol": "2025-11-25", "server": {"name": "s"}, "tools": [TOOL]})
-    assert caught.value.hint == "a lock goes into a design: MCPToolset(NAME, lock=FILE)"
+    assert caught.value.hint == "a lock goes into a design: d.MCPToolset(NAME, lock=FILE)"
 
 
 def test_icons_are_read_and_what_no_design_takes_is_left_out() -> None:

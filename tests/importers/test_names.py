@@ -182,7 +182,7 @@ def test_a_component_that_is_called_like_a_class_in_a_schema_that_is_kept(
     ]
     files = imported(document(*bodies, **schemas(Filter=kept, FilterNode=OBJECT)))
     assert (files.imported, files.findings) == (2, ())
-    assert 'Filter = JSONSchema("api_schemas/Filter.json", name="Filter2")' in files.files["api.py"]
+    assert 'Filter = d.JSONSchema("api_schemas/Filter.json", name="Filter2")' in files.files["api.py"]
     checked(files, tmp_path)
 
 
@@ -315,7 +315,7 @@ def test_a_tool_that_is_listed_before_others_renames_none(tmp_path: Path) -> Non
         "GetUserPayload GetUserPayloadNode": "Node",
         "LoadPayload LoadPayloadNode": "LoadPayloadNode",
     }
-    assert again.files["tools.py"].count("= Type(") == 3
+    assert again.files["tools.py"].count("= d.Type(") == 3
     assert errors(built(again, tmp_path)) == []
     fewer = listed(old[1], names=again.names)
     assert names_of(fewer, "object")["LoadPayload LoadPayloadNode"] == "LoadPayloadNode"
@@ -346,11 +346,11 @@ def test_the_attribute_of_a_key_does_not_depend_on_what_stands_before_it(tmp_pat
 def test_an_operation_that_cannot_be_read_keeps_its_short_name(shop: Shop) -> None:
     made = operation("read_items_get")
     shop.imported(api(("get", "/items", made), LIST))
-    assert 'Tool("read", ' in shop.design
+    assert 'd.Tool("read", ' in shop.design
     before = shop.design
     shop.publish(api(("get", "/items", {**made, "parameters": 5}), LIST))
     assert shop.run().code == 1
     assert shop.design == before
     shop.publish(api(("get", "/a", operation("read_a_get")), ("get", "/items", made), LIST))
     assert shop.run().code == 0
-    assert set(re.findall(r'Tool\(\s*"(\w+)"', shop.design)) == {"read", "read_a_get", "list"}
+    assert set(re.findall(r'd\.Tool\(\s*"(\w+)"', shop.design)) == {"read", "read_a_get", "list"}

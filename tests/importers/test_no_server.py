@@ -64,12 +64,14 @@ def test_an_address_that_the_author_writes_stays(project: ProjectFolder, api: Re
     project.write("library.json", json.dumps(DOCUMENT))
     project.run("import", "openapi", "library.json")
     design = (project.path / "library_design.py").read_text("utf-8")
-    assert 'Server("/v1"),' in design
+    assert 'http.Server("/v1"),' in design
     project.write("library_design.py", design.replace('"/v1"', '"https://books.example/v1"'))
     again = project.run("import", "openapi", "library.json")
     assert again.code == 0
     assert "calls fail" not in again.err
-    assert 'Server("https://books.example/v1")' in (project.path / "library_design.py").read_text("utf-8")
+    assert 'http.Server("https://books.example/v1")' in (project.path / "library_design.py").read_text(
+        "utf-8"
+    )
 
 
 def test_an_address_that_the_document_names_later_is_not_accepted(project: ProjectFolder) -> None:

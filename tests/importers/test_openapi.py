@@ -27,106 +27,113 @@ def test_a_document_is_a_service_with_a_toolset_for_each_tag(library: DesignFile
         "nullable (1) beside $ref counts, although OpenAPI 3.0 ignores it",
     ]
     assert (
-        'Server("https://{city}.books.example/v1", Variable("city", "bonn", "ulm", default="bonn"), ' in text
+        'http.Server("https://{city}.books.example/v1", '
+        'http.Variable("city", "bonn", "ulm", default="bonn"), ' in text
     )
-    assert 'key = APIKeySecurity("key", "Key of the library.", header="X-Key")' in text
-    assert 'read_books = Toolset("read_books", "Read books.", Tool("get_book", ' in text
-    assert 'api = Toolset("api", "Books to borrow.", Tool("delete_books_id", ' in text
-    assert text.rstrip().endswith('design = Design("api", "Books to borrow.", api_service)')
+    assert 'key = http.APIKeySecurity("key", "Key of the library.", header="X-Key")' in text
+    assert 'read_books = d.Toolset("read_books", "Read books.", d.Tool("get_book", ' in text
+    assert 'api = d.Toolset("api", "Books to borrow.", d.Tool("delete_books_id", ' in text
+    assert text.rstrip().endswith('design = d.Design("api", "Books to borrow.", api_service)')
 
 
 def test_a_tool_is_bound_to_its_method(library: DesignFiles) -> None:
     text = design(library)
-    assert '"Return one book with its copies.", BindTo("get_book"), Meta(name="getBook")' in text
-    assert 'Annotations(destructive=True), Deprecated("The API marks this operation as deprecated.")' in text
+    assert '"Return one book with its copies.", d.BindTo("get_book"), d.Meta(name="getBook")' in text
+    assert (
+        'd.Annotations(destructive=True), d.Deprecated("The API marks this operation as deprecated.")' in text
+    )
 
 
 def test_parameters_are_attributes_with_what_is_not_their_place_anyway(library: DesignFiles) -> None:
     text = design(library)
-    assert 'Attribute("id", Int, "Number of the book.", required=True)' in text
-    assert 'Attribute("lang", String, "The language.", enum=("no", "en"))' in text
+    assert 'd.Attribute("id", d.Int, "Number of the book.", required=True)' in text
+    assert 'd.Attribute("lang", d.String, "The language.", enum=("no", "en"))' in text
     placed = (
-        'Header("X-Trace"), Header("id_header", "id"), Param("tags", explode=False), Response(404, "gone")'
+        'http.Header("X-Trace"), http.Header("id_header", "id"), http.Param("tags", explode=False), '
+        'http.Response(404, "gone")'
     )
-    assert f'HTTP(GET("/books/{{id}}"), {placed}, Response("default", "failed"' in text
+    assert f'http.HTTP(http.GET("/books/{{id}}"), {placed}, http.Response("default", "failed"' in text
     assert "Authorization" not in text
-    assert '"X-Key", String' not in text
+    assert '"X-Key", d.String' not in text
 
 
 def test_what_the_server_makes_is_not_asked_for(library: DesignFiles) -> None:
     book, asked = (
-        next(line for line in design(library).splitlines() if line.startswith(f"{name} = Type("))
+        next(line for line in design(library).splitlines() if line.startswith(f"{name} = d.Type("))
         for name in ("Book", "BookInput")
     )
-    assert 'Attribute("id", Int, None, required=True)' in book
+    assert 'd.Attribute("id", d.Int, None, required=True)' in book
     assert "secret" not in book
     assert '"secret"' in asked
     assert '"id"' not in asked
-    assert 'Attribute("sequel", Nullable("BookInput"), "The next one.")' in asked
-    assert 'Attribute("series", Nullable(Series), None)' in book
-    assert 'Attribute("pages", Int, None, exclusive_minimum=0)' in book
-    assert 'Attribute("state", Nullable(String(enum=("in", "out"))), None)' in book
-    assert 'Attribute("title", String, None, required=True, examples=("Emma",))' in book
+    assert 'd.Attribute("sequel", d.Nullable("BookInput"), "The next one.")' in asked
+    assert 'd.Attribute("series", d.Nullable(Series), None)' in book
+    assert 'd.Attribute("pages", d.Int, None, exclusive_minimum=0)' in book
+    assert 'd.Attribute("state", d.Nullable(d.String(enum=("in", "out"))), None)' in book
+    assert 'd.Attribute("title", d.String, None, required=True, examples=("Emma",))' in book
 
 
 def test_security_and_errors_are_those_of_the_operation(library: DesignFiles) -> None:
     text = design(library)
-    assert 'GONE = Error("gone", Problem, "No such book.")' in text
-    assert 'HTTP(DELETE("/books/{id}"), Response(404, "gone")), NoSecurity())' in text
-    assert "Security(key), Method(" in text
+    assert 'GONE = d.Error("gone", Problem, "No such book.")' in text
+    assert 'http.HTTP(http.DELETE("/books/{id}"), http.Response(404, "gone")), http.NoSecurity())' in text
+    assert "http.Security(key), d.Method(" in text
 
 
 @pytest.mark.parametrize(
     ("media_type", "clause"),
     [
-        ("application/json", 'Body("body")'),
-        ("application/merge-patch+json", 'Body("body", content_type="application/merge-patch+json")'),
-        ("application/x-www-form-urlencoded", 'Body("body", media="form")'),
-        ("text/csv", 'Body("body", media="text", content_type="text/csv")'),
-        ("image/png", 'Body("body", media="bytes", content_type="image/png")'),
+        ("application/json", 'http.Body("body")'),
+        ("application/merge-patch+json", 'http.Body("body", content_type="application/merge-patch+json")'),
+        ("application/x-www-form-urlencoded", 'http.Body("body", media="form")'),
+        ("text/csv", 'http.Body("body", media="text", content_type="text/csv")'),
+        ("image/png", 'http.Body("body", media="bytes", content_type="image/png")'),
     ],
 )
 def test_a_body_is_one_attribute(media_type: str, clause: str) -> None:
     files = operation(body({"type": "object", "properties": {"a": {"type": "string"}}}, media_type))
-    assert f'HTTP(POST("/x"), {clause})' in design(files)
+    assert f'http.HTTP(http.POST("/x"), {clause})' in design(files)
     assert files.findings == ()
 
 
 def test_the_parts_of_a_form_are_attributes_and_files_are_bytes() -> None:
     properties = {"file": {"type": "string", "format": "binary"}, "note": {"type": "string"}}
     text = design(operation(body({"type": "object", "properties": properties}, "multipart/form-data")))
-    assert 'Attribute("file", Bytes, None), Attribute("note", String, None)' in text
-    assert 'HTTP(POST("/x"), Body(File("file")))' in text
+    assert 'd.Attribute("file", d.Bytes, None), d.Attribute("note", d.String, None)' in text
+    assert 'http.HTTP(http.POST("/x"), http.Body(http.File("file")))' in text
 
 
 def test_a_parameter_called_body_keeps_its_name() -> None:
     parameter = {"name": "body", "in": "query", "schema": {"type": "string"}}
     text = design(operation({"parameters": [parameter]} | body({"type": "string"})))
-    assert 'Attribute("body", String, None)' in text
-    assert 'Body("request_body")' in text
+    assert 'd.Attribute("body", d.String, None)' in text
+    assert 'http.Body("request_body")' in text
 
 
 def test_a_schema_that_is_null_takes_any_value() -> None:
     parameter = {"name": "a", "in": "query", "schema": None}
     files = operation({"parameters": [parameter]} | body(None))
     assert [str(finding) for finding in files.findings if finding.severity == "error"] == []
-    assert 'Attribute("a", ' in design(files)
-    assert 'Attribute("body", ' in design(files)
+    assert 'd.Attribute("a", ' in design(files)
+    assert 'd.Attribute("body", ' in design(files)
 
 
 def test_several_successes_are_attributes_of_one_result() -> None:
     made = {"type": "object", "properties": {"id": {"type": "integer"}}}
     responses = {"200": answer({}, "text/plain"), "201": answer(made), "204": {"description": ""}}
     text = design(operation({"responses": responses}))
-    assert 'Result(Attribute("ok", String, "It."), Attribute("created", Created, "It."))' in text
-    bodies = 'Response(200, Body("ok", media="text")), Response(201, Body("created")), Response(204)'
-    assert f'HTTP(POST("/x"), Accept("text/plain", "application/json"), {bodies})' in text
+    assert 'd.Result(d.Attribute("ok", d.String, "It."), d.Attribute("created", Created, "It."))' in text
+    bodies = (
+        'http.Response(200, http.Body("ok", media="text")), http.Response(201, http.Body("created")), '
+        "http.Response(204)"
+    )
+    assert f'http.HTTP(http.POST("/x"), http.Accept("text/plain", "application/json"), {bodies})' in text
 
 
 def test_a_result_that_is_no_object_is_an_attribute() -> None:
     text = design(operation({"responses": {"200": answer({"type": "array", "items": {"type": "string"}})}}))
-    assert 'Result(Attribute("items", ArrayOf(String), "It.", required=True))' in text
-    assert 'HTTP(POST("/x"), Response(200, Body("items")))' in text
+    assert 'd.Result(d.Attribute("items", d.ArrayOf(d.String), "It.", required=True))' in text
+    assert 'http.HTTP(http.POST("/x"), http.Response(200, http.Body("items")))' in text
 
 
 PETS = {
@@ -141,8 +148,8 @@ PETS = {
 
 def test_a_discriminator_is_the_tag_of_a_union() -> None:
     text = design(operation(body({"$ref": "#/components/schemas/Pet"}), schemas=PETS))
-    assert 'Pet = OneOf("kind", "Pet", cat=Cat, Dog=Dog)' in text
-    assert 'Cat = Type("Cat", None, Attribute("lives", Int, None), open=True)' in text
+    assert 'Pet = d.OneOf("kind", "Pet", cat=Cat, Dog=Dog)' in text
+    assert 'Cat = d.Type("Cat", None, d.Attribute("lives", d.Int, None), open=True)' in text
 
 
 def test_a_component_is_one_type_and_one_that_no_clause_expresses_one_schema() -> None:
@@ -154,9 +161,9 @@ def test_a_component_is_one_type_and_one_that_no_clause_expresses_one_schema() -
     holder = {"$ref": "#/components/schemas/Holder"}
     files = operation(body(holder) | {"responses": {"200": answer(holder)}}, schemas=schemas)
     text = design(files)
-    assert 'Either = JSONSchema("api_schemas/Either.json", name="Either")' in text
-    assert text.count("= Type(") == 1
-    assert 'Attribute("either", Either, None)' in text
+    assert 'Either = d.JSONSchema("api_schemas/Either.json", name="Either")' in text
+    assert text.count("= d.Type(") == 1
+    assert 'd.Attribute("either", Either, None)' in text
     assert list(files.files) == ["api.py", "api_schemas/Either.json"]
 
 
@@ -165,17 +172,17 @@ def test_long_ids_are_shortened_and_keep_a_digest() -> None:
     function = "list_customer_subscription_invoices"
     made = f"{function}_api_v1_customers__customer_id__subscriptions__subscription_id__invoices_post"
     text = design(operation({"operationId": made}, path=path))
-    assert f'Tool("{function}", ' in text
-    assert f'Meta(name="{made}")' in text
+    assert f'd.Tool("{function}", ' in text
+    assert f'd.Meta(name="{made}")' in text
     other = made.replace("_api_", "_apis_")
     text = design(operation({"operationId": other}, path=path))
-    assert f'Tool("{other[:55].rstrip("_")}_' in text
-    assert f'Meta(name="{other}")' in text
+    assert f'd.Tool("{other[:55].rstrip("_")}_' in text
+    assert f'd.Meta(name="{other}")' in text
 
 
 def test_variables_that_nobody_describes_are_texts() -> None:
     files = operation({}, path="/a/{name}")
-    assert 'Payload(Attribute("name", String, None, min_length=1, required=True))' in design(files)
+    assert 'd.Payload(d.Attribute("name", d.String, None, min_length=1, required=True))' in design(files)
     [finding] = files.findings
     assert finding.is_warning
     assert finding.message == "no parameter describes the path variable 'name'; it is a required text"
@@ -188,7 +195,7 @@ def test_references_to_files_of_the_folder_are_followed() -> None:
     }
     files = operation({"requestBody": {"$ref": "parts/body.yml"}}, read=held.__getitem__)
     assert files.findings == ()
-    assert 'Pet = Type("Pet", None, Attribute("friend", "Pet", None), open=True)' in design(files)
+    assert 'Pet = d.Type("Pet", None, d.Attribute("friend", "Pet", None), open=True)' in design(files)
 
 
 @pytest.mark.parametrize(
@@ -214,38 +221,40 @@ def test_what_cannot_be_read_costs_its_operation_only(value: dict[str, object], 
 
 def test_a_bad_result_is_any_json_and_a_warning() -> None:
     files = operation({"responses": {"200": answer({"$ref": "#/no"})}})
-    assert 'Result(Attribute("value", Any, ' in design(files)
+    assert 'd.Result(d.Attribute("value", d.Any, ' in design(files)
     assert [finding.is_warning for finding in files.findings] == [True]
 
 
 @pytest.mark.parametrize(
     ("scheme", "clause"),
     [
-        ({"type": "http", "scheme": "Basic"}, 'BasicSecurity("s", "S.")'),
-        ({"type": "http", "scheme": "bearer"}, 'BearerSecurity("s", "S.")'),
-        ({"type": "apiKey", "in": "query", "name": "k"}, 'APIKeySecurity("s", "S.", query="k")'),
+        ({"type": "http", "scheme": "Basic"}, 'http.BasicSecurity("s", "S.")'),
+        ({"type": "http", "scheme": "bearer"}, 'http.BearerSecurity("s", "S.")'),
+        ({"type": "apiKey", "in": "query", "name": "k"}, 'http.APIKeySecurity("s", "S.", query="k")'),
         (
             {"type": "openIdConnect", "openIdConnectUrl": "https://a.x/o"},
-            'OAuth2Security("s", "S.", AuthorizationCodeFlow(discovery="https://a.x/o", accepted=False), '
-            'Scope("r", "r"))',
+            'http.OAuth2Security("s", "S.", '
+            'http.AuthorizationCodeFlow(discovery="https://a.x/o", accepted=False), '
+            'http.Scope("r", "r"))',
         ),
         (
             {
                 "type": "oauth2",
                 "flows": {"clientCredentials": {"tokenUrl": "https://a.example/t", "scopes": {}}},
             },
-            'OAuth2Security("s", "S.", ClientCredentialsFlow(token="https://a.example/t", accepted=False), '
-            'Scope("r", "r"))',
+            'http.OAuth2Security("s", "S.", '
+            'http.ClientCredentialsFlow(token="https://a.example/t", accepted=False), '
+            'http.Scope("r", "r"))',
         ),
         (
             {"type": "oauth2", "flows": {"clientCredentials": {"tokenUrl": "/o/token/", "scopes": {}}}},
-            'OAuth2Security("s", "S.", ClientCredentialsFlow(token="https://x.example/o/token/", '
-            'accepted=False), Scope("r", "r"))',
+            'http.OAuth2Security("s", "S.", http.ClientCredentialsFlow(token="https://x.example/o/token/", '
+            'accepted=False), http.Scope("r", "r"))',
         ),
         (
             {"type": "openIdConnect", "openIdConnectUrl": "/.well-known/openid-configuration"},
-            'OAuth2Security("s", "S.", AuthorizationCodeFlow(discovery="https://x.example/'
-            '.well-known/openid-configuration", accepted=False), Scope("r", "r"))',
+            'http.OAuth2Security("s", "S.", http.AuthorizationCodeFlow(discovery="https://x.example/'
+            '.well-known/openid-configuration", accepted=False), http.Scope("r", "r"))',
         ),
     ],
 )

@@ -14,7 +14,7 @@ def test_a_whole_query_is_an_object_whose_properties_are_its_parameters() -> Non
     parameter = {"name": "filter", "in": "querystring", "content": {FORM: {"schema": FILTER}}}
     files = operation({"parameters": [parameter]}, version="3.2.0")
     assert files.findings == ()
-    assert 'HTTP(POST("/x"), Param("filter"))' in design(files)
+    assert 'http.HTTP(http.POST("/x"), http.Param("filter"))' in design(files)
 
 
 def test_a_whole_query_that_is_no_form_costs_its_operation() -> None:
@@ -55,9 +55,9 @@ def test_references_by_the_address_of_the_document_stay_in_it() -> None:
     files = openapi_files(Document(name="api", value=value), held.__getitem__, name="api", service="api")
     assert files.findings == ()
     text = files.files["api.py"]
-    assert 'Server("https://x.example/apis/v1", accepted=False)' in text
-    assert 'Attribute("b", B, None)' in text
-    assert 'Attribute("c", C, None)' in text
+    assert 'http.Server("https://x.example/apis/v1", accepted=False)' in text
+    assert 'd.Attribute("b", B, None)' in text
+    assert 'd.Attribute("c", C, None)' in text
 
 
 def test_a_style_that_nobody_sends_is_named() -> None:

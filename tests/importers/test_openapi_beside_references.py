@@ -58,7 +58,7 @@ def test_null_beside_a_reference_passes_both_ways(api: EchoingAPI) -> None:
 @pytest.mark.parametrize(
     ("beside", "clause"),
     [
-        ({"nullable": True}, "Nullable(Key)"),
+        ({"nullable": True}, "d.Nullable(Key)"),
         ({"default": "Other"}, 'default="Other"'),
         ({"deprecated": True}, "deprecated=True"),
     ],
@@ -76,7 +76,7 @@ def test_what_is_meant_is_taken_with_a_warning(beside: dict[str, Any], clause: s
 def test_what_is_said_for_readers_is_taken_as_before() -> None:
     files = imported(key=referring("Key", description="The key.", title="Opener", example="Other"))
     assert not files.findings
-    assert 'Attribute("key", Key, "The key.", title="Opener", examples=("Other",))' in design(files)
+    assert 'd.Attribute("key", Key, "The key.", title="Opener", examples=("Other",))' in design(files)
 
 
 def test_what_is_not_read_is_named() -> None:
@@ -92,14 +92,14 @@ def test_what_is_not_read_is_named() -> None:
 def test_later_versions_read_all_that_stands_there() -> None:
     files = imported("3.1.0", shelf=referring("Shelf", required=["floor"]))
     assert not files.findings
-    assert 'Attribute("floor", Int, None, required=True)' in design(files)
+    assert 'd.Attribute("floor", d.Int, None, required=True)' in design(files)
     part = {"allOf": [referring("Shelf", properties={"row": {"type": "integer"}}), {"required": ["row"]}]}
-    assert 'Attribute("row", Int, None, required=True)' in design(imported("3.1.0", shelf=part))
+    assert 'd.Attribute("row", d.Int, None, required=True)' in design(imported("3.1.0", shelf=part))
 
 
 def test_nullable_of_later_versions_counts_with_a_warning() -> None:
     files = imported("3.1.0", word={"type": "string", "nullable": True})
-    assert 'Attribute("word", Nullable(String), None)' in design(files)
+    assert 'd.Attribute("word", d.Nullable(d.String), None)' in design(files)
     [finding] = files.findings
     assert finding.code == "import-repaired-schema"
     assert finding.message == "nullable (2) counts as in OpenAPI 3.0; later versions do not have it"
@@ -109,5 +109,5 @@ def test_nullable_of_later_versions_counts_with_a_warning() -> None:
 def test_nullable_alone_is_the_branch_of_null(word: str) -> None:
     """By the letter it is any value; schemars of Rust means null by it."""
     files = imported(shelf={word: [referring("Shelf"), {"nullable": True}]})
-    assert design(files).count('Attribute("shelf", Nullable(Shelf), None)') == 2
+    assert design(files).count('d.Attribute("shelf", d.Nullable(Shelf), None)') == 2
     assert not files.findings

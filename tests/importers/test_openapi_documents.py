@@ -27,14 +27,14 @@ from toolgen.importers.text import Document, read_document
 def test_a_part_of_a_document_is_imported(tmp_path: Path, selection: Selection, tools: list[str]) -> None:
     files = yaml_files(tmp_path, LIBRARY, OpenAPIOptions(selection=selection))
     assert files.imported == len(tools)
-    assert all(f'Tool("{name}"' in design(files) for name in tools)
+    assert all(f'd.Tool("{name}"' in design(files) for name in tools)
 
 
 @pytest.mark.parametrize(
     ("options", "clause"),
     [
         (ServerOptions(is_accepted=True), 'default="bonn"))'),
-        (ServerOptions(url="http://localhost:8000"), 'Server("http://localhost:8000")'),
+        (ServerOptions(url="http://localhost:8000"), 'http.Server("http://localhost:8000")'),
     ],
 )
 def test_servers_are_accepted_or_others(tmp_path: Path, options: ServerOptions, clause: str) -> None:
@@ -48,24 +48,24 @@ def test_a_server_of_one_operation_is_named_with_it_and_without_its_password() -
     [finding] = files.findings
     assert (finding.code, finding.tool) == ("import-no-server", "x")
     assert finding.message.endswith("'http://…@books.example'")
-    assert 'Server("/")' in design(files)
+    assert 'http.Server("/")' in design(files)
 
 
 @pytest.mark.parametrize(
     ("servers", "clause"),
     [
-        (None, 'Server("/")'),
-        ([{"url": ""}], 'Server("/")'),
-        ([{"url": "./api/v2/"}], 'Server("/api/v2")'),
+        (None, 'http.Server("/")'),
+        ([{"url": ""}], 'http.Server("/")'),
+        ([{"url": "./api/v2/"}], 'http.Server("/api/v2")'),
         (
             [{"url": "/{v}", "variables": {"v": {"default": "v1"}}}],
-            'Server("/{v}", Variable("v", default="v1"))',
+            'http.Server("/{v}", http.Variable("v", default="v1"))',
         ),
-        ([{"url": "//books.example/v1"}], 'Server("/")'),
-        ([{"url": "/v1?key=1"}], 'Server("/")'),
+        ([{"url": "//books.example/v1"}], 'http.Server("/")'),
+        ([{"url": "/v1?key=1"}], 'http.Server("/")'),
         (
             [{"url": "/v1"}, {"url": "https://books.example"}],
-            'Server("https://books.example", accepted=False)',
+            'http.Server("https://books.example", accepted=False)',
         ),
     ],
 )
@@ -101,13 +101,13 @@ def test_a_document_without_an_absolute_server_asks_for_one(tmp_path: Path) -> N
     text = LIBRARY.replace("https://{city}.books.example/v1/", "/v1")
     files = yaml_files(tmp_path, text)
     assert files.imported == 3
-    assert 'Server("/v1")' in design(files)
+    assert 'http.Server("/v1")' in design(files)
     [finding] = [each for each in files.findings if each.code == "import-no-server"]
     assert finding.is_warning
     assert finding.message.endswith("absolute address it answers, but '/v1'")
-    assert finding.hint == 'say it: --server https://…, or write it into Server("/v1") of the design'
+    assert finding.hint == 'say it: --server https://…, or write it into http.Server("/v1") of the design'
     options = OpenAPIOptions(servers=ServerOptions(url="https://books.example"))
-    assert 'Server("https://books.example/v1")' in design(yaml_files(tmp_path, text, options))
+    assert 'http.Server("https://books.example/v1")' in design(yaml_files(tmp_path, text, options))
 
 
 @pytest.mark.parametrize(

@@ -41,29 +41,29 @@ def test_all_that_refer_to_it_have_the_one_type() -> None:
     )
     assert not files.findings
     written = design(files)
-    assert written.count('State = Enum("State", "Whether it runs.", "on", "off")') == 1
-    assert written.count("Enum(") == 1
-    assert 'Attribute("state", State, "Whether it runs.")' in written
-    assert 'Attribute("maybe", Nullable(State), None)' in written
-    assert 'Attribute("many", ArrayOf(State), None)' in written
-    assert 'Attribute("by_name", MapOf(String, State), None)' in written
-    assert 'Attribute("default", State, "Whether it runs.", default="off")' in written
-    assert 'Attribute("alias", State, "Whether it runs.")' in written
+    assert written.count('State = d.Enum("State", "Whether it runs.", "on", "off")') == 1
+    assert written.count("d.Enum(") == 1
+    assert 'd.Attribute("state", State, "Whether it runs.")' in written
+    assert 'd.Attribute("maybe", d.Nullable(State), None)' in written
+    assert 'd.Attribute("many", d.ArrayOf(State), None)' in written
+    assert 'd.Attribute("by_name", d.MapOf(d.String, State), None)' in written
+    assert 'd.Attribute("default", State, "Whether it runs.", default="off")' in written
+    assert 'd.Attribute("alias", State, "Whether it runs.")' in written
 
 
 @pytest.mark.parametrize(
     ("schema", "clause"),
     [
-        ({"type": "integer", "enum": [1, 2]}, 'Level = Enum("Level", None, 1, 2)'),
-        ({"enum": ["a", "b"]}, 'Level = Enum("Level", None, "a", "b")'),
-        ({"type": ["string", "null"], "enum": ["a", None]}, 'Level = Enum("Level", None, "a")'),
+        ({"type": "integer", "enum": [1, 2]}, 'Level = d.Enum("Level", None, 1, 2)'),
+        ({"enum": ["a", "b"]}, 'Level = d.Enum("Level", None, "a", "b")'),
+        ({"type": ["string", "null"], "enum": ["a", None]}, 'Level = d.Enum("Level", None, "a")'),
         (
             {"type": "string", "enum": ["a", "b"], "x-enumNames": ["First", "Second"]},
-            'Level = Enum("Level", None, Value("a", "First"), Value("b", "Second"))',
+            'Level = d.Enum("Level", None, d.Value("a", "First"), d.Value("b", "Second"))',
         ),
         (
             {"oneOf": [{"const": "a", "title": "First"}, {"const": "b"}]},
-            'Level = Enum("Level", None, Value("a", "First"), "b")',
+            'Level = d.Enum("Level", None, d.Value("a", "First"), "b")',
         ),
     ],
 )
@@ -83,12 +83,12 @@ def test_other_choices_stay_where_they_are_used(schema: dict[str, Any]) -> None:
 def test_a_narrower_choice_is_not_the_whole_one() -> None:
     part = {"allOf": [referring("State"), {"enum": ["on"]}]}
     written = design(imported({"state": part}))
-    assert 'Attribute("state", String, "Whether it runs.", enum=("on",))' in written
+    assert 'd.Attribute("state", d.String, "Whether it runs.", enum=("on",))' in written
 
 
 def test_the_same_values_written_in_place_have_no_name() -> None:
     files = imported({"state": {"type": "string", "enum": ["on", "off"]}})
-    assert 'Attribute("state", String, None, enum=("on", "off"))' in design(files)
+    assert 'd.Attribute("state", d.String, None, enum=("on", "off"))' in design(files)
 
 
 def test_null_beside_it_and_its_values_pass(api: EchoingAPI) -> None:

@@ -23,20 +23,20 @@ def test_examples_of_a_call_are_one_of_its_tool() -> None:
     value = body(example={"title": "Emma"}) | {"parameters": [{**NUMBER, "example": 3}]}
     files = operation(value, schemas={"Book": BOOK})
     assert files.findings == ()
-    assert 'Example({"number": 3, "body": {"title": "Emma"}})' in design(files)
+    assert 'd.Example({"number": 3, "body": {"title": "Emma"}})' in design(files)
 
 
 def test_named_examples_count_and_those_elsewhere_do_not() -> None:
     examples = {"far": {"externalValue": "https://x.example/a.json"}, "near": {"value": {"title": "Emma"}}}
     text = design(operation(body(examples=examples), schemas={"Book": BOOK}))
-    assert 'Example({"body": {"title": "Emma"}})' in text
+    assert 'd.Example({"body": {"title": "Emma"}})' in text
 
 
 def test_an_example_without_a_required_argument_is_none_of_the_tool() -> None:
     value = body(example={"title": "Emma"}) | {"parameters": [NUMBER]}
     files = operation(value, schemas={"Book": BOOK})
     assert files.findings == ()
-    assert "Example(" not in design(files)
+    assert "d.Example(" not in design(files)
     assert 'examples=({"title": "Emma"},)' in design(files)
 
 
@@ -48,18 +48,18 @@ def test_an_example_that_does_not_fit_is_named_and_left_out() -> None:
         [finding] = files.findings
         assert finding.code == "import-odd-schema"
         assert finding.message == "has an example that its schema refuses; it is left out"
-        assert "Example(" not in design(files)
+        assert "d.Example(" not in design(files)
 
 
 def test_an_example_of_a_component_is_one_of_its_type() -> None:
     for example, written, codes in (
-        ({"title": "Emma"}, ', Example({"title": "Emma"}), open=True)', []),
+        ({"title": "Emma"}, ', d.Example({"title": "Emma"}), open=True)', []),
         ({"title": 3}, "", ["import-odd-schema"]),
     ):
         schemas = {"Book": {**BOOK, "example": example}}
         files = operation({"responses": {"200": answer(REFERENCE)}}, schemas=schemas)
         assert [finding.code for finding in files.findings] == codes
-        assert (", Example(" in design(files)) == bool(written)
+        assert (", d.Example(" in design(files)) == bool(written)
         assert written in design(files)
 
 
@@ -86,7 +86,7 @@ def test_a_toolset_has_the_description_of_its_tag() -> None:
         "paths": {"/x": {"post": {"operationId": "x", "summary": "Do x.", "tags": ["books"]}}},
     }
     files = openapi_files(Document(name="api", value=value), name="api", service="api")
-    assert 'Toolset("books", "What may be borrowed.", ' in design(files)
+    assert 'd.Toolset("books", "What may be borrowed.", ' in design(files)
 
 
 def test_an_example_without_the_tag_of_its_union_gets_it_where_one_branch_fits() -> None:
@@ -111,7 +111,7 @@ def test_an_example_without_the_tag_of_its_union_gets_it_where_one_branch_fits()
     files = operation(body(example={"bones": 3}), schemas=schemas)
     [finding] = files.findings
     assert finding.message.startswith("has an example without the tag of its union; it has that of the one")
-    assert 'Example({"body": {"kind": "dog", "bones": 3}})' in design(files)
+    assert 'd.Example({"body": {"kind": "dog", "bones": 3}})' in design(files)
     files = operation(body(example={}), schemas=schemas)
     assert [each.message for each in files.findings] == [
         "has an example that its schema refuses; it is left out"

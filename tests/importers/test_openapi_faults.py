@@ -18,12 +18,12 @@ def test_a_name_that_no_attribute_may_have_keeps_its_schema() -> None:
     )
     assert files.imported == 1
     assert not files.findings
-    assert 'Odd = JSONSchema("api_schemas/Odd.json", name="Odd")' in design(files)
+    assert 'Odd = d.JSONSchema("api_schemas/Odd.json", name="Odd")' in design(files)
 
 
 def test_a_parameter_whose_name_holds_a_space_is_sent_by_that_name() -> None:
     parameter = {"name": "two words", "in": "query", "schema": {"type": "string"}}
-    assert 'Param("two_words", "two words")' in design(operation({"parameters": [parameter]}))
+    assert 'http.Param("two_words", "two words")' in design(operation({"parameters": [parameter]}))
 
 
 def test_a_tag_that_no_branch_may_be_called_keeps_the_schema_of_its_union() -> None:
@@ -44,7 +44,7 @@ def test_a_type_without_a_finite_value_is_a_schema() -> None:
     }
     files = operation(body({"$ref": "#/components/schemas/Node"}), schemas={"Node": node})
     assert files.imported == 1
-    assert 'Node = JSONSchema("api_schemas/Node.json", name="Node")' in design(files)
+    assert 'Node = d.JSONSchema("api_schemas/Node.json", name="Node")' in design(files)
 
 
 def test_types_that_lead_to_each_other_by_a_union_that_stays_a_schema_cost_nothing_else() -> None:
@@ -65,7 +65,7 @@ def test_types_that_lead_to_each_other_by_a_union_that_stays_a_schema_cost_nothi
     )
     assert files.imported == 1
     assert not files.findings
-    assert 'Condition = JSONSchema("api_schemas/Condition.json", name="Condition")' in design(files)
+    assert 'Condition = d.JSONSchema("api_schemas/Condition.json", name="Condition")' in design(files)
 
 
 def test_a_pattern_that_cannot_be_read_costs_its_schema_only() -> None:
@@ -80,11 +80,11 @@ def test_a_pattern_that_cannot_be_read_costs_its_schema_only() -> None:
 @pytest.mark.parametrize(
     ("style", "schema", "clause"),
     [
-        ("deepObject", {"type": "array", "items": {"type": "string"}}, 'Param("q", "q[]")'),
-        ("deepObject", {"type": "object", "properties": {"a": {}}}, 'Param("q", style="deepObject")'),
-        ("deepObject", {"anyOf": [{"type": "integer"}, OBJECT]}, 'Param("q", style="deepObject")'),
-        ("deepObject", {"type": "string"}, 'HTTP(POST("/x"), Param("q"))'),
-        ("pipeDelimited", {"type": "string"}, 'HTTP(POST("/x"), Param("q"))'),
+        ("deepObject", {"type": "array", "items": {"type": "string"}}, 'http.Param("q", "q[]")'),
+        ("deepObject", {"type": "object", "properties": {"a": {}}}, 'http.Param("q", style="deepObject")'),
+        ("deepObject", {"anyOf": [{"type": "integer"}, OBJECT]}, 'http.Param("q", style="deepObject")'),
+        ("deepObject", {"type": "string"}, 'http.HTTP(http.POST("/x"), http.Param("q"))'),
+        ("pipeDelimited", {"type": "string"}, 'http.HTTP(http.POST("/x"), http.Param("q"))'),
     ],
 )
 def test_a_style_for_other_values_is_what_servers_take_it_for(
@@ -123,9 +123,12 @@ def test_two_flows_of_a_scheme_are_two_schemes_of_which_one_is_needed() -> None:
     }
     scheme = {"type": "oauth2", "flows": flows}
     text = design(operation({"security": [{"login": ["read"]}]}, securitySchemes={"login": scheme}))
-    assert 'Security(login, scopes=["read"]), Security(login_client_credentials, scopes=["read"])' in text
-    assert 'login = OAuth2Security("login", "Login.", AuthorizationCodeFlow(' in text
-    assert 'login_client_credentials = OAuth2Security("login_client_credentials", ' in text
+    assert (
+        'http.Security(login, scopes=["read"]), http.Security(login_client_credentials, scopes=["read"])'
+        in text
+    )
+    assert 'login = http.OAuth2Security("login", "Login.", http.AuthorizationCodeFlow(' in text
+    assert 'login_client_credentials = http.OAuth2Security("login_client_credentials", ' in text
 
 
 def test_schemas_that_join_each_other_twice_at_each_level_end_soon() -> None:
@@ -145,7 +148,7 @@ def test_parameters_of_one_name_in_python_are_two_arguments() -> None:
     assert files.imported == 1
     assert [finding.code for finding in files.findings] == ["import-renamed"] * 2
     assert "the parameter 'a_b' is the argument 'a_b_query'" in files.findings[0].message
-    assert 'Param("a_b_query", "a_b"), Param("aB_query_2", "aB")' in " ".join(design(files).split())
+    assert 'http.Param("a_b_query", "a_b"), http.Param("aB_query_2", "aB")' in " ".join(design(files).split())
 
 
 def test_a_title_of_a_component_that_its_name_does_not_say_is_kept() -> None:
@@ -199,7 +202,7 @@ def test_an_error_that_a_design_may_not_hold_costs_no_operation() -> None:
     files = operation({"responses": responses}, schemas={"N": endless})
     assert files.imported == 1
     assert not files.findings
-    assert 'Error("bad_request"' in design(files)
+    assert 'd.Error("bad_request"' in design(files)
 
 
 @pytest.mark.parametrize(
@@ -229,12 +232,12 @@ def test_a_schema_that_only_leads_back_to_itself_costs_no_operation(schemas: dic
 @pytest.mark.parametrize(
     ("schema", "type_"),
     [
-        ({"type": "integer", "nullable": True}, "Int"),
-        ({"type": "array", "items": {"type": "integer"}, "nullable": True}, "ArrayOf(Int)"),
-        ({"enum": ["a", None]}, "String, None, enum"),
-        ({"anyOf": [{"type": "string", "format": "uuid"}, {"type": "null"}]}, "Uuid"),
-        ({"$ref": "#/components/schemas/Id"}, "Uuid"),
-        ({"allOf": [{"$ref": "#/components/schemas/Id"}], "nullable": True}, "Uuid"),
+        ({"type": "integer", "nullable": True}, "d.Int"),
+        ({"type": "array", "items": {"type": "integer"}, "nullable": True}, "d.ArrayOf(d.Int)"),
+        ({"enum": ["a", None]}, "d.String, None, enum"),
+        ({"anyOf": [{"type": "string", "format": "uuid"}, {"type": "null"}]}, "d.Uuid"),
+        ({"$ref": "#/components/schemas/Id"}, "d.Uuid"),
+        ({"allOf": [{"$ref": "#/components/schemas/Id"}], "nullable": True}, "d.Uuid"),
         ({"$ref": "#/components/schemas/Kind"}, "Kind"),
     ],
 )
@@ -252,7 +255,7 @@ def test_null_of_a_path_parameter_costs_no_operation(
         },
     )
     assert files.imported == 1
-    assert f'Attribute("id", {type_}' in design(files)
+    assert f'd.Attribute("id", {type_}' in design(files)
 
 
 def test_parts_of_a_form_that_all_of_joins_are_all_sent() -> None:
@@ -279,8 +282,8 @@ def test_parts_of_a_form_that_all_of_joins_are_all_sent() -> None:
         "/paths/~1x/post/requestBody/content/multipart~1form-data/schema/properties/lost/$ref",
     }
     text = design(files)
-    assert 'Attribute("lost", ' in text
-    assert 'Attribute("title", String, None, required=True)' in text
-    assert 'Attribute("cover", Bytes, None, required=True)' in text
-    assert 'Attribute("pages", Int, None)' in text
-    assert 'Body(File("cover"))' in text
+    assert 'd.Attribute("lost", ' in text
+    assert 'd.Attribute("title", d.String, None, required=True)' in text
+    assert 'd.Attribute("cover", d.Bytes, None, required=True)' in text
+    assert 'd.Attribute("pages", d.Int, None)' in text
+    assert 'http.Body(http.File("cover"))' in text

@@ -12,11 +12,11 @@ from tests.importers.operations import answer, body, design, operation
 __all__ = ["api"]
 
 FORMATS = {
-    "uuid": ("Uuid", "123e4567-e89b-12d3-a456-426614174000", "123"),
-    "date-time": ("DateTime", "2026-01-31T10:00:00Z", "2026-01-31 10:00"),
-    "date": ("Date", "2026-01-31", "31 January"),
-    "uri": ("Url", "urn:isbn:9", "no address"),
-    "byte": ("Bytes", "aGVsbG8=", "not base64!"),
+    "uuid": ("d.Uuid", "123e4567-e89b-12d3-a456-426614174000", "123"),
+    "date-time": ("d.DateTime", "2026-01-31T10:00:00Z", "2026-01-31 10:00"),
+    "date": ("d.Date", "2026-01-31", "31 January"),
+    "uri": ("d.Url", "urn:isbn:9", "no address"),
+    "byte": ("d.Bytes", "aGVsbG8=", "not base64!"),
 }
 
 
@@ -39,10 +39,10 @@ def test_a_format_of_a_request_is_a_type(format_: str, clause: str, version: str
     assert not files.findings
     written = design(files)
     for place in places if format_ != "byte" else ("query", "cookie"):
-        assert f'Attribute("a-{place}", {clause}, None' in written
-    assert f'Attribute("a", {clause}, None)' in written
-    assert f'Attribute("b", {clause}, None)' in written
-    assert f'Attribute("c", ArrayOf({clause}), None)' in written
+        assert f'd.Attribute("a-{place}", {clause}, None' in written
+    assert f'd.Attribute("a", {clause}, None)' in written
+    assert f'd.Attribute("b", {clause}, None)' in written
+    assert f'd.Attribute("c", d.ArrayOf({clause}), None)' in written
 
 
 def test_what_is_not_of_the_format_is_an_issue_of_its_argument(api: EchoingAPI) -> None:
@@ -73,7 +73,7 @@ def test_an_answer_keeps_its_text_whatever_the_format_says(api: EchoingAPI) -> N
     held = {"type": "object", "properties": {word: text(word) for word in FORMATS}}
     reference = {"$ref": f"{COMPONENTS}Held"}
     api.publish({"/p": post("p", reference), "/q": get("q", answer=reference)}, Held=held)
-    assert "HeldInput = Type(" in api.design
+    assert "HeldInput = d.Type(" in api.design
     for answered in (
         {word: held[2] for word, held in FORMATS.items()},
         {
@@ -95,7 +95,7 @@ def test_a_component_without_such_a_format_is_one_type_for_both_ways() -> None:
 @pytest.mark.parametrize("format_", ["email", "duration", "password", "binary", "slug"])
 def test_other_formats_are_notes(format_: str) -> None:
     files = operation(body({"type": "object", "properties": {"a": text(format_)}}))
-    assert f'JSONSchema({{"type": "string", "format": "{format_}"}})' in design(files)
+    assert f'd.JSONSchema({{"type": "string", "format": "{format_}"}})' in design(files)
 
 
 def test_files_of_a_form_are_files() -> None:
@@ -104,9 +104,9 @@ def test_files_of_a_form_are_files() -> None:
         "properties": {"cover": text("binary"), "pages": {"type": "array", "items": text("binary")}},
     }
     written = design(operation(body(schema, "multipart/form-data")))
-    assert 'Attribute("cover", Bytes, None)' in written
-    assert 'Attribute("pages", ArrayOf(Bytes), None)' in written
-    assert 'Body(File("cover"), File("pages"))' in written
+    assert 'd.Attribute("cover", d.Bytes, None)' in written
+    assert 'd.Attribute("pages", d.ArrayOf(d.Bytes), None)' in written
+    assert 'http.Body(http.File("cover"), http.File("pages"))' in written
 
 
 def test_defaults_and_examples_are_values_of_the_type() -> None:

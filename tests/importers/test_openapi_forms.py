@@ -40,8 +40,8 @@ def test_the_parts_of_a_form_are_those_of_all_that_it_is_put_together_of(
         [message] if message else []
     )
     end = ", required=True" if required else ""
-    assert f'Attribute("name", String, "T."{end})' in design(files)
-    assert f'Attribute("file", Bytes, "F."{end})' in design(files)
+    assert f'd.Attribute("name", d.String, "T."{end})' in design(files)
+    assert f'd.Attribute("file", d.Bytes, "F."{end})' in design(files)
 
 
 def test_a_form_that_is_part_of_itself_ends() -> None:

@@ -45,8 +45,8 @@ def test_each_keyword_is_named_once_for_a_component() -> None:
 
 def test_what_is_said_beside_null_and_of_values_is_carried() -> None:
     text = design(operation(body(REFERENCE), schemas={"Book": BOOK}))
-    assert 'Attribute("notes", Nullable(String), "What readers say.")' in text
-    assert 'enum=(Value("h", "Hardcover"), Value("p", "Paperback"))' in text
+    assert 'd.Attribute("notes", d.Nullable(d.String), "What readers say.")' in text
+    assert 'enum=(d.Value("h", "Hardcover"), d.Value("p", "Paperback"))' in text
 
 
 def test_equal_losses_of_components_are_one_finding() -> None:

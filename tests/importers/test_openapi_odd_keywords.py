@@ -33,7 +33,7 @@ def require_whole(schemas: dict[str, Any], identifier: object = None, version: s
     files = openapi_files(Document(name="pets", value=document), name="pets", service="pets")
     assert [each for each in files.findings if not each.is_warning] == []
     assert files.imported == 2
-    assert all(f'Method("{name}"' in files.files["pets.py"] for name in ("keep", "ping"))
+    assert all(f'd.Method("{name}"' in files.files["pets.py"] for name in ("keep", "ping"))
 
 
 @pytest.mark.parametrize(

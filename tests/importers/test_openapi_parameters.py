@@ -88,7 +88,7 @@ def test_a_header_of_the_client_is_left_out_and_named(name: str) -> None:
 def test_other_headers_are_arguments(name: str) -> None:
     files = operation({"parameters": [parameter(name, "header", {"type": "string"})]})
     assert not files.findings
-    assert f'Header("{name}")' in design(files)
+    assert f'http.Header("{name}")' in design(files)
 
 
 def test_one_header_in_two_cases_is_one_parameter() -> None:
@@ -98,7 +98,7 @@ def test_one_header_in_two_cases_is_one_parameter() -> None:
     ]
     files = operation({"parameters": item})
     assert files.imported == 1
-    assert 'Attribute("X-Trace", Int, None)' in design(files)
+    assert 'd.Attribute("X-Trace", d.Int, None)' in design(files)
 
 
 @pytest.mark.parametrize("place", ["header", "cookie"])

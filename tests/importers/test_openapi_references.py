@@ -33,7 +33,7 @@ def test_a_reference_inside_an_extension_is_not_followed(name: str) -> None:
     files = operation(result, schemas={"Track": {**track, name: reference}})
     assert files.imported == 1
     assert {finding.code for finding in files.findings} == {"import-note-left-out"}
-    assert 'Attribute("url", String, "T.")' in design(files)
+    assert 'd.Attribute("url", d.String, "T.")' in design(files)
 
 
 @pytest.mark.parametrize("dangling", [DANGLING, OUTSIDE])
@@ -53,7 +53,7 @@ def test_a_reference_of_a_schema_that_leads_nowhere_costs_its_own_value(
         f"/components/schemas/Held/properties/odd{place}/$ref",
         f"/paths/~1x/post/responses/200/content/application~1json/schema/properties/odd{place}/$ref",
     }
-    assert design(files).count('Attribute("good", String, "T.")') == 2
+    assert design(files).count('d.Attribute("good", d.String, "T.")') == 2
 
 
 def test_a_body_whose_schema_leads_nowhere_is_any_json() -> None:

@@ -77,7 +77,7 @@ def test_a_discriminator_tells_branches_apart() -> None:
     union = {"oneOf": [{"$ref": name} for name in names], "discriminator": {"propertyName": "kind"}}
     files = answered(union, schemas={"Named": NAMED, "Open": OPEN})
     assert not files.findings
-    assert 'OneOf("kind", ' in design(files)
+    assert 'd.OneOf("kind", ' in design(files)
 
 
 def test_requests_stay_strict_where_answers_are_loose() -> None:
@@ -90,8 +90,8 @@ def test_requests_stay_strict_where_answers_are_loose() -> None:
     ]
     schemas = {path: json.loads(text) for path, text in files.files.items() if path.endswith(".json")}
     text = design(files)
-    assert "Result(Event)" in text
-    assert 'Attribute("body", EventInput, ' in text
+    assert "d.Result(Event)" in text
+    assert 'd.Attribute("body", EventInput, ' in text
     assert sorted(word for held in schemas.values() for word in held if word in ("anyOf", "oneOf")) == [
         "anyOf",
         "oneOf",
@@ -121,4 +121,4 @@ def test_a_union_whose_place_has_a_long_name_stays_a_union() -> None:
     }
     files = operation(described)
     assert not files.findings
-    assert design(files).count("OneOf(") == 3
+    assert design(files).count("d.OneOf(") == 3

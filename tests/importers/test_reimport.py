@@ -19,11 +19,11 @@ def log(call: object) -> None:
     print(call)  # a hook
 
 
-desk = Toolset("desk", "The desk.", Tool("shelve", "Shelve a book.", BindTo("library", "lend_book")))
+desk = d.Toolset("desk", "The desk.", d.Tool("shelve", "Shelve a book.", d.BindTo("library", "lend_book")))
 
-design = Design("library", "Books of the town.", library_service, desk_service)
+design = d.Design("library", "Books of the town.", library_service, desk_service)
 """
-OWN = 'desk_service = Service("desk", "The desk.", desk)'
+OWN = 'desk_service = d.Service("desk", "The desk.", desk)'
 FOLLOWED = {
     2: ["added: Attribute 'isbn' of 'Book'"],
     3: [
@@ -66,10 +66,10 @@ def test_an_author_edits_while_the_document_changes(library: Library) -> None:
     assert library.imported(1).code == 0
     library.edit(
         ('"Find books."', '"Search the shelves."'),
-        ('    Tool("put_book",', '    # for librarians alone\n    Tool("store",'),
-        ('Tool("lend_book", "Lend a book to a reader.",', 'Tool("lend_book", "Lend it.",  # ask first\n'),
+        ('    d.Tool("put_book",', '    # for librarians alone\n    d.Tool("store",'),
+        ('d.Tool("lend_book", "Lend a book to a reader.",', 'd.Tool("lend_book", "Lend it.",  # ask first\n'),
         (
-            '\ndesign = Design("library", "Library", library_service)\n',
+            '\ndesign = d.Design("library", "Library", library_service)\n',
             HOOK.replace("\ndesign", f"{OWN}\n\ndesign"),
         ),
     )
@@ -123,14 +123,14 @@ def test_a_design_that_nobody_edited_is_a_new_import(library: Library, tmp_path:
 @pytest.mark.exhaustive
 def test_options_of_the_first_import_count_until_others_are_given(library: Library) -> None:
     library.imported(1, "--only", "*_books", "--rename", "find_books=search", "--name", "library")
-    assert 'Tool("search"' in library.design
+    assert 'd.Tool("search"' in library.design
     library.publish(2)
     assert library.run().code == 0
     assert "put_book" not in library.design
     assert '"Find books by a word of their title."' in library.design
     assert library.run("--only", "*_book*").code == 0
-    assert 'Tool("put_book"' in library.design
-    assert 'Server("https://books.example")' in library.design
+    assert 'd.Tool("put_book"' in library.design
+    assert 'http.Server("https://books.example")' in library.design
 
 
 @pytest.mark.exhaustive
@@ -147,8 +147,8 @@ def test_a_design_of_the_author_stays_in_his_layout(library: Library) -> None:
     lines = text.split(ends)
     assert [line for line in after.removeprefix(mark).split(ends) if line not in lines] == [
         "  Nullable,",
-        '  Attribute("isbn", Nullable(String), None),',
-        '  Tool("find_books", "Find books by a word of their title.", BindTo("find_books")),',
+        '  d.Attribute("isbn", d.Nullable(d.String), None),',
+        '  d.Tool("find_books", "Find books by a word of their title.", d.BindTo("find_books")),',
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 
 import pytest
@@ -12,25 +13,24 @@ from toolgen.importers.reimport.places import described
 from toolgen.importers.reimport.source_text import UnreadableDesignError
 
 BASE = """\
-from toolgen.dsl import (
-    Args, Attribute, BindTo, Design, GET, HTTP, Method, Service, String, Tool, Toolset, Type
-)
+from toolgen import dsl as d
+from toolgen.dsl import http
 
-Book = Type("Book", None, Attribute("genre", String, None, enum=("novel", "poem")))
-shelf = Toolset(
+Book = d.Type("Book", None, d.Attribute("genre", d.String, None, enum=("novel", "poem")))
+shelf = d.Toolset(
     "shelf",
     "Books.",
-    Tool("find", "Find a book.", Args(Book), BindTo("find")),
-    Tool("lend", "Lend a book.", Args(Book), BindTo("lend")),
+    d.Tool("find", "Find a book.", d.Args(Book), d.BindTo("find")),
+    d.Tool("lend", "Lend a book.", d.Args(Book), d.BindTo("lend")),
 )
-town = Service(
+town = d.Service(
     "town",
     "Books.",
-    Method("find", "Find", HTTP(GET("/books"))),
-    Method("lend", "Lend", HTTP(GET("/loans"))),
+    d.Method("find", "Find", http.HTTP(http.GET("/books"))),
+    d.Method("lend", "Lend", http.HTTP(http.GET("/loans"))),
     shelf,
 )
-design = Design("town", "Books.", town)
+design = d.Design("town", "Books.", town)
 """
 Edit = tuple[str, str]
 """A text of the design, and what stands in its place."""
@@ -53,21 +53,24 @@ def _edited(text: str, edits: list[Edit]) -> str:
     return text
 
 
-LEND = '    Tool("lend", "Lend a book.", Args(Book), BindTo("lend")),\n'
-BOOK = 'Book = Type("Book", None, Attribute("genre", String, None, enum=("novel", "poem")))\n'
-LOAN = 'Loan = Type("Loan", None, Attribute("to", String, None))\n'
-NEW_TOOL: Edit = ('BindTo("lend")),\n', 'BindTo("lend")),\n    Tool("sell", "Sell it.", BindTo("lend")),\n')
-OWN_TOOL: Edit = ('BindTo("lend")),\n', 'BindTo("lend")),\n    Tool("sell", "Sell my way."),\n')
+LEND = '    d.Tool("lend", "Lend a book.", d.Args(Book), d.BindTo("lend")),\n'
+BOOK = 'Book = d.Type("Book", None, d.Attribute("genre", d.String, None, enum=("novel", "poem")))\n'
+LOAN = 'Loan = d.Type("Loan", None, d.Attribute("to", d.String, None))\n'
+NEW_TOOL: Edit = (
+    'd.BindTo("lend")),\n',
+    'd.BindTo("lend")),\n    d.Tool("sell", "Sell it.", d.BindTo("lend")),\n',
+)
+OWN_TOOL: Edit = ('d.BindTo("lend")),\n', 'd.BindTo("lend")),\n    d.Tool("sell", "Sell my way."),\n')
 WITHOUT_LEND: list[Edit] = [
     (LEND, ""),
-    ('    Method("lend", "Lend", HTTP(GET("/loans"))),\n', ""),
+    ('    d.Method("lend", "Lend", http.HTTP(http.GET("/loans"))),\n', ""),
 ]
 RENAMED_LEND: list[Edit] = [
     (
-        'Tool("lend", "Lend a book.", Args(Book), BindTo("lend"))',
-        'Tool("borrow", "Lend it.", BindTo("borrow"))',
+        'd.Tool("lend", "Lend a book.", d.Args(Book), d.BindTo("lend"))',
+        'd.Tool("borrow", "Lend it.", d.BindTo("borrow"))',
     ),
-    ('Method("lend", "Lend", HTTP', 'Method("borrow", "Borrow", HTTP'),
+    ('d.Method("lend", "Lend", http.HTTP', 'd.Method("borrow", "Borrow", http.HTTP'),
 ]
 
 
@@ -87,8 +90,13 @@ def _both(*texts: str) -> Callable[[str], bool]:
             id="values of both are in an enumeration",
         ),
         pytest.param(
-            [('Attribute("genre", String, None, enum=("novel", "poem"))', 'Attribute("isbn", String, None)')],
-            [('Attribute("genre", String, None,', 'Attribute("genre", String, "What it is.",')],
+            [
+                (
+                    'd.Attribute("genre", d.String, None, enum=("novel", "poem"))',
+                    'd.Attribute("isbn", d.String, None)',
+                )
+            ],
+            [('d.Attribute("genre", d.String, None,', 'd.Attribute("genre", d.String, "What it is.",')],
             ["added: Attribute 'isbn' of 'Book'", "gone: Attribute 'genre' of 'Book'"],
             _both('"What it is."', '"isbn"'),
             id="an edited attribute stays beside a new one",
@@ -110,15 +118,15 @@ def _both(*texts: str) -> Callable[[str], bool]:
         ),
         pytest.param(
             WITHOUT_LEND,
-            [("design = Design", 'own = Tool("mine", "Mine.", BindTo("town", "lend"))\ndesign = Design')],
+            [("design = Design", 'own = d.Tool("mine", "Mine.", d.BindTo("town", "lend"))\ndesign = Design')],
             ["removed: Tool 'lend' of 'shelf'", "gone: Method 'lend' of 'town'"],
-            _both('Method("lend"', "own ="),
+            _both('d.Method("lend"', "own ="),
             id="a method to which a tool of the author is bound stays",
         ),
         pytest.param(
             [
-                (", Args(Book)", ""),
-                ('Book = Type("Book", None, Attribute("genre", String, None, enum=("novel", "poem")))\n', ""),
+                (", d.Args(Book)", ""),
+                (BOOK, ""),
             ],
             [("design = Design", "def kinds():\n    return Book\n\n\ndesign = Design")],
             [
@@ -126,14 +134,14 @@ def _both(*texts: str) -> Callable[[str], bool]:
                 "removed: Args of Tool 'find' of 'shelf'",
                 "removed: Args of Tool 'lend' of 'shelf'",
             ],
-            _both("Book = Type("),
+            _both("Book = d.Type("),
             id="a type that the author uses stays",
         ),
         pytest.param(
             WITHOUT_LEND,
-            [('    Tool("lend"', '    # to members\n    Tool("lend"')],
+            [('    d.Tool("lend"', '    # to members\n    d.Tool("lend"')],
             ["gone: Tool 'lend' of 'shelf'", "gone: Method 'lend' of 'town'"],
-            _both('    # to members\n    Tool("lend"'),
+            _both('    # to members\n    d.Tool("lend"'),
             id="a comment above keeps a tool, and the tool its method",
         ),
         pytest.param(
@@ -147,15 +155,15 @@ def _both(*texts: str) -> Callable[[str], bool]:
                 "changed: the name of Method 'lend' of 'town'",
                 "changed: the description of Method 'lend' of 'town'",
             ],
-            _both('Tool("borrow", "Lend to members.", BindTo("borrow"))', 'Method("borrow", "Borrow"'),
+            _both('d.Tool("borrow", "Lend to members.", d.BindTo("borrow"))', 'd.Method("borrow", "Borrow"'),
             id="an operation with another id is known by its request",
         ),
         pytest.param(
             [
                 ('"Lend a book."', '"Lend a book for a month."'),
-                ("Args(Book), BindTo", 'Args(Book, Attribute("to", String, None)), BindTo'),
+                ("d.Args(Book), BindTo", 'd.Args(Book, d.Attribute("to", d.String, None)), BindTo'),
             ],
-            [('Tool("lend",', 'Tool("give",')],
+            [('d.Tool("lend",', 'd.Tool("give",')],
             [
                 "added: Attribute 'to' of Tool 'find' of 'shelf'",
                 "changed: the description of Tool 'give' of 'shelf'",
@@ -166,8 +174,8 @@ def _both(*texts: str) -> Callable[[str], bool]:
         ),
         pytest.param(
             [
-                ('Args(Book), BindTo("lend")', 'Args(Loan), BindTo("lend")'),
-                ("\nBook =", '\nLoan = Type("Loan", None, Attribute("to", String, None))\nBook ='),
+                ('d.Args(Book), d.BindTo("lend")', 'd.Args(Loan), d.BindTo("lend")'),
+                ("\nBook =", '\nLoan = d.Type("Loan", None, d.Attribute("to", d.String, None))\nBook ='),
             ],
             [("town", "city"), ('"city"', '"town"')],
             [
@@ -175,14 +183,14 @@ def _both(*texts: str) -> Callable[[str], bool]:
                 "added: 'Loan' of Tool 'lend' of 'shelf'",
                 "removed: 'Book' of Tool 'lend' of 'shelf'",
             ],
-            _both("Loan = Type(", "Args(Loan)", "city = Service(", 'Design("town", "Books.", city)'),
+            _both("Loan = d.Type(", "d.Args(Loan)", "city = d.Service(", 'd.Design("town", "Books.", city)'),
             id="a new type stands above its use, and a variable keeps the author's name",
         ),
         pytest.param(
-            [('HTTP(GET("/loans"))', 'HTTP(GET("/loans/{id}"))')],
-            [('HTTP(GET("/loans"))', 'HTTP(GET("/loans"), *extra())')],
+            [('http.HTTP(http.GET("/loans"))', 'http.HTTP(http.GET("/loans/{id}"))')],
+            [('http.HTTP(http.GET("/loans"))', 'http.HTTP(http.GET("/loans"), *extra())')],
             ["changed: the path of Method 'lend' of 'town'"],
-            _both('HTTP(GET("/loans/{id}"), *extra())'),
+            _both('http.HTTP(http.GET("/loans/{id}"), *extra())'),
             id="a request is merged beside what the author adds",
         ),
         pytest.param(
@@ -196,12 +204,12 @@ def _both(*texts: str) -> Callable[[str], bool]:
             [('"Lend a book."', '"Lend it."'), NEW_TOOL],
             [
                 (
-                    '    Tool("lend", "Lend a book.", Args(Book), BindTo("lend")),\n)',
-                    '    Tool("lend", "Lend a book.", Args(Book), BindTo("lend"))  # last\n)',
+                    '    d.Tool("lend", "Lend a book.", d.Args(Book), d.BindTo("lend")),\n)',
+                    '    d.Tool("lend", "Lend a book.", d.Args(Book), d.BindTo("lend"))  # last\n)',
                 )
             ],
             ["changed: the description of Tool 'lend' of 'shelf'", "added: Tool 'sell' of 'shelf'"],
-            _both('BindTo("lend")),  # last\n    Tool("sell"'),
+            _both('d.BindTo("lend")),  # last\n    d.Tool("sell"'),
             id="a comment behind the last clause stays on its line",
         ),
     ],
@@ -216,12 +224,80 @@ def test_a_merge(
 
 def test_what_would_stand_above_what_it_needs_is_refused() -> None:
     base = formatted([BASE])[0]
-    theirs = base.replace("Args(Book)", "Args(Loan)").replace("Book = ", 'Loan = Type("Loan", None)\nBook = ')
-    theirs = theirs.replace('Type("Loan", None)', 'Type("Loan", None, Attribute("of", Book, None))')
-    theirs = theirs.replace('Loan = Type("Loan", None, Attribute("of", Book, None))\n', "")
-    theirs = theirs.replace("shelf = ", 'Loan = Type("Loan", None, Attribute("of", Book, None))\nshelf = ')
+    theirs = base.replace("d.Args(Book)", "d.Args(Loan)").replace(
+        "Book = ", 'Loan = d.Type("Loan", None)\nBook = '
+    )
+    theirs = theirs.replace('d.Type("Loan", None)', 'd.Type("Loan", None, d.Attribute("of", Book, None))')
+    theirs = theirs.replace('Loan = d.Type("Loan", None, d.Attribute("of", Book, None))\n', "")
+    theirs = theirs.replace(
+        "shelf = ", 'Loan = d.Type("Loan", None, d.Attribute("of", Book, None))\nshelf = '
+    )
     start, end = base.index("Book = "), base.index("shelf = ")
-    ours = base[:start] + base[end:].replace("Args(Book)", "Args(Attribute('a', String, None))")
+    ours = base[:start] + base[end:].replace("d.Args(Book)", "d.Args(d.Attribute('a', d.String, None))")
     ours = ours.replace("design = ", f"{base[start:end]}design = ").replace("Books.", "Many.")
     with pytest.raises(UnreadableDesignError, match="has 'Loan' above 'Book', which it needs; move it below"):
         merge(base, ours, theirs.replace('"Lend a book."', '"Lend it."'), formatted=formatted)
+
+
+METHODS = (
+    '    d.Method("find", "Find", http.HTTP(http.GET("/books"))),\n'
+    '    d.Method("lend", "Lend", http.HTTP(http.GET("/loans"))),\n'
+)
+WITHOUT_METHODS: list[Edit] = [
+    (METHODS, ""),
+    (', d.BindTo("find")', ""),
+    (', d.BindTo("lend")', ""),
+    ("from toolgen.dsl import http\n", ""),
+]
+DATED: list[Edit] = [
+    ("from toolgen import dsl", "import datetime as dt\n\nfrom toolgen import dsl"),
+    ('enum=("novel", "poem")', "examples=(dt.timedelta(1),)"),
+]
+OWN_NAMES: list[Edit] = [
+    ("from toolgen import dsl as d\n", "from toolgen.dsl import *\n"),
+    ("d.", ""),
+]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "author", "imports"),
+    [
+        pytest.param([], WITHOUT_METHODS, [], ["from toolgen import dsl as d"], id="the last one goes"),
+        pytest.param(
+            WITHOUT_METHODS,
+            [],
+            [("\nBook", "\nimport os\n\nROOT = os.sep\nBook")],
+            ["from toolgen import dsl as d", "from toolgen.dsl import http", "import os"],
+            id="the first one comes",
+        ),
+        pytest.param(
+            WITHOUT_METHODS,
+            [],
+            [('Book = d.Type("Book", None', 'Book = d.Type("Book", http.__doc__'), ("d\n", "d, http\n")],
+            ["from toolgen import dsl as d, http"],
+            id="the author has it",
+        ),
+        pytest.param(
+            [],
+            DATED,
+            [("from toolgen import dsl as d", "from toolgen import dsl as d  # the language")],
+            ["import datetime as dt", "from toolgen import dsl as d", "from toolgen.dsl import http"],
+            id="above a comment",
+        ),
+        pytest.param(
+            WITHOUT_METHODS,
+            [*WITHOUT_METHODS, ('    d.Tool("lend"', '    d.Tool("sell", "Sell it."),\n    d.Tool("lend"')],
+            OWN_NAMES,
+            ["from toolgen.dsl import *", "from toolgen import dsl as d"],
+            id="the author has names of his own",
+        ),
+    ],
+)
+def test_imports_come_and_go_with_their_clauses(
+    before: list[Edit], after: list[Edit], author: list[Edit], imports: list[str]
+) -> None:
+    base, theirs = (formatted([_edited(BASE, edits)])[0] for edits in (before, after))
+    done = merge(base, _edited(base, author), theirs, formatted=formatted)
+    lines = map(ast.unparse, ast.parse(done.text).body)
+    assert [line for line in lines if line.startswith(("from ", "import "))] == imports
+    assert not [change for change in done.changes if change.kind in ("conflict", "gone")]

@@ -94,8 +94,8 @@ def test_a_tool_that_cannot_be_read_any_more_stays(library: Library) -> None:
     publish({"type": "objct"}, {"name": "keep", "description": "Keep.", "inputSchema": {"type": "object"}})
     done = library.command("mcp", "library.json")
     assert done.code == 1
-    assert 'Tool(\n        "find_it"' in library.design
-    assert 'Tool("keep", "Keep."' in library.design
+    assert 'd.Tool(\n        "find_it"' in library.design
+    assert 'd.Tool("keep", "Keep."' in library.design
     assert before != library.design
     library.built()
 

@@ -89,7 +89,7 @@ def test_many_servers_are_named_in_short_and_none_is_the_host_s(project: Project
     project.write("aws.json", document({"key": API_KEY}, servers))
     (line,) = sent(project.run("import", "openapi", "aws.json").err)
     assert line.endswith(f"is sent to: {', '.join(servers[:3])}, … (header X-K)")
-    module = 'Service("one", "One.", Security(APIKeySecurity("key", "Key.", query="k")), METHOD)'
+    module = 'd.Service("one", "One.", http.Security(http.APIKeySecurity("key", "Key.", query="k")), METHOD)'
     (line,) = sent_credentials(f"from toolgen.dsl import *\nservice = {module}\n")
     assert line == "TOOLGEN_ONE__KEY, if set, is sent to: the server that its client is given (query k)"
 

@@ -54,7 +54,7 @@ def test_a_lock_is_written_updated_and_compared(capsys: pytest.CaptureFixture[st
     code, _, told = run(capsys, "--stdio", GOOD)
     assert code == 0
     assert told == (
-        'next: add MCPToolset("bare", lock="bare.mcp.json") to a service of the design\n'
+        'next: add d.MCPToolset("bare", lock="bare.mcp.json") to a service of the design\n'
         "wrote bare.mcp.json: 28 tools\n"
     )
     file = folder / "bare.mcp.json"
@@ -200,7 +200,9 @@ def test_a_project_with_a_design_gets_the_server_alone(
 ) -> None:
     (folder / "pyproject.toml").write_text('[tool.toolgen]\ndesign = "mine"')
     told = run(capsys, "--stdio", GOOD)[2]
-    assert told.startswith('next: add MCPToolset("bare", lock="bare.mcp.json") to a service of the design\n')
+    assert told.startswith(
+        'next: add d.MCPToolset("bare", lock="bare.mcp.json") to a service of the design\n'
+    )
     assert not (folder / "bare_design.py").exists()
     assert read_project(folder / "pyproject.toml").mcp["bare"].command[-1] == "good"
 

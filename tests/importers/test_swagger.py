@@ -135,24 +135,24 @@ def test_a_document_has_server_security_types_and_tools(tmp_path: Path) -> None:
     text = " ".join(design(files).split())
     assert files.imported == 5
     for clause in (
-        'Server("https://shop.example/v2", accepted=False)',
-        'APIKeySecurity("key", "Key of the shop.", header="X-Key")',
-        'BasicSecurity("login", "Login.")',
+        'http.Server("https://shop.example/v2", accepted=False)',
+        'http.APIKeySecurity("key", "Key of the shop.", header="X-Key")',
+        'http.BasicSecurity("login", "Login.")',
         'token="https://shop.example/token"',
-        'Security(office, scopes=["read"])',
-        "Security(login)",
-        'Attribute("limit", Int, None, exclusive_maximum=50, default=10)',
-        'Param("tags", explode=False)',
-        'Param("sizes", style="pipeDelimited")',
-        'Header("X-Trace")',
-        'Attribute("name", Nullable(String), None, required=True)',
-        'Error("missing", Problem',
-        'Body("body", media="form")',
-        'Body(File("picture"))',
+        'http.Security(office, scopes=["read"])',
+        "http.Security(login)",
+        'd.Attribute("limit", d.Int, None, exclusive_maximum=50, default=10)',
+        'http.Param("tags", explode=False)',
+        'http.Param("sizes", style="pipeDelimited")',
+        'http.Header("X-Trace")',
+        'd.Attribute("name", d.Nullable(d.String), None, required=True)',
+        'd.Error("missing", Problem',
+        'http.Body("body", media="form")',
+        'http.Body(http.File("picture"))',
     ):
         assert clause in text, clause
     assert "explode=True" not in text
-    assert 'Param("states"' not in text
+    assert 'http.Param("states"' not in text
 
 
 def test_findings_have_the_places_of_the_document(tmp_path: Path) -> None:
@@ -189,7 +189,7 @@ def test_findings_have_the_places_of_the_document(tmp_path: Path) -> None:
 )
 def test_the_server_is_the_safest_address(document: dict[str, Any], server: str) -> None:
     files = swagger({}, **document)
-    assert f'Server("{server}"' in design(files)
+    assert f'http.Server("{server}"' in design(files)
     is_assumed = [each.message for each in files.findings if each.code == "import-assumed"]
     assert is_assumed == (
         [] if document["schemes"] else ["the document does not say how x.example is reached; it is https"]
@@ -197,7 +197,7 @@ def test_the_server_is_the_safest_address(document: dict[str, Any], server: str)
 
 
 def test_an_operation_may_have_another_scheme() -> None:
-    assert 'Server("http://x.example"' in design(swagger({"schemes": ["http"]}))
+    assert 'http.Server("http://x.example"' in design(swagger({"schemes": ["http"]}))
 
 
 @pytest.mark.parametrize(
@@ -205,13 +205,13 @@ def test_an_operation_may_have_another_scheme() -> None:
     [
         (
             {"type": "oauth2", "flow": "application", "tokenUrl": "https://t.example", "scopes": {}},
-            "ClientCredentialsFlow(",
+            "http.ClientCredentialsFlow(",
         ),
         (
             {"type": "oauth2", "flow": "implicit", "authorizationUrl": "https://t.example", "scopes": {}},
-            "BearerSecurity(",
+            "http.BearerSecurity(",
         ),
-        ({"type": "oauth2", "flow": "password", "tokenUrl": "https://t.example"}, "BearerSecurity("),
+        ({"type": "oauth2", "flow": "password", "tokenUrl": "https://t.example"}, "http.BearerSecurity("),
         ({"type": "apiKey", "in": "query", "name": "k"}, 'query="k"'),
     ],
 )
@@ -226,7 +226,7 @@ def test_a_body_parameter_counts_for_all_operations_of_its_path() -> None:
     parameters = [{"name": "pet", "in": "body", "schema": {"type": "object", "properties": {"a": {}}}}]
     operation = {"operationId": "x", "summary": "Do x.", "responses": {}}
     files = swagger({}, paths={"/x": {"parameters": parameters, "post": operation}})
-    assert 'Attribute("body"' in design(files)
+    assert 'd.Attribute("body"' in design(files)
 
 
 def test_what_stands_beside_the_body_of_a_request_is_named() -> None:
@@ -237,7 +237,7 @@ def test_what_stands_beside_the_body_of_a_request_is_named() -> None:
         {"name": "three", "in": "formData", "type": "string"},
     ]
     files = swagger({"parameters": parameters})
-    assert 'Attribute("a", String' in design(files)
+    assert 'd.Attribute("a", d.String' in design(files)
     assert [(each.code, each.place.pointer) for each in files.findings] == [
         ("import-left-out", "/paths/~1x/post/parameters/1"),
         ("import-left-out", "/paths/~1x/post/parameters/2"),
@@ -275,9 +275,9 @@ def test_parts_of_other_files_are_read(tmp_path: Path) -> None:
     files = openapi_files(document, held.__getitem__, name="api", service="api")
     text = " ".join(design(files).split())
     assert files.findings == ()
-    assert 'Attribute("size", Nullable(Int), None, required=True)' in text
+    assert 'd.Attribute("size", d.Nullable(d.Int), None, required=True)' in text
     assert text.count("Thing") >= 3
-    assert 'Param("ids", explode=False)' in text
+    assert 'http.Param("ids", explode=False)' in text
 
 
 @pytest.mark.parametrize(

@@ -127,7 +127,7 @@ class Design:
             request = next(
                 each for http in _calls(node, "HTTP") for each in http.args if isinstance(each, ast.Call)
             )
-            target = request.func.id.lower(), request.args[0].value  # type: ignore[attr-defined]
+            target = request.func.attr.lower(), request.args[0].value  # type: ignore[attr-defined]
             methods[node.args[0].value] = target  # type: ignore[attr-defined]
             design.sensitive.setdefault(target, {}).update(_sensitive(node))
         for node in _calls(tree, "Tool"):
@@ -143,7 +143,7 @@ class Design:
 
 def _calls(tree: ast.AST, *names: str) -> Iterator[ast.Call]:
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in names:
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", "") in names:
             yield node
 
 
@@ -171,14 +171,14 @@ def _decide(
         end = starts[(node.end_lineno or 1) - 1] + (node.end_col_offset or 0) - 1
         comma = "" if text[:end].rstrip().endswith(",") else ", "
         if chance.random() < 0.4:
-            is_tool = node.func.id == "Tool"  # type: ignore[attr-defined]
-            edits.append((end, comma + ('Confirm("Sure?")' if is_tool else "sensitive=True")))
+            is_tool = node.func.attr == "Tool"  # type: ignore[attr-defined]
+            edits.append((end, comma + ('d.Confirm("Sure?")' if is_tool else "sensitive=True")))
     for end, new in sorted(edits, reverse=True):
         text = text[:end] + new + text[end:]
     if chance.random() < 0.6:
         text = text.replace("accepted=False", "accepted=True")
-    if "import *" not in text:
-        text = text.replace("from toolgen.dsl", "from toolgen.dsl import *  # mine\nfrom toolgen.dsl", 1)
+    if "# mine" not in text:
+        text = text.replace("import dsl as d", "import dsl as d  # mine", 1)
     path.write_text(f"{text}\n# and mine\n", "utf-8")
     after = Design.read()
     confirmed = [each for each, asks in after.confirmed.items() if asks and all(asks)]

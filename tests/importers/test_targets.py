@@ -44,7 +44,7 @@ def test_an_accepted_address_is_not_accepted_when_it_changes(shop: Shop) -> None
         assert (
             f"server:shop: the address was '{SHOP}' and is now '{OTHER}', which is not accepted" in done.err
         )
-    assert f'Server("{OTHER}", accepted=False)' in shop.design
+    assert f'http.Server("{OTHER}", accepted=False)' in shop.design
     shop.stays_open("server:shop")
     shop.edit(("accepted=False", "accepted=True"))
     assert shop.run("--check").code == 1
@@ -63,7 +63,7 @@ def test_resolving_keeps_what_the_author_has_written_for_the_new_target(shop: Sh
     assert shop.run().code == 1
     shop.edit(("accepted=False", "accepted=True"))
     shop.resolve("server:shop")
-    assert f'Server("{OTHER}", accepted=True)' in shop.design
+    assert f'http.Server("{OTHER}", accepted=True)' in shop.design
     shop.publish(api(LIST))
     assert shop.run().code == 1
     assert "accepted=True" not in shop.design
@@ -73,11 +73,16 @@ def test_resolving_keeps_what_the_author_has_written_for_the_new_target(shop: Sh
 def test_a_server_is_known_by_its_address(shop: Shop) -> None:
     others = ["https://a.example", "https://b.example"]
     shop.imported(api(LIST, server=others))
-    shop.edit(('Server("https://a.example", accepted=False)', 'Server("https://a.example", accepted=True)'))
+    shop.edit(
+        (
+            'http.Server("https://a.example", accepted=False)',
+            'http.Server("https://a.example", accepted=True)',
+        )
+    )
     shop.publish(api(LIST, server=["https://b.example", "https://a.example"]))
     assert shop.run().code == 1
-    assert 'Server("https://a.example", accepted=True)' in shop.design
-    assert 'Server("https://b.example", accepted=False)' in shop.design
+    assert 'http.Server("https://a.example", accepted=True)' in shop.design
+    assert 'http.Server("https://b.example", accepted=False)' in shop.design
     shop.stays_open("server:shop", "server:shop.2")
     shop.publish(api(LIST, server=["https://c.example", *others]))
     assert shop.run().code == 1
@@ -109,13 +114,13 @@ def test_accepted_addresses_that_change_places_are_not_accepted(
     shop: Shop, way: list[tuple[str, str]], name: str, options: tuple[str, ...]
 ) -> None:
     shop.imported(_two_servers(A, B), *options)
-    shop.edit(('Service(\n    "shop"', f"Service(\n    {name}"))
+    shop.edit(('d.Service(\n    "shop"', f"d.Service(\n    {name}"))
     _accept_all(shop)
     assert shop.run().code == 0
     for addresses in way:
         shop.publish(_two_servers(*addresses))
         assert shop.run().code == 1
-    refused = [f'Server("{each}", accepted=False)' for each in (B, A)]
+    refused = [f'http.Server("{each}", accepted=False)' for each in (B, A)]
     for _ in range(2):
         assert [each for each in refused if each in shop.design] == refused
         _accept_all(shop)
@@ -125,7 +130,7 @@ def test_accepted_addresses_that_change_places_are_not_accepted(
     assert shop.run().code == 1
     assert refused[1] in shop.design
     if name == '"shop"':
-        assert f'Server("{B}", accepted=True)' in shop.design
+        assert f'http.Server("{B}", accepted=True)' in shop.design
     shop.resolve("server:shop_2")
     _accept_all(shop)
     assert (shop.run().code, "accepted=False" in shop.design) == (0, False)
@@ -151,7 +156,7 @@ def test_an_address_of_the_author_stays_accepted(shop: Shop) -> None:
     shop.edit((f'"{SHOP}", accepted=False', '"http://127.0.0.1:8000", accepted=True'))
     shop.publish(api(LIST, server=OTHER))
     assert shop.run().code == 1
-    assert 'Server("http://127.0.0.1:8000", accepted=True)' in shop.design
+    assert 'http.Server("http://127.0.0.1:8000", accepted=True)' in shop.design
     shop.stays_open("server:shop")
 
 
@@ -159,14 +164,16 @@ def test_an_address_of_the_author_stays_accepted(shop: Shop) -> None:
 def test_a_token_address_is_not_accepted_when_it_changes(shop: Shop) -> None:
     shop.imported(api(LIST, schemes=oauth("https://login.example/token")))
     text = shop.design
-    flow = re.search(r"ClientCredentialsFlow\(.*?\)", text, re.DOTALL)
+    flow = re.search(r"http.ClientCredentialsFlow\(.*?\)", text, re.DOTALL)
     assert flow is not None
     shop.edit((flow[0], flow[0].replace("accepted=False", "accepted=True")))
     shop.publish(api(LIST, schemes=oauth("http://169.254.169.254/token")))
     done = shop.run()
     assert done.code == 1
     assert "is now 'token http://169.254.169.254/token'" in done.err
-    assert 'ClientCredentialsFlow(token="http://169.254.169.254/token", accepted=False)' in flat(shop.design)
+    assert 'http.ClientCredentialsFlow(token="http://169.254.169.254/token", accepted=False)' in flat(
+        shop.design
+    )
     shop.stays_open("credential:login")
     shop.resolve("credential:login")
 
@@ -196,11 +203,11 @@ def test_accept_server_is_for_the_addresses_of_then(shop: Shop, server: str, tok
 def test_an_address_that_the_command_names_is_chosen(shop: Shop) -> None:
     shop.imported(api(LIST), "--server", "http://127.0.0.1:8000")
     assert shop.run("openapi", "shop.json", "--server", "http://127.0.0.1:9000").code == 0
-    assert 'Server("http://127.0.0.1:9000")' in shop.design
+    assert 'http.Server("http://127.0.0.1:9000")' in shop.design
     value = api(LIST, server="/internal")
     shop.publish(value)
     assert shop.run().code == 1
-    assert 'Server("http://127.0.0.1:9000/internal", accepted=False)' in shop.design
+    assert 'http.Server("http://127.0.0.1:9000/internal", accepted=False)' in shop.design
 
 
 @pytest.mark.exhaustive
@@ -324,7 +331,7 @@ def test_a_lock_that_cannot_be_read_keeps_no_decision(shop: Shop, old: str, new:
         assert (done.code, shop.design) == (2, before)
         assert "write design and lock anew with --force" in flat(done.err)
     assert shop.run("openapi", "shop.json", "--force").code == 0
-    assert f'Server("{OTHER}", accepted=False)' in shop.design
+    assert f'http.Server("{OTHER}", accepted=False)' in shop.design
 
 
 @pytest.mark.exhaustive
@@ -349,12 +356,12 @@ def test_a_place_that_is_not_open_is_refused(shop: Shop) -> None:
 @pytest.mark.exhaustive
 def test_programs_get_open_conflicts_as_findings(shop: Shop) -> None:
     shop.imported(api(PAY))
-    shop.edit(('BindTo("pay"))', 'BindTo("pay"), Confirm("Pay?"))'))
+    shop.edit(('d.BindTo("pay"))', 'd.BindTo("pay"), d.Confirm("Pay?"))'))
     shop.publish(api(("put", "/pay", operation("pay", ("query", "amount")))))
     shop.run()
     (found,) = findings_in(shop.run("--check", "--format", "json").out)
     assert (found["code"], found["tool"]) == ("import-conflict", "pay")
-    assert 'Tool("pay"' in flat("\n".join(shop.design.splitlines()[found["line"] - 1 :][:2]))
+    assert 'd.Tool("pay"' in flat("\n".join(shop.design.splitlines()[found["line"] - 1 :][:2]))
 
 
 @pytest.mark.exhaustive

@@ -6,19 +6,8 @@ from typing import Any as Anything
 
 from tests.checked import built, only
 from toolgen.contract import transport
-from toolgen.dsl import (
-    APIKeySecurity,
-    ArrayOf,
-    Attribute,
-    Int,
-    Method,
-    Object,
-    Payload,
-    Server,
-    Service,
-    String,
-    Type,
-)
+from toolgen.dsl import ArrayOf, Attribute, Int, Method, Object, Payload, Service, String, Type
+from toolgen.dsl.http import APIKeySecurity, Server
 from toolgen.dsl.services import ServiceChild
 from toolgen.dsl.structure import MethodChild
 

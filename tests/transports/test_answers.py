@@ -17,24 +17,15 @@ from tests.transports.designs import (
 )
 from toolgen.contract import transport
 from toolgen.dsl import (
-    GET,
-    HEAD,
-    HTTP,
     ArrayOf,
     Attribute,
     BindTo,
-    Body,
     BoundedResult,
     Bytes,
     Error,
-    File,
-    Header,
     Int,
     Method,
-    Paging,
-    Param,
     Payload,
-    Response,
     Result,
     Service,
     String,
@@ -42,6 +33,7 @@ from toolgen.dsl import (
     Toolset,
     Type,
 )
+from toolgen.dsl.http import GET, HEAD, HTTP, Body, File, Header, Paging, Param, Response
 
 
 class TestAnswers:

@@ -8,18 +8,8 @@ import pytest
 
 from tests.checked import built
 from tests.transports.designs import KEY, sent, serving, wrong
-from toolgen.dsl import (
-    GET,
-    HTTP,
-    POST,
-    Attribute,
-    BasicSecurity,
-    BearerSecurity,
-    Param,
-    Payload,
-    Security,
-    String,
-)
+from toolgen.dsl import Attribute, Payload, String
+from toolgen.dsl.http import GET, HTTP, POST, BasicSecurity, BearerSecurity, Param, Security
 
 
 def test_a_credential_stands_in_further_places() -> None:

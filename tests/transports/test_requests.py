@@ -17,6 +17,20 @@ from tests.transports.designs import (
 )
 from toolgen.contract import transport
 from toolgen.dsl import (
+    Any,
+    ArrayOf,
+    Attribute,
+    Bytes,
+    Error,
+    Int,
+    MapOf,
+    Nullable,
+    Object,
+    Payload,
+    Result,
+    String,
+)
+from toolgen.dsl.http import (
     DELETE,
     GET,
     HEAD,
@@ -26,28 +40,16 @@ from toolgen.dsl import (
     POST,
     PUT,
     Accept,
-    Any,
     APIKeySecurity,
-    ArrayOf,
-    Attribute,
     Body,
-    Bytes,
     Cookie,
-    Error,
     File,
     Header,
-    Int,
-    MapOf,
-    Nullable,
-    Object,
+    HTTPChild,
     Param,
-    Payload,
     Response,
-    Result,
     Security,
-    String,
 )
-from toolgen.dsl.transports import HTTPChild
 
 
 class TestPlaces:

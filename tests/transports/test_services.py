@@ -17,7 +17,8 @@ from tests.transports.designs import (
     wrong,
 )
 from toolgen.contract import transport
-from toolgen.dsl import (
+from toolgen.dsl import Annotations, BindTo, Error, Function, Functions, Method, Service, Tool, Toolset
+from toolgen.dsl.http import (
     DELETE,
     GET,
     HEAD,
@@ -26,17 +27,11 @@ from toolgen.dsl import (
     PATCH,
     POST,
     PUT,
-    Annotations,
     APIKeySecurity,
     AuthorizationCodeFlow,
     BasicSecurity,
     BearerSecurity,
-    BindTo,
     ClientCredentialsFlow,
-    Error,
-    Function,
-    Functions,
-    Method,
     NoSecurity,
     OAuth2Security,
     Param,
@@ -44,9 +39,6 @@ from toolgen.dsl import (
     Scope,
     Security,
     Server,
-    Service,
-    Tool,
-    Toolset,
     Variable,
 )
 from toolgen.dsl.security import Scheme

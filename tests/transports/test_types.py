@@ -18,34 +18,24 @@ from tests.transports.designs import (
     wrong,
 )
 from toolgen.dsl import (
-    GET,
-    HEAD,
-    HTTP,
-    POST,
     Any,
     ArrayOf,
     Attribute,
-    Body,
     Boolean,
     Bytes,
-    Cookie,
     Enum,
-    File,
-    Header,
     Int,
     JSONSchema,
     MapOf,
     Nullable,
     Object,
     OneOf,
-    Param,
     Payload,
-    Response,
     Result,
     String,
     Uuid,
 )
-from toolgen.dsl.transports import HTTPChild
+from toolgen.dsl.http import GET, HEAD, HTTP, POST, Body, Cookie, File, Header, HTTPChild, Param, Response
 
 
 class TestTypes:

@@ -1,6 +1,7 @@
 """What type checkers accept of transports of services, and what they refuse: the lines that are marked."""
 
-from toolgen.dsl import (
+from toolgen.dsl import Error, Function, Functions, Method, Service, Tool
+from toolgen.dsl.http import (
     DELETE,
     GET,
     HEAD,
@@ -17,12 +18,8 @@ from toolgen.dsl import (
     Body,
     ClientCredentialsFlow,
     Cookie,
-    Error,
     File,
-    Function,
-    Functions,
     Header,
-    Method,
     NoSecurity,
     OAuth2Security,
     Paging,
@@ -31,8 +28,6 @@ from toolgen.dsl import (
     Scope,
     Security,
     Server,
-    Service,
-    Tool,
     Variable,
 )
 

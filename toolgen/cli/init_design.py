@@ -13,7 +13,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
-from toolgen.codegen.imports import Imports
 from toolgen.codegen.write.staging import formatted
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.mcp_lock import read_lock
@@ -39,11 +38,13 @@ _URLS: Final = ("http://", "https://")
 
 _MCP_DESIGN: Final = '''"""The design: the tools of an MCP server."""
 
-from toolgen.dsl import Design, MCPToolset, Service
+from toolgen import dsl as d
 
-{name} = MCPToolset({text!r}, lock={lock!r})
+{name} = d.MCPToolset({text!r}, lock={lock!r})
 
-design = Design({project!r}, "Tools of an MCP server.", Service("tools", "What the model may do.", {name}))
+design = d.Design(
+    {project!r}, "Tools of an MCP server.", d.Service("tools", "What the model may do.", {name})
+)
 '''
 
 
@@ -188,22 +189,22 @@ def with_agent(text: str, asked: Mapping[str, list[str]]) -> str:
     uses = []
     for variable, name in _toolsets(tree):
         confirm = f", confirm={asked[name]!r}" if asked.get(name) else ""
-        uses.append(f"Use({variable}{confirm})")
+        uses.append(f"d.Use({variable}{confirm})")
     agent = (
-        f'{AGENT} = Agent("{AGENT}", "Uses the tools for people.", '
-        'Instructions("You help people by the tools that you have. Say so where these cannot help."), '
+        f'{AGENT} = d.Agent("{AGENT}", "Uses the tools for people.", '
+        'd.Instructions("You help people by the tools that you have. Say so where these cannot help."), '
         f"{', '.join(uses)})\n\n"
     )
     lines = text.splitlines(keepends=True)
     last = design.value.args[-1]
     assert last.end_lineno is not None
     line = lines[last.end_lineno - 1].encode()
-    service = f', Service("desk", "Talks with people.", {AGENT})'
+    service = f', d.Service("desk", "Talks with people.", {AGENT})'
     lines[last.end_lineno - 1] = (
         line[: last.end_col_offset] + service.encode() + line[last.end_col_offset :]
     ).decode()
     lines.insert(design.lineno - 1, agent)
-    return _importing("".join(lines), ("Agent", "Instructions", "Service", "Use"))
+    return "".join(lines)
 
 
 def _toolsets(tree: ast.Module) -> Iterator[tuple[str, str]]:
@@ -213,22 +214,7 @@ def _toolsets(tree: ast.Module) -> Iterator[tuple[str, str]]:
             case ast.Assign(
                 targets=[ast.Name(id=variable)],
                 value=ast.Call(
-                    func=ast.Name(id="Toolset" | "MCPToolset"), args=[ast.Constant(value=str(name)), *_]
+                    func=ast.Attribute(attr="Toolset" | "MCPToolset"), args=[ast.Constant(str(name)), *_]
                 ),
             ):
                 yield variable, name
-
-
-def _importing(text: str, names: tuple[str, ...]) -> str:
-    """Return a module whose import of the design language has these names too."""
-    tree = ast.parse(text)
-    node = next(
-        node for node in tree.body if isinstance(node, ast.ImportFrom) and node.module == "toolgen.dsl"
-    )
-    imports = Imports()
-    for name in (*(alias.name for alias in node.names), *names):
-        imports.name("toolgen.dsl", name)
-    assert node.end_lineno is not None
-    lines = text.splitlines(keepends=True)
-    lines[node.lineno - 1 : node.end_lineno] = [f"{imports.text()}\n"]
-    return "".join(lines)

@@ -15,18 +15,20 @@ from keyword import iskeyword
 from types import FrameType
 from typing import Final
 
-from toolgen import dsl
 from toolgen.contract.names import GENERATED
 from toolgen.dsl.clause import Clause
 from toolgen.dsl.evaluation.checks.argument_types import arguments_of
 from toolgen.dsl.expr.source import Source
+from toolgen.dsl.words import IMPORTS, PREFIXES, spelling, value_of
 from toolgen.shapes import naming
 from toolgen.shapes.constraints import CONSTRAINTS, LIMITS
 
 _CALL: Final = re.compile(r"(\w+)\.__(?:init|call|new)__\(\) (.+)")
 _KEYWORD: Final = re.compile(r"got an unexpected keyword argument '(\w+)'")
 _MISCALLED: Final = re.compile(r"\w+\(\) (?:takes|missing|got an unexpected keyword argument) ")
-_IMPORTED: Final = re.compile(r"cannot import name '(\w+)' from 'toolgen\.dsl'")
+_LACKING: Final = re.compile(
+    r"cannot import name '(\w+)' from 'toolgen\.dsl|module 'toolgen\.dsl[.\w]*' has no attribute '(\w+)'"
+)
 _UNION: Final = re.compile(r"unsupported operand type\(s\) for \|: .*(?:Clause|Type|Enum|Of|Nullable)'")
 _OF_OTHERS: Final = {
     **{
@@ -66,10 +68,9 @@ def hint_for(error: BaseException, frame: FrameType | None, source: Source | Non
     match error:
         case ModuleNotFoundError():
             return f"correct the name, or install the module where toolgen runs, in {sys.prefix}"
-        case ImportError():
-            match = _IMPORTED.match(str(error))
-            near = _closest(match[1], dsl.__all__) if match else ""
-            return f"did you mean {near!r}?" if near else ""
+        case ImportError() | AttributeError():
+            match = _LACKING.match(str(error))
+            return _of_word(match[1] or match[2], frame) if match else ""
         case SyntaxError():
             return _of_syntax(error)
         case NameError(name=str(name)):
@@ -81,17 +82,23 @@ def hint_for(error: BaseException, frame: FrameType | None, source: Source | Non
 
 
 def _of_name(name: str, frame: FrameType | None) -> str:
-    if name in dsl.__all__:
-        return f"add the import: from toolgen.dsl import {name}"
-    if frame and _is_set_in(frame, name):
+    if name in IMPORTS:
+        return f"add the import: {IMPORTS[name]}"
+    if frame and name not in PREFIXES and _is_set_in(frame, name):
         return f"define it above; a Type of this design may also be named in quotes: {name!r}"
+    return _of_word(name, frame) or "define it above, or import it"
+
+
+def _of_word(name: str, frame: FrameType | None) -> str:
+    """Return how the word is written that a name means; "" if it means none."""
     visible = {*frame.f_locals, *frame.f_globals} if frame else set[str]()
-    same = [clause for clause in dsl.__all__ if clause.lower() == name.lower()]
-    near = next(iter(same), _closest(name, [*sorted(visible), *dsl.__all__]))
+    same = [word for word in PREFIXES if word.lower() == name.lower()]
+    near = next(iter(same), _closest(name, [*sorted(visible), *PREFIXES]))
     near = _NAMES_OF_OTHERS.get(name, near)
-    if not near:
-        return "define it above, or import it"
-    return f"write {near}" if near in visible else f"write {near}, and add: from toolgen.dsl import {near}"
+    if not near or near in visible:
+        return f"write {near}" if near else ""
+    prefix = PREFIXES[near]
+    return f"write {spelling(near)}{'' if prefix in visible else f', and add: {IMPORTS[prefix]}'}"
 
 
 def _is_set_in(frame: FrameType, name: str) -> bool:
@@ -189,8 +196,8 @@ def _of_called_value(source: Source | None) -> str:
     if source is not None:
         _, line, column = source.place
         match [token.string for token in _tokens(source.file, (line, column), source.end)]:
-            case [name, "(", ")"] if name.isidentifier():
-                return f"write {name}, without brackets: it is a value, not a function"
+            case [*names, "(", ")"] if "(" not in names and names[-1:] != [","]:
+                return f"write {''.join(names)}, without brackets: it is a value, not a function"
             case _:
                 pass
     return "a comma may be missing before the '('"
@@ -208,7 +215,7 @@ def _of_keyword(keyword: str, name: str, value: object) -> str:
         return f"did you mean {renamed!r}?"
     if near := _closest(keyword, own):
         return f"did you mean {near!r}?"
-    owners = [other for other in dsl.__all__ if keyword in _keywords(getattr(dsl, other))]
+    owners = [other for other in PREFIXES if keyword in _keywords(value_of(other))]
     if name == "Agent" and keyword in _MODEL_KEYWORDS:
         return 'name its model in pyproject.toml: below [tool.toolgen.agents] write name = "openai:gpt-5"'
     if held := _held_clause(keyword, owners, value):
@@ -234,8 +241,8 @@ def _held_clause(keyword: str, owners: list[str], value: object) -> str:
 
 def _clause(class_name: str) -> tuple[str, object] | None:
     """Return the name of a clause by the name that Python gives to its class."""
-    for name in dsl.__all__:
-        value = getattr(dsl, name)
+    for name in PREFIXES:
+        value = value_of(name)
         kind = value if isinstance(value, type) else type(value)
         if kind.__name__ == class_name:
             # `Boolean`, `Date` and others share a class, and take nothing.

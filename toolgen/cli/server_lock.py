@@ -107,12 +107,12 @@ def _settings(request: LockRequest) -> ServerSettings:
 def _design(name: str, title: str, lock: str) -> str:
     """Return a design module that has the tools of the lock."""
     about = json.dumps(f"The tools of {visible(title)}.", ensure_ascii=False)
-    service = f'Service("{name}", {about}, {name})'
+    service = f'd.Service("{name}", {about}, {name})'
     lines = [
         f'"""{_TITLE.format(name)}"""',
-        "from toolgen.dsl import Design, MCPToolset, Service",
-        f'{name} = MCPToolset("{name}", lock={json.dumps(lock, ensure_ascii=False)})',
-        f'design = Design("{name}", {about}, {service})',
+        "from toolgen import dsl as d",
+        f'{name} = d.MCPToolset("{name}", lock={json.dumps(lock, ensure_ascii=False)})',
+        f'design = d.Design("{name}", {about}, {service})',
     ]
     return formatted(["\n".join(lines)])[0]
 
@@ -120,7 +120,7 @@ def _design(name: str, title: str, lock: str) -> str:
 def _next_steps(name: str, lock: Path, design: Path | None, settings: ServerSettings) -> Iterator[str]:
     """Yield what was written beside the lock, and what is left to do; the server goes into the settings."""
     if design is None:
-        yield f'next: add MCPToolset("{name}", lock="{lock.name}") to a service of the design'
+        yield f'next: add d.MCPToolset("{name}", lock="{lock.name}") to a service of the design'
     else:
         yield f"{design}: the design module; edit it freely, it is not generated again"
     if settings.may_have_secrets():

@@ -36,19 +36,8 @@ from .datatypes import (
     Uuid,
     Value,
 )
-from .security import (
-    APIKeySecurity,
-    AuthorizationCodeFlow,
-    BasicSecurity,
-    BearerSecurity,
-    ClientCredentialsFlow,
-    NoSecurity,
-    OAuth2Security,
-    Scope,
-    Security,
-)
 from .services import Design, Service
-from .structure import Args, MCPToolset, Method, Payload, Result, Return, Tool, Toolset
+from .structure import Args, Function, Functions, MCPToolset, Method, Payload, Result, Return, Tool, Toolset
 from .tool_clauses import (
     Annotations,
     Artifact,
@@ -63,43 +52,11 @@ from .tool_clauses import (
     Suppress,
     Tags,
 )
-from .transports import (
-    DELETE,
-    GET,
-    HEAD,
-    HTTP,
-    OPTIONS,
-    PATCH,
-    POST,
-    PUT,
-    Accept,
-    Body,
-    Cookie,
-    File,
-    Function,
-    Functions,
-    Header,
-    Paging,
-    Param,
-    Response,
-    Server,
-    Variable,
-)
 
 if TYPE_CHECKING:
-    from .evaluation import Evaluation, build
+    from .evaluation import build
 
 __all__ = [
-    "DELETE",
-    "GET",
-    "HEAD",
-    "HTTP",
-    "OPTIONS",
-    "PATCH",
-    "POST",
-    "PUT",
-    "APIKeySecurity",
-    "Accept",
     "Agent",
     "AgentToolset",
     "Annotations",
@@ -108,11 +65,7 @@ __all__ = [
     "ArrayOf",
     "Artifact",
     "Attribute",
-    "AuthorizationCodeFlow",
-    "BasicSecurity",
-    "BearerSecurity",
     "BindTo",
-    "Body",
     "Bookkeeping",
     "Boolean",
     "BoundedResult",
@@ -120,10 +73,8 @@ __all__ = [
     "Budget",
     "Bytes",
     "CallHint",
-    "ClientCredentialsFlow",
     "Completion",
     "Confirm",
-    "Cookie",
     "Date",
     "DateTime",
     "Decimal",
@@ -132,14 +83,11 @@ __all__ = [
     "Duration",
     "Enum",
     "Error",
-    "Evaluation",
     "Example",
     "Export",
-    "File",
     "Float",
     "Function",
     "Functions",
-    "Header",
     "History",
     "Icon",
     "Inject",
@@ -153,25 +101,17 @@ __all__ = [
     "Method",
     "NativeTool",
     "Needs",
-    "NoSecurity",
     "Nullable",
-    "OAuth2Security",
     "Object",
     "OneOf",
-    "Paging",
-    "Param",
     "Payload",
     "Required",
-    "Response",
     "Result",
     "ResultHint",
     "ResultReminder",
     "Return",
     "RunPolicy",
-    "Scope",
-    "Security",
     "Sequential",
-    "Server",
     "Service",
     "String",
     "Suppress",
@@ -186,11 +126,10 @@ __all__ = [
     "Use",
     "Uuid",
     "Value",
-    "Variable",
     "build",
 ]
 
-_LATER = {".evaluation": "Evaluation build"}
+_LATER = {".evaluation": "build"}
 """A design that did not change since its code was generated is not evaluated."""
 
 if not TYPE_CHECKING:

@@ -17,7 +17,7 @@ from .structure import MCPToolset, Return, Toolset
 class AgentToolset(Clause):
     """The tools that another agent exports, by the names of its service, of the agent and of the toolset.
 
-    Example: `AgentToolset("assistant", "diagnostics", "checks")`
+    Example: `d.AgentToolset("assistant", "diagnostics", "checks")`
     """
 
     service: str
@@ -29,7 +29,7 @@ class AgentToolset(Clause):
 class Use(Clause):
     """Tools that the agent calls: all of a toolset, only some, or all but some.
 
-    Example: `Use(AgentToolset("assistant", "diagnostics", "checks"), only=["probe"], prefix="home_")`
+    Example: `d.Use(d.AgentToolset("assistant", "diagnostics", "checks"), only=["probe"], prefix="home_")`
     """
 
     toolset: Toolset | MCPToolset | AgentToolset
@@ -44,7 +44,7 @@ class Use(Clause):
 class Export(Clause):
     """Tools that the agent implements for others: each call is a run of it, which begins with the prompt.
 
-    Example: `Export(Toolset("checks", "Look into faults.", Tool("probe", "Probe the site.")))`
+    Example: `d.Export(d.Toolset("checks", "Look into faults.", d.Tool("probe", "Probe the site.")))`
     """
 
     toolset: Final[Toolset]
@@ -60,7 +60,7 @@ class Export(Clause):
 class Transfer(Names):
     """Agents that this one may hand the conversation to: `agent` of its own service, or `service.agent`.
 
-    Example: `Transfer("support", "billing.invoices")`
+    Example: `d.Transfer("support", "billing.invoices")`
     """
 
 
@@ -68,7 +68,7 @@ class Transfer(Names):
 class History(Clause):
     """How much of a session the planner sees: the newest turns, and a summary of the others if wanted.
 
-    Example: `History(keep_tokens=50_000, summarize_at=100_000)`
+    Example: `d.History(keep_tokens=50_000, summarize_at=100_000)`
     """
 
     keep_turns: int | None = None
@@ -85,7 +85,7 @@ class History(Clause):
 class RunPolicy(Clause):
     """The limits of one run of the agent; times are written as in `Timeout`.
 
-    Example: `RunPolicy(max_tool_calls=8, time_budget="2m", history=History(keep_turns=10))`
+    Example: `d.RunPolicy(max_tool_calls=8, time_budget="2m", history=d.History(keep_turns=10))`
     """
 
     max_tool_calls: int | None = None
@@ -104,7 +104,7 @@ class Budget(Clause):
 
     Counted as `toolgen schema --tokens` does.
 
-    Example: `Budget(tools_tokens=4_000)`
+    Example: `d.Budget(tools_tokens=4_000)`
     """
 
     tools_tokens: int
@@ -116,7 +116,7 @@ AgentChild: TypeAlias = Use | Export | Transfer | Instructions | RunPolicy | Bud
 class Agent(Clause):
     """A planner with tools.
 
-    Example: `Agent("chat", "Answers questions about the home.", RunPolicy(max_tool_calls=8))`
+    Example: `d.Agent("chat", "Answers questions about the home.", d.RunPolicy(max_tool_calls=8))`
     """
 
     name: Final[str]
@@ -133,7 +133,7 @@ class Agent(Clause):
 class Completion(Clause):
     """A typed final answer of a model, without tools.
 
-    Example: `Completion("daily_report", "The day in short.", Return(Attribute("text", String, "It.")))`
+    Example: `d.Completion("report", "The day in short.", d.Return(d.Attribute("text", d.String, "It.")))`
     """
 
     name: Final[str]

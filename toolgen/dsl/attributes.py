@@ -15,7 +15,7 @@ from .datatypes import Bound, Choice, DataType, Flag, Held, Length, Text, Value,
 class Attribute(Clause):
     """One field of an object; constraints are shorthand for those of its own type.
 
-    Example: `Attribute("limit", Int, "Most devices to return.", maximum=500, default=50)`
+    Example: `d.Attribute("limit", d.Int, "Most devices to return.", maximum=500, default=50)`
     """
 
     name: Final[str]
@@ -71,7 +71,7 @@ class Attribute(Clause):
 class Required(Names):
     """The same as `required=True` on each attribute beside it.
 
-    Example: `Required("id", "name")`
+    Example: `d.Required("id", "name")`
     """
 
 
@@ -79,7 +79,7 @@ class Required(Names):
 class Example(Clause):
     """Arguments, and the result they give; of a Type, its attributes.
 
-    Example: `Example({"site_id": "s1"}, result={"names": []})`
+    Example: `d.Example({"site_id": "s1"}, result={"names": []})`
     """
 
     args: Mapping[str, object]

@@ -18,7 +18,7 @@ Value: TypeAlias = bool | int | float | str
 class Confirm(Clause):
     """A person must approve the call, or each call whose arguments have one of these values.
 
-    Example: `Confirm(hint="Reset {device_id}?", when={"mode": ("hard", "factory")})`
+    Example: `d.Confirm(hint="Reset {device_id}?", when={"mode": ("hard", "factory")})`
     """
 
     hint: Final[str]
@@ -43,7 +43,7 @@ class Confirm(Clause):
 class LongRunning(Clause):
     """The tool may answer later: with an acknowledgement first, with progress, and at last with its Return.
 
-    Example: `LongRunning(progress=Object(Attribute("percent", Int, "How much is done.", required=True)))`
+    Example: `d.LongRunning(progress=d.Object(d.Attribute("percent", d.Int, "What is done.", required=True)))`
     """
 
     ack: Type | Object | str | None = None
@@ -54,7 +54,7 @@ class LongRunning(Clause):
 class Timeout(Clause):
     """The most time that one execution may take: `500ms`, `30s`, `2m` or `1h`, at most 24 hours.
 
-    Example: `Timeout("30s")`
+    Example: `d.Timeout("30s")`
     """
 
     limit: Span
@@ -64,7 +64,7 @@ class Timeout(Clause):
 class Sequential(Clause):
     """The tool never runs beside another sequential one: in the process, the session or for one thing.
 
-    Example: `Sequential(by="session")`
+    Example: `d.Sequential(by="session")`
     """
 
     by: str | None = None
@@ -74,21 +74,21 @@ class Sequential(Clause):
 class Terminal(Clause):
     """The result of the tool ends the turn: the model is not asked to put it into words.
 
-    Example: `Terminal()`
+    Example: `d.Terminal()`
     """
 
 
 class Bookkeeping(Clause):
     """Calls of the tool count against no limit of a run.
 
-    Example: `Bookkeeping()`
+    Example: `d.Bookkeeping()`
     """
 
 
 class Needs(Names):
     """Capabilities that the executor uses; a tool whose runtime lacks one is not registered.
 
-    Example: `Needs("state", "artifacts")`
+    Example: `d.Needs("state", "artifacts")`
     """
 
 
@@ -96,7 +96,7 @@ class Needs(Names):
 class Instructions(Clause):
     """Instructions for the model, shown with the tool, with all tools of the toolset, or by the agent.
 
-    Example: `Instructions("Look for a device before you switch it.")`
+    Example: `d.Instructions("Look for a device before you switch it.")`
     """
 
     text: Sentence
@@ -106,7 +106,7 @@ class Instructions(Clause):
 class ResultReminder(Clause):
     """A reminder for the model, shown after each result.
 
-    Example: `ResultReminder("Readings are in UTC.")`
+    Example: `d.ResultReminder("Readings are in UTC.")`
     """
 
     text: Sentence
@@ -116,7 +116,7 @@ class ResultReminder(Clause):
 class CallHint(Clause):
     """Text for people while the tool runs; a name in braces stands for an argument.
 
-    Example: `CallHint("Searching for {query}")`
+    Example: `d.CallHint("Searching for {query}")`
     """
 
     template: Sentence
@@ -126,7 +126,7 @@ class CallHint(Clause):
 class ResultHint(Clause):
     """Text for people when the tool is done. A name in braces stands for a field of the result.
 
-    Example: `ResultHint("{returned} of {total}")`
+    Example: `d.ResultHint("{returned} of {total}")`
     """
 
     template: Sentence
@@ -135,7 +135,7 @@ class ResultHint(Clause):
 class NativeTool(Clause):
     """A tool that the model's provider runs itself; toolgen passes it on as data.
 
-    Example: `NativeTool("openai", "web_search", {"search_context_size": "low"})`
+    Example: `d.NativeTool("openai", "web_search", {"search_context_size": "low"})`
     """
 
     provider: Final[str]

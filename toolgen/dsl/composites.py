@@ -16,7 +16,7 @@ EnumValue = TypeVar("EnumValue", str, int)
 class Type(Unconstrained[dict[str, Anything]]):
     """A named object, shared by all who use it; an open one keeps keys beyond its attributes.
 
-    Example: `Type("Device", "A device on a site.", Attribute("id", String, "Identifier.", required=True))`
+    Example: `d.Type("Device", "A device on a site.", d.Attribute("id", d.String, "Its id.", required=True))`
     """
 
     name: Final[str]
@@ -44,7 +44,7 @@ class Type(Unconstrained[dict[str, Anything]]):
 class Enum(Unconstrained[EnumValue]):
     """A named enumeration of strings or of whole numbers.
 
-    Example: `Enum("State", "Whether a device answers.", "online", "offline")`
+    Example: `d.Enum("State", "Whether a device answers.", "online", "offline")`
     """
 
     name: Final[str]
@@ -61,7 +61,7 @@ class Enum(Unconstrained[EnumValue]):
 class Object(Unconstrained[dict[str, Anything]]):
     """An object written where it is used; an open one keeps keys beyond its attributes.
 
-    Example: `Object(Attribute("start", Date, "First day."), Attribute("end", Date, "Last day."))`
+    Example: `d.Object(d.Attribute("start", d.Date, "First day."), d.Attribute("end", d.Date, "Last day."))`
     """
 
     children: Final[tuple[Attribute | Required, ...]]
@@ -76,7 +76,7 @@ class Object(Unconstrained[dict[str, Anything]]):
 class ArrayOf(DataType[list[Held], NotOnThisType, NotOnThisType, int, NotOnThisType, bool]):
     """A list of one type; lengths count items.
 
-    Example: `ArrayOf(String(min_length=1), max_length=10)`
+    Example: `d.ArrayOf(d.String(min_length=1), max_length=10)`
     """
 
     items: Final[DataType[object, object, object, object, object, object] | str]
@@ -114,7 +114,7 @@ class ArrayOf(DataType[list[Held], NotOnThisType, NotOnThisType, int, NotOnThisT
 class MapOf(DataType[dict[str, Held], NotOnThisType, NotOnThisType, int, NotOnThisType, NotOnThisType]):
     """An object with free keys; lengths count keys.
 
-    Example: `MapOf(String(pattern="^[a-z]+$"), Float)`
+    Example: `d.MapOf(d.String(pattern="^[a-z]+$"), d.Float)`
     """
 
     keys: Final[StringClause]
@@ -154,7 +154,7 @@ class MapOf(DataType[dict[str, Held], NotOnThisType, NotOnThisType, int, NotOnTh
 class Nullable(Unconstrained[Held | None]):
     """A type for which null is a value too.
 
-    Example: `Nullable(String)`
+    Example: `d.Nullable(d.String)`
     """
 
     inner: Final[DataType[object, object, object, object, object, object] | str]
@@ -171,7 +171,7 @@ class Nullable(Unconstrained[Held | None]):
 class OneOf(Unconstrained[dict[str, Anything]]):
     """One of several objects, distinguished by a tag inside them. A named one is shared by all who use it.
 
-    Example: `OneOf("kind", stop=Object(), wait=Object(Attribute("seconds", Int, "How long.")))`
+    Example: `d.OneOf("kind", stop=d.Object(), wait=d.Object(d.Attribute("seconds", d.Int, "How long.")))`
     """
 
     tag: Final[str]
@@ -191,7 +191,7 @@ SchemaSource: TypeAlias = str | PurePath | Mapping[str, Anything] | bool
 class JSONSchema(Unconstrained[Anything]):
     """A schema of others: a path from the folder of the design's file, or a dict; a named one is shared.
 
-    Example: `Args(JSONSchema({"type": "object", "properties": {"query": {"type": "string"}}}))`
+    Example: `d.Args(d.JSONSchema({"type": "object", "properties": {"query": {"type": "string"}}}))`
     """
 
     schema: Final[SchemaSource]

@@ -76,7 +76,7 @@ Member = TypeVar("Member", covariant=True)
 class Value(Clause, Generic[Member]):
     """A value of an enumeration, and what it means, for models and for people who choose.
 
-    Example: `Enum("Tag", "Tag of an article.", Value("6809637769959178254", "Backend"), "other")`
+    Example: `d.Enum("Tag", "Tag of an article.", d.Value("6809637769959178254", "Backend"), "other")`
     """
 
     value: Final[object]
@@ -179,60 +179,60 @@ class SteppedClause(OrderedClause[Held]):
 String: Final = StringClause()
 """Unicode text; lengths count characters.
 
-Example: `String(pattern="^[a-z]+$", max_length=20)`
+Example: `d.String(pattern="^[a-z]+$", max_length=20)`
 """
 Int: Final = IntClause()
 """A whole number of any size; `5.0` is one, `true` and `"5"` are not.
 
-Example: `Int(minimum=1, maximum=500)`
+Example: `d.Int(minimum=1, maximum=500)`
 """
 Float: Final = FloatClause()
 """A finite number; an integer stays an integer.
 
-Example: `Float(minimum=0, exclusive_maximum=1)`
+Example: `d.Float(minimum=0, exclusive_maximum=1)`
 """
 Boolean: Final = ScalarClause[bool, NotOnThisType]("boolean")
 """True or false.
 
-Example: `Attribute("hard", Boolean, "At once.", default=False)`
+Example: `d.Attribute("hard", d.Boolean, "At once.", default=False)`
 """
 Bytes: Final = ScalarClause[bytes, NotOnThisType]("bytes")
 """Bytes; padded base64 in JSON.
 
-Example: `Attribute("photo", Bytes, "A picture.")`
+Example: `d.Attribute("photo", d.Bytes, "A picture.")`
 """
 Date: Final = OrderedClause[dt.date]("date")
 """A day of the calendar; `2026-01-31` in JSON.
 
-Example: `Attribute("day", Date, "Day to read.")`
+Example: `d.Attribute("day", d.Date, "Day to read.")`
 """
 DateTime: Final = OrderedClause[dt.datetime]("datetime")
 """An instant with its offset; `2026-01-31T12:00:00Z` in JSON (RFC 3339).
 
-Example: `Attribute("since", DateTime, "First instant.")`
+Example: `d.Attribute("since", d.DateTime, "First instant.")`
 """
 Duration: Final = SteppedClause[dt.timedelta]("duration")
 """A span of days and smaller units; `P1DT2H` in JSON (ISO 8601).
 
-Example: `Attribute("step", Duration, "Time between two readings.")`
+Example: `d.Attribute("step", d.Duration, "Time between two readings.")`
 """
 Uuid: Final = ScalarClause[UUID, NotOnThisType]("uuid")
 """A UUID; 8-4-4-4-12 hexadecimal digits in JSON.
 
-Example: `Attribute("id", Uuid, "Identifier.")`
+Example: `d.Attribute("id", d.Uuid, "Identifier.")`
 """
 Url: Final = ScalarClause[str, NotOnThisType]("url")
 """An absolute URI, kept as it was written.
 
-Example: `Attribute("manual", Url, "Where the manual is.")`
+Example: `d.Attribute("manual", d.Url, "Where the manual is.")`
 """
 Decimal: Final = SteppedClause[PythonDecimal]("decimal")
 """An exact number; a string of digits in JSON, `"1.50"`.
 
-Example: `Attribute("price", Decimal, "Price in euros.")`
+Example: `d.Attribute("price", d.Decimal, "Price in euros.")`
 """
 Any: Final = ScalarClause[Anything, NotOnThisType]("any")
 """Any JSON value.
 
-Example: `Attribute("extra", Any, "Whatever the planner wants to keep.")`
+Example: `d.Attribute("extra", d.Any, "Whatever the planner wants to keep.")`
 """

@@ -20,11 +20,12 @@ from uuid import UUID, SafeUUID
 from toolgen import dsl
 from toolgen.shapes.fields import Missing
 
+from . import http
 from .clause import Clause
 from .composites import JSONSchema
 from .structure import MCPToolset
 
-_LISTED: Final = [value for value in vars(dsl).values() if isinstance(value, Clause | type)]
+_LISTED: Final = [*vars(dsl).values(), *(vars(http)[name] for name in http.__all__)]
 CLAUSES: Final = frozenset(
     kind for each in _LISTED if issubclass(kind := each if isinstance(each, type) else type(each), Clause)
 )

@@ -13,7 +13,7 @@ from .clause import Clause
 class APIKeySecurity(Clause):
     """A key that stands in a header, a query parameter or a cookie.
 
-    Example: `APIKeySecurity("library_key", "Key of the library.", header="X-Api-Key")`
+    Example: `http.APIKeySecurity("library_key", "Key of the library.", header="X-Api-Key")`
     """
 
     name: str
@@ -28,7 +28,7 @@ class APIKeySecurity(Clause):
 class BasicSecurity(Clause):
     """A user name and a password (RFC 7617).
 
-    Example: `BasicSecurity("account", "Account at the library.")`
+    Example: `http.BasicSecurity("account", "Account at the library.")`
     """
 
     name: str
@@ -39,7 +39,7 @@ class BasicSecurity(Clause):
 class BearerSecurity(Clause):
     """A token in the header Authorization (RFC 6750).
 
-    Example: `BearerSecurity("token", "Token of the library.")`
+    Example: `http.BearerSecurity("token", "Token of the library.")`
     """
 
     name: str
@@ -50,7 +50,7 @@ class BearerSecurity(Clause):
 class Scope(Clause):
     """What a token of OAuth 2 is good for.
 
-    Example: `Scope("calendar.read", "Read calendars.")`
+    Example: `http.Scope("calendar.read", "Read calendars.")`
     """
 
     name: str
@@ -61,7 +61,7 @@ class Scope(Clause):
 class AuthorizationCodeFlow(Clause):
     """A person signs in and consents (RFC 6749, 4.1), at these addresses or those of metadata (RFC 8414).
 
-    Example: `AuthorizationCodeFlow(authorize="https://example.org/auth", token="https://example.org/token")`
+    Example: `http.AuthorizationCodeFlow(authorize="https://example.org/auth", token="https://example.org/token")`
     """
 
     authorize: str | None = None
@@ -77,7 +77,7 @@ class AuthorizationCodeFlow(Clause):
 class ClientCredentialsFlow(Clause):
     """The host itself is known (RFC 6749, 4.4), at this address or that of metadata (RFC 8414).
 
-    Example: `ClientCredentialsFlow(token="https://example.org/token")`
+    Example: `http.ClientCredentialsFlow(token="https://example.org/token")`
     """
 
     token: str | None = None
@@ -89,7 +89,7 @@ class ClientCredentialsFlow(Clause):
 class OAuth2Security(Clause):
     """A token of OAuth 2, how it is got, and all scopes that it may have.
 
-    Example: `OAuth2Security("office", "Sign in.", ClientCredentialsFlow(token="https://example.org/token"))`
+    Example: `http.OAuth2Security("office", "Sign in.", http.ClientCredentialsFlow(token="https://example.org/token"))`
     """
 
     name: Final[str]
@@ -117,7 +117,7 @@ Scheme: TypeAlias = APIKeySecurity | BasicSecurity | BearerSecurity | OAuth2Secu
 class Security(Clause):
     """The credentials of a request, all at once; several clauses are alternatives, the preferred one first.
 
-    Example: `Security(APIKeySecurity("key", "Key of the library.", query="key"))`
+    Example: `http.Security(http.APIKeySecurity("key", "Key of the library.", query="key"))`
     """
 
     children: Final[tuple[Scheme, ...]]
@@ -151,5 +151,5 @@ class Security(Clause):
 class NoSecurity(Clause):
     """No credential: for a method of a service that asks for one, or as an alternative to it.
 
-    Example: `Method("ping", "Say hello.", NoSecurity(), HTTP(GET("/ping")))`
+    Example: `d.Method("ping", "Say hello.", http.NoSecurity(), http.HTTP(http.GET("/ping")))`
     """

@@ -7,10 +7,10 @@ from typing import Final, Literal, TypeAlias
 from .agents import Agent, Completion
 from .clause import Clause
 from .composites import Enum, Type
+from .http import Server
 from .security import NoSecurity, Security
-from .structure import MCPToolset, Method, Toolset
+from .structure import Functions, MCPToolset, Method, Toolset
 from .tool_clauses import Error
-from .transports import Functions, Server
 
 ServiceChild: TypeAlias = (
     Method | Toolset | MCPToolset | Agent | Completion | Error | Server | Functions | Security | NoSecurity
@@ -21,7 +21,7 @@ Answers: TypeAlias = Literal["strict", "lenient"]
 class Service(Clause):
     """Owner of methods, toolsets, agents and completions.
 
-    Example: `Service("DeviceService", "The devices.", Method("reset", "Reset all devices."))`
+    Example: `d.Service("DeviceService", "The devices.", d.Method("reset", "Reset all devices."))`
     """
 
     name: Final[str]
@@ -46,7 +46,7 @@ DesignChild: TypeAlias = Service | Type | Enum[str] | Enum[int]
 class Design(Clause):
     """The whole, a module's `design`.
 
-    Example: `design = Design("home", "A home assistant.", Service("assistant", "Helps at home."))`
+    Example: `design = d.Design("home", "A home assistant.", d.Service("assistant", "Helps at home."))`
     """
 
     name: Final[str]

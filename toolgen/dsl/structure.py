@@ -25,6 +25,7 @@ from .behaviour import (
 )
 from .clause import Clause
 from .composites import JSONSchema, Type
+from .http import HTTP
 from .security import NoSecurity, Security
 from .tool_clauses import (
     Annotations,
@@ -40,7 +41,6 @@ from .tool_clauses import (
     Suppress,
     Tags,
 )
-from .transports import HTTP, Function
 
 Fields: TypeAlias = Attribute | Required | Type | JSONSchema | str
 """Attributes, or one `Type` or `JSONSchema` in their place."""
@@ -61,29 +61,50 @@ class Attributes(Clause):
 class Args(Attributes):
     """What the model sends: attributes, or one `Type` or `JSONSchema`.
 
-    Example: `Args(Attribute("site_id", String, "Site identifier.", required=True))`
+    Example: `d.Args(d.Attribute("site_id", d.String, "Site identifier.", required=True))`
     """
 
 
 class Return(Attributes):
     """What the model gets: attributes, or one `Type` or `JSONSchema`.
 
-    Example: `Return(Attribute("devices", ArrayOf(Device), "Devices, by name.", required=True))`
+    Example: `d.Return(d.Attribute("devices", d.ArrayOf(Device), "Devices, by name.", required=True))`
     """
 
 
 class Payload(Attributes):
     """What a method takes: attributes, or one `Type` or `JSONSchema`.
 
-    Example: `Payload(Attribute("site_id", String, "Site identifier.", required=True))`
+    Example: `d.Payload(d.Attribute("site_id", d.String, "Site identifier.", required=True))`
     """
 
 
 class Result(Attributes):
     """What a method gives back: attributes, or one `Type` or `JSONSchema`.
 
-    Example: `Result(Device)`
+    Example: `d.Result(Device)`
     """
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Functions(Clause):
+    """The methods of the service are the functions of a module, by their names.
+
+    Example: `d.Service("Rooms", "Rooms of an office.", d.Functions("rooms"), d.Method("book", "Book one."))`
+    """
+
+    module: str
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Function(Clause):
+    """The method is this function, which takes the attributes of the payload by keyword.
+
+    Example: `d.Method("book", "Book a room.", d.Function("rooms:reserve"))`
+    """
+
+    target: str
+    """`package.module:function`, or `package.module:object.method`."""
 
 
 MethodChild: TypeAlias = Payload | Result | Error | HTTP | Function | Security | NoSecurity
@@ -92,7 +113,7 @@ MethodChild: TypeAlias = Payload | Result | Error | HTTP | Function | Security |
 class Method(Clause):
     """An operation behind the tools.
 
-    Example: `Method("find", "Find a device.", Payload(Attribute("id", String, "Its id.")), Result(Device))`
+    Example: `d.Method("find", "Find.", d.Payload(d.Attribute("id", d.String, "Its id.")), d.Result(Device))`
     """
 
     name: Final[str]
@@ -139,7 +160,7 @@ ToolClause: TypeAlias = (
 class Tool(Clause):
     """One callable of a toolset.
 
-    Example: `Tool("get_device", "Get a device.", Args(Attribute("id", String, "Its id.")), Return(Device))`
+    Example: `d.Tool("get_one", "Get one.", d.Args(d.Attribute("id", d.String, "Its id.")), d.Return(Device))`
     """
 
     name: Final[str]
@@ -161,7 +182,7 @@ ToolsetChild: TypeAlias = Tool | NativeTool | Instructions | Tags | Meta | Suppr
 class Toolset(Clause):
     """Tools that belong together.
 
-    Example: `Toolset("devices", "Find devices.", Tool("count", "Count them."), Tags("home"))`
+    Example: `d.Toolset("devices", "Find devices.", d.Tool("count", "Count them."), d.Tags("home"))`
     """
 
     name: Final[str]
@@ -190,7 +211,7 @@ class Toolset(Clause):
 class MCPToolset(Clause):
     """The tools of an MCP server, as `toolgen import mcp` has locked them in a file beside the design.
 
-    Example: `MCPToolset("git", lock="git.mcp.json")`
+    Example: `d.MCPToolset("git", lock="git.mcp.json")`
     """
 
     name: str

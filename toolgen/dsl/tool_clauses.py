@@ -16,7 +16,7 @@ from .composites import Object, Type
 class BindTo(Clause):
     """The method that implements the tool; without a service, one of the toolset's own service.
 
-    Example: `BindTo("DeviceService", "list_devices", rename={"site": "site_id"})`
+    Example: `d.BindTo("DeviceService", "list_devices", rename={"site": "site_id"})`
     """
 
     service: Final[str | None]
@@ -36,7 +36,7 @@ class BindTo(Clause):
 class Inject(Names):
     """Fields that the server fills and the model never sees.
 
-    Example: `Inject("session_id")`
+    Example: `d.Inject("session_id")`
     """
 
 
@@ -44,7 +44,7 @@ class Inject(Names):
 class BoundedResult(Clause):
     """The result is a window on more data; cursors are optional strings of Args and Return.
 
-    Example: `BoundedResult(cursor="cursor", next_cursor="next_cursor")`
+    Example: `d.BoundedResult(cursor="cursor", next_cursor="next_cursor")`
     """
 
     cursor: str | None = None
@@ -55,7 +55,7 @@ class BoundedResult(Clause):
 class Artifact(Clause):
     """Full data for UIs and audits, never sent to the model.
 
-    Example: `Artifact("device", Device, "Everything about the device, for a card.")`
+    Example: `d.Artifact("device", Device, "Everything about the device, for a card.")`
     """
 
     kind: str
@@ -70,7 +70,7 @@ class Artifact(Clause):
 class Error(Clause):
     """A declared failure, which models, planners and clients get by name, with details of this type.
 
-    Example: `Error("not_found", Device, "No device has the id.")`
+    Example: `d.Error("not_found", Device, "No device has the id.")`
     """
 
     name: str
@@ -85,7 +85,7 @@ class Error(Clause):
 class Tags(Names):
     """Labels for filters.
 
-    Example: `Tags("devices", "read")`
+    Example: `d.Tags("devices", "read")`
     """
 
 
@@ -93,7 +93,7 @@ class Tags(Names):
 class Suppress(Clause):
     """A rule of `toolgen lint` that does not count here, and why: for a tool, or for all of a toolset.
 
-    Example: `Suppress("many-arguments", "The form of the agency has as many.")`
+    Example: `d.Suppress("many-arguments", "The form of the agency has as many.")`
     """
 
     rule: Sentence
@@ -103,7 +103,7 @@ class Suppress(Clause):
 class Meta(Clause):
     """Facts for UIs, any JSON.
 
-    Example: `Meta(icon="lamp", order=3)`
+    Example: `d.Meta(icon="lamp", order=3)`
     """
 
     facts: Final[dict[str, Json]]
@@ -117,7 +117,7 @@ class Meta(Clause):
 class Deprecated(Clause):
     """The tool still works, and should not be used any more. Another tool of the design may replace it.
 
-    Example: `Deprecated("Finds devices of one site alone.", replacement="find_devices")`
+    Example: `d.Deprecated("Finds devices of one site alone.", replacement="find_devices")`
     """
 
     reason: Sentence
@@ -131,7 +131,7 @@ class Breaks(Clause):
 
     `toolgen breaking` lists such changes, and lets them through.
 
-    Example: `Breaks("Nobody has sent it since March.", "argument-removed")`
+    Example: `d.Breaks("Nobody has sent it since March.", "argument-removed")`
     """
 
     reason: Final[Sentence]
@@ -148,7 +148,7 @@ class Breaks(Clause):
 class Icon(Clause):
     """A picture of the tool, for user interfaces: an address of http or https, or a data URI.
 
-    Example: `Icon("https://example.org/lamp.svg", mime_type="image/svg+xml", sizes=("any",))`
+    Example: `d.Icon("https://example.org/lamp.svg", mime_type="image/svg+xml", sizes=("any",))`
     """
 
     src: str
@@ -161,7 +161,7 @@ class Icon(Clause):
 class Annotations(Clause):
     """How the tool behaves; a hint that is left out means the careful default.
 
-    Example: `Annotations(destructive=True, idempotent=True)`
+    Example: `d.Annotations(destructive=True, idempotent=True)`
     """
 
     hints: Final[dict[str, bool]]

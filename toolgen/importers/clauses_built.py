@@ -10,6 +10,7 @@ from typing import Any, Final
 from toolgen import dsl
 from toolgen.contract.findings import Finding
 from toolgen.contract.record import frozen_record
+from toolgen.dsl.words import value_of
 from toolgen.shapes.design.schema import object_schema, schemas_of
 
 from .clauses_layout import Call, Items, Named, Part, Text, call, literal
@@ -138,7 +139,7 @@ class _Builder:
         """Return the clause or the value of an expression; a name is that of a type or of a clause."""
         match part:
             case str():
-                return self.named[part] if part in self.named else getattr(dsl, part)
+                return self.named[part] if part in self.named else value_of(part)
             case Call():
                 if part.clause in _DIVIDED:
                     owner = str(getattr(part.parts[0], "value", owner))
@@ -155,7 +156,7 @@ class _Builder:
                         values.append(self._built(item, owner, place))
                 if part.clause == "JSONSchema" and isinstance(values[0], str) and values[0] in self._schemas:
                     values[0] = self._schemas[values[0]]
-                clause = getattr(dsl, part.clause)(*values, **keywords)
+                clause = value_of(part.clause)(*values, **keywords)
                 vars(clause)["source"] = source
                 return clause
             case Items():

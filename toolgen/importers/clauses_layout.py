@@ -15,10 +15,11 @@ from itertools import dropwhile
 from typing import Final, TypeAlias
 
 from toolgen.contract.record import frozen_record
+from toolgen.dsl.words import IMPORTS, spelling
 from toolgen.shapes.values import decimal_text
 
-MODULES: Final = {"dt": "import datetime as dt", "decimal": "import decimal"}
-"""Statements that import, by the name that values use; in the order of a module."""
+MODULES: Final = {"dt": "import datetime as dt", "decimal": "import decimal", **IMPORTS}
+"""Statements that import, by the name that they bind; in the order of a module."""
 _LONGEST_PIECE: Final = 72
 """Characters of a piece of a long string, with its quotes: a line of 100 holds it where attributes stand."""
 _ESCAPES: Final = {"\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
@@ -68,7 +69,7 @@ class Call:
     def __init__(self, clause: str, parts: Iterable[Part | Named]) -> None:
         self.clause = clause
         self.parts = tuple(parts)
-        self.flat = f"{clause}({', '.join(_arguments(self.parts))})"
+        self.flat = f"{spelling(clause)}({', '.join(_arguments(self.parts))})"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Call) and self.flat == other.flat
@@ -93,7 +94,7 @@ Part: TypeAlias = "str | Text | Value | Call | Items"
 
 def flat(part: Part | Named) -> str:
     """Return the part on one line."""
-    return part if isinstance(part, str) else part.flat
+    return spelling(part) if isinstance(part, str) else part.flat
 
 
 def call(clause: str, *parts: Part | Named) -> Call:

@@ -9,7 +9,7 @@ from toolgen.shapes.constraints import CONSTRAINTS, FLAGS, LIMITS
 from toolgen.shapes.foreign.nodes import NULL, Node, without_null
 
 from .clauses_built import NotExpressibleError, check_type
-from .clauses_layout import Call, Items, Named, Part, Text, Value, call, flat, literal, pattern
+from .clauses_layout import Call, Items, Named, Part, Text, Value, call, literal, pattern
 from .clauses_schemas import compact, schema_clause
 
 _CONSTRAINTS: Final = {
@@ -67,7 +67,8 @@ def with_constraints(type_: Part, constraints: tuple[Named, ...]) -> Part:
         return type_
     if isinstance(type_, Call):
         return call(type_.clause, *type_.parts, *constraints)
-    return call(flat(type_), *constraints)
+    assert isinstance(type_, str)
+    return call(type_, *constraints)
 
 
 def integral(value: Any, node: Node) -> Any:

@@ -13,7 +13,8 @@ from .clauses_built import NotExpressibleError
 from .clauses_layout import Part, call, literal
 
 _OBJECTS: Final = ("properties", "patternProperties", *REFERENCES, "$id", "$defs", "definitions")
-_LONGEST: Final = 200
+_LONGEST: Final = 188
+"""Characters of a schema."""
 
 
 def schema_clause(node: Node) -> Part:
@@ -23,12 +24,12 @@ def schema_clause(node: Node) -> Part:
         NotExpressibleError: it holds objects or references, or is too long to read.
     """
     schema = _with_titles(as_written(node))
-    text = call("JSONSchema", literal(schema))
+    held = literal(schema)
     if any(not part.keys().isdisjoint(_OBJECTS) for part in objects_in(schema)):
         raise NotExpressibleError("an attribute holds objects that clauses cannot express")
-    if len(text.flat) > _LONGEST:
+    if len(held.flat) > _LONGEST:
         raise NotExpressibleError("an attribute has a long schema that clauses cannot express")
-    return text
+    return call("JSONSchema", held)
 
 
 def _with_titles(schema: Any) -> Any:

@@ -21,6 +21,7 @@ from toolgen.contract.json_value import compact
 from toolgen.contract.printable import hides
 from toolgen.contract.record import frozen_record
 from toolgen.contract.tool_facts import Icon
+from toolgen.dsl.words import PREFIXES
 from toolgen.shapes import naming
 from toolgen.shapes.fields import Foreign
 from toolgen.shapes.foreign.filling import filler_of
@@ -40,7 +41,7 @@ from .design_objects import required_defaults, root_schema_clause, to_clauses
 from .design_types import TypeTable
 from .enum_labels import with_labelled_values
 from .ledger import lost_notes
-from .names import CLAUSE_NAMES, RENAMED, RENAMED_HINT, Names, identifier
+from .names import RENAMED, RENAMED_HINT, Names, identifier
 from .tool import ImportedTool, Source
 
 Side = Literal["args", "result"]
@@ -318,28 +319,23 @@ def _icon(of: Icon) -> Call:
 
 def module_text(about: str, statements: list[tuple[str, Call]]) -> str:
     """Return a design module of these variables, with the imports that it needs."""
-    used = sorted({word for _, part in statements for word in clause_names_in(part)})
-    modules = {name for _, part in statements for name in modules_in(part)}
-    imports = "\n".join(line for name, line in MODULES.items() if name in modules)
-    head = [f'"""{about}"""', *([imports] if imports else ()), f"from toolgen.dsl import {', '.join(used)}"]
+    used = {name for _, part in statements for name in modules_in(part)}
+    lines = [line for name, line in MODULES.items() if name in used]
+    groups = [line for line in lines if "toolgen" not in line], [line for line in lines if "toolgen" in line]
+    head = [f'"""{about}"""', *("\n".join(group) for group in groups if group)]
     return "\n\n".join([*head, *(f"{name} = {flat(part)}" for name, part in statements)]) + "\n"
 
 
 def modules_in(part: Part) -> Iterable[str]:
-    """Yield the modules that an expression needs for values of dates, durations and decimals."""
+    """Yield the modules that an expression needs: for clauses, and for dates, durations and decimals."""
     for inner in parts_in(part):
-        if isinstance(inner, Value):
+        word = inner.clause if isinstance(inner, Call) else inner
+        if isinstance(word, str) and word in PREFIXES:
+            yield PREFIXES[word]
+        elif isinstance(inner, Value):
             held = inner.value if isinstance(inner.value, tuple) else (inner.value,)
             yield from ("dt" for value in held if isinstance(value, dt.date | dt.timedelta))
             yield from ("decimal" for value in held if isinstance(value, Decimal))
-
-
-def clause_names_in(part: Part) -> Iterable[str]:
-    """Yield the clauses in an expression."""
-    for inner in parts_in(part):
-        name = inner.clause if isinstance(inner, Call) else inner
-        if isinstance(name, str) and name in CLAUSE_NAMES:
-            yield name
 
 
 def json_text(schema: Any) -> str:

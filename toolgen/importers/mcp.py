@@ -38,7 +38,7 @@ def _result(value: object) -> tuple[object, object, str]:
         case {"lock": _}:
             raise ToolgenError(
                 "the document is the lock of a server, and no list of tools",
-                hint="a lock goes into a design: MCPToolset(NAME, lock=FILE)",
+                hint="a lock goes into a design: d.MCPToolset(NAME, lock=FILE)",
             )
         case {"tools": tools, **rest}:
             return tools, rest.get("nextCursor"), "/tools"

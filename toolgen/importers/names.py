@@ -14,16 +14,14 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from toolgen import dsl
 from toolgen.contract.names import RESERVED_CODES
 from toolgen.dsl.evaluation.checks.names import TAKEN_MODULES, surface
+from toolgen.dsl.words import PREFIXES
 from toolgen.shapes import naming
 
 from .clauses_layout import MODULES
 
-CLAUSE_NAMES: Final = frozenset(dsl.__all__)
-"""What a design module may import."""
-_VARIABLES: Final = ("design", *MODULES, *CLAUSE_NAMES, *dir(builtins), *keyword.kwlist)
+_VARIABLES: Final = ("design", *MODULES, *PREFIXES, *dir(builtins), *keyword.kwlist)
 """What no variable of a design is called."""
 RENAMED: Final = "is called {0!r}, because another tool is {1!r} in Python, or was when it was imported"
 RENAMED_HINT: Final = "rename it in the design, if that is not what you want"
@@ -208,7 +206,7 @@ def _begun(text: str, otherwise: str) -> str:
 def is_type_name(name: str) -> bool:
     """Return whether a type of a design can have the name, which no clause has."""
     is_plain = name.isascii() and name.isidentifier() and naming.class_name(name) == name
-    return is_plain and name not in CLAUSE_NAMES and not keyword.iskeyword(name)
+    return is_plain and name not in PREFIXES and not keyword.iskeyword(name)
 
 
 def type_name(name: str) -> str:

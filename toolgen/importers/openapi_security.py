@@ -126,9 +126,8 @@ class Securities:
             wanted = mapping(each)
             held = self._all_of(wanted) if wanted else (call("NoSecurity"),)
             clauses |= {clause.flat: clause for clause in held}
-        if set(clauses) == {"NoSecurity()"}:
-            return ()
-        return tuple(clauses.values())
+        held = tuple(clauses.values())
+        return () if held == (call("NoSecurity"),) else held
 
     def _all_of(self, wanted: dict[str, object]) -> tuple[Call, ...]:
         """Return a clause for what is needed together, and one for each other flow of it."""

@@ -48,7 +48,7 @@ def base_address(servers: object, options: ServerOptions, base: str = "") -> str
 
 def is_relative(server: Call) -> bool:
     """Return whether a server has no host, so that somebody has to name it."""
-    return server.flat.startswith('Server("/')
+    return server.flat.startswith('http.Server("/')
 
 
 def _server(server: dict[str, object], options: ServerOptions, base: str) -> Call | None:

@@ -1,8 +1,6 @@
 """Services of functions: those of a module, one by its own name; and a service with requests beside them."""
 
 from toolgen.dsl import (
-    GET,
-    HTTP,
     Agent,
     Args,
     Attribute,
@@ -13,10 +11,8 @@ from toolgen.dsl import (
     Functions,
     Method,
     Payload,
-    Response,
     Result,
     Return,
-    Server,
     Service,
     String,
     Tool,
@@ -24,6 +20,7 @@ from toolgen.dsl import (
     Type,
     Use,
 )
+from toolgen.dsl.http import GET, HTTP, Response, Server
 
 Operation = Type(
     "Operation", "A type that is called like a class of clients.", Attribute("state", String, "How far.")

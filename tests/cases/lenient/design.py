@@ -1,14 +1,10 @@
 """A shop that somebody else owns: its answers may not fit."""
 
 from toolgen.dsl import (
-    GET,
-    HTTP,
-    POST,
     ArrayOf,
     Artifact,
     Attribute,
     BindTo,
-    Body,
     BoundedResult,
     DateTime,
     Design,
@@ -16,20 +12,18 @@ from toolgen.dsl import (
     MapOf,
     Method,
     OneOf,
-    Paging,
     Payload,
-    Response,
     Result,
     ResultHint,
     ResultReminder,
     Return,
-    Server,
     Service,
     String,
     Tool,
     Toolset,
     Type,
 )
+from toolgen.dsl.http import GET, HTTP, POST, Body, Paging, Response, Server
 
 Item = Type(
     "Item",

@@ -70,7 +70,7 @@ class Evaluation:
 def build(design: Design) -> Evaluation:
     """Return the checked design, or all its diagnostics.
 
-    Example: `build(Design("home", "A home.", Service("assistant", "Helps."))).diagnostics`
+    Example: `d.build(d.Design("home", "A home.", d.Service("assistant", "Helps."))).diagnostics`
     """
     report = Report()
     checked = _Builder(well_typed(design, report), report).design()

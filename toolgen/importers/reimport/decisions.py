@@ -370,7 +370,8 @@ class Decisions:
         name, _, path = rest.partition(".")
         if kind == "tool" and ("Tool", repr(name)) in needed:
             for text in guards:
-                needed["Tool", repr(name)].clauses.setdefault(text.partition("(")[0], text)
+                clause = clause_of(ast.parse(text, mode="eval").body)
+                needed["Tool", repr(name)].clauses.setdefault(clause, text)
         for clause in OWNERS if path else ():
             key = clause, repr(name)
             if key not in needed:

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
+from toolgen.dsl.words import spelling
+
 from .matching import Key
 from .source_text import SourceText
 from .statement_edits import StatementEdits
@@ -75,7 +77,7 @@ class MergedDesign:
         if names and clauses:
             edit.append(clauses[-1], names)
         elif names:
-            edit.append(owner, [f"Inject({', '.join(names)})"])
+            edit.append(owner, [f"{spelling('Inject')}({', '.join(names)})"])
         attributes = {path_of(place): node for place, node in attributes_of(owner).items()}
         for path, keywords in need.keywords.items():
             if path not in attributes:
@@ -183,7 +185,7 @@ def without_condition(clause: ast.Call, source: SourceText) -> str:
     arguments += [
         f"{each.arg}={source.text_of(each.value)}" for each in clause.keywords if each.arg != "when"
     ]
-    return f"{clause_of(clause)}({', '.join(arguments)})"
+    return f"{source.text_of(clause.func)}({', '.join(arguments)})"
 
 
 def for_another_tool(clause: ast.Call, text: str) -> str:
@@ -192,13 +194,14 @@ def for_another_tool(clause: ast.Call, text: str) -> str:
         case "Confirm":
             hints = [*clause.args[:1], *filter(None, [_keyword(clause, "hint")])]
             plain = [each for each in hints if isinstance(each, ast.Constant) and "{" not in str(each.value)]
-            return f"Confirm({json.dumps(plain[0].value, ensure_ascii=False)})" if plain else "Confirm()"
+            hint = json.dumps(plain[0].value, ensure_ascii=False) if plain else ""
+            return f"{spelling('Confirm')}({hint})"
         case "Sequential":
             by = _keyword(clause, "by")
             return (
                 text
                 if by is None or (isinstance(by, ast.Constant) and by.value == "session")
-                else "Sequential()"
+                else f"{spelling('Sequential')}()"
             )
     return text
 

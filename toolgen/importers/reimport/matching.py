@@ -7,9 +7,9 @@ import inspect
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
-from toolgen import dsl
+from toolgen.dsl.words import value_of
 
 from .source_text import Chunk
 from .targets import Methods, address_of, clause_of, meta_name, method_of, name_in, own_name, request_of
@@ -202,5 +202,4 @@ def _is_named(clause: str) -> bool:
 
 
 def _parameters(clause: str) -> list[inspect.Parameter]:
-    of: Any = getattr(dsl, clause)
-    return list(inspect.signature(of).parameters.values())
+    return list(inspect.signature(value_of(clause)).parameters.values())

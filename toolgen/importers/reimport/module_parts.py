@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
 from toolgen import dsl
-from toolgen.contract.record import frozen_record
+from toolgen.dsl import http
 
 from .source_text import SourceText, Statement
 
-_DSL: Final = "toolgen.dsl"
+_WORDS: Final = {module.__name__: module.__all__ for module in (dsl, http)}
+"""What a design has of a module that it imports whole."""
 _BLANK: Final = re.compile(r"[ \t]*\n(?:[ \t]*\n)*")
 
 
@@ -38,26 +39,9 @@ class Item:
         return frozenset(bound_by(self.node))
 
 
-@frozen_record
-class Imports:
-    """What an imported design imports."""
-
-    clauses: frozenset[str]
-    text: str
-    """The statement for the clauses."""
-    modules: dict[str, Statement]
-    """Statements that import modules of Python, by the name that they bind."""
-
-
-def imports_in(source: SourceText) -> Imports:
-    """Return the imports of a module that an import wrote."""
-    modules: dict[str, Statement] = {}
-    for each in source.statements:
-        if isinstance(each.node, ast.Import):
-            modules |= dict.fromkeys(bound_by(each.node), each)
-    matching = [each for each in source.statements if _is_of_clauses(each.node)]
-    names = frozenset(name for each in matching for name in bound_by(each.node))
-    return Imports(clauses=names, text=matching[0].text if matching else "", modules=modules)
+def imports_in(source: SourceText) -> dict[str, Statement]:
+    """Return the statements that import, by the name that they bind, of a module that an import wrote."""
+    return {name: each for each in source.statements if _is_import(each.node) for name in bound_by(each.node)}
 
 
 def bound_by(statement: ast.stmt) -> Iterator[str]:
@@ -66,8 +50,8 @@ def bound_by(statement: ast.stmt) -> Iterator[str]:
         case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
             yield statement.name
             return
-        case ast.ImportFrom(module=module, names=[ast.alias(name="*")]):
-            yield from dsl.__all__ if module == _DSL else ()
+        case ast.ImportFrom(module=str(module), names=[ast.alias(name="*")]):
+            yield from _WORDS.get(module, ())
             return
         case ast.Import() | ast.ImportFrom():
             yield from (alias.asname or alias.name.partition(".")[0] for alias in statement.names)
@@ -97,62 +81,32 @@ def place_of(items: list[Item], name: str, previous: list[str]) -> int:
     return max(head, min([*(behind or [head])[-1:], *used]))
 
 
-def with_imports(items: list[Item], base: Imports, theirs: Imports) -> list[Item]:
-    """Return the statements with the imports that they need now."""
+def with_imports(
+    items: list[Item], base: Mapping[str, Statement], theirs: Mapping[str, Statement]
+) -> list[Item]:
+    """Return the statements with the imports that they need now; unused ones of the last import go."""
     loaded = {name for item in items for name in item.loaded}
+    unused = {each.text for name, each in base.items() if name not in loaded}
+    items = [item for item in items if not _is_import(item.node) or item.text not in unused]
     bound = {name for item in items for name in item.bound}
-    missing = (theirs.clauses & loaded) - bound
-    items = [_import_changed(item, base, missing, loaded) for item in items]
-    bound = {name for item in items for name in item.bound}
-    new: list[Item] = []
-    for name, statement in theirs.modules.items():
+    known = [at for at, item in enumerate(items) if _is_import(item.node) and item.bound & theirs.keys()]
+    head = next((at for at, item in enumerate(items) if not _is_head(item.node)), len(items))
+    at = min(known, default=head)
+    for name, statement in theirs.items():
+        at = max([at, *(index + 1 for index, item in enumerate(items[:head]) if name in item.bound)])
         if name in loaded - bound:
-            new.append(Item(node=statement.node, text=statement.text))
-    if left := missing - bound:
-        new.append(_import_of(left))
-    at = next((at for at, item in enumerate(items) if _is_of_clauses(item.node)), None)
-    at = at if at is not None else next((at for at, item in enumerate(items) if not _is_head(item.node)), 0)
-    return [*items[:at], *new, *items[at:]]
+            items.insert(at, Item(node=statement.node, text=statement.text))
+            at, head = at + 1, head + 1
+    return items
 
 
-def _import_changed(item: Item, base: Imports, missing: frozenset[str], loaded: set[str]) -> Item:
-    """Return the statement that imports clauses with those that are missing; one with comments stays."""
-    node = item.node
-    if not _is_of_clauses(node) or item.statement is None or "#" in item.text:
-        return item
-    assert isinstance(node, ast.ImportFrom)
-    names = [alias.name for alias in node.names if not alias.asname]
-    if any(alias.asname or alias.name == "*" for alias in node.names):
-        return item
-    is_untouched = item.text == base.text
-    left = [name for name in names if name in loaded] if is_untouched else names
-    wanted = sorted({*left, *missing}) if names == sorted(names) else [*left, *sorted(missing)]
-    if wanted == names or not wanted:
-        return item
-    new = replace(_import_of(wanted), statement=item.statement)
-    rows = item.text.split("\n")
-    if len(rows) == 1 or is_untouched:
-        return new
-    indent = rows[1][: len(rows[1]) - len(rows[1].lstrip())]
-    lines = [f"{indent}{name}," for name in wanted]
-    return replace(new, text="\n".join([f"from {_DSL} import (", *lines, ")"]))
-
-
-def _import_of(names: Iterable[str]) -> Item:
-    ordered = list(names) if isinstance(names, list) else sorted(names)
-    node = ast.ImportFrom(module=_DSL, names=[ast.alias(name=name) for name in ordered], level=0)
-    return Item(node=node, text=f"from {_DSL} import {', '.join(ordered)}")
-
-
-def _is_of_clauses(node: ast.stmt) -> bool:
-    return isinstance(node, ast.ImportFrom) and node.module == _DSL and node.level == 0
+def _is_import(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Import | ast.ImportFrom)
 
 
 def _is_head(node: ast.stmt) -> bool:
     """Return whether a statement is of those with which a module begins: its docstring and imports."""
-    return isinstance(node, ast.Import | ast.ImportFrom) or (
-        isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-    )
+    return _is_import(node) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
 
 
 def rewritten(source: SourceText, items: list[Item], texts: dict[int, str]) -> str:
@@ -169,7 +123,7 @@ def rewritten(source: SourceText, items: list[Item], texts: dict[int, str]) -> s
                 edits.append((item.statement.start, item.statement.end, text))
             place = source.line_end(item.statement.end)
         elif place:
-            gap = "\n" if isinstance(item.node, ast.Import | ast.ImportFrom) else "\n\n"
+            gap = "\n" if _is_import(item.node) else "\n\n"
             behind = "" if not source.text[place + 1 : source.line_end(place + 1)].strip() else gap[1:]
             edits.append((place, place, gap + text + behind))
         else:

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Final, TypeAlias
 
-from toolgen import dsl
 from toolgen.contract.record import frozen_record
+from toolgen.dsl.words import PREFIXES
 
 Targets: TypeAlias = dict[str, str]
 """Targets by place, such as `tool:pay` → `POST https://shop.example/pay`."""
@@ -21,14 +21,13 @@ SIDES: Final = {"Args": "argument", "Payload": "argument", "Return": "result", "
 _LEAVES: Final = (ast.Constant, ast.Name, ast.expr_context, ast.operator)
 """Nodes that hold no clause."""
 _PARAMETERS: Final = {"Header": "header", "Cookie": "cookie", "Param": "query"}
-_CLAUSES: Final = frozenset(dsl.__all__)
 
 
 def clause_of(node: ast.AST) -> str:
-    """Return the name of the clause that an expression calls; empty for anything else."""
+    """Return the clause that an expression calls, whatever it is imported from; empty for anything else."""
     match node:
-        case ast.Call(func=ast.Name(id=name)) if name in _CLAUSES:
-            return name
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(value=ast.Name(), attr=name)):
+            return name if name in PREFIXES else ""
     return ""
 
 

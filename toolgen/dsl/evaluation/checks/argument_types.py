@@ -24,10 +24,10 @@ from ...behaviour import Value as ComparedValue
 from ...clause import Clause, Sentence, Span
 from ...composites import Object, SchemaSource, Type
 from ...datatypes import DataType
+from ...http import HTTP, Body, Response, Server
 from ...security import OAuth2Security, Security
 from ...services import Design, Service
 from ...structure import Args, Attributes, Method, Payload, Result, Return, Tool, Toolset
-from ...transports import HTTP, Body, Response, Server
 from ..types.jsonvalues import NoJsonError, json_value
 
 

@@ -13,9 +13,9 @@ from ...attributes import Attribute, Required
 from ...clause import Clause
 from ...composites import Enum, Type
 from ...datatypes import DataType
+from ...http import HTTP, Request
 from ...services import Service
 from ...structure import Args, Attributes, MCPToolset, Method, Payload, Result, Return, Tool, Toolset
-from ...transports import HTTP, Request
 from ..report import source_text
 from ..types.spelling import clause_text
 from .argument_types import class_name, parents_of

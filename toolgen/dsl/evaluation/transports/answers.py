@@ -12,8 +12,8 @@ from toolgen.shapes.fields import Field, ObjectType
 
 from ...expr import codes
 from ...expr.source import Source
+from ...http import HTTP, Body, Header, Response
 from ...tool_clauses import Error
-from ...transports import HTTP, Body, Header, Response
 from ..clause_lookup import clauses_of_kind, single_clause
 from ..report import RelatedSource, source_text, suggestion
 from ..types.modules import UNKNOWN

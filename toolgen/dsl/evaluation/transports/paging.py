@@ -19,7 +19,7 @@ from toolgen.shapes.fields import (
 )
 
 from ...expr import codes
-from ...transports import HTTP, Body, Cookie, Header, Paging, Param
+from ...http import HTTP, Body, Cookie, Header, Paging, Param
 from ..clause_lookup import single_clause
 from ..report import suggestion
 from ..types.modules import UNKNOWN

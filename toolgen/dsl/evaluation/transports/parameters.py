@@ -11,7 +11,7 @@ from toolgen.shapes.fields import Field, may_be_absent, may_be_none
 
 from ...expr import codes
 from ...expr.source import Source
-from ...transports import HTTP, Cookie, Header, Param
+from ...http import HTTP, Cookie, Header, Param
 from ..clause_lookup import clauses_of_kind
 from ..report import RelatedSource
 from ..types.spelling import type_text

@@ -12,7 +12,7 @@ from toolgen.contract.transport import Security as CheckedSecurity
 from toolgen.shapes.fields import ArrayType, Field
 
 from ...expr import codes
-from ...transports import HTTP, Accept, Body, File, Request
+from ...http import HTTP, Accept, Body, File, Request
 from ..clause_lookup import clauses_of_kind, single_clause
 from ..report import RelatedSource
 from ..types.spelling import type_text

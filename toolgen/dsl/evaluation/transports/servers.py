@@ -11,8 +11,8 @@ from toolgen.contract.transport import Server as CheckedServer
 from toolgen.contract.transport import Variable as CheckedVariable
 
 from ...expr import codes
+from ...http import Server, Variable
 from ...services import Service
-from ...transports import Server, Variable
 from ..checks.names import Unique
 from ..clause_lookup import clauses_of_kind
 from ..report import Report, listed, suggestion

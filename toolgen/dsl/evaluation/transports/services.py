@@ -17,9 +17,10 @@ from toolgen.contract.transport import Server as CheckedServer
 
 from ...expr import codes
 from ...expr.tree import Binding
+from ...http import HTTP
 from ...security import NoSecurity, Security
 from ...services import Service
-from ...transports import HTTP, Function, Functions
+from ...structure import Function, Functions
 from ..bindings.methods import Operation
 from ..clause_lookup import single_clause
 from ..report import RelatedSource, Report

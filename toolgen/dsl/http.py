@@ -1,4 +1,4 @@
-"""How the methods of a service are reached: as requests over HTTP, or as functions in Python."""
+"""The part of the design language about HTTP: servers, requests, answers and credentials."""
 
 from __future__ import annotations
 
@@ -9,33 +9,53 @@ from typing import Final, Literal, TypeAlias
 from toolgen.contract.transport import Media, Status, Style
 
 from .clause import Clause
+from .security import (
+    APIKeySecurity,
+    AuthorizationCodeFlow,
+    BasicSecurity,
+    BearerSecurity,
+    ClientCredentialsFlow,
+    NoSecurity,
+    OAuth2Security,
+    Scope,
+    Security,
+)
 
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Functions(Clause):
-    """The methods of the service are the functions of a module, by their names.
-
-    Example: `Service("Rooms", "Rooms of the office.", Functions("rooms"), Method("book", "Book a room."))`
-    """
-
-    module: str
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Function(Clause):
-    """The method is this function, which takes the attributes of the payload by keyword.
-
-    Example: `Method("book", "Book a room.", Function("rooms:reserve"))`
-    """
-
-    target: str
-    """`package.module:function`, or `package.module:object.method`."""
+__all__ = [
+    "DELETE",
+    "GET",
+    "HEAD",
+    "HTTP",
+    "OPTIONS",
+    "PATCH",
+    "POST",
+    "PUT",
+    "APIKeySecurity",
+    "Accept",
+    "AuthorizationCodeFlow",
+    "BasicSecurity",
+    "BearerSecurity",
+    "Body",
+    "ClientCredentialsFlow",
+    "Cookie",
+    "File",
+    "Header",
+    "NoSecurity",
+    "OAuth2Security",
+    "Paging",
+    "Param",
+    "Response",
+    "Scope",
+    "Security",
+    "Server",
+    "Variable",
+]
 
 
 class Variable(Clause):
     """A part of a server's address; with values, it is one of them.
 
-    Example: `Variable("region", "eu", "us", default="eu")`
+    Example: `http.Variable("region", "eu", "us", default="eu")`
     """
 
     name: Final[str]
@@ -52,7 +72,7 @@ class Variable(Clause):
 class Server(Clause):
     """Where the service answers, of http or https; names in braces are variables.
 
-    Example: `Server("https://{region}.books.example/v1", Variable("region", "eu", "us", default="eu"))`
+    Example: `http.Server("https://{zone}.books.example/v1", http.Variable("zone", "eu", "us", default="eu"))`
     """
 
     url: Final[str]
@@ -77,49 +97,49 @@ class Request(Clause):
 class GET(Request):
     """A request that reads, and has no body.
 
-    Example: `HTTP(GET("/books/{id}"))`
+    Example: `http.HTTP(http.GET("/books/{id}"))`
     """
 
 
 class HEAD(Request):
     """A request for the headers that GET would give.
 
-    Example: `HTTP(HEAD("/books/{id}"), Response(200, Header("etag", "ETag")))`
+    Example: `http.HTTP(http.HEAD("/books/{id}"), http.Response(200, http.Header("etag", "ETag")))`
     """
 
 
 class OPTIONS(Request):
     """A request for what the server can do there.
 
-    Example: `HTTP(OPTIONS("/books"), Response(204, Header("allowed", "Allow")))`
+    Example: `http.HTTP(http.OPTIONS("/books"), http.Response(204, http.Header("allowed", "Allow")))`
     """
 
 
 class PUT(Request):
     """A request that sets what stands there; twice has the effect of once.
 
-    Example: `HTTP(PUT("/books/{id}"), Response(204))`
+    Example: `http.HTTP(http.PUT("/books/{id}"), http.Response(204))`
     """
 
 
 class DELETE(Request):
     """A request that removes what stands there; twice has the effect of once.
 
-    Example: `HTTP(DELETE("/books/{id}"), Response(204))`
+    Example: `http.HTTP(http.DELETE("/books/{id}"), http.Response(204))`
     """
 
 
 class POST(Request):
     """A request that adds, or does.
 
-    Example: `HTTP(POST("/books"), Response(201))`
+    Example: `http.HTTP(http.POST("/books"), http.Response(201))`
     """
 
 
 class PATCH(Request):
     """A request that changes parts of what stands there.
 
-    Example: `HTTP(PATCH("/books/{id}"), Body("changes", content_type="application/merge-patch+json"))`
+    Example: `http.HTTP(http.PATCH("/books/{id}"), http.Body(content_type="application/merge-patch+json"))`
     """
 
 
@@ -127,7 +147,7 @@ class PATCH(Request):
 class Param(Clause):
     """An attribute in the query, or in the path where the path names it.
 
-    Example: `Param("tags", "tag", style="form", explode=False)`
+    Example: `http.Param("tags", "tag", style="form", explode=False)`
     """
 
     attribute: str
@@ -144,7 +164,7 @@ class Param(Clause):
 class Header(Clause):
     """An attribute of the payload, or in a Response of the result, in a header.
 
-    Example: `Header("etag", "If-None-Match")`
+    Example: `http.Header("etag", "If-None-Match")`
     """
 
     attribute: str
@@ -161,7 +181,7 @@ class Header(Clause):
 class Cookie(Clause):
     """An attribute of the payload in a cookie.
 
-    Example: `Cookie("visitor", "VISITOR")`
+    Example: `http.Cookie("visitor", "VISITOR")`
     """
 
     attribute: str
@@ -178,7 +198,7 @@ class Cookie(Clause):
 class File(Clause):
     """An attribute that is a file of a multipart body: bytes, or the URI of an artifact.
 
-    Example: `Body(File("cover"), File("text"))`
+    Example: `http.Body(http.File("cover"), http.File("text"))`
     """
 
     attribute: str
@@ -187,7 +207,7 @@ class File(Clause):
 class Body(Clause):
     """What a request or an answer carries: one attribute, or all that stand nowhere else.
 
-    Example: `Body("book")`
+    Example: `http.Body("book")`
     """
 
     attribute: Final[str]
@@ -215,7 +235,7 @@ class Body(Clause):
 class Accept(Clause):
     """Media types that the request asks for, the preferred one first.
 
-    Example: `Accept("application/vnd.books.v2+json", "application/json")`
+    Example: `http.Accept("application/vnd.books.v2+json", "application/json")`
     """
 
     types: Final[tuple[str, ...]]
@@ -228,7 +248,7 @@ class Accept(Clause):
 class Response(Clause):
     """What a status means: the result of the method, or a declared error.
 
-    Example: `HTTP(GET("/books"), Response(200, Body("books")), Response(404, "not_found"))`
+    Example: `http.Response(200, http.Body("books"), http.Header("etag", "ETag"))`
     """
 
     status: Final[Status]
@@ -247,7 +267,7 @@ class Response(Clause):
 class Paging(Clause):
     """How the next page is asked for; cursors are optional strings of Payload and Result.
 
-    Example: `Paging(style="offset", cursor="cursor", next="next", size="limit", items="books")`
+    Example: `http.Paging(style="offset", cursor="cursor", next="next", size="limit", items="books")`
     """
 
     style: Literal["cursor", "offset", "page", "link"] = "cursor"
@@ -276,7 +296,7 @@ HTTPChild: TypeAlias = Param | Header | Cookie | Body | Accept | Response | Pagi
 class HTTP(Clause):
     """The method is a request. What is not named goes into the query, with PUT, POST and PATCH into the body.
 
-    Example: `HTTP(GET("/books/{id}"), Param("include"), Response(200), Response(404, "not_found"))`
+    Example: `http.HTTP(http.GET("/books/{id}"), http.Param("include"), http.Response(404, "not_found"))`
     """
 
     request: Final[GET | HEAD | OPTIONS | PUT | DELETE | POST | PATCH]
