@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from toolgen.adapters.ports.admission import Place, PortAdmission, PortLimits, Refused, peer_of
+from toolgen.adapters.ports.admission import ConnectionPlace, PortAdmission, PortLimits, Refused, peer_of
 
 TOO_MANY = Refused(429, "you have too many requests; try again later")
 
@@ -30,17 +30,17 @@ class Door:
         )
         self.admission = PortAdmission(limits, lambda: self.now)
 
-    def open(self, name: str, peer: str = "192.0.2.1") -> Place:
+    def open(self, name: str, peer: str = "192.0.2.1") -> ConnectionPlace:
         place = self.admission.enter(peer, lambda: self.closed.append(name), lambda: self.unsent.get(name, 0))
         self.admission.evict_idle(place)
         return place
 
-    def begun(self, name: str, peer: str = "192.0.2.1") -> Place:
+    def begun(self, name: str, peer: str = "192.0.2.1") -> ConnectionPlace:
         place = self.open(name, peer)
         assert self.admission.begin(place) is None
         return place
 
-    def answered(self, name: str, size: int, peer: str = "192.0.2.1") -> Place:
+    def answered(self, name: str, size: int, peer: str = "192.0.2.1") -> ConnectionPlace:
         """Return a place whose request has an answer of so many bytes, which are not taken."""
         place = self.begun(name, peer)
         self.unsent[name] = size
@@ -88,7 +88,7 @@ def test_what_came_with_a_connection_is_read_before_it_is_closed_for_another_one
     assert door.closed == ["0", "1", "2"]
 
 
-def silent(door: Door, name: str) -> Place:
+def silent(door: Door, name: str) -> ConnectionPlace:
     """Return the place of a connection of which nothing was read yet."""
     return door.admission.enter("192.0.2.1", partial(door.closed.append, name), lambda: 0)
 

@@ -22,7 +22,7 @@ from toolgen.contract.json_value import Json
 from toolgen.engines import CallOptions, EngineError, Loop, RunContext, Signal
 from toolgen.engines.in_process.journal import RunRecord
 from toolgen.engines.in_process.live_run import call_later
-from toolgen.engines.in_process.runs import Runs
+from toolgen.engines.in_process.runs import LoopRuns
 from toolgen.engines.in_process.store import RunStore
 from toolgen.waiting.loop import LOOP as WAITING
 from toolgen.waiting.loop import waiting_call
@@ -95,7 +95,7 @@ async def check(name: str, records: list[RunRecord], loops: Mapping[str, Loop] =
             noted.append(Noting(ctx))
             return await loops[record.loop](noted[0], given)  # noqa: B023  # it ends within the round
 
-        runs = Runs(journal, lambda: 0.0, call_later, None)
+        runs = LoopRuns(journal, lambda: 0.0, call_later, None)
         runs.register({record.loop: loop}, {}, None, None)
         what = ""
         try:

@@ -15,7 +15,7 @@ from toolgen.engines import InProcessEngine, RunContext
 from toolgen.engines.in_process.file_clock import RunClock
 from toolgen.engines.in_process.journal import NULL, RunRecord
 from toolgen.engines.in_process.live_run import SteadyClock, call_later
-from toolgen.engines.in_process.runs import Runs
+from toolgen.engines.in_process.runs import LoopRuns
 from toolgen.engines.in_process.store import RunStore
 from toolgen.stores import LeaseLostError, ReplacedFileError, StoreFullError, StoreLockedError
 from toolgen.stores.file_watch import FileWatch
@@ -108,7 +108,7 @@ async def test_a_start_after_one_that_could_not_read_the_runs_executes_them() ->
     """It took them to be executed already, and nobody executed them before the end of the process."""
     store = _LockedOnce()
     store.add(RunRecord(run_id="r", loop="done", input=NULL, parent=None))
-    runs = Runs(store, SteadyClock(), call_later, None)
+    runs = LoopRuns(store, SteadyClock(), call_later, None)
     store.on_change = runs.followers.changed
 
     async def done(ctx: RunContext, given: Json) -> Json:

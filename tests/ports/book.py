@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 from dataclasses import dataclass
 
-from toolgen.adapters.ports.admission import Place, PortAdmission, PortLimits, Refused
+from toolgen.adapters.ports.admission import ConnectionPlace, PortAdmission, PortLimits, Refused
 
 
 def limits(**given: int) -> PortLimits:
@@ -18,7 +18,7 @@ def limits(**given: int) -> PortLimits:
 class Client:
     """A connection without a socket."""
 
-    place: Place
+    place: ConnectionPlace
     buffer: int = 0
     is_closed: bool = False
 

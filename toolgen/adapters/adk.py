@@ -46,10 +46,10 @@ def adk_tools(snapshot: Snapshot, meta: MetaOf[ToolContext] = NO_META) -> list[B
     `meta` are the facts of each call, or what returns them of ADK's context of the call; never of the model.
     """
     calls = FrameworkCalls(door="adk", snapshot=snapshot, meta=meta)
-    return [SnapshotTool(calls, spec, description) for spec, description in calls.tools]
+    return [ADKSnapshotTool(calls, spec, description) for spec, description in calls.tools]
 
 
-class SnapshotTool(BaseTool):
+class ADKSnapshotTool(BaseTool):
     """Made by `adk_tools`."""
 
     def __init__(self, calls: FrameworkCalls[ToolContext], spec: Spec, description: str) -> None:

@@ -79,13 +79,13 @@ class _SnapshotProvider(Provider):
 
     def __init__(self, calls: FrameworkCalls[Context], approvals: Approvals) -> None:
         super().__init__()
-        self._tools = [SnapshotTool.of(calls, spec, about, approvals) for spec, about in calls.tools]
+        self._tools = [FastMCPSnapshotTool.of(calls, spec, about, approvals) for spec, about in calls.tools]
 
     async def _list_tools(self) -> Sequence[Tool]:
         return self._tools
 
 
-class SnapshotTool(Tool):
+class FastMCPSnapshotTool(Tool):
     """Made by `fastmcp_provider`."""
 
     _calls: FrameworkCalls[Context] = PrivateAttr()
@@ -96,7 +96,7 @@ class SnapshotTool(Tool):
     @classmethod
     def of(
         cls, calls: FrameworkCalls[Context], spec: Spec, description: str, approvals: Approvals
-    ) -> SnapshotTool:
+    ) -> FastMCPSnapshotTool:
         """Return the tool of a spec."""
         listed = _listed(spec)
         entry = listed.tool

@@ -69,7 +69,7 @@ def langchain_tools(
     """
     calls = FrameworkCalls(door="langchain", snapshot=snapshot, meta=meta)
     asks = ask if ask is None or isinstance(ask, Asks) else _HostAsks(ask)
-    return [SnapshotTool.of(calls, spec, description, asks) for spec, description in calls.tools]
+    return [LangChainSnapshotTool.of(calls, spec, description, asks) for spec, description in calls.tools]
 
 
 @frozen_record(kw_only=False)
@@ -108,7 +108,7 @@ class _HostAsks:
             ) from error
 
 
-class SnapshotTool(BaseTool):
+class LangChainSnapshotTool(BaseTool):
     """Made by `langchain_tools`."""
 
     _calls: FrameworkCalls[RunnableConfig] = PrivateAttr()
@@ -118,7 +118,7 @@ class SnapshotTool(BaseTool):
     @classmethod
     def of(
         cls, calls: FrameworkCalls[RunnableConfig], spec: Spec, description: str, asks: Asks | None
-    ) -> SnapshotTool:
+    ) -> LangChainSnapshotTool:
         """Return the tool of a spec."""
         tool = cls(
             name=spec.name,

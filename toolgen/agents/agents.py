@@ -33,7 +33,7 @@ from .pending_work import PendingWork
 from .planner.planner import Planner
 from .planner.retrying import PlannerRetry
 from .registered_agents import AgentRegistration, AgentSpec, register_agent, require_planner
-from .runs import Runs
+from .runs import AgentRuns
 from .sessions.memory import MemorySessionStore
 from .sessions.sessions import SessionStore
 
@@ -81,7 +81,7 @@ class Agents:
         self._assembly = assembly = runtime.assembly
         waits = assembly.waits or _waits_in_memory(assembly)
         self._host = host = AgentHost(assembly, waits, sessions, planner_retry or PlannerRetry())
-        self._runs = Runs(host)
+        self._runs = AgentRuns(host)
         retention = Retention(host, keep_sessions, keep_sessions_s)
         assembly.join(self, AgentLoops(host, self._runs, retention), waits)
         planning, calling, recording = Planning(host), CallActivities(host), Recording(host)

@@ -29,7 +29,7 @@ class CheckedSessions:
 
 
 @frozen_record(kw_only=False)
-class _Check:
+class _SessionCheck:
     turns: Turns
     sessions: SessionStore
     engine: Engine
@@ -81,7 +81,7 @@ async def check_sessions(turns: Turns, sessions: SessionStore, engine: Engine) -
 
     if not isinstance(engine, InProcessEngine):
         return CheckedSessions()
-    check = _Check(turns, sessions, engine)
+    check = _SessionCheck(turns, sessions, engine)
     try:
         listed = await sessions.list(limit=sys.maxsize)
     except _UNREADABLE as error:

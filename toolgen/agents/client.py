@@ -14,7 +14,7 @@ from toolgen.events.records import Event
 from .output import RunFailedError, RunOutput
 from .owner import Owner
 from .run_facts import RunOptions
-from .runs import Runs
+from .runs import AgentRuns
 from .sessions.sessions import SessionError
 
 
@@ -26,7 +26,7 @@ class RunHandle:
 
     __slots__ = ("_owner", "_runs", "run_id")
 
-    def __init__(self, runs: Runs, run_id: str, owner: Owner) -> None:
+    def __init__(self, runs: AgentRuns, run_id: str, owner: Owner) -> None:
         self._runs = runs
         self._owner = owner
         self.run_id = run_id
@@ -101,7 +101,7 @@ class AgentClient:
 
     __slots__ = ("_runs", "agent")
 
-    def __init__(self, runs: Runs, agent: str) -> None:
+    def __init__(self, runs: AgentRuns, agent: str) -> None:
         self._runs = runs
         self.agent = agent
         """Id."""

@@ -8,7 +8,7 @@ from typing import Literal
 from toolgen.engines import UnknownRunError
 
 from .planner.messages import Message
-from .runs import SESSION_ENDED, Runs
+from .runs import SESSION_ENDED, AgentRuns
 from .sessions.sessions import RunMessages, Session, SessionStore, Summary, Turn
 from .transcripts import Transcripts
 
@@ -16,7 +16,7 @@ from .transcripts import Transcripts
 class Sessions:
     """The conversations with the agents of a runtime."""
 
-    def __init__(self, store: SessionStore, runs: Runs, transcripts: Transcripts) -> None:
+    def __init__(self, store: SessionStore, runs: AgentRuns, transcripts: Transcripts) -> None:
         self._store = store
         self._runs = runs
         self._transcripts = transcripts

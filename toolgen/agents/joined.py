@@ -27,13 +27,13 @@ from .loop.documents import LOOP, Failure, RunDocument, RunInput, as_plain_json,
 from .output import child_artifacts, documents_so_far, status_of
 from .owner import facts_of_run, has_facts, is_of_agent
 from .resolving import resolve
-from .runs import Runs
+from .runs import AgentRuns
 
 
 class AgentLoops:
     """The `LoopOwner` of the agents of one runtime."""
 
-    def __init__(self, host: AgentHost, runs: Runs, retention: Retention) -> None:
+    def __init__(self, host: AgentHost, runs: AgentRuns, retention: Retention) -> None:
         self._host = host
         self._runs = runs
         self._retention = retention

@@ -15,7 +15,7 @@ from .host import AgentHost
 from .loop.documents import RunFacts
 from .planner.messages import UserMessage
 from .run_facts import conversation_of
-from .runs import Runs
+from .runs import AgentRuns
 from .sessions.sessions import EndedSessionError, UnknownSessionError, with_those_above
 from .turns import SessionBusyError
 
@@ -29,7 +29,7 @@ class PendingWork:
     Constructing it lets the waits of the host refuse answers in sessions that have ended.
     """
 
-    def __init__(self, host: AgentHost, runs: Runs) -> None:
+    def __init__(self, host: AgentHost, runs: AgentRuns) -> None:
         self._host = host
         self._runs = runs
         host.waits.has_ended = self._has_ended

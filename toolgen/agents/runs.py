@@ -48,7 +48,7 @@ class InterruptsNotAllowedError(ToolgenError):
     """The policy of the run's agent allows no interrupts."""
 
 
-class Runs:
+class AgentRuns:
     """The runs of one host."""
 
     def __init__(self, host: AgentHost) -> None:

@@ -59,11 +59,11 @@ class FunctionsClient:
                 stand in the message.
         """
         self._threads = ThreadPool(max_threads)
-        self._methods: dict[Operation[Any, Any], _Method] = {}
+        self._methods: dict[Operation[Any, Any], _FunctionMethod] = {}
         problems: list[str] = []
         for operation in self.operations:
             try:
-                self._methods[operation] = _Method(operation)
+                self._methods[operation] = _FunctionMethod(operation)
             except _UnfitFunctionError as error:
                 problems += error.problems
         _raise_problems(type(self).__name__, problems)
@@ -81,7 +81,7 @@ class FunctionsClient:
         method = self._methods.get(operation)
         if method is None:
             try:
-                method = self._methods[operation] = _Method(operation)
+                method = self._methods[operation] = _FunctionMethod(operation)
             except _UnfitFunctionError as error:
                 _raise_problems(type(self).__name__, error.problems)
                 raise
@@ -122,7 +122,7 @@ class _UnfitFunctionError(Exception):
         self.problems = problems
 
 
-class _Method:
+class _FunctionMethod:
     """A function, and how it is called."""
 
     def __init__(self, operation: Operation[Any, Any]) -> None:

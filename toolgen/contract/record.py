@@ -71,9 +71,9 @@ def _record(
     made = dataclass(
         slots=has_slots, kw_only=kw_only, frozen=is_frozen and extends, init=False, repr=False, eq=False
     )(cls)
-    methods = {"__init__": _Method(made, partial(_init, is_frozen=is_frozen)), "__repr__": _shown}
+    methods = {"__init__": _LazyMethod(made, partial(_init, is_frozen=is_frozen)), "__repr__": _shown}
     if is_compared:
-        methods |= {"__eq__": _Method(made, _eq), "__hash__": _Method(made, _hash)}
+        methods |= {"__eq__": _LazyMethod(made, _eq), "__hash__": _LazyMethod(made, _hash)}
     if is_frozen:
         vars(made)["__dataclass_params__"].frozen = True  # so that it can be extended by a frozen one
         methods |= _FROZEN
@@ -83,7 +83,7 @@ def _record(
     return made
 
 
-class _Method:
+class _LazyMethod:
     """A method of a class that is compiled when it is first looked up, and then takes its own place."""
 
     def __init__(self, cls: type, compiled: Callable[[type], Any]) -> None:

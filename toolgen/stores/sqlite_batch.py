@@ -19,7 +19,7 @@ log = logger("toolgen.stores")
 
 
 @dataclass(slots=True)
-class Request(Generic[T]):
+class BatchRequest(Generic[T]):
     """A step with a caller that waits; it fails when its batch cannot be written."""
 
     step: Callable[[sqlite3.Connection], T]
@@ -38,7 +38,7 @@ class Batch:
     rows: list[tuple[str, tuple[Any, ...], int | None]] = field(default_factory=list)
     """Statements with their values, and what must not be contested for them to be executed."""
     callbacks: list[tuple[Callable[..., None], int | None]] = field(default_factory=list)
-    requests: list[Request[Any]] = field(default_factory=list)
+    requests: list[BatchRequest[Any]] = field(default_factory=list)
     waiters: list[asyncio.Future[None]] = field(default_factory=list)
     """Whoever waits until all rows up to here are committed."""
     changed: set[str] = field(default_factory=set)

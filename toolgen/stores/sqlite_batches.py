@@ -26,7 +26,7 @@ from .errors import (
     StoreError,
     StoreLockedError,
 )
-from .sqlite_batch import Batch, Request, fail
+from .sqlite_batch import Batch, BatchRequest, fail
 from .sqlite_connection import Synchronous, create_file
 from .sqlite_file import BUSY_S
 from .sqlite_format import SqliteFormat
@@ -179,7 +179,9 @@ class SqliteBatches:
             StoreError: the batch cannot be written; nothing of the step is kept.
         """
         self._writes.require_process()
-        request: Request[T] = Request(step, asyncio.get_running_loop().create_future(), time.monotonic())
+        request: BatchRequest[T] = BatchRequest(
+            step, asyncio.get_running_loop().create_future(), time.monotonic()
+        )
         self._batch.requests.append(request)
         self.write_soon()
         return await request.done

@@ -34,8 +34,8 @@ from .loop import (
     LOOP,
     RESUME,
     CallDocument,
+    CallOutcome,
     ChildOfCall,
-    Outcome,
     call_of,
     suspended_outcome,
     waiting_call,
@@ -66,7 +66,7 @@ class AgentAnswer:
     began: float
     """Seconds since 1970."""
     output: Any = None
-    """What the loop of the run returned, its `pending` as in `Outcome`; None where it returned nothing."""
+    """What the loop of the run returned, its `pending` as in `CallOutcome`; None if it returned nothing."""
     failure: Mapping[str, str] | None = None
     """`kind` and `message`, where it was not completed."""
 
@@ -175,7 +175,7 @@ class DirectCallActivities:
         except Exception as error:  # noqa: BLE001 - such as agents that call one another for ever; it is the result of the call
             return undelegated_result(delegated, tool, error, meta, services)
 
-    async def _execute(self, info: ActivityInfo, argument: Any) -> Outcome:
+    async def _execute(self, info: ActivityInfo, argument: Any) -> CallOutcome:
         """Execute a call that has not begun."""
         call: CallDocument = argument["call"]
         work = self._work(info, tells_start=True)
@@ -194,7 +194,7 @@ class DirectCallActivities:
         (result,) = await work.batch.settle((result,))
         return await self._done(work, frame.tool, result, frame.meta, 0)
 
-    async def _resume(self, info: ActivityInfo, argument: Any) -> Outcome:
+    async def _resume(self, info: ActivityInfo, argument: Any) -> CallOutcome:
         """Resume a call with its answer; one that is not verified waits on."""
         work = self._work(info)
         resumed = await resume(work, argument, self._tools.of_answered, info.run_id)
@@ -205,7 +205,7 @@ class DirectCallActivities:
             return await self._done(work, resumed.tool, resumed.result, meta, number, resumed.id)
         return self._outcome(work, resumed.result, resumed.frozen, resumed.id)
 
-    async def _conclude(self, info: ActivityInfo, argument: Any) -> Outcome:
+    async def _conclude(self, info: ActivityInfo, argument: Any) -> CallOutcome:
         """Make the result of a call of what the run of an agent said."""
         work = self._work(info)
         frame = await self._frame(work, info, argument["call"])
@@ -244,7 +244,7 @@ class DirectCallActivities:
         meta: CallMeta,
         number: int,
         answered: str = "",
-    ) -> Outcome:
+    ) -> CallOutcome:
         """Return the outcome of a step, with what follows it, and hand the result to who waits for it here.
 
         `number` is that of the step, `answered` the id of the call that was frozen before it.
@@ -263,7 +263,7 @@ class DirectCallActivities:
 
     def _outcome(
         self, work: CallWork, result: ToolResult, frozen: dict[str, Json] | None, answered: str
-    ) -> Outcome:
+    ) -> CallOutcome:
         """Return the outcome with a result, after handing it to who waits for it in this process."""
         for key in (answered, work.run_id):
             work.waits.set_result(key, result)
@@ -286,7 +286,7 @@ class DirectCallActivities:
             keeping=Keeping(keep_begun=events.begun, settle=settle, late_ends=waits.late_ends),
         )
 
-    async def _frame(self, work: CallWork, info: ActivityInfo, call: CallDocument) -> Frame | Outcome:
+    async def _frame(self, work: CallWork, info: ActivityInfo, call: CallDocument) -> Frame | CallOutcome:
         """Return the frame of a call as it is now; the outcome of one whose tool is not here.
 
         Raises:

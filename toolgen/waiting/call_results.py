@@ -25,7 +25,7 @@ from toolgen.engines import ForgottenRun, OnForget, UnknownRunError
 from toolgen.stores.outages import until_back
 
 from .errors import TamperedSuspensionError, UnsealedSuspensionError
-from .loop import CallDocument, Outcome
+from .loop import CallDocument, CallOutcome
 from .resuming import WaitingTools
 from .wait_registry import WaitRegistry
 
@@ -43,7 +43,9 @@ class CallReader:
     services: RuntimeServices
 
 
-async def kept_result(reader: CallReader, run_id: str, call: CallDocument, outcome: Outcome) -> ToolResult:
+async def kept_result(
+    reader: CallReader, run_id: str, call: CallDocument, outcome: CallOutcome
+) -> ToolResult:
     """Return the result of a run of a call as it was: all but the actions.
 
     Without the typed value where the tool is gone or another one now, or where the document was truncated;
@@ -69,7 +71,7 @@ async def with_pending(
 ) -> ToolResult:
     """Return the result of a call that an agent answered with what of the work of its run still goes on.
 
-    `work` is as in `Outcome`; where its record is not verified, it is left out.
+    `work` is as in `CallOutcome`; where its record is not verified, it is left out.
     """
     if not work or result.run_link is None:
         return result
@@ -97,12 +99,12 @@ def _typed(spec: ToolSpec[Any, Any], result: ToolResult) -> Any:
         return None
 
 
-def outcome_of(result: ToolResult, events: CallEvents) -> Outcome:
+def outcome_of(result: ToolResult, events: CallEvents) -> CallOutcome:
     """Return the record of a result, with the events of the call; `kept_result` reads it."""
-    return cast(Outcome, {**result_document(result), "events": events.kept})
+    return cast(CallOutcome, {**result_document(result), "events": events.kept})
 
 
-def is_of_not_begun(outcome: Outcome) -> bool:
+def is_of_not_begun(outcome: CallOutcome) -> bool:
     """Return whether the call of a document was not let in by the scheduler, and may be made again."""
     return "error" in outcome and outcome["error"].get("has_begun") is False
 

@@ -206,7 +206,7 @@ class WaitingInput(TypedDict):
     """Facts of the agent's run that made the call; the conversation that led to it gets the result."""
 
 
-class Outcome(StoredResult, total=False):
+class CallOutcome(StoredResult, total=False):
     """The record of a call, and the output of the loop."""
 
     events: Required[list[dict[str, Json]]]
@@ -226,7 +226,7 @@ async def waiting_call(ctx: RunContext, run_input: WaitingInput) -> Any:
         NondeterminismError: another version of the loop began the run.
     """
     require_version(ctx.run_id, LOOP, run_input.get("version"), VERSION)
-    steps = _Steps(ctx, run_input)
+    steps = _DirectCallSteps(ctx, run_input)
     ended = await finish(await steps.first(), steps)
     outcome = ended.record
     await steps.publish(outcome, ended.number, ended.answered)
@@ -247,7 +247,7 @@ def call_of(run_input: WaitingInput) -> CallDocument:
     return {"tool": frozen["tool"], "arguments": frozen["payload_json"], "meta": frozen["meta"]}
 
 
-class _Steps:
+class _DirectCallSteps:
     """The steps of the one call of a run."""
 
     keeps_work = True
@@ -256,9 +256,9 @@ class _Steps:
         self._ctx = ctx
         self._input = run_input
         self._call = call_of(run_input)
-        self._expired: Outcome | None = None
+        self._expired: CallOutcome | None = None
 
-    async def first(self) -> Outcome:
+    async def first(self) -> CallOutcome:
         """Return the record with which the call comes here: suspended, or executed now."""
         run_input = self._input
         if "frozen" in run_input:
@@ -268,14 +268,14 @@ class _Steps:
         done = await attempt(self._ctx, EXECUTE, EXECUTE, {"call": self._call})
         return self._without_result(done) if isinstance(done, NoRecord) else done
 
-    async def publish(self, record: Outcome, number: int, answered: str) -> None:
+    async def publish(self, record: CallOutcome, number: int, answered: str) -> None:
         if record is self._expired:
             return
         for place, event in enumerate(record["events"]):
             published = with_answered_id(event, answered) if answered else event
             await self._ctx.publish(f"{number}:{place}", published)
 
-    async def child(self, child: ChildOfCall, number: int) -> Outcome:
+    async def child(self, child: ChildOfCall, number: int) -> CallOutcome:
         ctx, op = self._ctx, f"child:{number}"
         run_id = f"{ctx.run_id}/{op}"
         started = AgentRunStarted(tool=self._call["tool"], agent=child["agent"], child_run_id=run_id)
@@ -293,7 +293,7 @@ class _Steps:
         done = await attempt(ctx, f"{CONCLUDE}:{number}", CONCLUDE, argument)
         return self._without_result(done) if isinstance(done, NoRecord) else done
 
-    async def answer(self, frozen: Frozen, number: int) -> Outcome:
+    async def answer(self, frozen: Frozen, number: int) -> CallOutcome:
         op, run_input = f"wait:{number}", self._input
         is_given = number == 1 and "frozen" in run_input and "facts" not in run_input
         signal = await answer_to(self._ctx, op, frozen, run_input if is_given else None)
@@ -303,7 +303,7 @@ class _Steps:
         done = await attempt(self._ctx, f"{RESUME}:{number}", RESUME, argument)
         return self._without_result(done) if isinstance(done, NoRecord) else done
 
-    async def _without_answer(self, frozen: Frozen, number: int) -> Outcome:
+    async def _without_answer(self, frozen: Frozen, number: int) -> CallOutcome:
         """Return the outcome of a call to which nobody gave an answer in time."""
         if is_work({"frozen": frozen}):
             self._expired = self._ended("unknown", {"unknown": left_work(EXPIRED)})
@@ -312,27 +312,27 @@ class _Steps:
         await self._ctx.publish(f"{number}:expired", self._expired["events"][0])
         return self._expired
 
-    def _without_result(self, none: NoRecord) -> Outcome:
+    def _without_result(self, none: NoRecord) -> CallOutcome:
         """Return the outcome of a call whose execution has no result."""
         if none.why == "unknown":
             return self._ended("unknown", UNKNOWN)
         return self._ended("error", {"error": f"it gave no result: {none.message}"})
 
-    def _ended(self, status: Any, seen: dict[str, Json]) -> Outcome:
+    def _ended(self, status: Any, seen: dict[str, Json]) -> CallOutcome:
         """Return the outcome of a call that is not executed; the model reads `seen`."""
         call = self._call
         document = failure_document(call["tool"], call["meta"]["tool_call_id"], status, seen)
-        return cast(Outcome, {**document, "events": [self._event(tool_end(document))]})
+        return cast(CallOutcome, {**document, "events": [self._event(tool_end(document))]})
 
     def _event(self, event: AgentRunStarted | ToolEnd) -> dict[str, Json]:
         """Return an event of the call as JSON, with the ids of the call."""
         return {**as_json(event), **ids_of(self._call), "time": self._ctx.now()}
 
 
-def suspended_outcome(call: CallDocument, **facts: Any) -> Outcome:
+def suspended_outcome(call: CallDocument, **facts: Any) -> CallOutcome:
     """Return the outcome of a call that waits, for the answer to its `frozen` record or for its `child`."""
     head = {"tool": call["tool"], "tool_call_id": call["meta"]["tool_call_id"], "status": "suspended"}
-    return cast(Outcome, {**head, "events": [], **facts})
+    return cast(CallOutcome, {**head, "events": [], **facts})
 
 
 def ids_of(call: CallDocument) -> dict[str, Json]:
@@ -360,7 +360,7 @@ async def _open_turn(ctx: RunContext, facts: dict[str, Any], frozen: Frozen, out
         pause, number = min(pause * 2, _LONGEST_PAUSE_S), number + 1
 
 
-def _without_result_text(outcome: Outcome, error: PayloadTooLargeError) -> Any:
+def _without_result_text(outcome: CallOutcome, error: PayloadTooLargeError) -> Any:
     """Return an outcome that says why its result is left out."""
     result = {"error": f"its result is left out: {error.message}"}
     names = ("tool", "tool_call_id", "status")

@@ -26,7 +26,7 @@ EDITED: Final = "the call was made again with other arguments"
 
 
 @record
-class Place:
+class LedgerPlace:
     """Where a named call is in the ledger, or is to be."""
 
     run_id: str
@@ -89,7 +89,7 @@ class NamedCalls:
             ids |= await asked_ids(self._waits, status)
         raise AssertionError("counting ends never")
 
-    async def place(self, name: CallName, payload: bytes, meta: CallMeta) -> Place:
+    async def place(self, name: CallName, payload: bytes, meta: CallMeta) -> LedgerPlace:
         """Return where the call stands, or is to begin: the newest edition of its arguments counts.
 
         Where that has begun, an earlier one stays denied.
@@ -98,14 +98,14 @@ class NamedCalls:
             CallNameError: another call has the name.
         """
         edited: RunStatus | None = None
-        denied: Place | None = None
+        denied: LedgerPlace | None = None
         for edits in count():
             run_id = name.run_id(meta, edits)
             await self._waits.start(run_id)
             try:
                 status = await self._waits.engine.status(run_id)
             except UnknownRunError:
-                return Place(run_id=run_id, edited=edited)
+                return LedgerPlace(run_id=run_id, edited=edited)
             if await self._has_not_begun(status):
                 edited = None
                 continue
@@ -113,9 +113,9 @@ class NamedCalls:
             is_this = (made["tool"], made["arguments"]) == (self._tool.spec.id, payload.decode())
             edited = None if _was_edited(status) else status
             if is_this and edited is not None:
-                return Place(run_id=run_id, is_taken=True)
+                return LedgerPlace(run_id=run_id, is_taken=True)
             if is_this:
-                denied = Place(run_id=run_id, is_taken=True)
+                denied = LedgerPlace(run_id=run_id, is_taken=True)
             may_edit = made["tool"] == self._tool.spec.id and not name.is_idempotency_key
             if edited is not None and not (may_edit and await self._is_unapproved(status)):
                 if denied is not None:

@@ -30,7 +30,7 @@ from toolgen.events.records import ToolEnd
 from toolgen.events.redaction import public_facts, without_secrets
 
 from .call_results import CallReader
-from .loop import Outcome, call_of, is_unknown_end
+from .loop import CallOutcome, call_of, is_unknown_end
 from .once_call import BY_ITSELF, Resolution, ResolveError, UnfitResultError
 
 log = logger("toolgen.runtime")
@@ -97,7 +97,7 @@ async def latest_end(engine: Engine, run_id: str, end: Mapping[str, Any]) -> Map
     return await resolved_end(engine, run_id, end["tool_call_id"]) or end
 
 
-async def latest_outcome(engine: Engine, run_id: str, tool_call_id: str, outcome: Outcome) -> Outcome:
+async def latest_outcome(engine: Engine, run_id: str, tool_call_id: str, outcome: CallOutcome) -> CallOutcome:
     """Return the outcome of the one call of a run, as `latest_end`."""
     if outcome["status"] != "unknown":
         return outcome

@@ -31,7 +31,7 @@ DOOR = "http"
 """The door in the names of calls and runs."""
 
 
-class Calls:
+class ServedCalls:
     """The calls of one runtime."""
 
     def __init__(self, runtime: Runtime) -> None:

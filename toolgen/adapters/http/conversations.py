@@ -29,17 +29,17 @@ from .call_views import artifact_record, spec_of
 from .callers import Caller
 from .pages import fetched
 from .records import MessageAnswer, Run, SessionPage, SessionRecord, Transcript, TurnRecord
-from .runs import Runs
+from .runs import ServedRuns
 
 _STATES: Final = ("open", "ended")
 _MOST_OF_FIRST: Final = 200
 """Characters of the first message in a list of sessions."""
 
 
-class Conversations:
+class ServedConversations:
     """The sessions of the agents of one runtime."""
 
-    def __init__(self, runtime: Runtime, runs: Runs) -> None:
+    def __init__(self, runtime: Runtime, runs: ServedRuns) -> None:
         self._runtime = runtime
         self._runs = runs
 

@@ -23,7 +23,7 @@ from toolgen.waiting.resolving import unknown_ends
 
 from .bodies import choice_of, idempotency_key, limit_of, require_known, require_known_query, text_of
 from .callers import Caller
-from .calls import DOOR, Calls
+from .calls import DOOR, ServedCalls
 from .pages import fetched
 from .problems import Problem
 from .records import AgentPage, Call, Run, RunPage, Suspension
@@ -37,10 +37,10 @@ _STATES: Final = (*get_args(RunState), _UNKNOWN)
 _OUTCOMES: Final = ("result", "failed", "not_run")
 
 
-class Runs:
+class ServedRuns:
     """The runs of one runtime."""
 
-    def __init__(self, runtime: Runtime, calls: Calls) -> None:
+    def __init__(self, runtime: Runtime, calls: ServedCalls) -> None:
         self._runtime = runtime
         self._calls = calls
         self._all_known = set[str]()

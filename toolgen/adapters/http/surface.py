@@ -25,15 +25,15 @@ from ..ports.requests import AdmittedRequests, assign
 from .artifacts import read_artifact
 from .bodies import read_body
 from .callers import Caller, CallerOf, caller_of
-from .calls import Calls
+from .calls import ServedCalls
 from .catalogue import Catalogue
-from .conversations import Conversations
+from .conversations import ServedConversations
 from .event_streams import EventStreams
 from .options import SurfaceOptions
 from .problems import FRESH, Problem, problem_of
 from .request_limit import RequestLimit
-from .runs import Runs
-from .waits import Waits
+from .runs import ServedRuns
+from .waits import ServedWaits
 
 Reading: TypeAlias = Callable[[Request, Caller], Awaitable[Any]]
 Writing: TypeAlias = Callable[[Request, Caller, dict[str, Any]], Awaitable[Any]]
@@ -76,7 +76,7 @@ class HTTPSurface:
         self._limit = RequestLimit("calls", options.max_calls, options.max_calls_per_caller)
         self.streams = EventStreams(runtime, options)
         """The streams of events that are open."""
-        calls = Calls(runtime)
+        calls = ServedCalls(runtime)
         router = Router(self._routes(calls, Catalogue(runtime, design, version)), lifespan=self._lifespan)
         router.redirect_slashes = False
         endpoint: ASGIApp = BodyDeadline(_Refusals(router), options.body_s)
@@ -116,10 +116,10 @@ class HTTPSurface:
         yield
         await self.aclose()
 
-    def _routes(self, calls: Calls, catalogue: Catalogue) -> list[Route]:
-        runs = Runs(self.runtime, calls)
-        waits = Waits(self.runtime, calls, self._options)
-        conversations, streams = Conversations(self.runtime, runs), self.streams
+    def _routes(self, calls: ServedCalls, catalogue: Catalogue) -> list[Route]:
+        runs = ServedRuns(self.runtime, calls)
+        waits = ServedWaits(self.runtime, calls, self._options)
+        conversations, streams = ServedConversations(self.runtime, runs), self.streams
 
         async def described(_: Request, __: Caller) -> Response:
             return Response(_openapi_json(), headers=FRESH, media_type="application/json")

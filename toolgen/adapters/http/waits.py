@@ -20,7 +20,7 @@ from toolgen.waiting.errors import (
 
 from .bodies import limit_of, require_known, require_known_query, required, seconds_of, text_of
 from .callers import Caller
-from .calls import Calls
+from .calls import ServedCalls
 from .options import SurfaceOptions
 from .pages import cut
 from .problems import Problem
@@ -51,10 +51,10 @@ def answered_wait(open_wait: FoundWait, caller: Caller) -> Answered:
     }
 
 
-class Waits:
+class ServedWaits:
     """What waits in one runtime."""
 
-    def __init__(self, runtime: Runtime, calls: Calls, options: SurfaceOptions) -> None:
+    def __init__(self, runtime: Runtime, calls: ServedCalls, options: SurfaceOptions) -> None:
         self._runtime = runtime
         self._calls = calls
         self._options = options

@@ -51,7 +51,7 @@ class Refused:
 _TOO_MANY: Final = Refused(429, "you have too many requests; try again later")
 
 
-class Place:
+class ConnectionPlace:
     """The place of one connection at a port."""
 
     __slots__ = (
@@ -111,7 +111,7 @@ class _Peer:
     """Connections."""
     connections: int = 0
     requests: int = 0
-    idle: dict[Place, None] = field(default_factory=dict)
+    idle: dict[ConnectionPlace, None] = field(default_factory=dict)
     """The oldest first."""
 
 
@@ -123,37 +123,39 @@ class PortAdmission:
         self._limits = limits
         self._clock = clock
         self._peers: dict[tuple[str, str], _Peer] = {}
-        self._idle: dict[Place, None] = {}
-        self._waiting: dict[Place, None] = {}
+        self._idle: dict[ConnectionPlace, None] = {}
+        self._waiting: dict[ConnectionPlace, None] = {}
         """Those with a request that waits for its client, the one first that has waited for longest."""
-        self._writing: dict[Place, None] = {}
+        self._writing: dict[ConnectionPlace, None] = {}
         """Those with unsent bytes, the one first whose last progress is oldest."""
         self.connections = 0
         self.requests = 0
         self.unsent = 0
         """Bytes that waited to be taken when each connection was looked at last."""
 
-    def enter(self, address: str, close: Callable[[], None], unsent_bytes: Callable[[], int]) -> Place:
+    def enter(
+        self, address: str, close: Callable[[], None], unsent_bytes: Callable[[], int]
+    ) -> ConnectionPlace:
         """Return the place of a new connection of an address, which `close` closes."""
-        place = Place(self, peer_of(address), close, unsent_bytes)
+        place = ConnectionPlace(self, peer_of(address), close, unsent_bytes)
         self._mark_idle(place)
         return place
 
-    def evict_idle(self, place: Place) -> None:
+    def evict_idle(self, place: ConnectionPlace) -> None:
         """Close the oldest idle connections beyond the limits, now that what came with this one was read."""
         place.is_evictable = True
         if (peer := place.peer) is not None:
             self._evict(peer.idle, lambda: peer.connections > peer.most)
         self._evict(self._idle, lambda: self.connections > self._limits.connections)
 
-    def leave(self, place: Place) -> None:
+    def leave(self, place: ConnectionPlace) -> None:
         """Give the place of a connection back that is closed; once more does nothing."""
         if (peer := place.peer) is not None:
             self._mark_busy(place, peer)
             self._move(place, None)
             self._forget_unsent(place)
 
-    def begin(self, place: Place) -> Refused | None:
+    def begin(self, place: ConnectionPlace) -> Refused | None:
         """Begin a request, unless it is refused; `end` ends it."""
         if (peer := place.peer) is not None:
             most = _without_heads(self._limits.connections)
@@ -167,7 +169,7 @@ class PortAdmission:
         place.requests += 1
         return None
 
-    def end(self, place: Place) -> None:
+    def end(self, place: ConnectionPlace) -> None:
         """End a request that has begun, as soon as its answer is taken."""
         if place in self._writing:
             place.answered += 1
@@ -175,7 +177,7 @@ class PortAdmission:
             self._end(place, 1)
 
     @contextmanager
-    def waiting(self, place: Place) -> Iterator[None]:
+    def waiting(self, place: ConnectionPlace) -> Iterator[None]:
         """Let a request of a connection wait for its client while the context lasts."""
         place.waits += 1
         self._mark_waiting(place)
@@ -185,14 +187,14 @@ class PortAdmission:
             place.waits -= 1
             self._mark_waiting(place)
 
-    def write(self, place: Place) -> None:
+    def write(self, place: ConnectionPlace) -> None:
         """Take note that a connection has unsent bytes, until `written`."""
         if place.peer is not None:
             self._note_progress(place)
             self._mark_waiting(place)
             self._evict_unsent(place)
 
-    def hold(self, place: Place, size: int) -> None:
+    def hold(self, place: ConnectionPlace, size: int) -> None:
         """Take note that a message of so many bytes waits until all that was written before it is taken."""
         if place in self._writing:
             place.held_bytes += size
@@ -200,14 +202,14 @@ class PortAdmission:
             self.unsent += size
             self._evict_unsent(place)
 
-    def written(self, place: Place) -> None:
+    def written(self, place: ConnectionPlace) -> None:
         """End the requests of a connection whose answers are taken, now that it has no unsent bytes."""
         if place in self._writing:
             self._forget_unsent(place)
             answered, place.answered = place.answered, 0
             self._end(place, answered)
 
-    def _end(self, place: Place, requests: int) -> None:
+    def _end(self, place: ConnectionPlace, requests: int) -> None:
         place.requests -= requests
         if requests and (peer := place.peer) is not None:
             self.requests -= requests
@@ -216,7 +218,7 @@ class PortAdmission:
                 self._mark_idle(place)
                 self.evict_idle(place)
 
-    def assign(self, place: Place, identity: str) -> Refused | None:
+    def assign(self, place: ConnectionPlace, identity: str) -> Refused | None:
         """Count a connection and its request for an identity, unless that has too many requests."""
         peer = self._peer(("identity", identity), self._limits.per_identity)
         if place.peer in (None, peer):
@@ -255,14 +257,14 @@ class PortAdmission:
         for place in tuple(self._idle):
             self._close(place)
 
-    def _evict(self, idle: dict[Place, None], is_beyond: Callable[[], bool]) -> None:
+    def _evict(self, idle: dict[ConnectionPlace, None], is_beyond: Callable[[], bool]) -> None:
         while is_beyond() and idle:
             oldest = next(iter(idle))
             if not oldest.is_evictable:
                 return  # it may be closed when what came with it was read
             self._close(oldest)
 
-    def _evict_waiting(self, newer: Place, peer: _Peer | None = None) -> bool:
+    def _evict_waiting(self, newer: ConnectionPlace, peer: _Peer | None = None) -> bool:
         """Close a connection, of a peer where one is given, for a newer one; return whether one waited."""
         for place in self._waiting:
             if place is not newer and peer in (None, place.peer):
@@ -270,30 +272,30 @@ class PortAdmission:
                 return True
         return False
 
-    def _mark_waiting(self, place: Place) -> None:
+    def _mark_waiting(self, place: ConnectionPlace) -> None:
         if place.peer is not None and (place.waits or place in self._writing):
             self._waiting.setdefault(place)
         else:
             self._waiting.pop(place, None)
 
-    def _close(self, place: Place) -> None:
+    def _close(self, place: ConnectionPlace) -> None:
         self.leave(place)
         place.close()
 
-    def _note_progress(self, place: Place) -> None:
+    def _note_progress(self, place: ConnectionPlace) -> None:
         self._writing.pop(place, None)
         self._writing[place] = None
         self.unsent -= place.unsent
         place.unsent, place.progress_at = place.unsent_now, self._clock()
         self.unsent += place.unsent
 
-    def _forget_unsent(self, place: Place) -> None:
+    def _forget_unsent(self, place: ConnectionPlace) -> None:
         self._writing.pop(place, None)
         self.unsent -= place.unsent
         place.unsent = place.held_bytes = 0
         self._mark_waiting(place)
 
-    def _evict_unsent(self, newest: Place) -> None:
+    def _evict_unsent(self, newest: ConnectionPlace) -> None:
         """Close connections until no more bytes are unsent than may be, or all of them are of the newest."""
         if self.unsent <= self._limits.unsent_bytes:
             return
@@ -308,21 +310,21 @@ class PortAdmission:
             [(most, _)] = unsent.most_common(1)
             self._close(next(place for place in others if place.peer is most))
 
-    def _mark_idle(self, place: Place) -> None:
+    def _mark_idle(self, place: ConnectionPlace) -> None:
         """Count a connection without a request for its address."""
         peer = self._peer(("address", place.address), self._limits.per_address)
         self._move(place, peer)
         place.idle_since = self._clock()
         self._idle[place] = peer.idle[place] = None
 
-    def _mark_busy(self, place: Place, peer: _Peer) -> None:
+    def _mark_busy(self, place: ConnectionPlace, peer: _Peer) -> None:
         self._idle.pop(place, None)
         peer.idle.pop(place, None)
 
     def _peer(self, key: tuple[str, str], most: int) -> _Peer:
         return self._peers.get(key) or _Peer(key, most)
 
-    def _move(self, place: Place, peer: _Peer | None) -> None:
+    def _move(self, place: ConnectionPlace, peer: _Peer | None) -> None:
         """Count a connection and its requests for another peer, or for nobody."""
         before, place.peer = place.peer, peer
         for counted, sign in ((before, -1), (peer, 1)):

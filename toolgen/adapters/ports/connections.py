@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Callable
 from typing import TypeAlias
 
-from .admission import Place, PortAdmission, PortLimits
+from .admission import ConnectionPlace, PortAdmission, PortLimits
 
-Serve: TypeAlias = Callable[[Place], asyncio.Protocol]
+Serve: TypeAlias = Callable[[ConnectionPlace], asyncio.Protocol]
 """Returns the protocol that serves the connection of a place."""
 
 
@@ -42,7 +42,7 @@ class _Connection(asyncio.Protocol):
     def __init__(self, port: Port, serve: Serve) -> None:
         self._port = port
         self._serve = serve
-        self._place: Place
+        self._place: ConnectionPlace
         self._inner: asyncio.Protocol
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:

@@ -14,7 +14,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from toolgen.contract.errors import ToolgenError
 
-from .admission import Place, PortLimits
+from .admission import ConnectionPlace, PortLimits
 from .connections import Port
 from .requests import PLACE
 from .signals import on_signal
@@ -96,7 +96,7 @@ def _config(app: Starlette, admitted: Port) -> uvicorn.Config:
     def connection(
         config: uvicorn.Config, server_state: Any, app_state: dict[str, Any], _loop: Any = None
     ) -> asyncio.Protocol:
-        def serve(place: Place) -> asyncio.Protocol:
+        def serve(place: ConnectionPlace) -> asyncio.Protocol:
             return _HttpConnection(config, server_state, {**app_state, PLACE: place}, _loop)
 
         return admitted.connection(serve)

@@ -9,10 +9,10 @@ from starlette.datastructures import MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from .admission import Place, Refused
+from .admission import ConnectionPlace, Refused
 
 PLACE: Final = "toolgen.place"
-"""Key of an ASGI scope's `state`: the `Place` of its connection. Another server than ours has none."""
+"""Key of an ASGI scope's `state`: the `ConnectionPlace` of its connection. Other servers have none."""
 _RETRY_S: Final = "1"
 _RETRY_STATUSES: Final = (429, 503)
 
@@ -57,12 +57,12 @@ def waits(scope: Scope) -> bool:
     return place is not None and place.waits > 0
 
 
-def _place_of(scope: Scope) -> Place | None:
+def _place_of(scope: Scope) -> ConnectionPlace | None:
     place = scope.get("state", {}).get(PLACE)
-    return place if isinstance(place, Place) else None
+    return place if isinstance(place, ConnectionPlace) else None
 
 
-def _held(place: Place, send: Send) -> Send:
+def _held(place: ConnectionPlace, send: Send) -> Send:
     """Return a channel that counts what has to wait for it."""
 
     async def held(message: Message) -> None:

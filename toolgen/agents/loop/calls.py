@@ -45,7 +45,7 @@ from .events import RunEvents
 from .limits import LimitCounter
 
 
-class Calls:
+class LoopCalls:
     """Makes the calls of one run."""
 
     def __init__(self, ctx: RunContext, facts: RunFacts, progress: LimitCounter, events: RunEvents) -> None:
@@ -71,7 +71,7 @@ class Calls:
         argument = {"facts": self._facts, "call": call, "step": step, "place": place}
         async with self._turn(call):
             done = await self._activity(f"tool:{call['id']}", "tool", argument, call)
-        ended = await finish(done, _Steps(self, call))
+        ended = await finish(done, _AgentCallSteps(self, call))
         done = ended.record
         if done["status"] == "pending" and (frozen := done.get("frozen")):
             work = await self._detached(call, frozen)
@@ -197,12 +197,12 @@ class Calls:
             await self._ctx.publish(f"{call['id']}:{part}:{number}", forwarded)
 
 
-class _Steps:
+class _AgentCallSteps:
     """The steps of one call of a run, under the id of the call."""
 
     keeps_work = False
 
-    def __init__(self, calls: Calls, call: StepCall) -> None:
+    def __init__(self, calls: LoopCalls, call: StepCall) -> None:
         self._calls = calls
         self._call = call
 

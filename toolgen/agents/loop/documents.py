@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 
 from toolgen.calls.result_documents import ref_of, result_text
 from toolgen.contract.json_value import Json
-from toolgen.waiting.loop import Outcome
+from toolgen.waiting.loop import CallOutcome
 
 LOOP: Final = "agent"
 LOOP_VERSION: Final = 9
@@ -249,7 +249,7 @@ class PendingWork(TypedDict):
     frozen: dict[str, Any]
 
 
-class CallRecord(Outcome, total=False):
+class CallRecord(CallOutcome, total=False):
     """The record of a finished or suspended call."""
 
     reminder: str

@@ -19,7 +19,7 @@ from toolgen.events.records import (
     RunCompleted,
 )
 
-from .calls import Calls, empty_document
+from .calls import LoopCalls, empty_document
 from .documents import (
     LOOP,
     LOOP_VERSION,
@@ -72,7 +72,7 @@ class _Run:
         self._began = ctx.now()
         self._progress = LimitCounter(now=self._began, policy=self._policy)
         self._events = RunEvents(ctx, self._facts)
-        self._calls = Calls(ctx, self._facts, self._progress, self._events)
+        self._calls = LoopCalls(ctx, self._facts, self._progress, self._events)
         self._plannings = Plannings(ctx, self._facts, self._progress, self._events)
         self._new: list[Json] = [
             {"type": "user", "text": run_input["message"], "source": run_input["source"]}

@@ -60,7 +60,7 @@ def result_of(record: OpRecord) -> Json:
     return value
 
 
-class Operation:
+class StartedActivity:
     """An activity that was started; awaiting it gives its result, as often as wanted."""
 
     __slots__ = ("_first", "record", "wakeup")
@@ -93,7 +93,7 @@ class ActivityCall:
     function: Activity
     argument: bytes
     options: CallOptions
-    operation: Operation
+    operation: StartedActivity
     asked_at: float
     """The loop's time when it asked for it."""
 
@@ -175,7 +175,7 @@ class Activities:
         self._events = events
         self._standing = standing
         self.functions: Mapping[str, Activity] = {}
-        self._executing: dict[Operation, ActivityCall] = {}
+        self._executing: dict[StartedActivity, ActivityCall] = {}
         """Those of which an attempt runs now."""
         self.is_draining = False
         self._drained = asyncio.Event()

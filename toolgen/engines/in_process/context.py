@@ -15,7 +15,7 @@ from toolgen.contract.tasks import CallLater, in_pieces
 from ..context import CallOptions, Loop, RunContext
 from ..errors import ActivityFailed, EngineError, NondeterminismError
 from ..statuses import Signal
-from .activities import LOOP_TIME, Activities, ActivityCall, Operation, result_of
+from .activities import LOOP_TIME, Activities, ActivityCall, StartedActivity, result_of
 from .journal import (
     NULL,
     EventLog,
@@ -27,7 +27,7 @@ from .journal import (
     encode,
     log_key,
 )
-from .live_run import AT_ONCE, Run, Wait, Wakeup
+from .live_run import AT_ONCE, LoopWait, Run, Wakeup
 from .operations import EXIT, Gathering, OneByOne, cancel_gathered, duplicate_operation, result_or_failure
 from .standing import Standing
 from .store import RunStore
@@ -57,7 +57,7 @@ async def execute_loop(loops: Mapping[str, Loop], name: str, context: RunContext
     return output
 
 
-class Waits:
+class WaitEnds:
     """Ends each wait once, with a signal or without one, and records what ends within a loop."""
 
     def __init__(self, store: RunStore, clock: Callable[[], float], call_later: CallLater) -> None:
@@ -71,7 +71,7 @@ class Waits:
         if wait is not None:
             self._resolve(run, wait, signal)
 
-    async def take_or_none(self, run: Run, wait: Wait, *, is_final: bool) -> OpRecord | None:
+    async def take_or_none(self, run: Run, wait: LoopWait, *, is_final: bool) -> OpRecord | None:
         """Take a stored signal for the wait and return the end of the wait; None if it must wait."""
         signal = run.next_signal(wait.names)
         if signal is None and not is_final:
@@ -98,7 +98,7 @@ class Waits:
         end = OpRecord(op, child.loop, digest(child.input), self._clock(), child.output, kind, child.error)
         return await self.keep(run, end)
 
-    async def wait_for_signal(self, run: Run, wait: Wait, until: float | None) -> OpRecord:
+    async def wait_for_signal(self, run: Run, wait: LoopWait, until: float | None) -> OpRecord:
         """Wait for a signal until `until`, in seconds since 1970, and return the end of the wait."""
         if until is not None:
             wait.until = until
@@ -117,10 +117,10 @@ class Waits:
                 run.moved()
         return wait.record
 
-    def _set_timer(self, run: Run, wait: Wait, until: float, delay_s: float) -> None:
+    def _set_timer(self, run: Run, wait: LoopWait, until: float, delay_s: float) -> None:
         wait.timer = self._call_later(max(0.0, delay_s), partial(self._expire, run, wait, until))
 
-    def _expire(self, run: Run, wait: Wait, until: float) -> None:
+    def _expire(self, run: Run, wait: LoopWait, until: float) -> None:
         if run.is_stopped or run.waits.pop(wait.op, None) is None:
             return
         record = self._record(wait, None, until)
@@ -128,7 +128,7 @@ class Waits:
         run.unpark()
         self._store.expire(run.record, record, partial(self._wait_expired, run, wait, record))
 
-    def _wait_expired(self, run: Run, wait: Wait, record: OpRecord, is_kept: bool) -> None:
+    def _wait_expired(self, run: Run, wait: LoopWait, record: OpRecord, is_kept: bool) -> None:
         if is_kept:
             self._tell(run, wait, record)
             return
@@ -142,7 +142,7 @@ class Waits:
         elif wait.until is not None:
             self._set_timer(run, wait, wait.until, _AGAIN_S)  # it was for another wait
 
-    def _resolve(self, run: Run, wait: Wait, signal: SignalRecord) -> None:
+    def _resolve(self, run: Run, wait: LoopWait, signal: SignalRecord) -> None:
         record = self._record(wait, signal, 0.0)
         self._store.end_operation(run.record, record, signal)
         run.waits.pop(wait.op, None)
@@ -150,13 +150,13 @@ class Waits:
         run.unpark()
         self._store.when_durable(partial(self._tell, run, wait, record))
 
-    def _tell(self, run: Run, wait: Wait, record: OpRecord) -> None:
+    def _tell(self, run: Run, wait: LoopWait, record: OpRecord) -> None:
         run.unkept -= 1
         wait.record = record
         wait.wakeup.notify()
         run.moved()
 
-    def _record(self, wait: Wait, signal: SignalRecord | None, until: float) -> OpRecord:
+    def _record(self, wait: LoopWait, signal: SignalRecord | None, until: float) -> OpRecord:
         value = NULL
         if signal is not None:
             name, _ = encode(signal.name, "the name of a signal")
@@ -170,7 +170,7 @@ class Host:
 
     activities: Activities
     events: EventLog
-    waits: Waits
+    waits: WaitEnds
     standing: Standing
     max_payload_bytes: int | None
     child_of: Callable[[Run, str, str, bytes], Run]
@@ -208,11 +208,11 @@ class JournaledContext:
             arg, f"the argument of {activity} for the operation {op}", self._host.max_payload_bytes
         )
         if recorded := self._take_recorded(op, activity, argument):
-            return Operation(self._run.awake, recorded)
+            return StartedActivity(self._run.awake, recorded)
         function = self._host.activities.functions.get(activity)
         if function is None:
             raise EngineError(f"no activity is registered as {activity!r}, for the operation {op}")
-        operation = Operation(self._run.awake)
+        operation = StartedActivity(self._run.awake)
         call = ActivityCall(
             run=self._run,
             op=op,
@@ -265,14 +265,14 @@ class JournaledContext:
         return str(result_of(recorded))
 
     async def gather(self, *awaitables: Awaitable[Json]) -> list[Json | ActivityFailed]:
-        branches = sum(not isinstance(awaitable, Operation) for awaitable in awaitables)
+        branches = sum(not isinstance(awaitable, StartedActivity) for awaitable in awaitables)
         parts = Gathering(self._run.awake, branches)
         tasks: list[asyncio.Task[tuple[Json | ActivityFailed, float]] | None] = []
         results: list[Json | ActivityFailed] = []
         try:
             with self._run.turnstile.hold():
                 async for awaitable in in_pieces(awaitables, AT_ONCE):
-                    is_branch = not isinstance(awaitable, Operation)
+                    is_branch = not isinstance(awaitable, StartedActivity)
                     tasks.append(asyncio.ensure_future(_branch(awaitable, parts)) if is_branch else None)
             if branches:
                 # A mistake in one of them ends the run, so it need not wait for the others.
@@ -296,7 +296,7 @@ class JournaledContext:
         about_text, _ = encode(about, f"what the operation {op} is about", self._host.max_payload_bytes)
         recorded = self._take_recorded(op, WAIT, asked)
         if recorded is None:
-            wait = Wait(op, names, digest(asked), about_text, Wakeup(self._run.awake))
+            wait = LoopWait(op, names, digest(asked), about_text, Wakeup(self._run.awake))
             until = None if timeout_s is None else LOOP_TIME.get() + timeout_s
             is_final = timeout_s is not None and timeout_s <= 0
             recorded = await self._host.waits.take_or_none(self._run, wait, is_final=is_final)

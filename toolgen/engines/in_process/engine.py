@@ -17,7 +17,7 @@ from ..statuses import LostJournal, Receipt, RunState, RunStatus, RunWait, WaitS
 from .journal import CANCEL, MOST_BYTES, RunRecord, SignalRecord, encode
 from .live_run import SteadyClock, call_later
 from .memory_worker import MemoryWorker
-from .runs import Runs
+from .runs import LoopRuns
 from .statuses import OPEN, Statuses
 from .store import PAGE, RunStore
 
@@ -71,7 +71,7 @@ class InProcessEngine:
         self._is_registered = self._is_closed = False
         if path is None:
             self._store: RunStore = RunStore()
-            self._runs = Runs(self._store, self._wall, call_later, max_payload_bytes)
+            self._runs = LoopRuns(self._store, self._wall, call_later, max_payload_bytes)
             self._worker: MemoryWorker | FileWorker = MemoryWorker(self._store, self._runs, keep_runs)
         else:
             from .file_worker import FileWorker  # SQLite is for those who keep runs in a file
@@ -79,7 +79,7 @@ class InProcessEngine:
 
             self._max_payload_bytes = min(max_payload_bytes or MOST_BYTES, MOST_BYTES)
             self._store = store = SqliteStore(Path(path), self._wall, synchronous=synchronous)
-            self._runs = Runs(store, store.clock, call_later, self._max_payload_bytes)
+            self._runs = LoopRuns(store, store.clock, call_later, self._max_payload_bytes)
             self._worker = FileWorker(store, self._runs, call_later, keep_runs=keep_runs, keep_s=keep_s)
         self._store.on_change, self._store.on_log = self._runs.followers.changed, self._runs.followers.wake
         self._statuses = Statuses(self._store, self._runs, self._worker, self._wait_for_change)

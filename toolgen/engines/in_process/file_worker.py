@@ -21,7 +21,7 @@ from ..statuses import LostJournal
 from .file_clock import release, released_at, time_before_leap
 from .journal import CANCEL, NULL, decode, report_message
 from .pruning import PRUNE, Pruning, Tree
-from .runs import Runs
+from .runs import LoopRuns
 from .sqlite_records import DUE, NEW, NUMBERED, require_sound_tree
 from .sqlite_rows import UnseenSignal, data_version, next_wake, oldest_end, read_unseen, require_sound_runs
 from .sqlite_steps import CANCEL_TREE
@@ -46,7 +46,7 @@ class FileWorker:
     def __init__(
         self,
         store: SqliteStore,
-        runs: Runs,
+        runs: LoopRuns,
         call_later: CallLater,
         *,
         keep_runs: int,

@@ -233,7 +233,7 @@ class Turnstile:
 
 
 @dataclass(slots=True, eq=False)
-class Wait:
+class LoopWait:
     """One `wait` of a loop that is not over."""
 
     op: str
@@ -268,7 +268,7 @@ class Run:
     """The task of the loop; None before it began."""
     in_flight: dict[str, asyncio.Task[None]] = field(default_factory=dict)
     """The activities."""
-    waits: dict[str, Wait] = field(default_factory=dict)
+    waits: dict[str, LoopWait] = field(default_factory=dict)
     children: dict[str, Run] = field(default_factory=dict)
     """The child runs that the loop waits for, by their operation."""
     awake: Awake = field(init=False)
@@ -305,7 +305,7 @@ class Run:
         signals = self.record.signals.values()
         return next((signal for signal in signals if not signal.is_taken and signal.name in names), None)
 
-    def waiting_for(self, name: str) -> Wait | None:
+    def waiting_for(self, name: str) -> LoopWait | None:
         """Return the oldest wait for a name."""
         return next((wait for wait in self.waits.values() if name in wait.names), None)
 

@@ -10,7 +10,7 @@ from typing import ClassVar
 from ..errors import EngineError
 from ..statuses import LostJournal
 from .pruning import Pruning
-from .runs import Runs
+from .runs import LoopRuns
 from .store import RunStore
 
 
@@ -22,7 +22,7 @@ class MemoryWorker:
     problem: ClassVar[None] = None
     fault: ClassVar[None] = None
 
-    def __init__(self, store: RunStore, runs: Runs, keep_runs: int) -> None:
+    def __init__(self, store: RunStore, runs: LoopRuns, keep_runs: int) -> None:
         self._store = store
         self._runs = runs
         self._keep_runs = keep_runs

@@ -17,7 +17,7 @@ from ..context import Activity, LastEvents, Loop
 from ..engine import OnEvent
 from ..errors import EngineError, NondeterminismError
 from .activities import LOOP_TIME, Activities, Tasks
-from .context import Host, JournaledContext, Waits, execute_loop, replayed
+from .context import Host, JournaledContext, WaitEnds, execute_loop, replayed
 from .journal import (
     CANCEL,
     NULL,
@@ -39,7 +39,7 @@ from .store import RunStore
 log = logger("toolgen.engines")
 
 
-class Runs:
+class LoopRuns:
     """Executes loops; belongs to one event loop at a time."""
 
     def __init__(
@@ -55,7 +55,7 @@ class Runs:
         self.tasks = Tasks()
         self.events = EventLog(store.add_event, partial(store.when_durable, is_urgent=False))
         self.followers = self.events.followers
-        self.waits = Waits(store, clock, call_later)
+        self.waits = WaitEnds(store, clock, call_later)
         self.standing = Standing(call_later)
         self.activities = Activities(
             store,

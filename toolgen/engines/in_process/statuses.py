@@ -10,7 +10,7 @@ from toolgen.stores import StoreError
 
 from ..statuses import RunState, RunStatus
 from .memory_worker import MemoryWorker
-from .runs import Runs
+from .runs import LoopRuns
 from .standing import standing_text
 from .store import RunStore
 
@@ -28,7 +28,7 @@ class Statuses:
     def __init__(
         self,
         store: RunStore,
-        runs: Runs,
+        runs: LoopRuns,
         worker: MemoryWorker | FileWorker,
         wait_for_change: Callable[[str], Awaitable[None]],
     ) -> None:

@@ -33,7 +33,7 @@ from .documents import (
 from .failures import activity_failure, child_failure
 from .inbox import Inbox
 from .log_writer import LogWriter, require_shallow
-from .projection import Projection
+from .projection import RunProjection
 from .scheduling import Scheduling
 from .settings import EngineSettings, search_attributes
 
@@ -54,7 +54,7 @@ _LONGEST_ID: Final = 1_000
 
 
 @frozen_record
-class Operation:
+class ScheduledActivity:
     """An activity that was started; awaiting it gives its result, as often as wanted."""
 
     run_id: str
@@ -86,7 +86,7 @@ class WorkflowContext:
     def __init__(self, run_start: RunStart, settings: EngineSettings, inbox: Inbox) -> None:
         self.settings = settings
         self.log = LogWriter(run_start, settings.largest_entry)
-        self.projection = Projection()
+        self.projection = RunProjection()
         self._run_start = run_start
         self._inbox = inbox
         self._ops: set[str] = set()
@@ -157,7 +157,7 @@ class WorkflowContext:
 
         end = self.activities.start(op, begin, self.settings.sent(len(text)), what)
         asked = digest(text).hex()
-        return Operation(run_id=self.run_id, op=op, asked=asked, end=end, once=chosen.once)
+        return ScheduledActivity(run_id=self.run_id, op=op, asked=asked, end=end, once=chosen.once)
 
     async def child(self, op: str, loop: str, arg: Json) -> Json:
         handle = await self._start_run(op, loop, arg, workflow.ParentClosePolicy.REQUEST_CANCEL)

@@ -17,7 +17,7 @@ _ANSWER: Final = answer_name("")
 
 
 @dataclass(slots=True, eq=False)
-class Wait:
+class InboxWait:
     """An open wait; its future gets the signal, or None when the time is over."""
 
     names: tuple[str, ...]
@@ -44,7 +44,7 @@ class Inbox:
         """Operations whose wait has ended."""
         self.taken: set[str] = set()
         """Operations whose wait has ended with an answer."""
-        self._waits: dict[str, Wait] = {}
+        self._waits: dict[str, InboxWait] = {}
         self._signals: list[Signal] = []
         self._seen: set[str] = set()
 
@@ -77,9 +77,9 @@ class Inbox:
                 return self._signals.pop(index)
         return None
 
-    def begin(self, op: str, names: tuple[str, ...], about: Json = None) -> Wait:
+    def begin(self, op: str, names: tuple[str, ...], about: Json = None) -> InboxWait:
         """Open a wait."""
-        wait = self._waits[op] = Wait(names, about)
+        wait = self._waits[op] = InboxWait(names, about)
         return wait
 
     def end(self, op: str, signal: Signal | None) -> str | None:

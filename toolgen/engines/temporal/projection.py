@@ -40,7 +40,7 @@ class _Entry:
     """Its bytes in the memo; 0 where it is not there."""
 
 
-class Projection:
+class RunProjection:
     """Tells the server of the waits and children of one run, once in a workflow task."""
 
     def __init__(self) -> None:
