@@ -46,8 +46,8 @@ from toolgen.dsl import (
 from toolgen.dsl.evaluation.checks.arguments import well_typed
 from toolgen.dsl.evaluation.report import Report
 from toolgen.dsl.expr import tree
-from toolgen.shapes.design.schema import object_schema
 from toolgen.shapes.fields import ArrayType, EnumType, RefType, StringType, UnionType
+from toolgen.shapes.tree.schema import object_schema
 
 
 class TestTypes:

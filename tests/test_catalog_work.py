@@ -13,8 +13,8 @@ from toolgen.catalog.writer import indented
 from toolgen.contract.json_value import Json
 from toolgen.dsl import Args, ArrayOf, Attribute, Design, Service, String, Tool, Toolset, Type, build
 from toolgen.dsl.expr.tree import Toolset as BuiltToolset
-from toolgen.shapes.design.schema import SchemaParts
 from toolgen.shapes.fields import ObjectType
+from toolgen.shapes.tree.schema import SchemaParts
 
 ROOM = Type("Room", None, *(Attribute(f"a{n}", String, "One of many.") for n in range(60)))
 HOUSE = Type("House", None, Attribute("rooms", ArrayOf(ROOM), None))

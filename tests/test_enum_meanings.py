@@ -27,9 +27,9 @@ from toolgen.dsl import (
     Value,
     build,
 )
-from toolgen.shapes.design.schema import object_schema
-from toolgen.shapes.design.validator import Validator
 from toolgen.shapes.fields import RefType
+from toolgen.shapes.tree.schema import object_schema
+from toolgen.shapes.tree.validator import Validator
 
 TAG = Enum("Tag", "A tag.", Value("680", "Backend"), Value("681", "Front\n end"), "other")
 LEVEL = Enum("Level", "A level.", Value(1, "Low"), 2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from toolgen.dsl import Args, Attribute, Design, Object, Service, String, Tool, Toolset, Type, Value, build
-from toolgen.shapes.design.schema import object_schema
+from toolgen.shapes.tree.schema import object_schema
 
 
 def test_none_is_no_description() -> None:

@@ -26,8 +26,8 @@ from toolgen.dsl import (
     build,
 )
 from toolgen.dsl.expr.tree import Tool as CheckedTool
-from toolgen.shapes.design.schema import object_schema
 from toolgen.shapes.fields import Objects
+from toolgen.shapes.tree.schema import object_schema
 
 LEVEL = Attribute("level", Int, "How bright.", required=True)
 DIM = Type("DimLight", "Dim a light.", LEVEL)

@@ -33,9 +33,9 @@ from toolgen.agents import (
 )
 from toolgen.agents.sessions.memory import MemorySessionStore
 from toolgen.agents.sessions.sqlite import SqliteSessionStore
+from toolgen.calls.documents.results import ref_of
 from toolgen.calls.functions.tools import func_tool
 from toolgen.calls.functions.type_codec import TypeCodec
-from toolgen.calls.result_documents import ref_of
 from toolgen.capabilities import ArtifactsCapability, ArtifactStore, MemoryArtifactStore, UnknownArtifactError
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import Artifact, ArtifactRef, CallMeta, Runtime, StaticToolset, ToolModel, ToolOutcome

@@ -18,8 +18,8 @@ from toolgen.contract.json_pointer import escaped
 from toolgen.dsl import build
 from toolgen.importers.design import design_files
 from toolgen.importers.tool import ImportedTool, Source
-from toolgen.shapes.design.schema import object_schema
 from toolgen.shapes.foreign.reader.keywords import children
+from toolgen.shapes.tree.schema import object_schema
 
 pytestmark = pytest.mark.costly
 

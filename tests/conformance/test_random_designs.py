@@ -37,9 +37,9 @@ from toolgen.dsl.expr import tree
 from toolgen.runtime import CallMeta, Runtime, ToolCall, ToolSpec
 from toolgen.runtime.functions import Codec
 from toolgen.runtime.testing import RecordingExecutor
-from toolgen.shapes.design.schema import object_schema
 from toolgen.shapes.fields import ObjectType
 from toolgen.shapes.naming import method_name, module_name
+from toolgen.shapes.tree.schema import object_schema
 
 pytestmark = pytest.mark.costly
 

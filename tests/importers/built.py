@@ -11,7 +11,7 @@ from typing import Any
 from toolgen.dsl import build
 from toolgen.importers.design import DesignFiles, design_files
 from toolgen.importers.tool import ImportedTool, Source
-from toolgen.shapes.design.schema import object_schema
+from toolgen.shapes.tree.schema import object_schema
 
 
 def imported(arguments: Any, *, description: str = "Find.") -> DesignFiles:

@@ -37,7 +37,7 @@ from toolgen.dsl import (
 from toolgen.importers.design import DesignFiles, design_files
 from toolgen.importers.names import identifier
 from toolgen.importers.python_functions import read_functions
-from toolgen.shapes.design.schema import object_schema
+from toolgen.shapes.tree.schema import object_schema
 
 DAY = dt.date(2026, 1, 31)
 NOON = dt.datetime(2026, 1, 31, 12, tzinfo=dt.timezone(dt.timedelta(hours=-5)))

@@ -15,9 +15,9 @@ from tests.runtime.painting import LIMITS, META, PHOTO, Photo, paint, photos, re
 from tests.runtime.painting import store as store
 from tests.virtual_time import in_virtual_time
 from toolgen.calls.call import CallName
+from toolgen.calls.documents.results import ref_of
 from toolgen.calls.functions.tools import func_tool
 from toolgen.calls.functions.type_codec import TypeCodec
-from toolgen.calls.result_documents import ref_of
 from toolgen.capabilities import ArtifactsCapability, ArtifactStore, MemoryArtifactStore, UnknownArtifactError
 from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine

@@ -12,6 +12,7 @@ from pydantic_core import from_json, to_json
 from toolgen.agents.activities.call_records import call_record
 from toolgen.calls.call import NO_META, CallMeta
 from toolgen.calls.content import AudioContent, Content, ImageContent, ResourceContent, TextContent
+from toolgen.calls.documents.results import ref_document, ref_of, result_document, result_of
 from toolgen.calls.errors import (
     DeclaredError,
     NotBegunError,
@@ -20,7 +21,6 @@ from toolgen.calls.errors import (
     ToolError,
     causes_of,
 )
-from toolgen.calls.result_documents import ref_document, ref_of, result_document, result_of
 from toolgen.calls.results import ArtifactRef, RunLink, Telemetry, ToolResult
 from toolgen.contract.bounds import Bounds
 from toolgen.events.document import FORMAT, as_json

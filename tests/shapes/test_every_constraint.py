@@ -40,11 +40,11 @@ from toolgen.dsl import (
 from toolgen.runtime import FieldIssue, ToolValidationError
 from toolgen.runtime.functions import Codec, TypeCodec, func_tool
 from toolgen.shapes.constraints import CONSTRAINTS, OF_BYTES, Constraint, Holder, held_by, limits_of
-from toolgen.shapes.design.validator import Validator
 from toolgen.shapes.exact import exact
 from toolgen.shapes.fields import Field
 from toolgen.shapes.foreign.annotations import annotated_type
 from toolgen.shapes.foreign.reader import read
+from toolgen.shapes.tree.validator import Validator
 from toolgen.shapes.values import plain
 
 CLAUSES: dict[Holder, Any] = {

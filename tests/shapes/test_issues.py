@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from toolgen.contract.json_value import Json
-from toolgen.shapes.design.validator import Validator
 from toolgen.shapes.fields import (
     ArrayType,
     DataType,
@@ -25,6 +24,7 @@ from toolgen.shapes.fields import (
     UnionType,
 )
 from toolgen.shapes.issues import FieldIssue, missing
+from toolgen.shapes.tree.validator import Validator
 
 
 def field(name: str, type_: DataType, *, required: bool = False) -> Field:

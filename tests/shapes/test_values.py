@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from toolgen.contract.json_value import Json
 from toolgen.shapes import lexical as forms
-from toolgen.shapes.design.validator import Validator
 from toolgen.shapes.fields import ScalarKind, ScalarType
+from toolgen.shapes.tree.validator import Validator
 from toolgen.shapes.values import duration_text, plain
 
 

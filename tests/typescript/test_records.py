@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 from tests.typescript.event_types import FILE, event_types
 from toolgen.adapters.http import records
 from toolgen.adapters.http.problems import PROBLEMS
-from toolgen.calls.result_types import (
+from toolgen.calls.documents.types import (
     ArtifactDocument,
     BoundsDocument,
     ErrorDocument,

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, fields, replace
 from typing import Any, Final, Literal
 
-from toolgen.calls.result_documents import ref_document, ref_of
-from toolgen.calls.result_types import ArtifactDocument
+from toolgen.calls.documents.results import ref_document, ref_of
+from toolgen.calls.documents.types import ArtifactDocument
 from toolgen.calls.results import Artifact, ArtifactRef, Suspended, Telemetry
 from toolgen.calls.steps.frame import RuntimeServices
 from toolgen.calls.steps.registered_tool import RegisteredTool

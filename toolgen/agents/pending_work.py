@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import Any, Final
 
 from toolgen.calls.call import FrozenCall
-from toolgen.calls.result_documents import result_text
+from toolgen.calls.documents.results import result_text
 from toolgen.calls.steps.failures import log
 from toolgen.engines import ActivityInfo
 from toolgen.waiting.frozen import read_call

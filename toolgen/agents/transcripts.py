@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from toolgen.calls.result_documents import result_text
+from toolgen.calls.documents.results import result_text
 from toolgen.calls.steps.failures import log
 from toolgen.engines import Engine, EngineError, UnknownRunError
 from toolgen.waiting.loop import UNKNOWN

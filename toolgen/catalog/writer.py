@@ -16,7 +16,7 @@ from pydantic_core import PydanticSerializationError, to_json
 from toolgen.contract.json_value import Json, compact, without_surrogates
 from toolgen.contract.names import CATALOG_FORMAT
 from toolgen.contract.record import frozen_record
-from toolgen.shapes.design.schema import ASSERTED_FORMATS
+from toolgen.shapes.lexical import ASSERTED_FORMATS
 
 from .entry import canonical, sha256
 from .reader import FORMAT_ID

@@ -25,7 +25,7 @@ from toolgen.contract.printable import printable
 from toolgen.dsl import build
 from toolgen.dsl.expr.source import Source
 from toolgen.dsl.expr.tree import Design
-from toolgen.shapes.design.schema import SchemaParts
+from toolgen.shapes.tree.schema import SchemaParts
 
 from .config import Project
 from .load import load_design

@@ -31,9 +31,9 @@ from toolgen.dsl.expr.tree import (
     Toolset,
     UsedTool,
 )
-from toolgen.shapes.design.schema import SchemaParts, noted_formats
 from toolgen.shapes.fields import Objects, ObjectType
 from toolgen.shapes.sensitive import pointers_of
+from toolgen.shapes.tree.schema import SchemaParts, noted_formats
 
 from . import names
 from .layout import Scope

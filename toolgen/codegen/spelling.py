@@ -11,7 +11,6 @@ from typing import assert_never
 from toolgen.contract.json_value import Json
 from toolgen.contract.record import record
 from toolgen.shapes.constraints import LIMITS, constraints_in, core_keywords
-from toolgen.shapes.design.validator import Validator
 from toolgen.shapes.fields import (
     MISSING,
     ArrayType,
@@ -34,6 +33,7 @@ from toolgen.shapes.fields import (
 )
 from toolgen.shapes.naming import field_name
 from toolgen.shapes.patterns import to_rust
+from toolgen.shapes.tree.validator import Validator
 from toolgen.shapes.values import plain
 
 from .imports import Imports

@@ -10,8 +10,8 @@ from typing import Annotated, Any, Final, TypeVar
 from pydantic_core import to_jsonable_python
 
 from toolgen.calls.call import CallMeta
-from toolgen.calls.result_documents import parsed
-from toolgen.calls.result_types import ResultDocument
+from toolgen.calls.documents.results import parsed
+from toolgen.calls.documents.types import ResultDocument
 from toolgen.contract.json_value import Json
 
 from .records import Event, Head, ToolEnd, ToolStart

@@ -14,8 +14,8 @@ from typing import Any, Final, Literal, Protocol
 from pydantic_core import from_json, to_json
 
 from toolgen.calls.call import NO_META, CallMeta, FrozenCall
+from toolgen.calls.documents.results import parsed, result_facts
 from toolgen.calls.reports import CallReports, ProgressCallback
-from toolgen.calls.result_documents import parsed, result_facts
 from toolgen.calls.results import ToolResult
 from toolgen.calls.specs import ToolSpec
 from toolgen.calls.steps.result_encoding import truncate_document

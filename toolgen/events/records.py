@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal, TypeAlias
 
-from toolgen.calls.result_types import (
+from toolgen.calls.documents.types import (
     ArtifactDocument,
     BoundsDocument,
     ErrorDocument,

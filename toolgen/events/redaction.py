@@ -10,9 +10,9 @@ from typing import Any, Final, TypeVar
 from pydantic_core import from_json, to_json
 
 from toolgen.calls.codec import Codec
+from toolgen.calls.documents.results import artifact_document, issue_document, parsed, result_facts
+from toolgen.calls.documents.types import ArtifactDocument
 from toolgen.calls.errors import DeclaredError, MalformedResultError, ToolValidationError
-from toolgen.calls.result_documents import artifact_document, issue_document, parsed, result_facts
-from toolgen.calls.result_types import ArtifactDocument
 from toolgen.calls.results import Artifact, ToolResult
 from toolgen.calls.sensitive import note_document, unvalidated_places
 from toolgen.calls.specs import ToolSpec

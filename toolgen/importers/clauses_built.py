@@ -11,7 +11,7 @@ from toolgen import dsl
 from toolgen.contract.findings import Finding
 from toolgen.contract.record import frozen_record
 from toolgen.dsl.words import value_of
-from toolgen.shapes.design.schema import object_schema, schemas_of
+from toolgen.shapes.tree.schema import object_schema, schemas_of
 
 from .clauses_layout import Call, Items, Named, Part, Text, call, literal
 

@@ -11,11 +11,11 @@ from typing import Any, Final
 from toolgen.contract.json_value import Json
 from toolgen.dsl.evaluation.types.spelling import SCALARS
 from toolgen.shapes.constraints import LIMITS, constraints_in
-from toolgen.shapes.design.validator import Validator
 from toolgen.shapes.fields import ScalarKind, ScalarType, StringType
 from toolgen.shapes.foreign.annotations import annotated_type, is_annotated
 from toolgen.shapes.foreign.nodes import Node, nodes_in, without_null
 from toolgen.shapes.lexical import STRING_FORMATS
+from toolgen.shapes.tree.validator import Validator
 
 from .clauses_built import NotExpressibleError
 from .clauses_layout import Named, Part, literal

@@ -2,7 +2,7 @@
 
 Valid by construction: the builder of the tree has checked what the types below cannot say.
 Objects stand in a table by class name and are referred to by name, so a type may be recursive.
-Readers: `design/schema.py` (JSON Schema), `design/validator.py` (pydantic), and the generator's spelling of
+Readers: `tree/schema.py` (JSON Schema), `tree/validator.py` (pydantic), and the generator's spelling of
 types.
 """
 

@@ -80,3 +80,8 @@ FORMAT_NAMES: Final = {
     STRING_FORMATS["ipv6"]: ("ipv6", "2001:db8::1"),
 }
 """Name and an example of each form by its pattern, for messages."""
+
+ASSERTED_FORMATS: Final = tuple(
+    sorted([name for form, (name, _) in FORMAT_NAMES.items() if form not in (BYTES, DECIMAL, DURATION)])
+)
+"""Values of `format` in the schemas of designed types: codecs refuse what is not of them."""

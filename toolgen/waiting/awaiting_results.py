@@ -14,8 +14,8 @@ from functools import partial
 from typing import Any, Final
 
 from toolgen.calls.call import CALL, CallMeta, FrozenCall
+from toolgen.calls.documents.results import result_of
 from toolgen.calls.errors import ToolError
-from toolgen.calls.result_documents import result_of
 from toolgen.calls.results import Suspended, ToolResult
 from toolgen.calls.steps.failures import error_result
 from toolgen.contract.record import frozen_record

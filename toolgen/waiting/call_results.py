@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, cast
 from pydantic_core import to_json
 
 from toolgen.calls.call import CallMeta
+from toolgen.calls.documents.results import ref_of, result_document, result_of
 from toolgen.calls.errors import ToolValidationError
-from toolgen.calls.result_documents import ref_of, result_document, result_of
 from toolgen.calls.results import Artifact, ToolResult
 from toolgen.calls.specs import ToolSpec
 from toolgen.calls.steps.failures import log

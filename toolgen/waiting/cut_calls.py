@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from toolgen.calls.result_documents import failure_document
+from toolgen.calls.documents.results import failure_document
 from toolgen.contract.json_value import Json
 from toolgen.contract.names import CANCELED
 from toolgen.contract.record import frozen_record

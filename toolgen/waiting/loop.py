@@ -12,8 +12,8 @@ from typing import Any, Final, Generic, Literal, NotRequired, Protocol, Required
 
 from typing_extensions import TypedDict
 
-from toolgen.calls.result_documents import failure_document
-from toolgen.calls.result_types import StoredResult
+from toolgen.calls.documents.results import failure_document
+from toolgen.calls.documents.types import StoredResult
 from toolgen.contract.json_value import Json
 from toolgen.contract.record import frozen_record
 from toolgen.engines.context import CallOptions, RunContext, answer_name

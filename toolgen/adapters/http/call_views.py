@@ -6,9 +6,9 @@ import json
 from typing import Any, cast
 from urllib.parse import quote
 
+from toolgen.calls.documents.results import FAILED
+from toolgen.calls.documents.types import ArtifactDocument
 from toolgen.calls.reports import Trace
-from toolgen.calls.result_documents import FAILED
-from toolgen.calls.result_types import ArtifactDocument
 from toolgen.contract.json_value import Json
 from toolgen.contract.secrets import scrubbed_json
 from toolgen.events.redaction import public_artifact, public_document

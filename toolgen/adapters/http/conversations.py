@@ -17,7 +17,7 @@ from toolgen.agents import (
     UserMessage,
 )
 from toolgen.agents.sessions.sessions import RunMessages
-from toolgen.calls.result_documents import ref_document, result_facts
+from toolgen.calls.documents.results import ref_document, result_facts
 from toolgen.calls.sensitive import note_typed
 from toolgen.contract.json_value import Json
 from toolgen.contract.secrets import HIDDEN, Secrets, hiding, scrubbed_json

@@ -14,8 +14,8 @@ from toolgen.agents import (
     SessionBusyError,
     UnknownSessionError,
 )
+from toolgen.calls.documents.results import issue_document
 from toolgen.calls.errors import UnknownArtifactError
-from toolgen.calls.result_documents import issue_document
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.logs import log_failure, logger
 from toolgen.engines import UnknownRunError, UnsettledAnswerError

@@ -11,7 +11,7 @@ from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
-from toolgen.calls.result_types import ArtifactDocument, BoundsDocument, IssueDocument, ResultDocument
+from toolgen.calls.documents.types import ArtifactDocument, BoundsDocument, IssueDocument, ResultDocument
 
 
 class ProblemRecord(TypedDict):

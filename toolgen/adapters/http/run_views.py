@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from toolgen.agents import RunArtifact
 from toolgen.agents.output import artifact_of_run, output_of, readable
-from toolgen.calls.result_types import ArtifactDocument
+from toolgen.calls.documents.types import ArtifactDocument
 from toolgen.contract.json_value import Json
 from toolgen.engines import RunStatus
 from toolgen.runtime import Runtime

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from toolgen.calls.content import TextContent
-from toolgen.calls.result_documents import artifact_document, parsed, result_document
+from toolgen.calls.documents.results import artifact_document, parsed, result_document
 from toolgen.calls.results import Artifact, ToolResult
 from toolgen.calls.specs import ToolSpec
 from toolgen.calls.steps.artifact_refs import NO_STORE

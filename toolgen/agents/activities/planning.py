@@ -9,8 +9,8 @@ from typing import Any, Final
 from pydantic_core import from_json, to_json
 
 from toolgen.calls.answer_schema import checked_schema
+from toolgen.calls.documents.results import hint_of
 from toolgen.calls.errors import MalformedResultError, ToolValidationError
-from toolgen.calls.result_documents import hint_of
 from toolgen.calls.results import RetryHint
 from toolgen.calls.specs import NativeTool, ToolSpec
 from toolgen.calls.steps.failures import log

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from typing import Any, assert_never, cast
 
-from toolgen.calls.result_documents import failure_document
+from toolgen.calls.documents.results import failure_document
 from toolgen.contract.json_value import Json
 from toolgen.engines.context import RunContext
 from toolgen.engines.errors import ActivityFailed, PayloadTooLargeError

@@ -7,7 +7,7 @@ from typing import Any, Final, Literal, NotRequired, TypeAlias
 from pydantic_core import to_jsonable_python
 from typing_extensions import TypedDict
 
-from toolgen.calls.result_documents import ref_of, result_text
+from toolgen.calls.documents.results import ref_of, result_text
 from toolgen.contract.json_value import Json
 from toolgen.waiting.loop import CallOutcome
 

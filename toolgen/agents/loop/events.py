@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any, Final
 
-from toolgen.calls.result_documents import failure_document
+from toolgen.calls.documents.results import failure_document
 from toolgen.contract.json_value import Json
 from toolgen.contract.record import record
 from toolgen.engines.context import EndedRun, RunContext

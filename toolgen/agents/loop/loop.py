@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from toolgen.calls.result_documents import result_text
+from toolgen.calls.documents.results import result_text
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
 from toolgen.engines.context import RunContext

@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal, ParamSpec
 
 from toolgen.calls.call import CallMeta
+from toolgen.calls.documents.results import result_of
 from toolgen.calls.errors import DeclaredError
-from toolgen.calls.result_documents import result_of
 from toolgen.calls.results import ToolResult
 from toolgen.calls.specs import ToolSpec
 from toolgen.contract.extras import extra

@@ -1,1 +1,1 @@
-"""Types of a design: JSON Schema, validator, issues, and the base class of generated types."""
+"""Types of a design at run time: the base class of generated types, and the issues of their values."""

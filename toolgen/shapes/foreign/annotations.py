@@ -7,9 +7,9 @@ from itertools import product
 from typing import Any, Final, get_args
 
 from ..constraints import LIMITS, constraints_in
-from ..design.schema import limits_sentence, type_schema
-from ..design.validator import Validator
 from ..fields import DataType, ScalarKind, ScalarType
+from ..tree.schema import limits_sentence, type_schema
+from ..tree.validator import Validator
 
 _ROWS: Final = tuple(row for row in LIMITS if row.is_annotation)
 _KINDS: Final[tuple[ScalarKind, ...]] = tuple(

@@ -1,4 +1,4 @@
-"""JSON Schema of types that somebody wrote in Python, in the style of `design/schema.py`.
+"""JSON Schema of types that somebody wrote in Python, in the style of `tree/schema.py`.
 
 Objects are closed, properties have titles, and each value is said in its lexical form.
 """
@@ -145,7 +145,7 @@ def limited_text(schema: Any) -> JsonSchemaValue | None:
 
 
 class _Writer(GenerateJsonSchema):
-    """Writes pydantic's JSON Schema in the style of `design/schema.py`.
+    """Writes pydantic's JSON Schema in the style of `tree/schema.py`.
 
     Defaults that JSON cannot hold are left out.
     """

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from toolgen.contract.tokens import declaration_text, estimated_tokens
-from toolgen.shapes.design.schema import SchemaParts
 from toolgen.shapes.fields import ObjectType
+from toolgen.shapes.tree.schema import SchemaParts
 
 from ...agents import Agent, Budget
 from ...expr import codes

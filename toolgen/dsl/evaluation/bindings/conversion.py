@@ -12,7 +12,6 @@ from typing import Any, Final, TypeAlias
 
 from toolgen.contract.record import frozen_record
 from toolgen.shapes.constraints import FLAGS, LIMITS, constraints_in, exact_number
-from toolgen.shapes.design.validator import Validator
 from toolgen.shapes.fields import (
     ArrayType,
     DataType,
@@ -31,6 +30,7 @@ from toolgen.shapes.fields import (
     null_is_a_value,
     without_null,
 )
+from toolgen.shapes.tree.validator import Validator
 
 from ...expr import codes
 from ...expr.source import Source

@@ -8,7 +8,6 @@ from typing import Final, TypeAlias
 from toolgen.contract.json_value import Json
 from toolgen.contract.names import SESSION
 from toolgen.contract.record import frozen_record
-from toolgen.shapes.design.validator import Validator
 from toolgen.shapes.fields import (
     DataType,
     EnumType,
@@ -18,6 +17,7 @@ from toolgen.shapes.fields import (
     StringType,
     without_null,
 )
+from toolgen.shapes.tree.validator import Validator
 
 from ...behaviour import Confirm, Sequential
 from ...expr import codes

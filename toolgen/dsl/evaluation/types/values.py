@@ -12,7 +12,6 @@ from typing import Any, Final
 from toolgen.contract.json_value import Json
 from toolgen.contract.record import frozen_record
 from toolgen.shapes.constraints import LIMITS, constraints_in
-from toolgen.shapes.design.validator import Validator
 from toolgen.shapes.fields import (
     MISSING,
     DataType,
@@ -28,6 +27,7 @@ from toolgen.shapes.fields import (
     without_null,
 )
 from toolgen.shapes.issues import FieldIssue
+from toolgen.shapes.tree.validator import Validator
 from toolgen.shapes.values import plain
 
 from ...attributes import Attribute, Example

@@ -1,4 +1,4 @@
-"""The JSON form of a `ToolResult`, part by part; `result_documents.py` writes and reads it.
+"""The JSON form of a `ToolResult`, part by part; `results.py` writes and reads it.
 
 What is empty is left out.
 """
@@ -9,7 +9,7 @@ from typing import Any, NotRequired
 
 from typing_extensions import TypedDict
 
-from .results import ToolStatus
+from ..results import ToolStatus
 
 
 class IssueDocument(TypedDict):

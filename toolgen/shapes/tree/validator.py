@@ -15,6 +15,7 @@ from toolgen.contract.json_value import Json
 
 from .. import lexical as forms
 from ..constraints import core_keywords
+from ..design.issues import IssueReader
 from ..every_rule import hidden_errors
 from ..exact import exact, json_value_schema, unique
 from ..fields import (
@@ -35,7 +36,6 @@ from ..fields import (
 )
 from ..issues import FieldIssue
 from ..patterns import to_rust
-from .issues import IssueReader
 from .schema import type_schema
 
 _SCALARS: dict[ScalarKind, CoreSchema] = {

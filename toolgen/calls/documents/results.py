@@ -18,9 +18,10 @@ from toolgen.contract.json_value import Json
 from toolgen.contract.limits import truncate_text
 from toolgen.shapes.issues import FieldIssue, keys_of_path
 
-from .content import content_of
-from .errors import DeclaredError, NotBegunError, OutcomeUnknownError, RetryHint, ToolError, causes_of
-from .result_types import (
+from ..content import content_of
+from ..errors import DeclaredError, NotBegunError, OutcomeUnknownError, RetryHint, ToolError, causes_of
+from ..results import Artifact, ArtifactRef, RunLink, Telemetry, ToolResult, ToolStatus
+from .types import (
     ArtifactDocument,
     BoundsDocument,
     ErrorDocument,
@@ -29,7 +30,6 @@ from .result_types import (
     RetryDocument,
     StoredResult,
 )
-from .results import Artifact, ArtifactRef, RunLink, Telemetry, ToolResult, ToolStatus
 
 FAILED: Final = frozenset({"error", "denied", "unknown"})
 """Statuses of calls that have an error in the place of a result."""
@@ -279,7 +279,7 @@ def issue_of(document: Mapping[str, Any]) -> FieldIssue:
 
 def artifact_document(artifact: Artifact) -> ArtifactDocument:
     """Return the reference to an artifact of a result, and the id of the tool that made it."""
-    from .steps.artifact_refs import NO_STORE  # few results have artifacts
+    from ..steps.artifact_refs import NO_STORE  # few results have artifacts
 
     ref = artifact.ref or ArtifactRef(kind=artifact.kind, not_kept=NO_STORE)
     return ref_document(ref, artifact.source_tool)

@@ -57,10 +57,6 @@ _LIMITS_AND_FLAGS: Final = (*LIMITS, *FLAGS)
 _STATED: Final = tuple(row for row in LIMITS if row.is_annotation)
 """Limits that no keyword of JSON Schema expresses."""
 _HAVE_STATED: Final = frozenset(holder for row in _STATED for holder in row.holders)
-ASSERTED_FORMATS: Final = tuple(
-    sorted({*STRING_FORMATS, *(str(schema["format"]) for schema in _SCALARS.values() if "format" in schema)})
-)
-"""Formats of designed types: codecs refuse what is not of them."""
 
 
 def object_schema(root: ObjectType, objects: Objects) -> Schema:
