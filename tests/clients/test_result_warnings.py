@@ -32,6 +32,7 @@ from toolgen.agents import (
 )
 from toolgen.agents.activities.plan_secrets import note_seen
 from toolgen.calls.call import CallName
+from toolgen.calls.documents.results import result_document
 from toolgen.calls.steps.result_encoding import truncate_document
 from toolgen.contract.secrets import HIDDEN, Secrets, hiding, scrubbed
 from toolgen.engines import InProcessEngine
@@ -227,8 +228,8 @@ async def test_what_a_planner_read_of_it_is_told_nobody_else(most: int | None) -
 
 async def test_what_does_not_fit_is_shown_nowhere_in_its_run() -> None:
     async with shop(CUSTOMER) as runtime:
-        text = (await runtime.call("get_customer", {"id": 7})).json.decode()
+        result = await runtime.call("get_customer", {"id": 7})
         call = {"tool": "assistant.orders.get_customer"}
-        output = {"json": text, "status": "ok", "display": "ann-2 has 4111-1111."}
+        output = {**result_document(result), "display": "ann-2 has 4111-1111."}
         shown = str(shown_run(runtime, {"input": {"call": call}, "output": output, "why": "by ann-2"}))
     assert not [secret for secret in SECRETS if secret in shown]
