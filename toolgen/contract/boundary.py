@@ -15,13 +15,13 @@ from __future__ import annotations
 import asyncio
 import sys
 import types
-from collections.abc import Awaitable, Callable, Coroutine, Generator
+from collections.abc import Awaitable, Callable, Generator
 from types import TracebackType
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 from .logs import logger
 from .record import record
-from .tasks import GRACE_S
+from .tasks import GRACE_S, Work
 
 T = TypeVar("T")
 
@@ -214,7 +214,7 @@ class SuspendedWork(Generic[T]):
 
     __slots__ = ("_awaited", "_work")
 
-    def __init__(self, work: Coroutine[Any, Any, T], awaited: Any) -> None:
+    def __init__(self, work: Work[T], awaited: Any) -> None:
         self._work = work
         self._awaited = awaited
 
@@ -251,12 +251,12 @@ async def awaited_work(work: Awaitable[T]) -> T:
 
 
 async def run_in_task(
-    work: Coroutine[Any, Any, T],
+    work: Work[T],
     *,
     name: str,
     deadline: float | None = None,
     grace_s: float = GRACE_S,
-    on_late: Callable[[asyncio.Task[Any]], object] | None = None,
+    on_late: Callable[[asyncio.Task[object]], object] | None = None,
 ) -> T:
     """Run author code in a task of its own until a deadline, on the loop's clock, and return its value.
 
@@ -293,7 +293,7 @@ async def run_in_task(
 
 
 def _start(
-    work: Coroutine[Any, Any, T],
+    work: Work[T],
     deadline: float | None,
     outcomes: list[Outcome[T]],
     waiting: list[asyncio.Future[Outcome[T]]],
@@ -316,7 +316,7 @@ def _start(
     return loop.create_task(_keep_outcome(timed, outcomes, waiting)), None
 
 
-async def run_or_abandon(work: Coroutine[Any, Any, T]) -> T:
+async def run_or_abandon(work: Work[T]) -> T:
     """Await work that is cancelled on time; work that ignores this is abandoned and runs on.
 
     Raises:
@@ -326,7 +326,7 @@ async def run_or_abandon(work: Coroutine[Any, Any, T]) -> T:
     return await run_in_task(work, name=getattr(work, "__qualname__", "work"), grace_s=_ABANDONED_S)
 
 
-async def _wait_for_cancelled(task: asyncio.Task[Any], name: str, grace_s: float) -> None:
+async def _wait_for_cancelled(task: asyncio.Task[object], name: str, grace_s: float) -> None:
     """Wait until a cancelled task has ended, also when the caller is cancelled meanwhile.
 
     Raises:
@@ -361,7 +361,7 @@ async def value_within(seconds: float | None, ended: asyncio.Future[Outcome[T]])
         timer.cancel()
 
 
-async def _run_with_timer(work: Coroutine[Any, Any, T], deadline: float, ended: asyncio.Future[Any]) -> T:
+async def _run_with_timer(work: Work[T], deadline: float, ended: asyncio.Future[Any]) -> T:
     """Await the work; from its first suspension on, a timer expires the future at the deadline."""
     try:
         awaited = work.send(None)
@@ -380,7 +380,7 @@ def _expire(ended: asyncio.Future[Any]) -> None:
         ended.set_exception(TimeLimitError())
 
 
-def _continue(work: Coroutine[Any, Any, T], awaited: Any) -> Generator[Any, Any, T]:
+def _continue(work: Work[T], awaited: Any) -> Generator[Any, Any, T]:
     """Drive a coroutine to its end that is already suspended at an awaitable."""
     try:
         yield awaited

@@ -217,7 +217,7 @@ def _short(text: str) -> str:
     return f"{text[:half]}…{text[-half:]}"
 
 
-def format_schema() -> dict[str, Any]:
+def format_schema() -> dict[str, object]:
     """Return the JSON Schema 2020-12 of one line of `--format json`, format 1."""
     from importlib.resources import files  # a fortieth of `--help`, which needs no schema
 

@@ -42,7 +42,7 @@ def is_html(data: bytes) -> bool:
     return _HTML.match(data[:_HEAD]) is not None
 
 
-def values_in(value: Any) -> Iterator[Any]:
+def values_in(value: object) -> Iterator[object]:
     """Yield a JSON value and all that stand in it, each behind what it stands in."""
     waiting = [value]
     while waiting:
@@ -59,7 +59,7 @@ def objects_in(value: Any) -> Iterator[dict[str, Any]]:
     return (part for part in values_in(value) if isinstance(part, dict))
 
 
-def identity(value: Any) -> Any:
+def identity(value: object) -> object:
     """Return a key that is equal for values that JSON Schema holds equal: 1 and 1.0, never 1 and true."""
     match value:
         case bool():

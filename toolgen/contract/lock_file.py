@@ -65,7 +65,7 @@ def _document(text: str | bytes) -> Any:
     return document
 
 
-def _members(value: Any) -> Iterable[Any]:
+def _members(value: Any) -> Iterable[object]:
     return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
 
 

@@ -56,7 +56,7 @@ def frozen_record(
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(field,))
 def frozen_record(
     cls: type[T] | None = None, /, *, kw_only: bool = True, eq: bool = True, slots: bool = True
-) -> Any:
+) -> object:
     """Make a frozen, slotted, keyword-only dataclass; without `eq` each is equal to itself alone."""
     make = partial(_record, kw_only=kw_only, is_frozen=True, has_slots=slots, is_compared=eq)
     return make if cls is None else make(cls)
@@ -96,7 +96,7 @@ class _LazyMethod:
         return method.__get__(record, cls)
 
 
-def _function(cls: type, head: str, body: list[str], **values: Any) -> Any:
+def _function(cls: type, head: str, body: list[str], **values: Any) -> object:
     """Return a compiled function for a class, whose names are those of its module, and values besides."""
     name = head.partition("(")[0]
     lines = [f"def _make({', '.join(values)}):", f" def {head}:", *(f"  {line}" for line in body)]
@@ -107,7 +107,7 @@ def _function(cls: type, head: str, body: list[str], **values: Any) -> Any:
     return function
 
 
-def _init(cls: Any, *, is_frozen: bool) -> Any:
+def _init(cls: Any, *, is_frozen: bool) -> object:
     values: dict[str, Any] = {"_from_factory": _FROM_FACTORY}
     ordered: list[str] = []
     named: list[str] = []
@@ -147,13 +147,13 @@ def _is_slot(cls: type, name: str) -> bool:
     return isinstance(getattr(cls, name, None), MemberDescriptorType)
 
 
-def _eq(cls: type) -> Any:
+def _eq(cls: type) -> object:
     left, right = (f"({''.join(f'{of}.{name}, ' for name in _compared(cls))})" for of in ("self", "other"))
     body = [f"return {left} == {right} if other.__class__ is self.__class__ else NotImplemented"]
     return _function(cls, "__eq__(self, other)", body)
 
 
-def _hash(cls: Any) -> Any:
+def _hash(cls: Any) -> object:
     """Return a function that hashes what is compared, without fields whose values may have no hash."""
     hashed = [each for each in fields(cls) if each.compare and not _UNHASHABLE.search(str(each.type))]
     values = "".join(f"self.{each.name}, " for each in hashed)
@@ -170,15 +170,15 @@ def _shown(record: Any) -> str:
     return f"{record.__class__.__qualname__}({', '.join(values)})"
 
 
-def _refuse_assignment(_record: Any, name: str, _value: object) -> None:
+def _refuse_assignment(_record: object, name: str, _value: object) -> None:
     raise FrozenInstanceError(f"cannot assign to field {name!r}")
 
 
-def _refuse_deletion(_record: Any, name: str) -> None:
+def _refuse_deletion(_record: object, name: str) -> None:
     raise FrozenInstanceError(f"cannot delete field {name!r}")
 
 
-def _state(record: Any) -> list[Any]:
+def _state(record: Any) -> list[object]:
     return [getattr(record, each.name) for each in fields(record)]
 
 

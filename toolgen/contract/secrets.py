@@ -170,7 +170,7 @@ def scrubbed(text: str) -> str:
     return text if secrets is None else secrets.scrubbed(text)
 
 
-def scrubbed_json(value: Any) -> Any:
+def scrubbed_json(value: object) -> Any:
     """Return a copy of a JSON value whose texts and keys are `scrubbed`."""
     match value:
         case _ if current() is None:

@@ -27,6 +27,8 @@ class Timer(Protocol):
 
 CallLater: TypeAlias = Callable[[float, Callable[[], None]], Timer]
 """Calls back once, in the thread of the event loop, after so many seconds."""
+Work: TypeAlias = Coroutine[Any, Any, T]
+"""What an `async def` returns, which somebody awaits once or makes a task of."""
 
 
 async def awaited(value: T | Awaitable[T]) -> T:
@@ -37,7 +39,7 @@ async def awaited(value: T | Awaitable[T]) -> T:
 
 def start_task(
     held: set[asyncio.Task[Any]],
-    work: Coroutine[Any, Any, T],
+    work: Work[T],
     *,
     name: str | None = None,
     context: contextvars.Context | None = None,
