@@ -71,7 +71,7 @@ class Constraint:
         """Whether the limit itself is rejected."""
         return self.compare in (gt, lt)
 
-    def passes(self, value: Any, limit: Any) -> bool:
+    def passes(self, value: object, limit: object) -> bool:
         """Return whether a value, or a size, is within a limit."""
         return self.compare is None or self.compare(value, limit)
 
@@ -86,7 +86,7 @@ class Constraint:
         """Return the integer limit that accepts the same integers."""
         return math.ceil(limit) if self.compare in (ge, lt) else math.floor(limit)
 
-    def tighter(self, limit: Any, other: Any) -> Any:
+    def tighter(self, limit: Any, other: Any) -> object:
         """Return the one of two limits that accepts less."""
         return max(limit, other) if self.side == "low" else min(limit, other)
 

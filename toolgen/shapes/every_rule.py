@@ -25,12 +25,10 @@ from .constraints import LIMITS, limits_of
 from .exact import all_different, exact
 from .issues import TooComplexError
 from .literal_nulls import literal_nulls
-from .numbers import MADE_OF
+from .numbers import MADE_OF, AnySchema
 from .text_guard import count_patterns
 from .union_guard import discriminate_unions, mapped, within_budget
 
-AnySchema = Any
-"""A core schema under rewriting, a dict; pydantic's own type is a union of some fifty TypedDicts."""
 Hidden: TypeAlias = Callable[[ValidationError, bytes | str], ValidationError]
 _Validate = Callable[[Any], object]
 
@@ -122,7 +120,7 @@ class _Rules:
             case _:
                 return node
 
-    def _split(self, node: AnySchema, names: Sequence[str], other: str = "", **inner: Any) -> AnySchema:
+    def _split(self, node: AnySchema, names: Sequence[str], other: str = "", **inner: object) -> AnySchema:
         """Return a schema whose rules of these names are tried apart from the others."""
         if node.keys().isdisjoint(names):
             return node
@@ -165,7 +163,7 @@ def _different(longest: int | None) -> _Validate:
     items = cs.list_schema(strict=True)
     validator = _validator(cs.no_info_after_validator_function(all_different, items))
 
-    def validate(value: Any) -> object:
+    def validate(value: object) -> object:
         is_long = longest is not None and isinstance(value, list) and len(value) > longest
         return validator.validate_python(_beginning(value) if is_long else value)
 
@@ -195,7 +193,7 @@ def _both(validate: _Validate, inner: AnySchema, outer: AnySchema) -> AnySchema:
     return {**made, **{key: outer[key] for key in _OUTER if key in outer}}
 
 
-def _beginning(value: Any) -> object:
+def _beginning(value: object) -> object:
     if isinstance(value, list):
         return value[:_MOST_ITEMS]
     return dict(islice(value.items(), _MOST_ITEMS)) if isinstance(value, dict) else value

@@ -23,11 +23,8 @@ from toolgen.contract.json_value import Json, identity
 
 from . import lexical as forms
 from .constraints import FLAGS, LIMITS, OF_BYTES, Constraint, limits_of
-from .numbers import MADE_OF, limited, number
+from .numbers import MADE_OF, AnySchema, limited, number
 from .values import bytes_text, decimal_text, duration_text, plain
-
-AnySchema = Any
-"""A core schema under rewriting, a dict; pydantic's own type is a union of some fifty TypedDicts."""
 
 _OWN: Final[Mapping[str, tuple[Constraint, ...]]] = {
     "date": limits_of("date"),
@@ -102,13 +99,13 @@ def _enforced(kind: str) -> Set[str]:
     return keywords | {row.core for row in _OWN.get(kind, ())}
 
 
-def own_limits(node: AnySchema) -> list[tuple[Constraint, Any]]:
+def own_limits(node: AnySchema) -> list[tuple[Constraint, object]]:
     """Return the limits of a value that is a text in JSON, each with what it is compared with."""
     rows = [row for row in _OWN.get(node["type"], ()) if row.core in node]
     return [(row, _limit(node["type"], node[row.core])) for row in rows]
 
 
-def _limit(kind: str, limit: Any) -> Any:
+def _limit(kind: str, limit: object) -> object:
     """Return a limit; a number that limits decimals is the decimal of its digits."""
     return Decimal(str(limit)) if kind == "decimal" else limit
 
@@ -142,7 +139,7 @@ def json_value_schema() -> Any:
     return null_kept(cs.no_info_after_validator_function(json_value, cs.any_schema()))
 
 
-def null_kept(schema: AnySchema) -> Any:
+def null_kept(schema: AnySchema) -> object:
     """Return the schema, marked: its null is a value and does not mean absent."""
     return {**schema, "metadata": {**schema.get("metadata", {}), _NULL_KEPT: True}}
 
@@ -321,7 +318,7 @@ def all_different(items: list[Any]) -> list[Any]:
     return items
 
 
-def _written(value: Any) -> Json:
+def _written(value: object) -> Json:
     from pydantic import BaseModel  # which nothing else of `toolgen gen` imports
 
     match value:

@@ -10,11 +10,10 @@ from pydantic_core import CoreConfig, SchemaSerializer, SchemaValidator
 
 from toolgen.contract.errors import ToolgenError
 
+from .numbers import AnySchema
+
 if TYPE_CHECKING:
     from .foreign.rules import Rules
-
-AnySchema = Any
-"""A core schema, a dict; pydantic's own type is a union of some fifty TypedDicts."""
 
 
 def guarded(validate: Callable[..., Any], core: AnySchema, schema_json: str) -> Callable[..., Any]:
@@ -68,5 +67,5 @@ def surely_fits(
     return Remainder(schema, core, serializer, omits_unset).accepts
 
 
-def nothing_surely_fits(value: Any, size: int) -> bool:
+def nothing_surely_fits(value: object, size: int) -> bool:
     return False

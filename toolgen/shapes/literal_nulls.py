@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from .exact import keeps_null, means_absent
+from .numbers import AnySchema
 from .union_guard import mapped
-
-AnySchema = Any
-"""A core schema under rewriting, a dict; pydantic's own type is a union of some fifty TypedDicts."""
 
 
 def literal_nulls(schema: AnySchema) -> AnySchema:

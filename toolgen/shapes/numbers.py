@@ -8,7 +8,7 @@ exponent makes a float, as in `json`. pydantic-core decides; Python runs only fo
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from pydantic_core import ErrorDetails, PydanticKnownError
 from pydantic_core import core_schema as cs
@@ -16,7 +16,7 @@ from pydantic_core import core_schema as cs
 from .constraints import Constraint, limits_of
 from .values import plain
 
-AnySchema = Any
+AnySchema: TypeAlias = Any
 """A core schema under rewriting, a dict; pydantic's own type is a union of some fifty TypedDicts."""
 
 NUMBER: Final = "<number>"

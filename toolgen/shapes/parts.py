@@ -50,13 +50,13 @@ class Parts:
 class PartReader:
     """Reads answers of one type in parts."""
 
-    def __init__(self, type_: Any) -> None:
+    def __init__(self, type_: object) -> None:
         core = forgiving(core_schema_of(type_))
         shared = [each["ref"] for node in nodes_of(core) for each in node.get("definitions", ())]
         self._root = _without_refs(core, frozenset(shared))
         self._definitions = {node["ref"]: node for node in nodes_of(self._root) if "ref" in node}
-        self._validators: dict[int, Callable[..., Any]] = {}
-        self._containers: dict[int, Any] = {}
+        self._validators: dict[int, Callable[..., object]] = {}
+        self._containers: dict[int, object] = {}
 
     def read(self, document: Json) -> Parts:
         """Return the parts of an answer that does not fit."""
@@ -80,13 +80,13 @@ class PartReader:
             )
         return validate
 
-    def container(self, node: Any) -> Any:
+    def container(self, node: object) -> object:
         """Return the schema of a list or a map with any items."""
         if id(node) not in self._containers:
             self._containers[id(node)] = self._with_any_items(node)
         return self._containers[id(node)]
 
-    def _with_any_items(self, node: Any) -> Any:
+    def _with_any_items(self, node: Any) -> object:
         made = {key: part for key, part in node.items() if key != "ref"}
         match node["type"]:
             case "list":
@@ -173,7 +173,7 @@ class _Reading:
             self.issues.insert(known, issue_of(own, keys))
         return made
 
-    def _own_error(self, node: Any, document: Json, config: Any) -> ErrorDetails | None:
+    def _own_error(self, node: object, document: Json, config: object) -> ErrorDetails | None:
         """Return the first error of a list or a map itself; None if its parts alone do not fit."""
         self._steps -= 1
         try:
@@ -185,7 +185,7 @@ class _Reading:
         return None
 
     def _object(
-        self, model: Any, schema: Any, document: dict[str, Json], keys: Keys, config: Any
+        self, model: Any, schema: Any, document: dict[str, Json], keys: Keys, config: object
     ) -> tuple[Any, Json]:
         values: dict[str, Any] = {}
         written: dict[str, Json] = {}
@@ -213,7 +213,7 @@ class _Reading:
         return value, written
 
 
-def _without_refs(core: Any, shared: Set[str]) -> Any:
+def _without_refs(core: object, shared: Set[str]) -> object:
     """Return a core schema in which only shared definitions have a name, so that each part can be built.
 
     Of a list one error is enough, since its items are read one by one then.
@@ -224,7 +224,7 @@ def _without_refs(core: Any, shared: Set[str]) -> Any:
     return made if made.get("ref") in shared else {key: part for key, part in made.items() if key != "ref"}
 
 
-def _values_of(union: Any) -> Iterator[Any]:
+def _values_of(union: Any) -> Iterator[object]:
     """Yield the branches of a union that take more than null."""
     for choice in union["choices"]:
         branch = choice[0] if isinstance(choice, tuple) else choice
@@ -232,7 +232,7 @@ def _values_of(union: Any) -> Iterator[Any]:
             yield branch
 
 
-def _branch(union: Any, value: Json) -> Any:
+def _branch(union: Any, value: Json) -> object:
     """Return the branch whose tag a value has; None for none."""
     discriminator, choices = union["discriminator"], union["choices"]
     tag = discriminator(value) if callable(discriminator) and isinstance(value, dict) else None
@@ -247,7 +247,7 @@ def _may_be_absent(field: Any) -> bool:
     return bool(node["type"] == "default")
 
 
-def _written(value: Any, document: Json) -> Json:
+def _written(value: object, document: Json) -> Json:
     """Return the JSON of a part that fits: objects as their classes write them, other values as received."""
     match value, document:
         case list(), list():

@@ -152,7 +152,7 @@ def _root(places: Iterable[str]) -> _Node:
     return root
 
 
-def _all_of(nodes: Sequence[_Node], value: Any) -> list[_Node]:
+def _all_of(nodes: Sequence[_Node], value: object) -> list[_Node]:
     """Return all nodes of a value: these, those above that say the same, and those of its branch."""
     nodes_of_all: list[_Node] = []
     left = list(nodes)
@@ -165,7 +165,7 @@ def _all_of(nodes: Sequence[_Node], value: Any) -> list[_Node]:
     return nodes_of_all
 
 
-def _may_be(step: str, value: Any) -> bool:
+def _may_be(step: str, value: object) -> bool:
     """Return whether a value may be of the branch of a union: no other one has its tag."""
     tag, *others = (tokens_of(f"/{part}")[0] for part in step.split(_UNLESS)[1:])
     written = value.get(tag) if isinstance(value, dict) else None
@@ -187,21 +187,21 @@ def redacted(value: Any, places: Iterable[str], instead: Json = None) -> Any:
     return _with_each(value, places, lambda _, __: dict(MARKER) if instead is None else instead)
 
 
-def values_at(value: Any, places: Iterable[str]) -> list[Any]:
+def values_at(value: object, places: Iterable[str]) -> list[object]:
     """Return the values at the places, of JSON or of what pydantic makes of a model in Python."""
     values: list[Any] = []
     _with_each(value, places, lambda _, inner: values.append(inner))
     return values
 
 
-def pointers_at(value: Any, places: Iterable[str]) -> tuple[str, ...]:
+def pointers_at(value: object, places: Iterable[str]) -> tuple[str, ...]:
     """Return the JSON Pointers to the values of a document that are at the places."""
     pointers: list[str] = []
     _with_each(value, places, lambda tokens, _: pointers.append(pointer_of(tokens)))
     return tuple(pointers)
 
 
-def _with_each(value: Any, places: Iterable[str], instead: Callable[[_Tokens, Any], Any]) -> Any:
+def _with_each(value: object, places: Iterable[str], instead: Callable[[_Tokens, object], object]) -> object:
     """Return a copy of a value, with what `instead` returns of each value at the places."""
     root = _root(places)
     is_plain = not (root.steps or root.branches or root.is_sensitive)
@@ -209,8 +209,8 @@ def _with_each(value: Any, places: Iterable[str], instead: Callable[[_Tokens, An
 
 
 def _replaced(
-    value: Any, nodes: Sequence[_Node], tokens: _Tokens, instead: Callable[[_Tokens, Any], Any]
-) -> Any:
+    value: object, nodes: Sequence[_Node], tokens: _Tokens, instead: Callable[[_Tokens, object], object]
+) -> object:
     if value is None or not nodes:
         return value
     nodes = _all_of(nodes, value)
@@ -231,7 +231,7 @@ def _replaced(
             return value
 
 
-def keys_of(schema: Any) -> Iterator[str]:
+def keys_of(schema: object) -> Iterator[str]:
     """Yield the keys of all objects of a JSON Schema, which are not sensitive."""
     for part in objects_in(schema):
         properties = part.get("properties")

@@ -10,13 +10,12 @@ from typing import Any, Final, TypeVar
 from pydantic_core import SchemaValidator, ValidationError
 from pydantic_core import core_schema as cs
 
+from .numbers import AnySchema
 from .pattern_steps import A_STEP, parts_a_character, take_match
 from .steps import MOST_STEPS, document_steps
 from .union_guard import mapped, nodes_of
 
 T = TypeVar("T")
-AnySchema = Any
-"""A core schema under rewriting, a dict; pydantic's own type is a union of some fifty TypedDicts."""
 
 _PARTS: Final = MOST_STEPS * A_STEP // 4
 """Parts of steps up to which matches are not counted one by one."""

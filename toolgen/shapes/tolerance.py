@@ -52,7 +52,7 @@ def _tag_of(node: Any) -> str:
     return tag if isinstance(tag, str) else ""
 
 
-def forgives(core: Any) -> bool:
+def forgives(core: object) -> bool:
     """Return whether `forgiving` makes another core schema than `tolerant`."""
     return any(_refuses_keys(node) or _tag_of(node) for node in nodes_of(core))
 
@@ -63,8 +63,8 @@ def forgiving(core: Any) -> Any:
     return tolerant(_forgiving(core, CoreShapes(definitions)))
 
 
-def _forgiving(schema: Any, shapes: CoreShapes) -> Any:
-    def forgiven(node: Any) -> Any:
+def _forgiving(schema: object, shapes: CoreShapes) -> object:
+    def forgiven(node: Any) -> object:
         made = mapped(node, forgiven)
         if _refuses_keys(made):
             del made["extras_keys_schema"]
@@ -77,7 +77,7 @@ def _forgiving(schema: Any, shapes: CoreShapes) -> Any:
     return forgiven(schema)
 
 
-def _tag_finder(tag: str, shapes: Mapping[Any, Shape]) -> Callable[[object], object]:
+def _tag_finder(tag: str, shapes: Mapping[object, Shape]) -> Callable[[object], object]:
     """Return what says the tag of a value: its own, else that of the branch which is nearest to its keys."""
 
     def tag_of(value: object) -> object:
@@ -88,7 +88,7 @@ def _tag_finder(tag: str, shapes: Mapping[Any, Shape]) -> Callable[[object], obj
     return tag_of
 
 
-def tolerant(schema: Any) -> Any:
+def tolerant(schema: object) -> Any:
     """Return a core schema whose designed classes drop the properties that they do not know.
 
     Classes of foreign schemas, and open ones, have rules of their own for these.
@@ -110,7 +110,7 @@ def core_schema_of(type_: Any) -> Any:
     return exact_adapter(type_).core_schema
 
 
-def known_keys(core: Any) -> Iterator[str]:
+def known_keys(core: object) -> Iterator[str]:
     """Yield the keys of the classes in a core schema."""
     for node in nodes_of(core):
         if node["type"] == "model-fields":

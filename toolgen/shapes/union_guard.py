@@ -18,12 +18,11 @@ from toolgen.contract.limits import count_keys
 from .core_shapes import CoreShapes, choices_of
 from .issues import TooComplexError
 from .labels import BRANCH, PASSED
+from .numbers import AnySchema
 from .steps import document_steps, take_steps
 from .union_shapes import Shape
 
 T = TypeVar("T")
-AnySchema = Any
-"""A core schema under rewriting, a dict; pydantic's own type is a union of some fifty TypedDicts."""
 
 _MOST_WORK: Final = 25_000
 """Values of one document that may be looked at again, because several branches may accept what holds them."""
@@ -97,7 +96,7 @@ def within_budget(call: Callable[..., T]) -> Callable[..., T]:
     The function raises `TooComplexError` when the budget is spent.
     """
 
-    def bounded(document: Any, **options: Any) -> T:
+    def bounded(document: Any, **options: object) -> T:
         is_document = isinstance(document, bytes | str)
         values = count_keys(document, _MOST_WORK) if is_document else _size(document, _MOST_MEASURED)
         token = _WORK.set(_WorkBudget(left=_MOST_WORK + _MOST_TIMES * values))
@@ -246,7 +245,7 @@ def mapped(schema: AnySchema, change: Callable[[AnySchema], AnySchema]) -> AnySc
     return {**schema, **{key: _inside(schema[key], change) for key in places}}
 
 
-def _inside(value: Any, change: Callable[[AnySchema], AnySchema]) -> Any:
+def _inside(value: object, change: Callable[[AnySchema], AnySchema]) -> object:
     match value:
         case {"type": str()}:
             return change(value)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
-from typing import Any, Final
+from typing import Final
 
 from toolgen.contract.record import frozen_record
 
@@ -63,7 +63,7 @@ class Shape:
     def _takes(self, type_: str) -> bool:
         return self.types is None or type_ in self.types
 
-    def _misfits_of_keys(self, value: dict[Any, object]) -> int:
+    def _misfits_of_keys(self, value: dict[object, object]) -> int:
         count = len(self.required.difference(value))
         if self.declared is not None:
             count += sum(key not in self.declared for key in value)

@@ -54,7 +54,7 @@ _Mistakes = tuple[int, tuple[tuple[str, Keys, type], ...]]
 class IssueReader:
     """Converts pydantic's errors of one codec into issues; reads the schema only where it must."""
 
-    def __init__(self, schema: Mapping[str, Any], *, most_known: int = _MOST_KNOWN) -> None:
+    def __init__(self, schema: Mapping[str, object], *, most_known: int = _MOST_KNOWN) -> None:
         """Construct a reader of a codec's schema, which caches so many issues."""
         self.schema = schema
         self._most_known = most_known
@@ -157,7 +157,7 @@ class IssueReader:
             )
         return not_among((*keys, tag), allowed)
 
-    def _walk(self, loc: Keys) -> tuple[Keys, Mapping[str, Any]]:
+    def _walk(self, loc: Keys) -> tuple[Keys, Mapping[str, object]]:
         """Return the keys of the document and the schema node at a location of pydantic's.
 
         pydantic puts the tag of a union among the keys.

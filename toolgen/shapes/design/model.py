@@ -20,7 +20,7 @@ class _NullKept:
     """Marks a field for which null is a value and does not mean absent."""
 
     @classmethod
-    def __get_pydantic_core_schema__(cls, source: object, handler: GetCoreSchemaHandler) -> Any:
+    def __get_pydantic_core_schema__(cls, source: object, handler: GetCoreSchemaHandler) -> object:
         return null_kept(handler(source))
 
 
@@ -28,7 +28,7 @@ class _AnyJson:
     """Marks a field that takes any JSON value."""
 
     @classmethod
-    def __get_pydantic_core_schema__(cls, source: object, handler: GetCoreSchemaHandler) -> Any:
+    def __get_pydantic_core_schema__(cls, source: object, handler: GetCoreSchemaHandler) -> object:
         return json_value_schema()
 
 
@@ -36,7 +36,7 @@ class _UniqueItems:
     """Marks a list without equal items."""
 
     @classmethod
-    def __get_pydantic_core_schema__(cls, source: object, handler: GetCoreSchemaHandler) -> Any:
+    def __get_pydantic_core_schema__(cls, source: object, handler: GetCoreSchemaHandler) -> object:
         return unique(handler(source))
 
 
@@ -178,7 +178,7 @@ class OpenModel(ToolModel):
         yield from (self.model_extra or {}).items()
 
 
-def _only_fields(model: ToolModel, values: Mapping[str, Any]) -> dict[str, Any]:
+def _only_fields(model: ToolModel, values: Mapping[str, object]) -> dict[str, object]:
     fields = type(model).__pydantic_fields__
     return {name: value for name, value in values.items() if name in fields}
 
@@ -206,8 +206,8 @@ def _null_keeping(schema: Any) -> cs.WrapSerializerFunction | None:
 
     def serialize(
         value: ToolModel, handler: cs.SerializerFunctionWrapHandler, info: cs.SerializationInfo
-    ) -> Any:
-        written: dict[str, Any] = handler(value)
+    ) -> object:
+        written: dict[str, object] = handler(value)
         document: dict[str, Any] = {}
         for name, alias, keeps_its_null in fields:
             key = name if info.by_alias is False else alias
@@ -223,14 +223,14 @@ def _null_keeping(schema: Any) -> cs.WrapSerializerFunction | None:
     return serialize
 
 
-def further_keys(value: OpenModel) -> dict[str, Any]:
+def further_keys(value: OpenModel) -> dict[str, object]:
     """Return the keys beyond the fields of a model, as keyword arguments of another with its fields."""
     return {
         key: item for key, item in (value.model_extra or {}).items() if key not in type(value).model_fields
     }
 
 
-def present_fields(value: ToolModel, /, **fields: str) -> dict[str, Any]:
+def present_fields(value: ToolModel, /, **fields: str) -> dict[str, object]:
     """Return the set optional fields of a model as keyword arguments for another model.
 
     The keyword is the target's field, its value the field of `value`: absent stays absent, null stays null.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import NoneType, UnionType
-from typing import Any, Final, Literal, Union, get_args, get_origin
+from typing import Final, Literal, Union, get_args, get_origin
 
 from annotated_types import BaseMetadata
 from pydantic.fields import FieldInfo
@@ -37,7 +37,7 @@ def _holds_scalar(field: FieldInfo) -> bool:
     return has_scalar and limits and _is_scalar(field.annotation)
 
 
-def _is_scalar(annotation: Any) -> bool:
+def _is_scalar(annotation: object) -> bool:
     if get_origin(annotation) in (Union, UnionType):
         return all(map(_is_scalar, get_args(annotation)))
     return get_origin(annotation) is Literal or annotation in _SCALARS

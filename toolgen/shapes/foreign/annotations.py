@@ -17,7 +17,7 @@ _KINDS: Final[tuple[ScalarKind, ...]] = tuple(
 )
 
 
-def is_annotated(schema: Mapping[str, Any]) -> bool:
+def is_annotated(schema: Mapping[str, object]) -> bool:
     """Return whether a schema has a limit of toolgen's own."""
     return any(row.keyword in schema for row in _ROWS)
 
@@ -44,7 +44,7 @@ def annotated_type(schema: Mapping[str, Any]) -> ScalarType | None:
     return type_ if limits and _leaves_a_value(type_) else None
 
 
-def is_written_by_toolgen(schema: Mapping[str, Any]) -> bool:
+def is_written_by_toolgen(schema: Mapping[str, object]) -> bool:
     """Return whether a schema has annotations, and its description ends with their sentence.
 
     Both agree in what toolgen writes; elsewhere a keyword of the same name may mean anything.
@@ -59,14 +59,14 @@ def without_limits(description: str, type_: DataType) -> str:
     return description.removesuffix(limits_sentence(type_)).rstrip()
 
 
-def _kind_of(schema: Mapping[str, Any]) -> ScalarKind | None:
+def _kind_of(schema: Mapping[str, object]) -> ScalarKind | None:
     for kind in _KINDS:
         if _form(type_schema(ScalarType(kind=kind), {})) == _form(schema):
             return kind
     return None
 
 
-def _form(schema: Mapping[str, Any]) -> dict[str, Any]:
+def _form(schema: Mapping[str, object]) -> dict[str, object]:
     return {word: schema[word] for word in ("format", "pattern") if word in schema}
 
 

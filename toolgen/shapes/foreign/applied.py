@@ -22,7 +22,7 @@ _OF_KEYS: Final = ("dependentSchemas", "dependencies")
 _UNEVALUATED: Final = ("unevaluatedProperties", "unevaluatedItems")
 
 
-def in_place(targets: Targets, schema: Mapping[str, Any]) -> Iterator[Any]:
+def in_place(targets: Targets, schema: Mapping[str, Json]) -> Iterator[Json]:
     """Yield the schemas that apply to the same value, the targets of references first."""
     yield from targets.of(schema)
     for word in BRANCHES:
@@ -32,7 +32,7 @@ def in_place(targets: Targets, schema: Mapping[str, Any]) -> Iterator[Any]:
         yield from map_of(schema, word).values()
 
 
-def held_by(schema: Mapping[str, Any], value: Json) -> Iterator[tuple[Any, Json]]:
+def held_by(schema: Mapping[str, Json], value: Json) -> Iterator[tuple[Json, Json]]:
     """Yield the schemas that apply to keys, members and items of a value, each with its value."""
     if isinstance(value, Mapping):
         yield from _of_keys(schema, value)
@@ -45,7 +45,7 @@ def held_by(schema: Mapping[str, Any], value: Json) -> Iterator[tuple[Any, Json]
         yield from ((schema["contains"], item) for item in value if "contains" in schema)
 
 
-def _of_keys(schema: Mapping[str, Any], value: Mapping[str, Json]) -> Iterator[tuple[Any, Json]]:
+def _of_keys(schema: Mapping[str, Json], value: Mapping[str, Json]) -> Iterator[tuple[Json, Json]]:
     properties = map_of(schema, "properties")
     patterns = map_of(schema, "patternProperties")
     rest = [schema[word] for word in _OF_MEMBERS if word in schema]
@@ -72,18 +72,18 @@ def below(schema: Mapping[str, Any]) -> tuple[list[Any], list[Any]]:
     return nearest, [*map_of(schema, "patternProperties").values(), *every]
 
 
-def has_unevaluated(schema: Mapping[str, Any]) -> bool:
+def has_unevaluated(schema: Mapping[str, Json]) -> bool:
     """Return whether what is beside a keyword is tried again, for what it leaves unevaluated."""
     return any(word in schema for word in _UNEVALUATED)
 
 
-def map_of(schema: Mapping[str, Any], word: str) -> Mapping[str, Any]:
+def map_of(schema: Mapping[str, Json], word: str) -> Mapping[str, Json]:
     """Return the value of a keyword that holds a map; an empty one where it means nothing in its draft."""
     value = schema.get(word)
     return value if isinstance(value, Mapping) else {}
 
 
-def list_of(schema: Mapping[str, Any], word: str) -> list[Any]:
+def list_of(schema: Mapping[str, Json], word: str) -> list[Json]:
     """Return the value of a keyword that holds a list; an empty one where it holds something else."""
     value = schema.get(word)
     return value if isinstance(value, list) else []

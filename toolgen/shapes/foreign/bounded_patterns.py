@@ -64,7 +64,7 @@ class BoundedPatterns:
         return self._use is None or not _has_more_text(document, self._use.most_text)
 
 
-def _patterns(schema: Any) -> Iterator[str]:
+def _patterns(schema: Json) -> Iterator[str]:
     """Yield the patterns of values and of keys."""
     if isinstance(schema, Mapping):
         yield from (pattern for pattern, _ in own_patterns(schema))
@@ -112,7 +112,7 @@ def work_to_compile(pattern: str) -> int:
     return 4 + size // 10 + of_states + of_classes + len(_ESCAPES.findall(pattern)) ** 2 // 8
 
 
-def _relaxed(schema: Any, dropped: Collection[str], *, is_map: bool = False) -> Any:
+def _relaxed(schema: Json, dropped: Collection[str], *, is_map: bool = False) -> Any:
     """Return a schema without these patterns that accepts all that the schema accepts, and more."""
     if isinstance(schema, list):
         return [_relaxed(part, dropped) for part in schema]

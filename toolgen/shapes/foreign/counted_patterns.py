@@ -54,7 +54,7 @@ class Match:
         """Steps back of one match at most."""
         self._parts = parts_a_character(pattern)
         self._linear = None if backtracks else linear_engine(pattern)
-        self._engines: dict[int, Any] = {}
+        self._engines: dict[int, object] = {}
 
     def fits(self, text: str) -> bool:
         """Return whether a string matches.
@@ -114,7 +114,7 @@ class PatternUse:
         match_of = cache(Match)
 
         class Counted:
-            def __init__(self, schema: Any, pattern: str, path: Any) -> None:
+            def __init__(self, schema: Json, pattern: str, path: object) -> None:
                 self._match = match_of(pattern)
 
             def validate(self, instance: Json) -> None:
@@ -144,7 +144,7 @@ class PatternUse:
             steps.take(read * self._of_keys // A_STEP)
         return True
 
-    def _weight(self, schema: Any, counted: dict[int, int], parts_of: Callable[[str, bool], int]) -> int:
+    def _weight(self, schema: object, counted: dict[int, int], parts_of: Callable[[str, bool], int]) -> int:
         """Return the parts of steps for one character of a string, each reference back followed once."""
         if not isinstance(schema, Mapping):
             return 0
@@ -162,7 +162,7 @@ def _parts(text: str, _: bool) -> int:
     return parts_a_character(text)
 
 
-def own_patterns(schema: Mapping[str, Any]) -> Iterator[tuple[str, bool]]:
+def own_patterns(schema: Mapping[str, Json]) -> Iterator[tuple[str, bool]]:
     """Yield the patterns of a schema itself, and whether each is one of keys."""
     if isinstance(pattern := schema.get("pattern"), str):
         yield pattern, False
@@ -170,7 +170,7 @@ def own_patterns(schema: Mapping[str, Any]) -> Iterator[tuple[str, bool]]:
         yield from ((key, True) for key in keys)
 
 
-def schemas_in(schema: Mapping[str, Any]) -> Iterator[Any]:
+def schemas_in(schema: Mapping[str, Json]) -> Iterator[Json]:
     """Yield the schemas in a schema, also where no keyword says that they are any."""
     for key, value in schema.items():
         if key in MAPS and isinstance(value, Mapping):
@@ -179,7 +179,7 @@ def schemas_in(schema: Mapping[str, Any]) -> Iterator[Any]:
             yield from value if isinstance(value, list) else (value,)
 
 
-def _patterns(schema: Any) -> Iterator[tuple[str, bool]]:
+def _patterns(schema: Json) -> Iterator[tuple[str, bool]]:
     if isinstance(schema, Mapping):
         yield from own_patterns(schema)
         for part in schemas_in(schema):

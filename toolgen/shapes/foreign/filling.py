@@ -57,7 +57,7 @@ class _Places:
         self._schema = schema
         self._plain = PlainFit(schema)
         self._by_part: dict[int, _Place] = {}
-        self._waiting: list[tuple[Mapping[str, Any], _Place]] = []
+        self._waiting: list[tuple[Mapping[str, object], _Place]] = []
 
     def root(self) -> _Place | None:
         root = self._of(self._schema)
@@ -117,10 +117,10 @@ def _filled(place: _Place, data: bytes | str) -> bytes | str:
         return data
 
 
-def _fill(document: Any, place: _Place) -> bool:
+def _fill(document: Json, place: _Place) -> bool:
     """Fill a document, and return whether that changed it and there was room for all."""
     left = _MOST_FILLED
-    waiting: list[tuple[Any, _Place]] = [(document, place)]
+    waiting: list[tuple[Json, _Place]] = [(document, place)]
     while waiting:
         value, place = waiting.pop()
         if isinstance(value, list) and place.items is not None:

@@ -72,7 +72,7 @@ class _Union(NamedTuple):
 class ForeignReader:
     """Converts pydantic's errors of foreign types into issues."""
 
-    def __init__(self, schema: Any) -> None:
+    def __init__(self, schema: object) -> None:
         self._schema = schema
 
     def issues(self, errors: Sequence[ErrorDetails]) -> tuple[FieldIssue, ...]:

@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field, GetCoreSchemaHandler, TypeAdapter
 from pydantic_core import CoreSchema
 from pydantic_core import core_schema as cs
 
-from toolgen.contract.json_value import objects_in
+from toolgen.contract.json_value import Json, objects_in
 
 from ..design.model import AnyJson, Injected, OpenModel, ToolModel
 from ..exact import keeps_null, null_kept
@@ -52,7 +52,7 @@ class SchemaModel(OpenModel):
         return schema
 
 
-def _exact_fields(schema: Any, clean: Callable[[Any], Any] | None, *, is_open: bool) -> Any:
+def _exact_fields(schema: Any, clean: Callable[[Any], Any] | None, *, is_open: bool) -> object:
     if schema["type"] != "model-fields":
         return {**schema, "schema": _exact_fields(schema["schema"], clean, is_open=is_open)}
     fields = foreign_fields(schema, is_open=is_open)
@@ -68,7 +68,7 @@ def _without_injected(cls: type[ToolModel]) -> Callable[[Any], Any] | None:
     if not injected:
         return None
 
-    def clean(validated: tuple[dict[str, Any], dict[str, Any] | None, set[str]]) -> Any:
+    def clean(validated: tuple[dict[str, Json], dict[str, Json] | None, set[str]]) -> Any:
         values, extra, names = validated
         if extra:
             sent = {key for key in extra if key in injected or field_name(key) in injected}
@@ -101,7 +101,7 @@ class _Foreign:
                 return source.__pydantic_serializer__
             return exact_adapter(source).serializer
 
-        def serialize(value: Any, info: cs.SerializationInfo) -> Any:
+        def serialize(value: Json, info: cs.SerializationInfo) -> Any:
             return serializer().to_python(
                 value, mode=info.mode, by_alias=info.by_alias, exclude_unset=True, warnings="error"
             )

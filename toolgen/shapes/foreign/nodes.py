@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
+from toolgen.contract.json_value import Json
+
 Node: TypeAlias = dict[str, Any]
 Classes: TypeAlias = Mapping[str, Node]
 """Objects by name: nodes with `properties`, `required`, and whether there may be others."""
@@ -41,7 +43,7 @@ def meanings_of(node: Node) -> list[str]:
     return list(node.get(MEANINGS, [""] * len(node["enum"])))
 
 
-def with_enum(node: Node, schema: Mapping[str, Any]) -> Node:
+def with_enum(node: Node, schema: Mapping[str, Json]) -> Node:
     """Return the node of a schema with the name of the enumeration, where the schema is one with a name.
 
     A document of others may have a keyword of its own that is called so, with any value.

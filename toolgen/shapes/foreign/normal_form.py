@@ -13,7 +13,7 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from toolgen.contract.json_pointer import escaped, tokens_of
-from toolgen.contract.json_value import values_in
+from toolgen.contract.json_value import Json, values_in
 from toolgen.contract.printable import hides, plain_spaces, printable, visible, visible_lines
 
 from ..constraints import CONSTRAINTS, OF_BYTES
@@ -75,7 +75,7 @@ def described_link(uri: str, text: str) -> str:
     return text if uri.lower().startswith(("https://", "http://")) else f"{_MARK}{text}".strip()
 
 
-def normal_form(schema: Any, longest: int = LONGEST_TEXT) -> Any:
+def normal_form(schema: object, longest: int = LONGEST_TEXT) -> Any:
     """Return a schema of known keywords alone; `longest` are characters of a text in it.
 
     What an unknown keyword holds stays where a reference leads to it.
@@ -111,7 +111,7 @@ class _Form:
                 rebuilt[key] = normal
         return rebuilt
 
-    def _keyword(self, key: str, value: Any, pointer: str, depth: int) -> Any:
+    def _keyword(self, key: str, value: Any, pointer: str, depth: int) -> object:
         """Return the value of a known keyword; `_NOTHING` where it is left out."""
         if key in MAPS or (key == "dependencies" and isinstance(value, dict)):
             return self._map(key, value, pointer, depth)
@@ -132,7 +132,7 @@ class _Form:
             raise UnsafeError(pointer, fault)
         return value
 
-    def _map(self, key: str, value: Any, pointer: str, depth: int) -> Any:
+    def _map(self, key: str, value: Any, pointer: str, depth: int) -> object:
         if not isinstance(value, dict):
             return value
         rebuilt = {}
@@ -145,7 +145,7 @@ class _Form:
             )
         return rebuilt
 
-    def keep_targets(self, schema: dict[str, Any], rebuilt: dict[str, Any]) -> None:
+    def keep_targets(self, schema: dict[str, Json], rebuilt: dict[str, Json]) -> None:
         """Add what references lead to and no known keyword holds, in its place."""
         done: set[str] = set()
         while self._references:
@@ -155,7 +155,7 @@ class _Form:
             done.add(reference)
             self._keep(tokens_of(unquote(reference[1:])), schema, rebuilt)
 
-    def _keep(self, tokens: list[str], schema: Any, rebuilt: Any) -> None:
+    def _keep(self, tokens: list[str], schema: Json, rebuilt: Json) -> None:
         """Add the target of one reference, unless it is there, or nowhere."""
         pointer = ""
         for at, token in enumerate(tokens):

@@ -69,7 +69,7 @@ class PlainFit:
             schema = referred(self._root, schema["$ref"])
         return None
 
-    def fits(self, schema: Any, value: Json) -> bool:
+    def fits(self, schema: object, value: Json) -> bool:
         """Return whether a value fits a schema."""
         try:
             return self._fits(schema, value, 0)
@@ -119,7 +119,7 @@ class PlainFit:
                     return False
         return True
 
-    def _is_within(self, schema: Mapping[str, Any], value: Json) -> bool:
+    def _is_within(self, schema: Mapping[str, Json], value: Json) -> bool:
         """Return whether a value is within its limits; a pattern of somebody else is not tried."""
         match value:
             case bool() | None:
@@ -136,7 +136,7 @@ class PlainFit:
             case dict():
                 return self._passes(schema, "map", len(value))
 
-    def _passes(self, schema: Mapping[str, Any], holder: Holder, size: float) -> bool:
+    def _passes(self, schema: Mapping[str, Json], holder: Holder, size: float) -> bool:
         """Return whether a number or a size is within all limits; some of draft-04 are true or false."""
         return all(
             self._in_doubt if isinstance(limit := schema[row.keyword], bool) else row.passes(size, limit)
@@ -162,5 +162,5 @@ class PlainFit:
                 return True
 
 
-def _has_id(schema: Mapping[str, Any]) -> bool:
+def _has_id(schema: Mapping[str, Json]) -> bool:
     return isinstance(schema.get("$id"), str) or isinstance(schema.get("id"), str)

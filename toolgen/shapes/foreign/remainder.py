@@ -15,18 +15,16 @@ from typing import Any, Final, TypeAlias
 from pydantic_core import SchemaSerializer
 
 from toolgen.contract.json_pointer import referred
-from toolgen.contract.json_value import identity, objects_in
+from toolgen.contract.json_value import Json, identity, objects_in
 
 from ..constraints import Holder, limits_of
 from ..exact import WIDE_INT
 from ..keywords import BRANCHES, CONDITIONS
 from ..labels import NOT_AMONG, UNKNOWN_KEY
-from ..numbers import MADE_OF
+from ..numbers import MADE_OF, AnySchema
 from .rule_paths import size_of
 from .rules import Rules
 
-AnySchema = Any
-"""A core schema, a dict; pydantic's own type is a union of some fifty TypedDicts."""
 Left: TypeAlias = tuple[Any, Any]
 """A schema, True for none, and what of a value it looks at, as pydantic's `include` has it; True for all."""
 
@@ -50,7 +48,7 @@ class Remainder:
 
     def __init__(
         self,
-        schema: Mapping[str, Any],
+        schema: Mapping[str, object],
         core: AnySchema,
         serializer: SchemaSerializer,
         omits_unset: bool,
@@ -84,7 +82,7 @@ def left_of(schema: Mapping[str, Any], core: AnySchema) -> Left:
 class _Reader:
     """Compares a schema with the type of its values."""
 
-    def __init__(self, schema: Mapping[str, Any], core: AnySchema) -> None:
+    def __init__(self, schema: Mapping[str, Json], core: AnySchema) -> None:
         self._root = schema
         self._core = core
         self._types = {each["ref"]: each for each in core.get("definitions", ())}
@@ -131,7 +129,7 @@ class _Reader:
         self._open.remove(pair)
         return left
 
-    def _of_nullable(self, schema: Mapping[str, Any], core: AnySchema) -> Left:
+    def _of_nullable(self, schema: Mapping[str, Json], core: AnySchema) -> Left:
         match schema.get("type"):
             case [str(kind), "null"] | ["null", str(kind)]:
                 left, _ = self._left({**schema, "type": kind}, core["schema"])
@@ -177,13 +175,13 @@ class _Reader:
         return (rest, looked_at if names_all else True) if rest else _NOTHING
 
 
-def _is_plain(part: Mapping[str, Any]) -> bool:
+def _is_plain(part: Mapping[str, object]) -> bool:
     """Return whether references from a part and to it lead into the definitions of the root, if anywhere."""
     reference = part.get("$ref", "#/$defs/")
     return _NAMES.isdisjoint(part) and str(reference).startswith(("#/$defs/", "#/definitions/"))
 
 
-def _seen(schema: Any) -> dict[str, Any] | None:
+def _seen(schema: Any) -> dict[str, object] | None:
     """Return the keys of an object that a schema looks at, with what of their values; None for all keys."""
     seen: dict[str, Any] = {}
     for word, value in schema.items() if isinstance(schema, Mapping) else ():

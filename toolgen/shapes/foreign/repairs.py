@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import quote, unquote
 
 from toolgen.contract.json_pointer import ABSENT, escaped, resolved, tokens_of
+from toolgen.contract.json_value import Json
 from toolgen.contract.record import frozen_record
 
 from ..keywords import MAPS
@@ -45,7 +46,7 @@ class _Place(NamedTuple):
     """Pointer of the innermost schema with `$recursiveAnchor` in which it stands."""
 
 
-def repair(root: Any) -> list[Repair]:
+def repair(root: object) -> list[Repair]:
     """Rewrite a schema in place to what it means; return what was changed, in order of the places.
 
     Values are replaced and never changed, so that a copy of its objects is enough.
@@ -56,7 +57,7 @@ def repair(root: Any) -> list[Repair]:
 
 
 class _Repairs:
-    def __init__(self, root: dict[str, Any]) -> None:
+    def __init__(self, root: dict[str, object]) -> None:
         self._root = root
         self._repairs: list[Repair] = []
         self._places: dict[int, _Place] = {}
@@ -90,7 +91,7 @@ class _Repairs:
             self._root["$schema"] = "http://json-schema.org/draft-06/schema#"
             self._note("/$schema", "names draft-04, which is read as draft-06", "rewrite it in 2020-12")
 
-    def _visit(self, pointer: str, schema: Any, resource: str, anchor: str, depth: int) -> None:
+    def _visit(self, pointer: str, schema: object, resource: str, anchor: str, depth: int) -> None:
         if isinstance(schema, list):
             for at, part in enumerate(schema):
                 self._visit(f"{pointer}/{at}", part, resource, anchor, depth + 1)
@@ -138,7 +139,7 @@ class _Repairs:
                 self._note(f"{pointer}/{word}", message, "say it once")
         self._required_properties(pointer, schema)
 
-    def _bounds(self, pointer: str, schema: dict[str, Any]) -> None:
+    def _bounds(self, pointer: str, schema: dict[str, Json]) -> None:
         for exclusive, bound in _BOUNDS:
             if exclusive not in schema:
                 continue
@@ -242,12 +243,12 @@ class _Repairs:
                     self._note(f"{place.pointer}/$recursiveRef", message, "write it as $ref")
 
 
-def has_address(schema: dict[str, Any]) -> bool:
+def has_address(schema: dict[str, Json]) -> bool:
     """Return whether a schema has an `$id` that is no anchor, as `#name` was until draft-07."""
     return isinstance(id_ := schema.get("$id"), str) and not id_.startswith("#")
 
 
-def _twice(names: list[Any]) -> str:
+def _twice(names: list[Json]) -> str:
     """Return the text that stands most often in a list of texts; empty where each stands once."""
     if not all(isinstance(name, str) for name in names) or len(set(names)) == len(names):
         return ""

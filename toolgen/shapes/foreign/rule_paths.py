@@ -136,7 +136,7 @@ class Looks:
     def _counted(self, document: Json, steps: Steps) -> int:
         options: dict[int, int] = {}
 
-        def a_look(schema: Mapping[str, Any], value: Json) -> int:
+        def a_look(schema: Mapping[str, Json], value: Json) -> int:
             if id(schema) not in options:
                 options[id(schema)] = _of_options(schema)
             return options[id(schema)] + _a_look(schema, value)
@@ -183,11 +183,11 @@ class Looks:
         return counted[key]
 
 
-def _leads_on(schema: Any) -> bool:
+def _leads_on(schema: Json) -> bool:
     return isinstance(schema, Mapping) and schema.get("type") not in _SCALARS
 
 
-def _divides(schema: Any) -> bool:
+def _divides(schema: Json) -> bool:
     """Return whether a schema asks somewhere for multiples."""
     return any(_STEP.keyword in part for part in objects_in(schema))
 
@@ -215,7 +215,7 @@ def count_errors(schema: Any, document: Json, steps: Steps) -> tuple[int, bool]:
     """Return the steps of collecting the errors of a document, and whether alternatives multiply them."""
     sizes: dict[int, int] = {}
 
-    def an_error(schema: Mapping[str, Any], value: Json) -> int:
+    def an_error(schema: Mapping[str, Json], value: Json) -> int:
         size = _size(value, sizes)
         copied = size * max(0, sum(word in schema for word in _RULES) - 1)
         copied += sum([_size(schema[word], sizes) for word in _SHOWN if word in schema])
@@ -233,7 +233,7 @@ class _Paths:
     def __init__(
         self,
         targets: Targets,
-        weigh: Callable[[Mapping[str, Any], Json], int],
+        weigh: Callable[[Mapping[str, Json], Json], int],
         steps: Steps,
         back: Collection[int] = (),
     ) -> None:
@@ -247,7 +247,7 @@ class _Paths:
         self.once = 0
         """The sum of the weights, each pair of a schema and a value once only."""
 
-    def count(self, schema: Any, value: Json) -> int:
+    def count(self, schema: object, value: Json) -> int:
         """Return the sum of the weights of all ways below a schema, each pair counted once only.
 
         Raises:
@@ -270,7 +270,7 @@ class _Paths:
             self._counted[pair] = min(total, _MANY)
         return self._counted[pair]
 
-    def _same(self, schema: Mapping[str, Any], value: Json) -> Iterator[Any]:
+    def _same(self, schema: Mapping[str, Json], value: Json) -> Iterator[Json]:
         """Yield the schemas that apply to the same value."""
         if id(schema) in self._back and any(word in schema for word in REFERENCES):
             self.later.extend((inner, value) for inner in self._targets.of(schema))
@@ -278,7 +278,7 @@ class _Paths:
         yield from in_place(self._targets, schema)
 
 
-def _at_most(schema: Any) -> int:
+def _at_most(schema: object) -> int:
     """Return the steps of one look at any value by the keywords of a schema alone."""
     return _of_options(schema) + _a_look(schema, None) if isinstance(schema, Mapping) else 1
 
@@ -299,7 +299,7 @@ def _of_division(divisor: float) -> int:
     return _FRACTION // 20 if _EXACT > divisor > 1 / _EXACT else _FRACTION
 
 
-def _of_options(schema: Mapping[str, Any]) -> int:
+def _of_options(schema: Mapping[str, Json]) -> int:
     """Return the steps of comparing a value with the names and options that a schema lists."""
     steps = len(list_of(schema, "required")) // 2 + len(map_of(schema, "properties")) // 40
     options = list_of(schema, "enum")
@@ -320,13 +320,13 @@ def _of_number(value: Json, divides: bool) -> int:
             return 0
 
 
-def _of_dependencies(schema: Mapping[str, Any]) -> int:
+def _of_dependencies(schema: Mapping[str, Json]) -> int:
     """Return the steps of looking for the keys that others ask for."""
     lists = [*map_of(schema, "dependentRequired").values(), *map_of(schema, "dependencies").values()]
     return len(lists) + sum(len(names) for names in lists if isinstance(names, list)) // 2
 
 
-def _errors(schema: Mapping[str, Any], value: Json) -> int:
+def _errors(schema: Mapping[str, Json], value: Json) -> int:
     """Return how many errors the keywords of a schema alone may have for a value."""
     if not isinstance(value, Mapping):
         return 1

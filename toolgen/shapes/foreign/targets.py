@@ -8,6 +8,7 @@ from typing import Any, Final
 from urllib.parse import unquote, urljoin
 
 from toolgen.contract.json_pointer import tokens_of
+from toolgen.contract.json_value import Json
 
 from ..keywords import MAPS, REFERENCES, VALUES
 
@@ -29,15 +30,15 @@ _SEVERAL: Final = object()
 class Targets:
     """Finds what the references of one schema lead to, for those who count."""
 
-    def __init__(self, root: Any) -> None:
+    def __init__(self, root: Json) -> None:
         self.fault = ""
         """A name or a reference that may stand for more than one place; "" where each stands for one."""
         self._root = root
-        self._by_reference: dict[tuple[str, str], Any] = {}
+        self._by_reference: dict[tuple[str, str], Json] = {}
         self._bases: dict[int, str] = {}
         """The address of the schema that holds each part, by the `id` of the part."""
-        self._resources: dict[str, Any] = {_HOME: root}
-        self._anchors: dict[str, Any] = {}
+        self._resources: dict[str, object] = {_HOME: root}
+        self._anchors: dict[str, object] = {}
         self._has_resources = False
         """Whether parts of the schema have addresses of their own."""
         self._reads_id = isinstance(root, Mapping) and "draft-04" in str(root.get("$schema"))
@@ -60,7 +61,7 @@ class Targets:
 
     def _index(self) -> None:
         """Note the names of all parts, also of those that no known keyword holds."""
-        waiting: list[tuple[Any, str, bool]] = [(self._root, _HOME, True)]
+        waiting: list[tuple[Json, str, bool]] = [(self._root, _HOME, True)]
         while waiting:
             part, base, is_schema = waiting.pop()
             if isinstance(part, list):
@@ -126,7 +127,7 @@ class Targets:
             return self._anchors.get(fragment, _SEVERAL)
         return self._below(node, tokens_of(fragment))
 
-    def _below(self, node: Any, tokens: list[str]) -> Any:
+    def _below(self, node: Any, tokens: list[str]) -> object:
         base = self._bases.get(id(node))
         for token in tokens:
             if isinstance(node, Mapping | list) and id(node) in self._bases and self._bases[id(node)] != base:

@@ -14,12 +14,11 @@ from typing import Any, Final
 
 from pydantic_core import core_schema as cs
 
+from toolgen.contract.json_value import Json
+
 from ..exact import by_key, exact, json_value_schema, keeps_null
 from ..labels import BRANCH, LABEL, NO_BRANCH, NOT_AMONG, TAGGED, UNKNOWN_KEY
-from ..numbers import floats_first
-
-AnySchema = Any
-"""A core schema under rewriting, a dict; pydantic's own type is a union of some fifty TypedDicts."""
+from ..numbers import AnySchema, floats_first
 
 HIDDEN: Final = LABEL
 """Starts a further key of an object for as long as it would be taken for an attribute."""
@@ -82,7 +81,7 @@ def foreign_fields(schema: AnySchema, *, is_open: bool) -> Any:
     return {**node, "extras_keys_schema": refusal}
 
 
-def _with_any_key(node: AnySchema, fields: AnySchema) -> Any:
+def _with_any_key(node: AnySchema, fields: AnySchema) -> object:
     """Return the fields of an open class, whose further keys may be called as an attribute is.
 
     pydantic counts such a key as the field, set; so it gets another name until the fields are read.
@@ -94,7 +93,7 @@ def _with_any_key(node: AnySchema, fields: AnySchema) -> Any:
     def hide(key: str) -> str:
         return HIDDEN + key if key in names or key.startswith(HIDDEN) else key
 
-    def restore(validated: tuple[dict[str, Any], dict[str, Any] | None, set[str]]) -> Any:
+    def restore(validated: tuple[dict[str, Json], dict[str, Json] | None, set[str]]) -> Any:
         values, extra, names = validated
         if extra and any(key.startswith(HIDDEN) for key in extra):
             names = {key for key in names if not key.startswith(HIDDEN)}
@@ -145,7 +144,7 @@ def _or_null(schema: AnySchema) -> AnySchema:
             return schema
 
 
-def _by_type(values: list[Any]) -> Iterator[Any]:
+def _by_type(values: list[object]) -> Iterator[Any]:
     for kind in (str, int, bool):
         if alike := [value for value in values if type(value) is kind]:
             literal = cs.literal_schema(alike)

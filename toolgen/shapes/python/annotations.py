@@ -23,17 +23,17 @@ _NO_TEXTS: Final = {"title": None, "description": None}
 _NO_FACTS: Final = Field().asdict()["attributes"]
 
 
-def readable(annotation: Any) -> Any:
+def readable(annotation: object) -> Any:
     """Return the annotation with every `typing.TypedDict` in it replaced by an equal one."""
     return _readable(annotation, {}) if _IS_NEEDED else annotation
 
 
-def without_texts(annotation: Any) -> Any:
+def without_texts(annotation: object) -> object:
     """Return the annotation without what it tells a reader, which changes neither values nor errors."""
     if get_origin(annotation) is not Annotated:
         return annotation
     inner, *facts = get_args(annotation)
-    binding: list[Any] = []
+    binding: list[object] = []
     for fact in facts:
         own = fact.asdict() if isinstance(fact, FieldInfo) else None
         has_texts_alone = own is not None and {**own["attributes"], **_NO_TEXTS} == _NO_FACTS
@@ -41,7 +41,7 @@ def without_texts(annotation: Any) -> Any:
     return Annotated[(inner, *binding)] if binding else inner
 
 
-def _readable(annotation: Any, made: dict[Any, Any]) -> Any:
+def _readable(annotation: Any, made: dict[object, object]) -> Any:
     if typing.is_typeddict(annotation):
         return made[annotation] if annotation in made else _typed_dict(annotation, made)
     origin, arguments = get_origin(annotation), get_args(annotation)
@@ -64,7 +64,7 @@ def _readable(annotation: Any, made: dict[Any, Any]) -> Any:
     return annotation.copy_with(changed) if hasattr(annotation, "copy_with") else annotation
 
 
-def _typed_dict(class_: Any, made: dict[Any, Any]) -> Any:
+def _typed_dict(class_: Any, made: dict[object, object]) -> object:
     if type(class_).__module__ != "typing":
         return class_
     copy: Any = TypedDict(class_.__name__, {})  # type: ignore[misc]  # the name is known at run time

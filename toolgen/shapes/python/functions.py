@@ -134,7 +134,7 @@ def _function(
     texts: DocstringTexts,
     parameters: tuple[Parameter, ...],
     context: str,
-    hints: Mapping[str, Any],
+    hints: Mapping[str, object],
     misfits: tuple[FunctionProblem, ...],
     unannotated: tuple[FunctionProblem, ...],
     yielding: Yielding | None = None,
@@ -162,7 +162,7 @@ def _unannotated(names: list[str], hints: Mapping[str, object]) -> Iterator[Func
         )
 
 
-def type_hints(function: Callable[..., object]) -> dict[str, Any]:
+def type_hints(function: Callable[..., object]) -> dict[str, object]:
     """Return the annotations of a function; none where they cannot be evaluated."""
     try:
         return _hints(function)
@@ -170,7 +170,7 @@ def type_hints(function: Callable[..., object]) -> dict[str, Any]:
         return {}
 
 
-def _hints(function: Callable[..., object]) -> dict[str, Any]:
+def _hints(function: Callable[..., object]) -> dict[str, object]:
     """Return the annotations of a function, and of the fields of a `TypedDict` that it takes as keywords."""
     hints = get_type_hints(_annotated(function), include_extras=True)
     fields = _unpacked(hints.get(_keywords_of(function), None))
@@ -186,7 +186,7 @@ def _keywords_of(function: Callable[..., object]) -> str:
     return ""
 
 
-def _unpacked(annotation: Any) -> dict[str, tuple[Any, bool]]:
+def _unpacked(annotation: object) -> dict[str, tuple[object, bool]]:
     """Return the types of the fields of an unpacked `TypedDict` (PEP 692), and whether each is required."""
     if get_origin(annotation) is not Unpack or not is_typeddict(get_args(annotation)[0]):
         return {}
@@ -220,7 +220,7 @@ def _annotated(function: Callable[..., object]) -> Any:
 def _parameters(function: Callable[..., object], hints: Mapping[str, object]) -> Iterator[inspect.Parameter]:
     """Yield the parameters that are open: neither the owner of a method nor bound by a `partial`."""
     bound = set[str]()
-    unbound: Any = function
+    unbound: object = function
     while isinstance(unbound, partial):
         bound.update(unbound.keywords)
         unbound = unbound.func
@@ -242,7 +242,7 @@ def _is_context_manager(function: Callable[..., object]) -> bool:
     return code is not None and code.co_filename == contextlib.__file__
 
 
-def _is_context(name: str, hints: Mapping[str, Any], context_types: tuple[type, ...]) -> bool:
+def _is_context(name: str, hints: Mapping[str, object], context_types: tuple[type, ...]) -> bool:
     annotation = hints.get(name)
     origin = getattr(annotation, "__origin__", annotation)
     if origin in context_types:
@@ -279,7 +279,7 @@ def _parameter(parameter: inspect.Parameter, annotation: Any, texts: DocstringTe
     )
 
 
-def _annotated_text(annotation: Any) -> str:
+def _annotated_text(annotation: object) -> str:
     """Return the first plain text, or `Doc` of PEP 727, among the metadata of an `Annotated`; "" without."""
     for fact in getattr(annotation, "__metadata__", ()):
         text = fact if isinstance(fact, str) else getattr(fact, "documentation", None)
@@ -288,7 +288,7 @@ def _annotated_text(annotation: Any) -> str:
     return ""
 
 
-def payload_field(parameter: Parameter, attribute: str) -> tuple[Any, Any]:
+def payload_field(parameter: Parameter, attribute: str) -> tuple[object, object]:
     """Return the annotation and the default of a parameter's field in a class of the arguments."""
     annotation, default = readable(parameter.annotation), parameter.default
     if isinstance(default, tuple) and get_origin(annotation) is Iterable:

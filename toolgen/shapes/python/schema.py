@@ -65,7 +65,7 @@ def core_schema_of(type_: Any) -> Any:
         raise ValueError(f"{type(error).__name__}: {error}") from error
 
 
-def _nothing() -> Any:
+def _nothing() -> object:
     """Return the schema of None as a result: the empty object, as of a generated tool without `Return`."""
     empty = cs.typed_dict_schema({}, extra_behavior="forbid")
     return cs.json_or_python_schema(
@@ -139,7 +139,7 @@ def text_schema(schema: Any) -> JsonSchemaValue:
     return {**form, **{row.keyword: limit for row, limit in limits}, _SENTENCE: sentence_of(limits)}
 
 
-def limited_text(schema: Any) -> JsonSchemaValue | None:
+def limited_text(schema: object) -> JsonSchemaValue | None:
     """Return the schema of a text with limits; None of one without."""
     return text_schema(schema) if exact.own_limits(schema) else None
 
@@ -152,7 +152,7 @@ class _Writer(GenerateJsonSchema):
 
     ignored_warning_kinds = UNWARNED
 
-    def field_title_should_be_set(self, schema: Any) -> bool:
+    def field_title_should_be_set(self, schema: object) -> bool:
         return True
 
     def get_title_from_name(self, name: str) -> str:
@@ -161,19 +161,19 @@ class _Writer(GenerateJsonSchema):
     def sort(self, value: Any, parent_key: str | None = None) -> Any:
         return value
 
-    def bytes_schema(self, schema: Any) -> JsonSchemaValue:
+    def bytes_schema(self, schema: object) -> JsonSchemaValue:
         return text_schema(schema)
 
-    def date_schema(self, schema: Any) -> JsonSchemaValue:
+    def date_schema(self, schema: object) -> JsonSchemaValue:
         return text_schema(schema)
 
-    def datetime_schema(self, schema: Any) -> JsonSchemaValue:
+    def datetime_schema(self, schema: object) -> JsonSchemaValue:
         return text_schema(schema)
 
-    def timedelta_schema(self, schema: Any) -> JsonSchemaValue:
+    def timedelta_schema(self, schema: object) -> JsonSchemaValue:
         return text_schema(schema)
 
-    def decimal_schema(self, schema: Any) -> JsonSchemaValue:
+    def decimal_schema(self, schema: object) -> JsonSchemaValue:
         return text_schema(schema)
 
     def set_schema(self, schema: Any) -> JsonSchemaValue:
@@ -234,7 +234,7 @@ class _Writer(GenerateJsonSchema):
         return super().union_schema(schema)
 
 
-def _closed(schema: Any, made: JsonSchemaValue) -> JsonSchemaValue:
+def _closed(schema: object, made: JsonSchemaValue) -> JsonSchemaValue:
     if "properties" not in made and made.get("type") != "object":
         return made
     rest = _without(made, "additionalProperties")
@@ -270,7 +270,7 @@ def _ordered(schema: Any) -> Any:
     return {key: _ordered_at(key, schema[key]) for key in keys}
 
 
-def _ordered_at(key: str, value: Any) -> Any:
+def _ordered_at(key: str, value: Any) -> object:
     if key in _MAPS:
         return {name: _ordered(part) for name, part in value.items()}
     return value if key in ("default", "enum", "const", "examples", "required") else _ordered(value)

@@ -33,7 +33,7 @@ class Sensitive:
         return {**handler(schema), MARK: True}
 
 
-def is_marked(annotation: Any) -> bool:
+def is_marked(annotation: object) -> bool:
     """Return whether a mark stands in the annotation itself, not in the classes that it names."""
     return isinstance(annotation, Sensitive) or any(map(is_marked, get_args(annotation)))
 
@@ -70,7 +70,9 @@ def _unmarked(part: Any, defs: Mapping[str, Any], *, is_schema: bool = True) -> 
             return part
 
 
-def _places(schema: Any, defs: Mapping[str, Any], outer: Mapping[str, int], depth: int) -> Iterator[_Steps]:
+def _places(
+    schema: object, defs: Mapping[str, object], outer: Mapping[str, int], depth: int
+) -> Iterator[_Steps]:
     """Yield the steps from a value at a depth; `outer` has the depth of each definition around it."""
     if not isinstance(schema, dict):
         return
@@ -95,7 +97,7 @@ def _places(schema: Any, defs: Mapping[str, Any], outer: Mapping[str, int], dept
             yield from ((*step, *steps) for steps in _places(branch, defs, outer, depth + len(step)))
 
 
-def _branch_step(branch: Any, branches: Sequence[Any], defs: Mapping[str, Any]) -> _Steps:
+def _branch_step(branch: object, branches: Sequence[object], defs: Mapping[str, object]) -> _Steps:
     """Return the step into a branch of a union; no step where no value of a property tells it apart."""
     for name, own in _tags(branch, defs).items():
         tags = [tag for branch_schema in branches for tag in _tags(branch_schema, defs).get(name, ())]
@@ -104,7 +106,7 @@ def _branch_step(branch: Any, branches: Sequence[Any], defs: Mapping[str, Any]) 
     return ()
 
 
-def _tags(branch: Any, defs: Mapping[str, Any]) -> dict[str, list[str]]:
+def _tags(branch: object, defs: Mapping[str, Any]) -> dict[str, list[str]]:
     """Return the values of each property of a branch that can only be one of some texts."""
     name = definition_of(branch.get("$ref")) if isinstance(branch, dict) else ""
     properties = defs.get(name, {}).get("properties", {})
@@ -115,7 +117,7 @@ def _tags(branch: Any, defs: Mapping[str, Any]) -> dict[str, list[str]]:
     return {key: tags for key, tags in values.items() if all(isinstance(tag, str) for tag in tags)}
 
 
-def _has_mark(schema: Any, defs: Mapping[str, Any]) -> bool:
+def _has_mark(schema: object, defs: Mapping[str, object]) -> bool:
     """Return whether a mark stands in a schema, or in a definition that it names."""
     seen: set[str] = set()
     waiting = [schema]

@@ -19,10 +19,7 @@ from ..design.model import ToolModel
 from ..exact import exact, json_value_schema, keeps_null
 from ..foreign.validator import foreign_exact
 from ..labels import BRANCH, LABEL
-from ..numbers import floats_first, number
-
-AnySchema = Any
-"""A core schema under rewriting, a dict; pydantic's own type is a union of some fifty TypedDicts."""
+from ..numbers import AnySchema, floats_first, number
 
 KEYS: Final = LABEL + "keys "
 """Starts the label of an object; the keys that it takes follow as a JSON array."""

@@ -63,7 +63,7 @@ def yielding_of(function: Callable[..., object], annotation: Any) -> Yielding | 
     return Yielding(result=result, is_returned=None, is_async=is_async)
 
 
-def with_progress(function: Callable[..., Any], yielding: Yielding) -> Callable[..., Any]:
+def with_progress(function: Callable[..., object], yielding: Yielding) -> Callable[..., object]:
     """Return a function that takes a `Report` first, and iterates to the end what the function returns.
 
     It is asynchronous where the function is, or returns an asynchronous iterator.
@@ -72,7 +72,7 @@ def with_progress(function: Callable[..., Any], yielding: Yielding) -> Callable[
     def run(report: Report, /, *args: Any, **named: Any) -> Any:
         return _drained(function(*args, **named), yielding, report)
 
-    async def run_async(report: Report, /, *args: Any, **named: Any) -> Any:
+    async def run_async(report: Report, /, *args: object, **named: object) -> object:
         returned = function(*args, **named)
         if inspect.isawaitable(returned):
             returned = await returned
@@ -90,7 +90,7 @@ def with_progress(function: Callable[..., Any], yielding: Yielding) -> Callable[
     return run_async if yielding.is_async or inspect.iscoroutinefunction(function) else run
 
 
-def _drained(returned: Any, yielding: Yielding, report: Report) -> Any:
+def _drained(returned: object, yielding: Yielding, report: Report) -> object:
     """Return the result of an iterator; anything else as it is."""
     if not isinstance(returned, Iterator):
         return returned
@@ -107,7 +107,7 @@ def _drained(returned: Any, yielding: Yielding, report: Report) -> Any:
             close()
 
 
-def _take(item: Any, items: list[Any], yielding: Yielding, report: Report) -> None:
+def _take(item: object, items: list[object], yielding: Yielding, report: Report) -> None:
     if not yielding.is_returned:
         items.append(item)
     if isinstance(item, str):
@@ -118,6 +118,6 @@ def _take(item: Any, items: list[Any], yielding: Yielding, report: Report) -> No
         report(value=item)
 
 
-def _result(returned: Any, items: list[Any], yielding: Yielding) -> Any:
+def _result(returned: object, items: list[object], yielding: Yielding) -> object:
     is_returned = yielding.is_returned or (yielding.is_returned is None and returned is not None)
     return returned if is_returned else items

@@ -6,6 +6,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from toolgen.contract.json_pointer import escaped, tokens_of
+from toolgen.contract.json_value import Json
 from toolgen.contract.record import frozen_record
 
 from .keywords import CONSTRAINTS, Schema
@@ -111,7 +112,7 @@ def upgrade(survey: SchemaIndex, dialect: Dialect, *, base: str = "") -> bool:
 def _upgraded(schema: Schema, dialect: Dialect, *, is_root: bool) -> Schema:
     alone = dialect.ref_stands_alone and "$ref" in schema
     tuples = dialect.has_tuples and isinstance(schema.get("items"), list)
-    new: dict[str, Any] = {}
+    new: dict[str, object] = {}
     for key, value in schema.items():
         if key in dialect.unknown or (alone and key != "$ref" and (key in CONSTRAINTS or key == "$id")):
             continue
@@ -137,7 +138,7 @@ def _upgraded(schema: Schema, dialect: Dialect, *, is_root: bool) -> Schema:
     return new
 
 
-def _split_dependencies(value: dict[str, Any], new: dict[str, Any]) -> None:
+def _split_dependencies(value: dict[str, Json], new: dict[str, Any]) -> None:
     """Write `dependencies` as the two keywords that it became (Validation 2019-09, 6.5.7)."""
     for name, wanted in value.items():
         word = "dependentRequired" if isinstance(wanted, list) else "dependentSchemas"

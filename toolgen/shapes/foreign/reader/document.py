@@ -6,6 +6,7 @@ import math
 from typing import Any, Final, TypeAlias
 
 from toolgen.contract.json_pointer import pointer_of
+from toolgen.contract.json_value import Json
 
 from .problems import Problem
 
@@ -27,7 +28,7 @@ class _Stop(Exception):
     """Raised to stop reading the document."""
 
 
-def copied(document: object) -> tuple[Any, list[Problem]]:
+def copied(document: object) -> tuple[Json, list[Problem]]:
     """Return a copy of the document with lists for tuples, and its values that are not JSON.
 
     A member of an enum, and any other text or number of a class of its own, becomes a plain one. Reads in a

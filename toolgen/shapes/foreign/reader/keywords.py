@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final, TypeAlias
 
+from toolgen.contract.json_value import Json
+
 from ...constraints import FLAGS, LIMITS, lengths_of, limits_of
 from ...keywords import BRANCHES, CONDITIONS, MAPS, REFERENCES
 
@@ -68,7 +70,7 @@ def children(schema: Schema) -> Iterator[tuple[tuple[str, ...], Any]]:
             yield (key,), value
 
 
-def in_place(schema: Schema) -> Iterator[Any]:
+def in_place(schema: Schema) -> Iterator[Json]:
     """Yield the subschemas that look at the same value, whether they are schemas or not."""
     if schema.keys().isdisjoint(IN_PLACE):
         return

@@ -137,7 +137,7 @@ class ClassBuilder:
                     self._note_unsupported("required")
                 self._properties[key] = self._rest if isinstance(self._rest, dict) else True
 
-    def _property_nodes(self) -> dict[str, Any]:
+    def _property_nodes(self) -> dict[str, object]:
         nodes: dict[str, Any] = {}
         must = set(self._required)
         for key, schema in self._properties.items():

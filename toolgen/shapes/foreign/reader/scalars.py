@@ -6,7 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, Final
 
-from toolgen.contract.json_value import identity
+from toolgen.contract.json_value import Json, identity
 
 from ...constraints import LIMITS, Holder, lengths_of, limits_of
 from ...numbers import EXACT_FLOATS
@@ -95,7 +95,7 @@ def integer(schema: Schema, losses: set[str]) -> Node:
 def enumerated(schema: Schema, losses: set[str]) -> list[Node]:
     """Return nodes that hold the values of `enum` and `const` which the rest of the schema accepts."""
     kinds = set(named_types(schema["type"])) if "type" in schema else None
-    by_kind: dict[str, list[Any]] = {}
+    by_kind: dict[str, list[Json]] = {}
     accepts: Callable[[object], bool] | None = None
     for value in _listed(schema):
         kind, *others = types_of(value)
@@ -113,7 +113,7 @@ def _listed(schema: Schema) -> list[Any]:
     values = schema.get("enum", [schema.get("const")])
     if "const" in schema:
         values = [value for value in values if identity(value) == identity(schema["const"])]
-    by_identity: dict[Any, Any] = {}
+    by_identity: dict[object, object] = {}
     for value in values:
         by_identity.setdefault(identity(value), value)
     return list(by_identity.values())

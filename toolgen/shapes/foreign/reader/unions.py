@@ -45,7 +45,7 @@ def join(nodes: Iterable[Node]) -> Node:
     return {"anyOf": list(joined.values())} if len(joined) > 1 else next(iter(joined.values()))
 
 
-def _listed(values: dict[Any, str], names: set[str]) -> Node:
+def _listed(values: dict[object, str], names: set[str]) -> Node:
     """Return the enum of some values, which may have meanings, with the one name that all of them have."""
     node: Node = {"enum": [*values]}
     if len(names) == 1 and "" not in names:

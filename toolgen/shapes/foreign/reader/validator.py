@@ -13,6 +13,7 @@ from urllib.parse import quote
 import jsonschema_rs as rs
 
 from toolgen.contract.json_pointer import pointer_of
+from toolgen.contract.json_value import Json
 
 from .keywords import NUMBER_KEYWORDS, STRING_KEYWORDS, Schema
 from .problems import Problem
@@ -51,7 +52,7 @@ def contract_problem(contract: Schema) -> Problem | None:
 class _Pattern:
     """Stands for the keyword, for patterns that were found to compile are not compiled again."""
 
-    def __init__(self, schema: Any, pattern: str, path: Any) -> None:
+    def __init__(self, schema: Json, pattern: str, path: object) -> None:
         if not compiles(pattern):
             raise ValueError(f"{pattern!r:.120} is no regular expression")
 
@@ -78,7 +79,7 @@ def scalar_check(schema: Schema) -> Callable[[object], bool]:
     return is_valid
 
 
-def rejected_values(contract: Schema, values: list[tuple[str, Any]]) -> set[str]:
+def rejected_values(contract: Schema, values: list[tuple[str, object]]) -> set[str]:
     """Return the pointers whose values the schema at that place rejects.
 
     All of them where an `$id` keeps the places from being referred to: what is unchecked is not shown.
