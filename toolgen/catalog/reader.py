@@ -9,6 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from toolgen.contract.json_value import Json
 from toolgen.contract.names import CATALOG, CATALOG_FORMAT
 from toolgen.contract.record import frozen_record
 
@@ -130,7 +131,7 @@ def _root(path: str, read: Callable[[str], Any] | None) -> Catalogue:
     return read_catalogue(read(path))
 
 
-def _of_agent(tools: tuple[Mapping[str, Any], ...], root: Catalogue) -> tuple[Mapping[str, Any], ...]:
+def _of_agent(tools: tuple[Mapping[str, Json], ...], root: Catalogue) -> tuple[Mapping[str, Json], ...]:
     """Return the tools of an agent, whole."""
     entries = {tool["id"]: tool for tool in root.tools}
     if missing := next((tool["id"] for tool in tools if tool["id"] not in entries), None):
@@ -140,7 +141,7 @@ def _of_agent(tools: tuple[Mapping[str, Any], ...], root: Catalogue) -> tuple[Ma
     return tuple({**entries[tool["id"]], **tool} for tool in tools)
 
 
-def _require_format(document: Mapping[str, Any]) -> None:
+def _require_format(document: Mapping[str, Json]) -> None:
     """Check the format that the head names, if there is a head.
 
     Raises:
@@ -159,7 +160,7 @@ def _require_format(document: Mapping[str, Any]) -> None:
             raise CatalogueError("is no catalogue of tools")
 
 
-def _objects(value: Any) -> tuple[Mapping[str, Any], ...]:
+def _objects(value: Any) -> tuple[Mapping[str, Json], ...]:
     if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
         raise CatalogueError("is no catalogue of tools")
     return tuple(value)

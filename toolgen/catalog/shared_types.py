@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from hashlib import sha256
 from typing import Any, Final
 
-from toolgen.contract.json_value import compact
+from toolgen.contract.json_value import Json, compact
 from toolgen.contract.names import TYPES
 
 _TYPED: Final = frozenset("payload result artifacts errors confirmation long_running ack progress".split())
@@ -23,15 +23,15 @@ class SharedTypes:
     Where one name has several schemas, it is the one that stands there most often.
     """
 
-    def __init__(self, entries: Iterable[Mapping[str, Any]]) -> None:
+    def __init__(self, entries: Iterable[Mapping[str, Json]]) -> None:
         self._keys: dict[int, str] = {}
         """What is equal for equal schemas, by the identity of these."""
         self._is_plain = True
         """Whether no schema has what a reader would take for a reference."""
-        self._types: dict[str, Any] = {}
+        self._types: dict[str, Json] = {}
         self._inner: set[str] = set()
         """Names of definitions that have `$defs`: a reader looks at those of a whole schema alone."""
-        used: dict[tuple[str, str], Any] = {}
+        used: dict[tuple[str, str], Json] = {}
         counts = Counter[tuple[str, str]]()
         for part in (part for entry in entries for part in typed_parts(entry)):
             type_ = class_of(part), self._key(part["schema"])
@@ -60,7 +60,7 @@ class SharedTypes:
         """Return an entry with references in the place of the shared schemas."""
         return changed_parts(entry, self._short)
 
-    def _short(self, part: dict[str, Any]) -> dict[str, Any]:
+    def _short(self, part: dict[str, Json]) -> dict[str, Json]:
         schema = part["schema"]
         return {**part, "schema": self._reference(class_of(part), schema) or self._with_references(schema)}
 
@@ -70,7 +70,7 @@ class SharedTypes:
         }
         return {**schema, "$defs": definitions} if definitions else schema
 
-    def _reference(self, name: str, schema: Any) -> dict[str, Any] | None:
+    def _reference(self, name: str, schema: Json) -> dict[str, Any] | None:
         """Return the reference to a type; None where it is not shared."""
         is_shared = name in self._types and self._key(self._types[name]) == self._key(schema)
         return {"$ref": TYPES + name} if is_shared else None
@@ -84,7 +84,7 @@ class SharedTypes:
         return self._keys[id(schema)]
 
 
-def with_types(tool: Mapping[str, Any], types: Mapping[str, Any]) -> dict[str, Any]:
+def with_types(tool: Mapping[str, Json], types: Mapping[str, Json]) -> dict[str, Json]:
     """Return the entry with the shared schemas in the place of the references.
 
     Raises:
@@ -106,7 +106,7 @@ def with_types(tool: Mapping[str, Any], types: Mapping[str, Any]) -> dict[str, A
     return changed_parts(tool, whole)
 
 
-def typed_parts(tool: Mapping[str, Any]) -> list[dict[str, Any]]:
+def typed_parts(tool: Mapping[str, Json]) -> list[dict[str, Any]]:
     """Return the parts of an entry that have a `schema`, such as its payload."""
     parts: list[dict[str, Any]] = []
 
@@ -124,19 +124,19 @@ def class_of(part: Mapping[str, Any]) -> str:
 
 
 def changed_parts(
-    tool: Mapping[str, Any], change: Callable[[dict[str, Any]], dict[str, Any]]
-) -> dict[str, Any]:
+    tool: Mapping[str, Json], change: Callable[[dict[str, Json]], dict[str, Json]]
+) -> dict[str, Json]:
     """Return an entry whose parts that have a schema are changed, in their order."""
     return {key: _changed(value, change) if key in _TYPED else value for key, value in tool.items()}
 
 
-def _changed(value: Any, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
+def _changed(value: Any, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Json:
     if isinstance(value, list):
         return [_changed(item, change) for item in value]
     return change(value) if "schema" in value else changed_parts(value, change)
 
 
-def definitions_of(schema: Any) -> dict[str, Any]:
+def definitions_of(schema: Json) -> dict[str, Json]:
     """Return the `$defs` of a schema; the schemas true and false have none."""
     definitions = schema.get("$defs") if isinstance(schema, dict) else None
     return definitions if isinstance(definitions, dict) else {}

@@ -87,7 +87,7 @@ def _difference(entry: Mapping[str, Json], root: Mapping[str, Json]) -> dict[str
     return {key: value for key, value in entry.items() if key == "id" or root.get(key) != value}
 
 
-def _catalog(head: Head, tools: Sequence[Entry], facts: Mapping[str, Json]) -> dict[str, Any]:
+def _catalog(head: Head, tools: Sequence[Entry], facts: Mapping[str, Json]) -> dict[str, Json]:
     """Return the head of a catalogue; its digest covers whole tools and all other entries."""
     described: dict[str, Any] = {"format": CATALOG_FORMAT, "design": head.design}
     if head.version:
@@ -97,7 +97,7 @@ def _catalog(head: Head, tools: Sequence[Entry], facts: Mapping[str, Json]) -> d
     return {**described, "digest": sha256(canonical(counted))}
 
 
-def _indented(document: Mapping[str, Any]) -> str:
+def _indented(document: Mapping[str, Json]) -> str:
     """Return JSON on several lines, but the head on one."""
     margin = " "
     lines: list[str] = []
@@ -120,7 +120,7 @@ def indented(value: Json, step: str) -> str:
     return text
 
 
-def _in_lines(document: Mapping[str, Any]) -> str:
+def _in_lines(document: Mapping[str, Json]) -> str:
     """Return JSON with a tool, a type, an agent or a completion a line."""
     return "{\n" + ",\n".join(f'"{key}":{_lines(key, value)}' for key, value in document.items()) + "\n}\n"
 

@@ -363,7 +363,7 @@ def parsed(text: str | bytes) -> Json:
     return value
 
 
-def _no_number(name: str) -> Any:
+def _no_number(name: str) -> Json:
     raise ValueError(f"{name} is no number of JSON")
 
 

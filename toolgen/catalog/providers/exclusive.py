@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any, Final
 
-from toolgen.contract.json_value import identity
+from toolgen.contract.json_value import Json, identity
 
 _MOST_BRANCHES: Final = 100
 
 
-def are_exclusive(branches: Sequence[Any]) -> bool:
+def are_exclusive(branches: Sequence[Json]) -> bool:
     """Return whether types, values or the value of a required property tell each two branches apart.
 
     False where that is not plain to see, and for very many branches.
@@ -51,7 +51,7 @@ def _types(schema: Any) -> set[str] | None:
     }
 
 
-def _values(schema: Any) -> set[Any] | None:
+def _values(schema: Any) -> set[object] | None:
     if not isinstance(schema, Mapping):
         return None
     values = [schema["const"]] if "const" in schema else schema.get("enum")

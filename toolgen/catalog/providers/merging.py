@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from toolgen.contract.json_value import identity
+from toolgen.contract.json_value import Json, identity
 from toolgen.shapes.constraints import FLAGS, LIMITS
 
 _BOUNDS: Final = {row.keyword: row for row in LIMITS if row.side}
@@ -19,7 +19,7 @@ class UnmergeableError(ValueError):
     """Two schemas have no simple schema that is both."""
 
 
-def merged(left: Mapping[str, Any], right: Mapping[str, Any]) -> dict[str, Any]:
+def merged(left: Mapping[str, Json], right: Mapping[str, Json]) -> dict[str, Json]:
     """Return the schema of what fits both; annotations are those of the first, where both have them.
 
     Raises:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
+from toolgen.contract.json_value import Json
 from toolgen.shapes.constraints import lengths_of
 
 from .codecs import EXPLICIT_NULL, SAME, Array, Object, Pairs, Property, Values
@@ -106,13 +107,13 @@ def _known_part(
     return Part(schema={**wire, **text}, codec=codec)
 
 
-def _is_tag(schema: Any) -> bool:
+def _is_tag(schema: Json) -> bool:
     """Return whether a property tells the branch of a union; OpenAI wants it to be the first."""
     return isinstance(schema, dict) and "const" in schema
 
 
 def _property(
-    ctx: Context, part: Part, name: str, schema: Any, *, is_required: bool
+    ctx: Context, part: Part, name: str, schema: Json, *, is_required: bool
 ) -> tuple[Schema, Property]:
     """Return the provider's schema of a property, and how it is sent."""
     if is_required or not ctx.dialect.needs_all_required:
@@ -149,7 +150,7 @@ def _wire_name(ctx: Context, key: str, taken: set[str]) -> str:
     return name
 
 
-def _map_part(ctx: Context, schema: Schema, rest: Any, place: Place) -> Part:
+def _map_part(ctx: Context, schema: Schema, rest: Json, place: Place) -> Part:
     """Return an object of any keys."""
     if ctx.dialect.has_maps:
         inner = ctx.part(True if rest is None else rest, place.at("additionalProperties", deeper=1))
@@ -162,7 +163,7 @@ def _map_part(ctx: Context, schema: Schema, rest: Any, place: Place) -> Part:
     return _pairs(ctx, schema, rest, place)
 
 
-def _pairs(ctx: Context, schema: Schema, rest: Any, place: Place) -> Part:
+def _pairs(ctx: Context, schema: Schema, rest: Json, place: Place) -> Part:
     """Return the keys and values of an object as an array."""
     most = ctx.dialect.budget.object_levels
     if most is not None and place.level > most:
@@ -223,8 +224,8 @@ def array_part(ctx: Context, schema: Schema, place: Place) -> Part:
 def _tuple_part(
     ctx: Context,
     schema: Schema,
-    first: list[Any],
-    rest: Any,
+    first: list[Json],
+    rest: Json,
     place: Place,
     sizes: Schema,
     keywords: frozenset[str],

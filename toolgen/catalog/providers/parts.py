@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
 
 from toolgen.contract.json_pointer import pointer_of
+from toolgen.contract.json_value import Json
 from toolgen.contract.record import frozen_record
 from toolgen.shapes.constraints import CONSTRAINTS, OF_BYTES
 
@@ -93,7 +94,7 @@ class Context:
         finally:
             self.depth -= 1
 
-    def define(self, name: str, schema: Any, place: Place) -> None:
+    def define(self, name: str, schema: object, place: Place) -> None:
         """Make a part of `$defs`; its losses are kept beside it, whatever becomes of who refers to it."""
         around, self.losses = self.losses, []
         part = self.part(schema, place)
@@ -125,7 +126,7 @@ class Context:
         text = joined(*texts, *more)
         return {"description": text} if text else {}
 
-    def json_text(self, schema: Any, place: Place, keyword: str, what: str = "") -> Part:
+    def json_text(self, schema: object, place: Place, keyword: str, what: str = "") -> Part:
         """Return a part that is sent as the text of its JSON."""
         whole: Schema = schema if isinstance(schema, dict) else {}
         what = what or _JSON_WORDS.get(str(whole.get("type")), _JSON_VALUE)
@@ -141,7 +142,7 @@ class Context:
         return nullable(part.schema, has_nullable=self.dialect.has_nullable)
 
 
-def described_limits(schema: Mapping[str, Any], place: Place) -> list[Loss]:
+def described_limits(schema: Mapping[str, Json], place: Place) -> list[Loss]:
     """Return the limits in keywords of toolgen's own, which the description of a designed type says."""
     limits = [keyword for keyword in schema if keyword in _LIMITS]
     return [Loss(path=place.path, keyword=keyword, action="described") for keyword in limits]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from toolgen.contract.json_value import objects_in
+from toolgen.contract.json_value import Json, objects_in
 from toolgen.shapes.keywords import embedded
 
 from .codecs import SAME, Wrapped
@@ -75,13 +75,13 @@ def _words(keyword: str, value: Any) -> str | None:
     return None if keyword in ("allOf", "enum", "const") else other_rules()
 
 
-def _is_recursive(schema: Any) -> bool:
+def _is_recursive(schema: Json) -> bool:
     """Return whether a reference leads to anything but a part of `$defs`."""
     references = (part.get("$ref") for part in objects_in(schema))
     return any(isinstance(each, str) and not each.startswith("#/$defs/") for each in references)
 
 
-def _keys(schema: Any, is_named: bool = False) -> Iterator[str]:
+def _keys(schema: Json, is_named: bool = False) -> Iterator[str]:
     """Yield the keys of all properties."""
     match schema:
         case dict():
@@ -98,7 +98,7 @@ def _keys(schema: Any, is_named: bool = False) -> Iterator[str]:
             pass
 
 
-def _cleaned(schema: Any, place: Place, losses: list[Loss]) -> Any:
+def _cleaned(schema: Json, place: Place, losses: list[Loss]) -> Any:
     """Return a schema without keywords of toolgen's own, objects with properties and arrays with items."""
     if isinstance(schema, list):
         return [_cleaned(item, place.at(index), losses) for index, item in enumerate(schema)]

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from math import inf
 from typing import Any, Final
 
+from toolgen.contract.json_value import Json
 from toolgen.shapes.constraints import LIMITS
 
 from .losses import Loss
@@ -26,19 +27,19 @@ _SINGLE: Final = frozenset(
 _EXCLUSIVE: Final = {"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"}
 
 
-def _is_text(value: Any) -> bool:
+def _is_text(value: Json) -> bool:
     return isinstance(value, str)
 
 
-def _is_names(value: Any) -> bool:
+def _is_names(value: Json) -> bool:
     return isinstance(value, list) and all(map(_is_text, value))
 
 
-def _is_list(value: Any) -> bool:
+def _is_list(value: Json) -> bool:
     return isinstance(value, list) and bool(value)
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: Json) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and -inf < value < inf
 
 
@@ -46,11 +47,11 @@ def _is_size(value: Any) -> bool:
     return _is_number(value) and value >= 0 and value == int(value)
 
 
-def _is_any(value: Any) -> bool:
+def _is_any(value: Json) -> bool:
     return True
 
 
-_KINDS: Final[Mapping[str, Callable[[Any], bool]]] = {
+_KINDS: Final[Mapping[str, Callable[[Json], bool]]] = {
     **{
         row.keyword: _is_size if row.takes == "length" else _is_number
         for row in LIMITS
@@ -74,7 +75,7 @@ def readable(schema: Schema) -> tuple[Schema, list[Loss]]:
     return read if isinstance(read, dict) else {}, losses
 
 
-def _read(schema: Any, place: Place, losses: list[Loss], level: int) -> Any:
+def _read(schema: object, place: Place, losses: list[Loss], level: int) -> object:
     if isinstance(schema, bool):
         return schema
     if not isinstance(schema, dict) or level > MOST_LEVELS:
@@ -113,7 +114,7 @@ def _exclusive(schema: Schema) -> Schema:
     return made
 
 
-def _depth(root: Any, keyword: str) -> int:
+def _depth(root: Json, keyword: str) -> int:
     """Return how many arrays and objects are in each other in a value that is no schema, to `MOST_LEVELS`."""
     if keyword in _NAMED or keyword in _LISTED or keyword in _SINGLE or keyword == "items":
         return 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from toolgen.contract.json_value import Json, identity
 from toolgen.shapes.constraints import held_by, limits_of
@@ -44,7 +44,7 @@ def scalar_part(ctx: Context, schema: Schema, kind: str, place: Place) -> Part:
     return Part(schema={"type": kind, **keywords, **text})
 
 
-def _is_taken(dialect: Dialect, keyword: str, value: Any) -> bool:
+def _is_taken(dialect: Dialect, keyword: str, value: Json) -> bool:
     match keyword:
         case "format":
             return value in dialect.formats
@@ -95,7 +95,7 @@ def enum_part(ctx: Context, schema: Schema, kinds: Sequence[str], place: Place) 
 
 
 def _values(values: Sequence[Json], kinds: Sequence[str]) -> list[Json]:
-    by_identity: dict[Any, Json] = {}
+    by_identity: dict[object, Json] = {}
     for value in values:
         if not kinds or set(kinds).intersection(types_of(value)):
             by_identity.setdefault(identity(value), value)
@@ -122,5 +122,5 @@ def _codec(values: Sequence[Json]) -> EnumText:
     return EnumText(tuple(value for value in values if isinstance(value, str)))
 
 
-def _described(schema: Mapping[str, Any]) -> Schema:
+def _described(schema: Mapping[str, Json]) -> Schema:
     return {key: value for key, value in schema.items() if key == "description"}

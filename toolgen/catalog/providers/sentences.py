@@ -45,7 +45,7 @@ def listed(values: Iterable[Json]) -> str:
     return ", ".join(map(shown, values))
 
 
-def sentence(keyword: str, value: Any, schema: Mapping[str, Any]) -> str | None:
+def sentence(keyword: str, value: Json, schema: Mapping[str, Json]) -> str | None:
     """Return in words what a keyword of the schema says; "" where nothing, None where only code can tell."""
     if keyword in _UNSAID or keyword.startswith("x-"):
         return ""
@@ -56,7 +56,7 @@ def sentence(keyword: str, value: Any, schema: Mapping[str, Any]) -> str | None:
         return None
 
 
-def _limit(row: Constraint, value: Any, schema: Mapping[str, Any]) -> str | None:
+def _limit(row: Constraint, value: Json, schema: Mapping[str, Json]) -> str | None:
     """Return in words what a limit says; "" for a size of 0, None for the booleans of draft-04."""
     if isinstance(value, bool):
         return None
@@ -66,41 +66,41 @@ def _limit(row: Constraint, value: Any, schema: Mapping[str, Any]) -> str | None
     return f"{text[0].upper()}{text[1:]}."
 
 
-def _flag(row: Constraint, value: Any, schema: Mapping[str, Any]) -> str:
+def _flag(row: Constraint, value: Json, schema: Mapping[str, Json]) -> str:
     return f"{row.message[0].upper()}{row.message[1:]}." if value else ""
 
 
-def _pattern(value: Any, schema: Mapping[str, Any]) -> str | None:
+def _pattern(value: Json, schema: Mapping[str, Json]) -> str | None:
     if len(str(value)) <= _LONGEST_PATTERN:
         return f"Matches the regular expression {value}"
     return "" if "format" in schema else None
 
 
-def _format(value: Any, schema: Mapping[str, Any]) -> str:
+def _format(value: Json, schema: Mapping[str, Json]) -> str:
     return f"Format: {value}."
 
 
-def _default(value: Any, schema: Mapping[str, Any]) -> str:
+def _default(value: Json, schema: Mapping[str, Json]) -> str:
     is_known = value is None or "const" in schema
     return "" if is_known else f"Default: {shown(value)}."
 
 
-def _examples(value: Any, schema: Mapping[str, Any]) -> str:
+def _examples(value: Json, schema: Mapping[str, Json]) -> str:
     values = value if isinstance(value, list) else [value]
     return f"For example {listed(values[:3])}." if values else ""
 
 
-def _names(value: Any, schema: Mapping[str, Any]) -> str | None:
+def _names(value: Any, schema: Mapping[str, Json]) -> str | None:
     parts = [text for key, rule in value.items() if (text := sentence(key, rule, value))]
     return f"Of each key: {joined(*parts)}" if parts else "" if set(value) <= {"type"} else None
 
 
-def _dependent(value: Any, schema: Mapping[str, Any]) -> str | None:
+def _dependent(value: Any, schema: Mapping[str, Json]) -> str | None:
     rules = [f"With {key}, also {' and '.join(names)}." for key, names in value.items() if names]
     return " ".join(rules)
 
 
-_SENTENCES: Final[Mapping[str, Callable[[Any, Mapping[str, Any]], str | None]]] = {
+_SENTENCES: Final[Mapping[str, Callable[[Any, Mapping[str, Json]], str | None]]] = {
     **{row.keyword: partial(_limit, row) for row in LIMITS if not row.is_annotation},
     **{row.keyword: partial(_flag, row) for row in FLAGS},
     "pattern": _pattern,
@@ -137,7 +137,7 @@ def other_rules() -> str:
     return "Further rules are checked when the tool is called."
 
 
-def keyword_sentences(schema: Mapping[str, Any], without: frozenset[str]) -> Iterator[tuple[str, str]]:
+def keyword_sentences(schema: Mapping[str, Json], without: frozenset[str]) -> Iterator[tuple[str, str]]:
     """Yield the keywords of a schema that are not kept and say something, with their words.
 
     A pattern too long for words has none. A limit in a keyword of toolgen's own is left out: the design

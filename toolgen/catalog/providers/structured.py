@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from toolgen.contract.json_pointer import definition_of
+from toolgen.contract.json_value import Json
 from toolgen.contract.record import frozen_record
 from toolgen.shapes.constraints import Holder, held_by, lengths_of
 
@@ -116,12 +117,12 @@ def _root_part(ctx: Context, flat: Schema, place: Place) -> tuple[Part, str]:
     return part, joined(words, ctx.description(whole, place, own).get("description", ""))
 
 
-def _says_required(branch: Any) -> bool:
+def _says_required(branch: Json) -> bool:
     """Return whether a branch of the root only says which keys are needed."""
     return isinstance(branch, dict) and without_annotations(branch).keys() == {"required"}
 
 
-def _wrapped(ctx: Context, schema: Any, place: Place) -> Part:
+def _wrapped(ctx: Context, schema: object, place: Place) -> Part:
     inner = ctx.part(schema, place)
     wire: Schema = {"type": "object", "properties": {ARGUMENTS: inner.schema}, "required": [ARGUMENTS]}
     if "additionalProperties" in ctx.dialect.keywords:
@@ -129,7 +130,7 @@ def _wrapped(ctx: Context, schema: Any, place: Place) -> Part:
     return Part(schema=wire, codec=Wrapped(ARGUMENTS, inner.codec))
 
 
-def _part(ctx: Context, schema: Any, place: Place) -> Part:
+def _part(ctx: Context, schema: Json, place: Place) -> Part:
     """Return any part of a schema; see `Context.part`."""
     if schema is False:
         ctx.lose(place, "", "dropped", "no value fits")

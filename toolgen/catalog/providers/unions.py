@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from toolgen.contract.json_pointer import definition_of, referred
-from toolgen.contract.json_value import compact
+from toolgen.contract.json_value import Json, compact
 from toolgen.shapes.foreign.plain_fit import may_fit
 
 from .codecs import SAME, Branch, JsonText, Pairs, Reference, Union
@@ -137,7 +137,7 @@ def _has_no_room(ctx: Context) -> bool:
     return len(ctx.open) > _MOST_OPEN or ctx.nodes > ctx.dialect.budget.nodes
 
 
-def _inlined(ctx: Context, target: Any, reference: str, inner: Place, text: Schema, place: Place) -> Part:
+def _inlined(ctx: Context, target: object, reference: str, inner: Place, text: Schema, place: Place) -> Part:
     if ctx.open.count(reference) >= _MOST_UNROLLED or _has_no_room(ctx):
         return with_description(ctx.json_text(target, place, "$ref"), text)
     ctx.open.append(reference)
@@ -212,7 +212,7 @@ def _enum(rest: Schema, branches: list[Schema]) -> Schema:
 
 def _branches(
     ctx: Context, rest: Schema, branches: Sequence[Any], keyword: str, place: Place
-) -> list[tuple[Any, Place]]:
+) -> list[tuple[object, Place]]:
     """Return the branches with what stands beside the union, which holds for each of them.
 
     Raises:
@@ -277,7 +277,7 @@ def _with_own(text: Schema, wire: Schema) -> Schema:
     return {"description": f"{text['description']}{chr(10) if chr(10) in inner else ' '}{inner}"}
 
 
-def _is_null(ctx: Context, schema: Any) -> bool:
+def _is_null(ctx: Context, schema: Json) -> bool:
     own = resolved(ctx, schema)
     return isinstance(own, dict) and (own.get("type") == "null" or own.get("const", ...) is None)
 
