@@ -12,6 +12,7 @@ from typing import Any, Final
 from toolgen.catalog.reader import Catalogue, CatalogueError, read_catalogue
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.findings import Finding
+from toolgen.contract.json_value import Json
 from toolgen.contract.tool_facts import Deprecation
 
 from .boundary import each
@@ -92,12 +93,12 @@ def _tool(entry: Mapping[str, Any], pointer: str, *, is_toolgen: bool) -> Iterat
         )
 
 
-def _part(entry: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+def _part(entry: Mapping[str, Json], key: str) -> Mapping[str, Json]:
     part = entry.get(key)
     return part if isinstance(part, dict) else {}
 
 
-def _deprecation(entry: Mapping[str, Any]) -> Deprecation | None:
+def _deprecation(entry: Mapping[str, Json]) -> Deprecation | None:
     match entry.get("deprecated"):
         case {"reason": str(reason), **rest}:
             return Deprecation(reason=reason, replacement=str(rest.get("replacement", "")))

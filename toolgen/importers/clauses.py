@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field as dataclass_field
-from typing import Any, Final
+from typing import Final
 
+from toolgen.contract.json_value import Json
 from toolgen.contract.record import frozen_record
 from toolgen.dsl.evaluation.checks.names import key_fault
 from toolgen.shapes import naming
@@ -268,10 +269,10 @@ class _Writer:
         if node.get("deprecated") is True:
             yield Named("deprecated", literal(True))
 
-    def _holds(self, node: Node, value: Any) -> bool:
+    def _holds(self, node: Node, value: Json) -> bool:
         return holds_limited(node, value) and holds(node, value, self._formats)
 
-    def _value(self, node: Node, value: Any) -> object:
+    def _value(self, node: Node, value: Json) -> object:
         return python_value(node, value, self._formats)
 
     def _type(self, node: Node, place: str) -> tuple[Part, tuple[Named, ...]]:

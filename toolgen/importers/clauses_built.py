@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from toolgen import dsl
 from toolgen.contract.findings import Finding
+from toolgen.contract.json_value import Json
 from toolgen.contract.record import frozen_record
 from toolgen.dsl.words import value_of
 from toolgen.shapes.tree.schema import object_schema, schemas_of
@@ -113,7 +114,7 @@ _NO_CODE: Final = compile("", "", "exec")
 class _Builder:
     """Makes clauses of expressions, each of which knows the variable, method or tool in which it stands."""
 
-    def __init__(self, schemas: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, schemas: Mapping[str, Json] | None = None) -> None:
         self.named: dict[str, Any] = {}
         self._schemas = schemas or {}
         self._owners: list[tuple[str, Call]] = []
@@ -129,13 +130,13 @@ class _Builder:
         owner, part = self._owners[int(file)] if file.isdecimal() else ("", None)
         return Fault(message=finding.message, owner=owner, part=part)
 
-    def _source(self, owner: str, part: Call) -> Any:
+    def _source(self, owner: str, part: Call) -> object:
         """Return a place that is of this clause alone, in a file that has its number for a name."""
         self._owners.append((owner, part))
         code = _NO_CODE.replace(co_filename=str(len(self._owners) - 1))
         return replace(self._here, code=code, instruction=0)
 
-    def _built(self, part: Part | Named, owner: str, source: Any) -> Any:
+    def _built(self, part: Part | Named, owner: str, source: Any) -> object:
         """Return the clause or the value of an expression; a name is that of a type or of a clause."""
         match part:
             case str():

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
+from toolgen.contract.json_value import Json
 from toolgen.shapes.constraints import CONSTRAINTS, FLAGS, LIMITS
 from toolgen.shapes.foreign.nodes import NULL, Node, without_null
 
@@ -71,7 +72,7 @@ def with_constraints(type_: Part, constraints: tuple[Named, ...]) -> Part:
     return call(type_, *constraints)
 
 
-def integral(value: Any, node: Node) -> Any:
+def integral(value: Json, node: Node) -> Json:
     """Return a default of whole numbers as an int: 5.0 is written 5."""
     is_whole = node.get("type") == "integer" or "enum" in node
     return int(value) if is_whole and isinstance(value, float) and value.is_integer() else value

@@ -6,7 +6,7 @@ What is written as a date there cannot stand as a string.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import Any, Final
+from typing import Final
 
 from toolgen.contract.json_value import Json
 from toolgen.dsl.evaluation.types.spelling import SCALARS
@@ -44,7 +44,7 @@ _KINDS: Final[dict[str, ScalarKind]] = {
 """Types whose values are no texts in Python, by their format."""
 
 
-def holds(node: Node, value: Any, typed: Collection[str] = ALL_FORMATS) -> bool:
+def holds(node: Node, value: object, typed: Collection[str] = ALL_FORMATS) -> bool:
     """Return whether a JSON value that fits a node can be written beside its type in a design.
 
     These formats of the node are types: the value of an address has its form, and a date is no string.

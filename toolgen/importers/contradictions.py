@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, TypeAlias
 
 from toolgen.contract.json_pointer import escaped, referred
-from toolgen.contract.json_value import identity
+from toolgen.contract.json_value import Json, identity
 from toolgen.shapes.constraints import LIMITS, Constraint, Holder, lengths_of
 from toolgen.shapes.foreign.reader.keywords import CONSTRAINTS, children, rejects_all
 from toolgen.shapes.foreign.reader.merging import named_types
@@ -59,7 +59,7 @@ def contradictions(
         return None if target is None else (target, place + reference[1:])
 
     rules = _Rules(follow or local, takes_nullable=takes_nullable, is_3_0=is_3_0)
-    waiting: list[tuple[Any, str, bool]] = [(root, place, True)]
+    waiting: list[tuple[object, str, bool]] = [(root, place, True)]
     while waiting:
         schema, at, is_needed = waiting.pop()
         if not isinstance(schema, dict):
@@ -83,7 +83,7 @@ class _Rules:
         self._is_3_0 = is_3_0
         self._takes_nullable = takes_nullable
 
-    def refused_choices(self, schema: dict[str, Any]) -> tuple[str, str] | None:
+    def refused_choices(self, schema: dict[str, Json]) -> tuple[str, str] | None:
         """Return keyword and fault of a choice with values that the type beside it refuses."""
         keyword = "const" if "const" in schema else "enum"
         values = [schema["const"]] if keyword == "const" else schema.get("enum")
@@ -94,7 +94,7 @@ class _Rules:
         shown = ", ".join(json.dumps(value, ensure_ascii=False) for value in refused)
         return (keyword, f"holds {shown:.80}, which the type beside it refuses") if refused else None
 
-    def refusal_at(self, schema: dict[str, Any], place: str) -> str:
+    def refusal_at(self, schema: dict[str, Json], place: str) -> str:
         """Return why no value fits a schema; "" where one may, or where a part of it says why itself."""
         if self._is_nullable(schema) or self._is_reference(schema):
             return ""
@@ -105,10 +105,10 @@ class _Rules:
             return ""
         return self._refusal(self._parts([(schema, place)]), _DEEPEST)
 
-    def _is_reference(self, schema: dict[str, Any]) -> bool:
+    def _is_reference(self, schema: dict[str, Json]) -> bool:
         return self._is_3_0 and isinstance(schema.get("$ref"), str)
 
-    def _is_nullable(self, schema: dict[str, Any]) -> bool:
+    def _is_nullable(self, schema: dict[str, Json]) -> bool:
         return self._takes_nullable and schema.get("nullable") is True
 
     def _parts(self, waiting: Sequence[Part]) -> list[Part]:
@@ -127,7 +127,7 @@ class _Rules:
             stack += self._joined(schema, place)
         return parts
 
-    def _joined(self, schema: dict[str, Any], place: str) -> Iterator[Part]:
+    def _joined(self, schema: dict[str, Json], place: str) -> Iterator[Part]:
         """Yield what `allOf` and a reference join to a schema."""
         joined = [] if self._is_reference(schema) else _list(schema, "allOf")
         for n, part in enumerate(joined):
@@ -225,7 +225,7 @@ def _types(schema: dict[str, Any], is_nullable: bool) -> frozenset[str]:
 
 def _common_values(schemas: Sequence[dict[str, Any]]) -> list[Any] | None:
     """Return the values that all choices have; None where there is no choice."""
-    common: dict[Any, Any] | None = None
+    common: dict[object, object] | None = None
     for schema in schemas:
         lists = [[schema["const"]]] if "const" in schema else []
         lists += [schema["enum"]] if isinstance(schema.get("enum"), list) else []
@@ -247,7 +247,7 @@ def _crossing(schemas: Sequence[dict[str, Any]], holder: Holder) -> str:
     return ""
 
 
-def _is_within(value: Any, schemas: Sequence[dict[str, Any]]) -> bool:
+def _is_within(value: Json, schemas: Sequence[dict[str, Any]]) -> bool:
     """Return whether a value, or its size, is within the limits of its kind."""
     kinds = types_of(value)
     size = len(value) if isinstance(value, str | list | dict) else value
@@ -259,7 +259,7 @@ def _is_within(value: Any, schemas: Sequence[dict[str, Any]]) -> bool:
     )
 
 
-def _limits(schemas: Sequence[dict[str, Any]], holder: Holder) -> list[tuple[Constraint, Any]]:
+def _limits(schemas: Sequence[dict[str, object]], holder: Holder) -> list[tuple[Constraint, Any]]:
     return [
         (row, limit)
         for row in _ROWS[holder]
@@ -268,11 +268,11 @@ def _limits(schemas: Sequence[dict[str, Any]], holder: Holder) -> list[tuple[Con
     ]
 
 
-def _list(schema: Any, keyword: str) -> list[Any]:
+def _list(schema: object, keyword: str) -> list[object]:
     held = schema.get(keyword) if isinstance(schema, dict) else None
     return held if isinstance(held, list) else []
 
 
-def _map(schema: Any, keyword: str) -> dict[str, Any]:
+def _map(schema: Json, keyword: str) -> dict[str, Any]:
     held = schema.get(keyword) if isinstance(schema, dict) else None
     return held if isinstance(held, dict) else {}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from toolgen.contract.json_value import objects_in
+from toolgen.contract.json_value import Json, objects_in
 from toolgen.shapes.foreign.reader import read
 from toolgen.shapes.python.sensitive import MARK, without_marks
 
@@ -42,7 +42,7 @@ class Attributes:
         if object_.get("additionalProperties"):
             yield Named("open", literal(True))
 
-    def _attribute(self, key: str, property_: Any, held: dict[str, Any], is_required: bool) -> Call:
+    def _attribute(self, key: str, property_: Json, held: dict[str, Json], is_required: bool) -> Call:
         if is_sensitive(property_):
             marked = self._attribute(key, _unmarked(property_), held, is_required)
             return call("Attribute", *marked.parts, Named("sensitive", literal(True)))
@@ -68,7 +68,7 @@ class Attributes:
         self._types.add(written)
         return part
 
-    def _opaque(self, key: str, property_: Any, held: dict[str, Any], is_required: bool) -> Call:
+    def _opaque(self, key: str, property_: Any, held: dict[str, Json], is_required: bool) -> Call:
         """Return an attribute whose type is its schema."""
         own = {word: value for word, value in property_.items() if word not in ("description", "default")}
         text = Text(property_["description"]) if property_.get("description") else literal(None)
@@ -90,7 +90,7 @@ class Attributes:
         check_tool(self._toolset, tool, types)
 
 
-def is_sensitive(property_: Any) -> bool:
+def is_sensitive(property_: Json) -> bool:
     """Return whether a value of a parameter, or a part of it without a class, is marked `Sensitive`."""
     return any(part.get(MARK) is True for part in objects_in(property_))
 
@@ -105,7 +105,7 @@ def _unmarked(property_: Any) -> Any:
     return without_marks(property_) if isinstance(property_, dict) else property_
 
 
-def _used(schema: Any, definitions: dict[str, Any]) -> dict[str, Any]:
+def _used(schema: Json, definitions: dict[str, Json]) -> dict[str, Json]:
     """Return the definitions that a schema refers to, directly or by others, in their order."""
     used: set[str] = set()
     waiting = [schema]

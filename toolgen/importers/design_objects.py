@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from toolgen.contract.json_pointer import escaped
-from toolgen.contract.json_value import objects_in, values_in
+from toolgen.contract.json_value import Json, objects_in, values_in
 from toolgen.shapes.constraints import FLAGS
 from toolgen.shapes.fields import Foreign
 from toolgen.shapes.foreign.nodes import Classes, Node, target, targets
@@ -47,7 +47,7 @@ def to_clauses(
 
 def required_defaults(schema: Node) -> Iterator[tuple[str, str]]:
     """Yield pointer and message of each default of a required property: it has no effect, and no clause."""
-    waiting: list[tuple[Any, str]] = [(schema, "")]
+    waiting: list[tuple[Json, str]] = [(schema, "")]
     while waiting:
         node, pointer = waiting.pop()
         if isinstance(node, list):
@@ -175,7 +175,7 @@ def with_good_examples(shape: ClauseSource) -> ClauseSource:
     return replace(shape, classes=classes, as_written=leaves)
 
 
-def _examples(property_: Node) -> list[Any]:
+def _examples(property_: Node) -> list[Json]:
     examples = property_.get("examples")
     return examples if isinstance(examples, list) else []
 

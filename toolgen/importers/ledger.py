@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from toolgen.contract.json_pointer import escaped, referred
-from toolgen.contract.json_value import identity
+from toolgen.contract.json_value import Json, identity
 from toolgen.shapes import naming
 from toolgen.shapes.foreign.reader.keywords import CONSTRAINTS, NAMED, children
 
@@ -91,7 +91,7 @@ def notes_of(root: Any, start: Any, others: Collection[str]) -> Notes:
     return notes
 
 
-def lost_notes(schema: Any, written: Any, name: str) -> Iterator[str]:
+def lost_notes(schema: Any, written: object, name: str) -> Iterator[str]:
     """Yield the JSON Pointer of each keyword that a schema has beside its rules and `written` lacks.
 
     A title of the whole that only names the tool is none.
@@ -109,15 +109,15 @@ def _plain(value: object) -> str:
 
 
 def _notes_in(
-    root: Any, start: Any, *, others: Collection[str] = (), is_written: bool = False
-) -> Iterator[tuple[Place, str, Any, str]]:
+    root: Any, start: Json, *, others: Collection[str] = (), is_written: bool = False
+) -> Iterator[tuple[Place, str, Json, str]]:
     """Yield place, keyword, value and JSON Pointer of each note that a schema of the root leads to.
 
     What was written has a definition for each schema that stays one, so that its place is where it is used;
     nobody asks for its pointer, which is "".
     """
     seen: set[int] = set()
-    waiting: list[tuple[Any, Place, str]] = [(start, (), "")]
+    waiting: list[tuple[object, Place, str]] = [(start, (), "")]
     while waiting and len(seen) < _MOST:
         schema, place, pointer = waiting.pop()
         if not isinstance(schema, dict) or id(schema) in seen:

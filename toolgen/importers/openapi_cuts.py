@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from toolgen.contract.json_pointer import tokens_of
-from toolgen.contract.json_value import objects_in
+from toolgen.contract.json_value import Json, objects_in
 from toolgen.contract.record import frozen_record
 from toolgen.shapes import naming
 from toolgen.shapes.foreign.nodes import ENUM, NULL, Node
@@ -182,7 +182,7 @@ def shown(schema: object, place: str) -> Any:
         raise UnreadableError(place + error.pointer, error.fault, "correct it in the source") from error
 
 
-def without_null(schema: Any) -> Any:
+def without_null(schema: Any) -> Json:
     """Return the schema of an object without null, which stands where it is used."""
     if not isinstance(schema, dict):
         return {}
@@ -228,7 +228,7 @@ def plain_object(cut: Cut) -> tuple[dict[str, object], list[str], bool]:
     """
     properties: dict[str, object] = {}
     required: dict[str, None] = {}
-    waiting: list[Any] = [cut.schema]
+    waiting: list[object] = [cut.schema]
     is_open = True
     while waiting:
         schema = waiting.pop(0)

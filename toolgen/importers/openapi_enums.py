@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from toolgen.contract.json_value import Json
 from toolgen.shapes import naming
 from toolgen.shapes.foreign.nodes import ENUM, Node, meanings_of
 from toolgen.shapes.foreign.normal_form import safe_text
@@ -21,7 +22,7 @@ class EnumBook:
     """The named enumerations of a design."""
 
     def __init__(self) -> None:
-        self._schemas: dict[str, Mapping[str, Any]] = {}
+        self._schemas: dict[str, Mapping[str, Json]] = {}
         self._called: dict[str, str] = {}
         self._calls: dict[str, Call | None] = {}
         """Clauses by address; None for what no design may hold."""
@@ -86,7 +87,7 @@ def _identity(address: str) -> str:
     return f"type {address}"
 
 
-def _values(schema: Mapping[str, Any]) -> list[Any]:
+def _values(schema: Mapping[str, Any]) -> list[object]:
     """Return the values of a choice, null apart."""
     values = schema["enum"] if "enum" in schema else [_constant(branch) for branch in schema["oneOf"]]
     return [value for value in values if value is not None]

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from toolgen.contract.json_value import compact, values_in
+from toolgen.contract.json_value import Json, compact, values_in
 from toolgen.contract.record import frozen_record
 from toolgen.shapes import naming
 from toolgen.shapes.foreign.reader import Reading, read, read_text
@@ -125,7 +125,7 @@ class KeptSchemas:
         """Keep the schema of a component under this name."""
         self._write(self._carrying(*self._readable(schema, place, direction), direction), place, name)
 
-    def _write(self, whole: Any, place: str, name: str) -> None:
+    def _write(self, whole: Json, place: str, name: str) -> None:
         """Write a schema into a file; any JSON stands for one that cannot be read."""
         size = sum(1 for _ in values_in(whole))
         is_read = size <= _MOST_KEPT and name not in self.opened
@@ -156,7 +156,7 @@ class KeptSchemas:
                 return root, reading
         return name, first or read_text(whole, name=name)
 
-    def fitting(self, schema: object, place: str, direction: Direction, values: list[Any]) -> list[Any]:
+    def fitting(self, schema: object, place: str, direction: Direction, values: list[object]) -> list[Any]:
         """Return those of some values that a schema accepts."""
         result, used = self._readable(schema, place, direction)
         whole = self._whole(result, self._carried(used, direction, _MOST_CARRIED))
@@ -171,7 +171,7 @@ class KeptSchemas:
                 self._find(codes.ODD_SCHEMA, place, _TAGGED, "add the tag")
         return good
 
-    def _tagged(self, schema: object, place: str, whole: dict[str, Any], value: object) -> list[Any]:
+    def _tagged(self, schema: object, place: str, whole: dict[str, Json], value: object) -> list[Json]:
         """Return an example of a union that lacks the tag, with each tag with which it fits."""
         if isinstance(schema, dict) and len(held := listed(schema.get("allOf"))) == 1:
             schema = held[0]
@@ -212,7 +212,7 @@ class KeptSchemas:
         self._find(codes.ODD_SCHEMA, address, MISFIT, MISFIT_HINT)
         return True
 
-    def _readable(self, schema: object, place: str, direction: Direction) -> tuple[Any, list[str]]:
+    def _readable(self, schema: object, place: str, direction: Direction) -> tuple[Json, list[str]]:
         """Return a translated schema and what it refers to; any JSON for one that cannot be read."""
         try:
             return self._translated(schema, place, direction)
@@ -232,7 +232,7 @@ class KeptSchemas:
         self.shortened.update(dict.fromkeys(carried.lacking.values()))
         return self._whole(schema, carried)
 
-    def _whole(self, schema: Any, carried: _Carried) -> Any:
+    def _whole(self, schema: object, carried: _Carried) -> object:
         if not carried.schemas or not isinstance(schema, dict):
             return schema
         whole = {**schema, "$defs": carried.schemas}
@@ -268,7 +268,7 @@ class KeptSchemas:
         schema, used = self._readable(self._api.find(address), address, direction)
         return _Part(schema=schema, used=used, size=sum(1 for _ in values_in(schema)))
 
-    def _translated(self, schema: object, place: str, direction: Direction) -> tuple[Any, list[str]]:
+    def _translated(self, schema: object, place: str, direction: Direction) -> tuple[Json, list[str]]:
         """Return a schema with references into `$defs`, and the addresses that they lead to."""
         used: dict[str, None] = {}
 
@@ -285,7 +285,7 @@ class KeptSchemas:
         return shown(translator.translated(schema, place), place), list(used)
 
 
-def _small(whole: Any) -> Part | None:
+def _small(whole: Json) -> Part | None:
     """Return what stands for a schema in place; None for one that is too large, or that cannot be read."""
     if not isinstance(whole, dict):
         return call("JSONSchema", literal(whole))

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from toolgen.contract.findings import Finding
 from toolgen.contract.json_pointer import tokens_of
+from toolgen.contract.json_value import Json
 from toolgen.contract.record import frozen_record
 from toolgen.shapes.foreign.reader.keywords import CONSTRAINTS, children
 
@@ -147,7 +148,7 @@ class SchemaLedger:
 
     def _unread_mappings(self, root: object, at: str) -> Iterator[Finding]:
         """Yield a finding for each discriminator that cannot be read wholly."""
-        waiting: list[tuple[Any, str]] = [(root, at)]
+        waiting: list[tuple[object, str]] = [(root, at)]
         while waiting:
             schema, pointer = waiting.pop()
             if not isinstance(schema, dict):
@@ -167,9 +168,9 @@ class SchemaLedger:
         written = [self._root["$defs"][name] for name in names if name in self._root["$defs"]]
         return notes_of(self._root, {"allOf": written}, self._types) if written else None
 
-    def _notes_in(self, source: Source) -> Iterator[tuple[Place, str, Any, str]]:
+    def _notes_in(self, source: Source) -> Iterator[tuple[Place, str, Json, str]]:
         """Yield place, keyword, value and address of each note of a schema, without those of other types."""
-        waiting: list[tuple[Any, Place, str, bool]] = [(source.schema, (), source.pointer, True)]
+        waiting: list[tuple[object, Place, str, bool]] = [(source.schema, (), source.pointer, True)]
         seen: set[int] = set()
         joins: set[str] = set()
         while waiting:
@@ -208,7 +209,7 @@ class SchemaLedger:
 
     def _target(
         self, reference: str, place: Place, pointer: str, *, is_joined: bool
-    ) -> Iterator[tuple[Any, Place, str, bool]]:
+    ) -> Iterator[tuple[object, Place, str, bool]]:
         """Yield what a reference leads to, where that is no type of its own or is joined by `allOf`."""
         target = self._api.target(reference, joined(pointer, "$ref"))
         if target is None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any, Final
 
-from toolgen.contract.json_value import objects_in
+from toolgen.contract.json_value import Json, objects_in
 from toolgen.shapes.keywords import MAPS, VALUES
 
 _TURNED: Final = frozenset(["not", "if", "contains", "unevaluatedItems", "unevaluatedProperties"])
@@ -22,7 +22,7 @@ _OF_TURNED: Final = {
 }
 
 
-def widened(schema: Any, outlines: Collection[str]) -> Any:
+def widened(schema: object, outlines: Collection[str]) -> Any:
     """Return a schema that accepts all that it would accept if these of its `$defs` were no outlines."""
     return _Widener(outlines).widened(schema)
 
@@ -31,7 +31,7 @@ class _Widener:
     def __init__(self, outlines: Collection[str]) -> None:
         self._references = {f"#/$defs/{name}" for name in outlines}
 
-    def widened(self, schema: Any) -> Any:
+    def widened(self, schema: object) -> Any:
         if isinstance(schema, list):
             return [self.widened(part) for part in schema]
         if not isinstance(schema, dict):
@@ -51,7 +51,7 @@ class _Widener:
                 result[key] = self.widened(value)
         return result
 
-    def _refers(self, schema: dict[str, Any]) -> bool:
+    def _refers(self, schema: dict[str, Json]) -> bool:
         """Return whether an outline stands in a schema, however deep."""
         here = {key: value for key, value in schema.items() if key != "$defs"}
         return any(part.get("$ref") in self._references for part in objects_in(here))

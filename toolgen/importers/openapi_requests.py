@@ -218,7 +218,7 @@ def _add_parameter(
         parts.clauses[key] = call("Param", literal(key), *own, *named)
 
 
-def _has_text(schema: Any, definitions: Mapping[str, Any], depth: int = 0) -> bool:
+def _has_text(schema: object, definitions: Mapping[str, Any], depth: int = 0) -> bool:
     """Return whether values of a translated schema are single ones, or lists of such."""
     if not isinstance(schema, dict) or depth > 5:
         return False

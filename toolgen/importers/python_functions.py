@@ -148,7 +148,7 @@ def _arguments(tool: str, parameters: tuple[Parameter, ...]) -> dict[str, object
     return described
 
 
-def _result(tool: str, function: Function) -> dict[str, Any] | Finding | None:
+def _result(tool: str, function: Function) -> dict[str, object] | Finding | None:
     if function.result is type(None):
         return None
     schema = _schema(function.result, "serialization")
@@ -161,7 +161,7 @@ def _result(tool: str, function: Function) -> dict[str, Any] | Finding | None:
     return described
 
 
-def _in_an_object(schema: dict[str, Any] | None) -> dict[str, Any] | None:
+def _in_an_object(schema: dict[str, Any] | None) -> dict[str, object] | None:
     """Return the schema of a result of attributes; any other one is that of an attribute `result`."""
     if schema is None:
         return None
@@ -181,7 +181,7 @@ def _in_an_object(schema: dict[str, Any] | None) -> dict[str, Any] | None:
     return {**whole, "$defs": held} if held else whole
 
 
-def _spaced(schema: Any) -> Any:
+def _spaced(schema: object) -> object:
     """Return a schema whose texts for readers have plain white space; its values keep theirs."""
     waiting = [schema]
     while waiting:

@@ -190,7 +190,7 @@ def _finite(text: str) -> float:
     return value
 
 
-def _whole(value: Any, findings: list[Finding]) -> Any:
+def _whole(value: Any, findings: list[Finding]) -> object:
     match value:
         case dict():
             return {_whole(key, findings): _whole(inner, findings) for key, inner in value.items()}

@@ -55,7 +55,7 @@ class _Loader(_Composer, _PARSER):  # type: ignore[misc]  # whichever parser is 
         _PARSER.__init__(self, text)
         self.anchors: dict[str, Any] = {}
 
-    def resolve(self, kind: Any, value: Any, implicit: Any) -> str:
+    def resolve(self, kind: Any, value: Json, implicit: Any) -> str:
         """Return the tag of a node that has none; lists and objects need none."""
         return _PLAIN if kind is yaml.ScalarNode and implicit[0] else ""
 
