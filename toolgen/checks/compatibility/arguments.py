@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from toolgen.contract.json_pointer import resolved
-from toolgen.contract.json_value import identity, objects_in
+from toolgen.contract.json_value import Json, identity, objects_in
 
 from .changes import Change, change, key_of, place, properties_of
 from .conjunctions import LIMITS, flatten, kind_of, required_of
@@ -141,7 +141,7 @@ def _loosened(tool: str, before: Document, after: Document, listed: set[str]) ->
             yield change("argument-widened", tool, message, gap=gap, **places)
 
 
-def _has_limits(schema: Any) -> bool:
+def _has_limits(schema: object) -> bool:
     return any(not LIMITS.isdisjoint(part) for part in objects_in(schema))
 
 
@@ -155,7 +155,7 @@ def _limits_values(before: Document, gap: Gap) -> bool:
     return any(kinds & each for each in limited)
 
 
-def _values_at(document: Any, path: Sequence[str]) -> list[Any]:
+def _values_at(document: Json, path: Sequence[str]) -> list[Json]:
     """Return the values to which the keys of a gap lead in a document."""
     values = [document]
     for step in path:
@@ -167,12 +167,12 @@ def _values_at(document: Any, path: Sequence[str]) -> list[Any]:
     return values
 
 
-def _default(part: Any) -> Any:
+def _default(part: Any) -> object:
     return part.get("default", _ABSENT) if isinstance(part, Mapping) else _ABSENT
 
 
 def _renamed(
-    removed: list[str], added: list[str], old: Mapping[str, Any], new: Mapping[str, Any]
+    removed: list[str], added: list[str], old: Mapping[str, Json], new: Mapping[str, Json]
 ) -> Iterator[tuple[str, str]]:
     """Yield the arguments that are gone while one of the same schema, and of none else, is new."""
     for name in removed:
@@ -182,7 +182,7 @@ def _renamed(
             yield name, alike[0]
 
 
-def _plain(part: Any) -> Any:
+def _plain(part: Json) -> object:
     return identity(
         {key: value for key, value in part.items() if key not in _TEXTS}
         if isinstance(part, Mapping)
@@ -212,5 +212,5 @@ def _change(
     return change(code, tool, message, gap=shown, **facts)
 
 
-def _without(these: Mapping[str, Any], those: Mapping[str, Any]) -> list[str]:
+def _without(these: Mapping[str, Json], those: Mapping[str, Json]) -> list[str]:
     return [name for name in these if name not in those]

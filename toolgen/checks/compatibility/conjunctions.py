@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
-from toolgen.contract.json_value import identity
+from toolgen.contract.json_value import Json, identity
 from toolgen.shapes.constraints import (
     CONSTRAINTS,
     FLAGS,
@@ -59,7 +59,7 @@ def kinds_of(types: Any) -> frozenset[str]:
     return frozenset(names - {"number"} | (NUMBERS if "number" in names else set()))
 
 
-def kind_of(value: Any) -> str:
+def kind_of(value: object) -> str:
     """Return the kind of a value."""
     kind, *_ = types_of(value)
     return "fraction" if kind == "number" else kind
@@ -141,10 +141,10 @@ def flatten(conjunction: Conjunction, chosen: frozenset[UnionKey] = frozenset())
     return flat
 
 
-def _values(flat: Flat, conjunction: Conjunction) -> dict[Any, Any] | None:
+def _values(flat: Flat, conjunction: Conjunction) -> dict[object, object] | None:
     listed: list[list[Any]] = [*flat.of("enum"), *([value] for value in flat.of("const"))]
     if not listed and flat.kinds <= _LITERAL:
-        literals: dict[str, list[Any]] = {"null": [None], "boolean": [False, True]}
+        literals: dict[str, list[Json]] = {"null": [None], "boolean": [False, True]}
         listed = [[value for kind in flat.kinds for value in literals[kind]]]
     if not listed:
         return None
@@ -228,7 +228,7 @@ class Emptiness:
     def __init__(self, deepest: int = 12, most: int = 4_000) -> None:
         self._deepest = deepest
         self._left = most
-        self._results: dict[Any, bool] = {}
+        self._results: dict[object, bool] = {}
 
     def of(self, conjunction: Conjunction, chosen: frozenset[UnionKey] = frozenset(), depth: int = 0) -> bool:
         """Return whether no value fits."""

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from toolgen.catalog.reader import Catalogue
+from toolgen.contract.json_value import Json
 from toolgen.contract.record import frozen_record
 
 from .documents import Document
@@ -48,7 +49,7 @@ def contract_of(catalogue: Catalogue) -> Contract:
     )
 
 
-def contract_of_server(tools: Iterable[Mapping[str, Any]], version: str = "") -> Contract:
+def contract_of_server(tools: Iterable[Mapping[str, Json]], version: str = "") -> Contract:
     """Return what an MCP server promises that has listed these tools, by the keys of the protocol."""
     return Contract(
         tools={str(tool["name"]): _entry(tool) for tool in tools},
@@ -59,7 +60,7 @@ def contract_of_server(tools: Iterable[Mapping[str, Any]], version: str = "") ->
     )
 
 
-def _entry(tool: Mapping[str, Any]) -> dict[str, Any]:
+def _entry(tool: Mapping[str, Any]) -> dict[str, Json]:
     entry = {
         key: tool[key] for key in ("name", "title", "description", "annotations", "icons") if key in tool
     }
@@ -69,16 +70,16 @@ def _entry(tool: Mapping[str, Any]) -> dict[str, Any]:
     return {**entry, "result": {"schema": tool["outputSchema"]}} if "outputSchema" in tool else entry
 
 
-def _by_id(entries: Iterable[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+def _by_id(entries: Iterable[Mapping[str, Json]]) -> dict[str, Mapping[str, Json]]:
     return {str(entry.get("id") or entry.get("name")): entry for entry in entries}
 
 
-def wire_name(entry: Mapping[str, Any]) -> str:
+def wire_name(entry: Mapping[str, Json]) -> str:
     """Return the name by which models call a tool; Goa-AI's entries have it in their ids alone."""
     return str(entry.get("name") or str(entry.get("id", "")).rpartition(".")[2])
 
 
-def canonical(value: Any) -> str:
+def canonical(value: object) -> str:
     """Return a text that is equal for the same JSON."""
     return json.dumps(value, sort_keys=True)
 

@@ -47,7 +47,7 @@ def _changed(tool: str, name: str, key: str, old: list[Node], new: list[Node]) -
         yield change(code, tool, message, argument=name, before=where, after=where)
 
 
-def _defaults(nodes: list[Node], key: str) -> dict[Any, Any]:
+def _defaults(nodes: list[Node], key: str) -> dict[object, object]:
     parts = (node.schema for node in spread(inside(nodes, escaped(key))))
     values = [part["default"] for part in parts if "default" in part]
     return {identity(value): value for value in values}

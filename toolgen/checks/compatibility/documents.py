@@ -71,7 +71,7 @@ class Node(NamedTuple):
 class Document:
     """One schema; `fault` says why it cannot be compared, and is "" where it can."""
 
-    def __init__(self, schema: Any, noted: Collection[str] | None = ()) -> None:
+    def __init__(self, schema: object, noted: Collection[str] | None = ()) -> None:
         """Take a JSON Schema, and the pointers of formats that no codec checks; None for all of them."""
         self.number = next(_NUMBERS)
         self.written = schema
@@ -123,7 +123,7 @@ def _validator(document: Document, pointers: tuple[str, ...]) -> Any:
     return document.validator(pointers)
 
 
-def accepts(nodes: tuple[Node, ...], value: Any) -> bool:
+def accepts(nodes: tuple[Node, ...], value: object) -> bool:
     """Return whether all these places accept a value."""
     return all(node.document.accepts((node,), value) for node in nodes)
 
@@ -134,7 +134,7 @@ def matches(pattern: str, text: str) -> bool:
     return bool(rs.Draft202012Validator({"pattern": pattern}).is_valid(text))
 
 
-def lone(schema: Any) -> Node:
+def lone(schema: object) -> Node:
     """Return a schema that stands by itself, such as `{"type": "string"}`."""
     return _alone(json.dumps(schema, sort_keys=True))
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from toolgen.contract.json_pointer import escaped, tokens_of
-from toolgen.contract.json_value import identity
+from toolgen.contract.json_value import Json, identity
 from toolgen.contract.printable import printable
 
 from .changes import Change, TextChange, change, key_of, place
@@ -17,7 +17,7 @@ from .contracts import Contract, hints_of
 Entry = Mapping[str, Any]
 
 _APPROVAL: Final = "/confirmation/payload"
-_NOTHING: Final[Mapping[str, Any]] = {"schema": {"type": "object", "additionalProperties": False}}
+_NOTHING: Final[Mapping[str, Json]] = {"schema": {"type": "object", "additionalProperties": False}}
 """What an approval without a type holds."""
 _DERIVED: Final = frozenset(("id", "name", "service", "toolset", "digest", "output", "assumed_destructive"))
 """Keys of an entry that say nothing of their own."""
@@ -123,12 +123,12 @@ def policy_changes(agent: str, before: Entry, after: Entry) -> Iterator[Change]:
             yield _loosened(agent, f"/policy/{name}", old.get(name), new.get(name))
 
 
-def is_looser(had: Any, has: Any) -> bool:
+def is_looser(had: Json, has: Json) -> bool:
     """Return whether a limit was raised or removed."""
     return isinstance(had, int | float) and not (isinstance(has, int | float) and has <= had)
 
 
-def _loosened(tool: str, pointer: str, had: Any, has: Any) -> Change:
+def _loosened(tool: str, pointer: str, had: Json, has: Json) -> Change:
     now = "none" if has is None else repr(has)
     return _looser(tool, pointer, f"the limit {tokens_of(pointer)[-1]} is {now}, and was {had!r}")
 
@@ -203,7 +203,7 @@ def _about(change: Change) -> str:
     return tokens[1] if len(tokens) > 1 else _ABOUT.get(change.code.partition("-")[0], "")
 
 
-def _left(entry: Entry) -> dict[str, Any]:
+def _left(entry: Entry) -> dict[str, Json]:
     """Return the entry without what is derived, and without the hints that have changes of their own."""
     left = {key: value for key, value in entry.items() if key not in _DERIVED}
     hints = {**hints_of(entry), **entry.get("annotations", {})}
@@ -227,7 +227,7 @@ def _texts(before: Any, after: Any, pointer: str) -> Iterator[TextChange]:
             yield TextChange(pointer=where, before=had, after=has)
 
 
-def _by_name(items: Sequence[Any]) -> dict[Any, Any]:
+def _by_name(items: Sequence[Json]) -> dict[object, Json]:
     """Return the items of an array by what tells them apart, else by their places."""
     return {
         next((item[key] for key in _NAMES if isinstance(item.get(key), str)), place)

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
+from toolgen.contract.json_value import Json
+
 from .conjunctions import SIZES, UNIQUE, item_of, listed_items
 from .proof import Case, Gap, Rule
 
@@ -48,10 +50,10 @@ def _most(case: Case) -> float:
     return most
 
 
-def _holding(case: Case, place: int) -> Callable[[Any], Iterator[Any]]:
+def _holding(case: Case, place: int) -> Callable[[object], Iterator[object]]:
     """Return what yields arrays of the smaller side that hold a document at a place."""
 
-    def arrays(document: Any) -> Iterator[Any]:
+    def arrays(document: Any) -> Iterator[Json]:
         bound = case.flat.bound(_SHORTEST)
         size = max(place + 1, int(bound[1]) if bound else 0)
         for array in case.proof.samples.array(case.flat, size):
@@ -65,7 +67,7 @@ def _holding(case: Case, place: int) -> Callable[[Any], Iterator[Any]]:
     return arrays
 
 
-def _is_large(document: Any, times: int) -> bool:
+def _is_large(document: Json, times: int) -> bool:
     """Return whether so many of a document are more than is reasonable to make."""
     return isinstance(document, (str, list)) and len(document) * times > 2_000_000
 

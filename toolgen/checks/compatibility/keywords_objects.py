@@ -7,6 +7,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, Final
 
+from toolgen.contract.json_value import Json
 from toolgen.shapes.constraints import Constraint
 
 from .conjunctions import Conjunction, property_of, required_of, unnamed_keys
@@ -83,8 +84,8 @@ def _holding(case: Case, name: str) -> Callable[[Any], Iterator[Any]]:
     return _holding_one_of(case, (name,))
 
 
-def _holding_one_of(case: Case, names: tuple[str, ...]) -> Callable[[Any], Iterator[Any]]:
-    def objects(document: Any) -> Iterator[Any]:
+def _holding_one_of(case: Case, names: tuple[str, ...]) -> Callable[[Json], Iterator[Json]]:
+    def objects(document: object) -> Iterator[Any]:
         for name in names:
             made = case.proof.samples.object(case.flat, {name: document})
             if made is not None:
@@ -132,7 +133,7 @@ def _property_names(case: Case) -> list[Gap]:
     return [case.gap("propertyNames", "takes some keys only", whole=True)] if gaps else []
 
 
-def _nothing(document: Any) -> Iterator[Any]:
+def _nothing(document: Json) -> Iterator[Json]:
     yield from ()
 
 

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter
 
+from toolgen.contract.json_value import Json
 from toolgen.shapes.constraints import CONSTRAINTS, OF_BYTES, Constraint
 from toolgen.shapes.lexical import BYTES, DATE, DATETIME, DECIMAL, DURATION, STRING_FORMATS, URL, UUID
 
@@ -61,7 +62,7 @@ def value_of(kind: str, text: Any) -> Any:
     return None
 
 
-def implies(had: tuple[Constraint, Any], wanted: tuple[Constraint, Any]) -> bool:
+def implies(had: tuple[Constraint, object], wanted: tuple[Constraint, object]) -> bool:
     """Return whether a bound keeps every value within another one."""
     (row, limit), (other, bound) = had, wanted
     if row.side is None or row.side != other.side:
@@ -71,7 +72,7 @@ def implies(had: tuple[Constraint, Any], wanted: tuple[Constraint, Any]) -> bool
     return other.passes(limit, bound)
 
 
-def is_multiple(value: Any, step: Any) -> bool:
+def is_multiple(value: Json, step: Json) -> bool:
     """Return whether a value of some kind is a multiple of a step of it."""
     return _STEP.passes(value, step)
 
@@ -81,11 +82,11 @@ def _limit(keyword: str) -> type:
     row = ROWS[keyword]
 
     class Limit:
-        def __init__(self, schema: Mapping[str, Any], limit: Any, path: Any) -> None:
+        def __init__(self, schema: Mapping[str, Json], limit: Json, path: object) -> None:
             self._kind = kind_of(schema)
             self._limit = value_of(self._kind, limit)
 
-        def validate(self, instance: Any) -> None:
+        def validate(self, instance: Json) -> None:
             if self._limit is None or not isinstance(instance, str):
                 return
             value = value_of(self._kind, instance)

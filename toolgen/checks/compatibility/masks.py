@@ -112,7 +112,7 @@ def _texts_in(schema: Any) -> set[str]:
     return {each for each in values if isinstance(each, str)}
 
 
-def _list(value: Any) -> list[Any]:
+def _list(value: object) -> list[object]:
     return value if isinstance(value, list) else []
 
 
@@ -131,7 +131,7 @@ def _is_there(nodes: Iterable[Node], steps: Sequence[str]) -> bool:
 
 def spread(nodes: Iterable[Node]) -> list[Node]:
     """Return the schemas, and all that look at the same value: references, conjunctions and branches."""
-    reached: dict[Any, Node] = {}
+    reached: dict[object, Node] = {}
     waiting = list(nodes)
     while waiting:
         node = waiting.pop()

@@ -142,9 +142,9 @@ class Proof:
         self.samples = Samples()
         self.emptiness = Emptiness()
         self._left = most_steps
-        self._open: dict[Any, int] = {}
-        self._proved: set[Any] = set()
-        self._trail: list[Any] = []
+        self._open: dict[object, int] = {}
+        self._proved: set[object] = set()
+        self._trail: list[object] = []
         """What was proved, in order; what was proved within a pair that has a gap is forgotten."""
 
     def gaps(self, small: Node, large: Node) -> list[Gap]:
@@ -219,7 +219,7 @@ def _listed(case: Case) -> list[Gap]:
 
 def _unique(gaps: Iterable[Gap]) -> list[Gap]:
     """Return the gaps, one of each keyword and place."""
-    by_place: dict[Any, Gap] = {}
+    by_place: dict[object, Gap] = {}
     for gap in gaps:
         key = gap.path, gap.large, gap.keyword, gap.name
         if key not in by_place or (by_place[key].is_undecided and not gap.is_undecided):

@@ -12,7 +12,7 @@ from fractions import Fraction
 from itertools import islice
 from typing import Any, Final, TypeGuard
 
-from toolgen.contract.json_value import identity
+from toolgen.contract.json_value import Json, identity
 from toolgen.shapes.constraints import exact_number
 from toolgen.shapes.lexical import FORMAT_NAMES
 from toolgen.shapes.values import plain
@@ -81,7 +81,7 @@ class Samples:
 
     def _tried(
         self, conjunction: Conjunction, chosen: frozenset[UnionKey], other: Node | None, depth: int
-    ) -> Iterator[Any]:
+    ) -> Iterator[object]:
         self._left -= 1
         if depth > _DEEPEST or self._left < 0:
             return
@@ -116,7 +116,7 @@ class Samples:
             else:
                 yield from (None,) if kind == "null" else (False, True)
 
-    def _arrays(self, flat: Flat, compared: Flat, depth: int) -> Iterator[Any]:
+    def _arrays(self, flat: Flat, compared: Flat, depth: int) -> Iterator[object]:
         sizes = {0, 1, 2}
         for keyword in SIZES["array"]:
             for size in (*flat.of(keyword), *compared.of(keyword)):
@@ -199,12 +199,12 @@ class Samples:
             yield from self.of((lone({"type": "string"}), *own), other, 2, depth=depth + 1)
 
 
-def is_number(value: Any) -> TypeGuard[float]:
+def is_number(value: Json) -> TypeGuard[float]:
     """Return whether a value is a number."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def _written(flat: Flat, compared: Flat) -> Iterator[Any]:
+def _written(flat: Flat, compared: Flat) -> Iterator[object]:
     """Yield the values that somebody has written into the schemas."""
     for side in (flat, compared):
         yield from side.of("default")
@@ -214,7 +214,7 @@ def _written(flat: Flat, compared: Flat) -> Iterator[Any]:
                 yield from values if isinstance(values, list) else ()
 
 
-def _numbers(flat: Flat, compared: Flat) -> Iterator[Any]:
+def _numbers(flat: Flat, compared: Flat) -> Iterator[object]:
     limits = [
         exact_number(limit) for side in (flat, compared) for keyword in BOUNDS for limit in side.of(keyword)
     ]

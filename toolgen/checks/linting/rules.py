@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from toolgen.catalog.providers import project
+from toolgen.contract.json_value import Json
 from toolgen.contract.printable import printable
 from toolgen.contract.record import frozen_record
 from toolgen.shapes.constraints import LIMITS
@@ -280,7 +281,7 @@ def _description(node: Node) -> str:
     return text.strip() if isinstance(text, str) else ""
 
 
-def _types(schema: Mapping[str, Any]) -> list[Any]:
+def _types(schema: Mapping[str, Json]) -> list[Any]:
     type_ = schema.get("type")
     return type_ if isinstance(type_, list) else [type_]
 

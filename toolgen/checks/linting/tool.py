@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from toolgen.contract.findings import NOWHERE, Place
 from toolgen.contract.json_pointer import escaped, referred
+from toolgen.contract.json_value import Json
 from toolgen.contract.record import frozen_record
 from toolgen.contract.tokens import declaration_text, estimated_tokens
 
@@ -111,7 +112,7 @@ def _schema(part: Mapping[str, Any]) -> Mapping[str, Any]:
     return schema
 
 
-def _nodes(root: Mapping[str, Any]) -> Iterator[Node]:
+def _nodes(root: Mapping[str, Json]) -> Iterator[Node]:
     """Yield the schemas inside another; what a reference names once, where it comes first."""
     waiting = deque([Node("", "", 0, root)])
     seen = {"#"}
