@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from toolgen.contract.json_value import Json
 from toolgen.contract.printable import printable, visible
 
 _BARS: Final = "▁▂▃▄▅▆▇█"
@@ -54,7 +55,7 @@ def _text(data: Any) -> str | None:
     return None
 
 
-def _sparklines(data: Any) -> Iterator[str]:
+def _sparklines(data: object) -> Iterator[str]:
     rows = _rows(data)
     names = dict.fromkeys(name for row in rows for name in row)
     series = {name: [row.get(name) for row in rows] for name in names}
@@ -86,7 +87,7 @@ def _sparkline(values: Sequence[float], low: float, high: float) -> str:
     return "".join(_BARS[min(int((value - low) / span * len(_BARS)), len(_BARS) - 1)] for value in means)
 
 
-def _table(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
+def _table(rows: Sequence[dict[str, Json]]) -> Iterator[str]:
     names = list(dict.fromkeys(name for row in rows for name in row))[:_MOST_COLUMNS]
     cells = [[_cell(row.get(name)) for name in names] for row in rows[:_MOST_ROWS]]
     table = [[_cell(name) for name in names], *cells]

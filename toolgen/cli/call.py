@@ -274,7 +274,7 @@ def suspended_record(suspended: Suspended) -> dict[str, Any]:
     return {**facts, "arguments": _shown_arguments(suspended), "answer_schema": schema, "request": request}
 
 
-def _shown_arguments(suspended: Suspended) -> dict[str, Any]:
+def _shown_arguments(suspended: Suspended) -> dict[str, object]:
     """Return the arguments, with a placeholder for each sensitive value."""
     shown: dict[str, Any] = redacted(dict(suspended.arguments), suspended.sensitive, HIDDEN)
     return shown
@@ -310,7 +310,7 @@ def _noted(notes: Sequence[str]) -> str:
     return f" ({', '.join(notes)})" if notes else ""
 
 
-def _limits(schema: Mapping[str, Any]) -> list[str]:
+def _limits(schema: Mapping[str, object]) -> list[str]:
     """Return the limits and the default of a value, by the keywords of JSON Schema."""
     return [f"{word} {_json(schema[word])}" for word in _LIMITS if word in schema]
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from toolgen.agents import AgentClient, Agents, RunHandle, RunOutput
 from toolgen.contract.errors import ToolgenError
+from toolgen.contract.json_value import Json
 from toolgen.contract.printable import printable, printable_lines, visible, visible_lines
 from toolgen.contract.record import frozen_record
 from toolgen.engines import UnknownRunError
@@ -244,7 +245,7 @@ def waiting_line(runtime: Runtime, awaiting: Suspended, turn: RunOutput) -> str:
     return f"it waits for a {awaiting.kind}: {printable(awaiting.question)}\n{answered}"
 
 
-def turn_record(output: RunOutput) -> dict[str, Any]:
+def turn_record(output: RunOutput) -> dict[str, Json]:
     """Return a turn for programs: without tokens, and with what it waits for."""
     return {
         "run": output.run_id,

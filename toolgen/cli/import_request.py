@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.findings import Format
+from toolgen.contract.json_value import Json
 from toolgen.contract.record import frozen_record
 from toolgen.importers.openapi import OpenAPIOptions
 from toolgen.importers.openapi_operations import Selection
@@ -128,7 +129,7 @@ class ImportRequest:
             return self.source
         return f"{Path(os.path.relpath(path, folder)).as_posix()}{self.source.removeprefix(path)}"
 
-    def remembered(self, options: Mapping[str, Any]) -> ImportRequest:
+    def remembered(self, options: Mapping[str, Json]) -> ImportRequest:
         """Return the request with the options of the last import where it has none of its own."""
         return replace(
             self,

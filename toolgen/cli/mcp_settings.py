@@ -158,7 +158,7 @@ def _variable(name: str, what: str) -> str:
     return os.environ[name]
 
 
-def _toml(value: Any) -> str:
+def _toml(value: object) -> str:
     if isinstance(value, Mapping):
         return f"{{ {', '.join(f'{_toml(key)} = {_toml(held)}' for key, held in value.items())} }}"
     if isinstance(value, tuple):

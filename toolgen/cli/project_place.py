@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from toolgen.contract.errors import ToolgenError
+from toolgen.contract.json_value import Json
 from toolgen.contract.record import frozen_record
 
 _NO_PACKAGES: Final = frozenset("tests test docs examples benchmarks scripts build dist".split())
@@ -121,7 +122,7 @@ def _document(folder: Path) -> dict[str, Any]:
         raise ToolgenError(f"{file} cannot be read: {error}", hint="correct the file") from error
 
 
-def _table(document: Mapping[str, Any], key: str, tool: str) -> Mapping[str, Any]:
+def _table(document: Mapping[str, Any], key: str, tool: str) -> Mapping[str, Json]:
     """Return the table of a key; without one, the table of a tool."""
     table = document.get(key) or document.get("tool", {}).get(tool)
     return table if isinstance(table, dict) else {}

@@ -20,6 +20,7 @@ import jsonschema_rs as rs
 from toolgen.catalog.reader import MOST_BYTES, Catalogue, CatalogueError, read_catalogue
 from toolgen.checks.compatibility import Contract, contract_of, contract_of_server
 from toolgen.contract.errors import ToolgenError
+from toolgen.contract.json_value import Json
 from toolgen.contract.mcp_lock import LockError, read_lock
 from toolgen.contract.names import CATALOG
 from toolgen.contract.printable import printable
@@ -37,7 +38,7 @@ _PART: Final = {"type": "object", "properties": {"sensitive": _TEXTS, "noted_for
 _WHEN: Final = {"type": "object", "additionalProperties": {"type": "array"}}
 
 
-def _named(key: str) -> dict[str, Any]:
+def _named(key: str) -> dict[str, object]:
     item = {"type": "object", "properties": {key: {"type": "string"}}, "required": [key]}
     return {"type": "array", "items": item}
 
@@ -166,7 +167,7 @@ def _require_parts(catalogue: Catalogue) -> None:
         list(catalogue.types())
 
 
-def _wrong_part(entry: Mapping[str, Any], kind: str) -> str:
+def _wrong_part(entry: Mapping[str, Json], kind: str) -> str:
     """Return the key of a part that is not what the format says; "" where all are."""
     if kind == "completion" and "result" not in entry:
         return "result"

@@ -175,7 +175,7 @@ async def _made_runtime(project: Project, key: str, reference: str) -> AsyncIter
             await stack.aclose()
 
 
-def _function(project: Project, key: str, reference: str) -> Callable[[], Any]:
+def _function(project: Project, key: str, reference: str) -> Callable[[], object]:
     """Return the function that a key of the settings names."""
     module, _, name = reference.partition(":")
     try:

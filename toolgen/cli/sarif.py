@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from toolgen.contract.findings import Code, Finding, Place, shown
+from toolgen.contract.json_value import Json
 from toolgen.contract.printable import printable, visible
 
 _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -35,7 +36,7 @@ def sarif_text(findings: Sequence[Finding], codes: Iterable[Code] = ()) -> str:
     return json.dumps(sarif_log(findings, codes), ensure_ascii=False, indent=1)
 
 
-def _result(finding: Finding) -> dict[str, Any]:
+def _result(finding: Finding) -> dict[str, object]:
     hint = f" To do: {finding.hint}." if finding.hint else ""
     result: dict[str, Any] = {
         "ruleId": finding.code,
@@ -50,9 +51,9 @@ def _result(finding: Finding) -> dict[str, Any]:
     return {**result, "relatedLocations": related} if related else result
 
 
-def _location(place: Place) -> dict[str, Any]:
+def _location(place: Place) -> dict[str, Json]:
     uri = shown(place.file, os.getcwd()).replace(os.sep, "/")
-    physical: dict[str, Any] = {"artifactLocation": {"uri": printable(uri)}}
+    physical: dict[str, Json] = {"artifactLocation": {"uri": printable(uri)}}
     if place.line:
         physical["region"] = {"startLine": place.line, "startColumn": place.column}
     return {"physicalLocation": physical}

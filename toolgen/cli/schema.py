@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from toolgen.catalog.providers import Declarations, EntryError, Projection, declarations
 from toolgen.catalog.reader import Catalogue, CatalogueError, load_catalogue
 from toolgen.contract.errors import ToolgenError
-from toolgen.contract.json_value import compact
+from toolgen.contract.json_value import Json, compact
 from toolgen.contract.printable import printable, visible_lines
 from toolgen.contract.record import frozen_record
 
@@ -67,7 +67,7 @@ def no_catalogue(source: ToolSource, error: EntryError) -> ToolgenError:
     return ToolgenError(message, hint="pass a tool_schemas.json")
 
 
-def tools_of(source: ToolSource) -> Iterator[Mapping[str, Any] | ToolSpec[Any, Any]]:
+def tools_of(source: ToolSource) -> Iterator[Mapping[str, Json] | ToolSpec[Any, Any]]:
     """Yield the tools of the catalogue, and those of the project's functions."""
     if source.catalog:
         yield from _loaded(source.catalog).tools

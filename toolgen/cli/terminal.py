@@ -109,13 +109,13 @@ def show_document(document: bytes) -> None:
     sys.stdout.write(f"{text}\n")
 
 
-def show_line(value: Any) -> None:
+def show_line(value: object) -> None:
     """Print JSON to stdout on one line; at a terminal control characters are escaped."""
     text = json.dumps(value, ensure_ascii=False)
     sys.stdout.write(f"{visible(text) if sys.stdout.isatty() else text}\n")
 
 
-def show_json(value: Any) -> None:
+def show_json(value: object) -> None:
     """Print JSON to stdout as `show_document` does."""
     show_document(json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass"))
 
@@ -139,7 +139,7 @@ def typed_json(text: str) -> Any:
     return json.loads(text, object_pairs_hook=_each_once, parse_float=_exact, parse_constant=_no_constant)
 
 
-def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _each_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     document = dict(pairs)
     if len(document) < len(pairs):
         names = [name for name, _ in pairs]
