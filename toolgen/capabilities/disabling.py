@@ -60,7 +60,7 @@ class DisabledTools:
         self._read_at: float | None = None
         """When it was read last, or that was tried; None where it has to be read."""
         self._reading: asyncio.Task[None] | None = None
-        self._held: set[asyncio.Task[Any]] = set()
+        self._held: set[asyncio.Task[object]] = set()
 
     async def now(self) -> Mapping[str, DisabledTool]:
         """Return the disabled tools by id, as they were some seconds ago; none where nothing is known."""
@@ -132,7 +132,7 @@ class DisabledTools:
         return {tool: _from_json(tool, value) for tool, value in stored.items()}
 
 
-def _from_json(tool: str, value: Any) -> DisabledTool:
+def _from_json(tool: str, value: object) -> DisabledTool:
     """Return a stored record; what is not there, or of another type, is left out."""
     match value:
         case {"reason": str(reason), "by": str(by), "since": int(since) | float(since)}:

@@ -168,7 +168,7 @@ def _attribute_names(class_: Node) -> dict[str, str]:
     return {key: names[key] for key in class_["properties"]}
 
 
-def _bound(value: Any, node: Node) -> Any:
+def _bound(value: Any, node: Node) -> object:
     return float(value) if node["type"] == "number" else value
 
 

@@ -6,7 +6,6 @@ import ast
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 from toolgen.contract.record import frozen_record
 
@@ -74,7 +73,7 @@ def _syntax(path: str, data: bytes) -> str:
         return ""
 
 
-def _shape(node: Any) -> str:
+def _shape(node: object) -> str:
     """Return a syntax tree as text, without empty fields, which newer versions of Python add."""
     if isinstance(node, ast.AST):
         parts = [f"'{type(node).__name__}'"]

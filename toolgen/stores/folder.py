@@ -67,7 +67,7 @@ class Bucket:
         file = self._file(name)
         return _parsed(file) if file.exists() else None
 
-    def put(self, name: str, document: Any) -> None:
+    def put(self, name: str, document: object) -> None:
         """Store a document, replacing the previous one."""
         self._write(self._file(name), json.dumps(document).encode())
 
@@ -203,7 +203,7 @@ def _hash(key: str) -> str:
     return sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _parsed(file: Path) -> Any:
+def _parsed(file: Path) -> object:
     try:
         return json.loads(file.read_bytes())
     except ValueError as error:

@@ -118,14 +118,14 @@ class Batch:
                 request.done.set_result(request.result)
 
 
-def _encodable(value: Any) -> Any:
+def _encodable(value: object) -> object:
     """Return the value, a text with question marks in the place of lone surrogates."""
     return value.encode(errors="replace").decode() if isinstance(value, str) else value
 
 
-def _execute(database: sqlite3.Connection, rows: list[tuple[str, tuple[Any, ...], int | None]]) -> None:
+def _execute(database: sqlite3.Connection, rows: list[tuple[str, tuple[object, ...], int | None]]) -> None:
     """Execute the statements; each INSERT is prepared once for all its rows."""
-    inserts: dict[str, list[tuple[Any, ...]]] = {}
+    inserts: dict[str, list[tuple[object, ...]]] = {}
     others: list[tuple[str, tuple[Any, ...]]] = []
     for sql, row, _ in rows:
         if sql.startswith("INSERT"):

@@ -145,7 +145,7 @@ class SqliteBatches:
         """Call `on_commit` with the name of what changes, or only grows, once all put before is written."""
         (self._batch.grown if grows else self._batch.changed).add(name)
 
-    def put_unless_contested(self, sql: str, *row: Any, about: int, then: Callable[[bool], None]) -> None:
+    def put_unless_contested(self, sql: str, *row: object, about: int, then: Callable[[bool], None]) -> None:
         """Write a row with this batch unless `about` is contested; return whether it was written."""
         self._batch.rows.append((sql, row, about))
         self._batch.callbacks.append((then, about))

@@ -9,8 +9,10 @@ A `StoreServer` says whether a database of a server, or of an engine's file, can
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol, TypeAlias, TypeVar, runtime_checkable
+
+from toolgen.contract.tasks import Work
 
 T = TypeVar("T")
 
@@ -35,7 +37,7 @@ class Transaction(Protocol):
         ...
 
 
-Step: TypeAlias = Callable[[Transaction], Coroutine[Any, Any, T]]
+Step: TypeAlias = Callable[[Transaction], Work[T]]
 
 
 class Database(Protocol):
@@ -76,7 +78,7 @@ class Database(Protocol):
         ...
 
 
-def putting(statements: Sequence[tuple[str, Sequence[Any]]]) -> Step[None]:
+def putting(statements: Sequence[tuple[str, Sequence[object]]]) -> Step[None]:
     """Return the step that executes statements; as `Database.put`."""
 
     async def step(transaction: Transaction) -> None:

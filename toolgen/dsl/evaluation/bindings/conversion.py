@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container
 from fractions import Fraction
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from toolgen.contract.record import frozen_record
 from toolgen.shapes.constraints import FLAGS, LIMITS, constraints_in, exact_number
@@ -315,7 +315,7 @@ def _within_limits(source: DataType, target: DataType) -> bool:
     )
 
 
-def _outermost(type_: DataType, side: str) -> tuple[Any, bool] | None:
+def _outermost(type_: DataType, side: str) -> tuple[object, bool] | None:
     """Return the tighter limit on a side; None where there is none.
 
     With it a flag that orders limits of one value: an exclusive one comes later on the low side, earlier on

@@ -13,7 +13,7 @@ from functools import cache, reduce
 from operator import or_
 from pathlib import PurePath
 from types import NoneType, UnionType
-from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Final, Literal, Union, get_args, get_origin, get_type_hints
 
 from toolgen.contract.record import frozen_record
 from toolgen.contract.transport import Status
@@ -256,7 +256,7 @@ def _children(item: object) -> tuple[type[Clause], ...]:
 def _argument_type(kind: type[Clause], name: str, hint: object) -> ArgumentType:
     """Return the type of a plain value; raises `KeyError` for an annotation without a check."""
     if NoneType in _members(hint):
-        present: list[Any] = [each for each in _members(hint) if each is not NoneType]
+        present: list[object] = [each for each in _members(hint) if each is not NoneType]
         wanted, accepts = _check_of(reduce(or_, present))
         return ArgumentType(wanted, lambda value: value is None or accepts(value))
     wanted, accepts = _check_of(hint)

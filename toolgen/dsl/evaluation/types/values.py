@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.record import frozen_record
@@ -215,7 +215,7 @@ def _attributes(check: _Check, issues: Iterable[FieldIssue]) -> list[RelatedSour
     ]
 
 
-def _comparable(value: Json, type_: DataType) -> Any:
+def _comparable(value: Json, type_: DataType) -> object:
     """Return the value as the limits of its type compare it; None where they do not."""
     if isinstance(type_, NumberType):
         return value if isinstance(value, int | float) and not isinstance(value, bool) else None
