@@ -67,7 +67,7 @@ class ADKSnapshotTool(BaseTool):
             name=self.name, description=self.description, parameters_json_schema=self._spec.payload.schema
         )
 
-    async def run_async(self, *, args: dict[str, Any], tool_context: ToolContext) -> Any:
+    async def run_async(self, *, args: dict[str, Json], tool_context: ToolContext) -> object:
         """Return what the model reads; None where the work goes on elsewhere and there is nothing to read."""
         call = self._calls.named(
             tool_context, self.name, args, tool_context.function_call_id or "", _checkpoint(tool_context)

@@ -15,6 +15,7 @@ from pydantic import PrivateAttr
 from toolgen.calls.call import NO_META
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.extras import extra
+from toolgen.contract.json_value import Json
 from toolgen.contract.record import frozen_record
 from toolgen.runtime import AudioContent, Content, ImageContent, Snapshot, Suspended, TextContent
 from toolgen.runtime import ToolResult as Result
@@ -132,16 +133,16 @@ class LangChainSnapshotTool(BaseTool):
         return tool
 
     def _to_args_and_kwargs(
-        self, tool_input: str | dict[str, Any], tool_call_id: str | None
+        self, tool_input: str | dict[str, Json], tool_call_id: str | None
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Return the arguments as one value, since a tool may name one of its own `config`."""
         return (tool_input, tool_call_id), {}
 
-    def _run(self, arguments: Any, tool_call_id: str | None, config: RunnableConfig) -> Any:
+    def _run(self, arguments: Any, tool_call_id: str | None, config: RunnableConfig) -> object:
         raise NotImplementedError(f"{self.name} is asynchronous: use ainvoke")
 
     async def _arun(
-        self, arguments: dict[str, Any] | str, tool_call_id: str | None, config: RunnableConfig
+        self, arguments: dict[str, Json] | str, tool_call_id: str | None, config: RunnableConfig
     ) -> ToolMessage | str:
         """Return what the model reads, as a message where it was called by a model.
 
@@ -187,7 +188,7 @@ def _content(view: ResultView) -> str | list[str | dict[Any, Any]]:
     return [{"type": "text", "text": view.text}, *map(_block, view.content)]
 
 
-def _block(content: Content) -> dict[Any, Any]:
+def _block(content: Content) -> dict[object, Json]:
     match content:
         case TextContent(text=text):
             return {"type": "text", "text": text}

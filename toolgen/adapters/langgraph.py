@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.extras import extra
@@ -170,7 +170,7 @@ class LangGraphAsk:
                 ) from None
 
 
-def _is_own(value: Any, ids: set[str] | frozenset[str]) -> bool:
+def _is_own(value: object, ids: set[str] | frozenset[str]) -> bool:
     answer = named_answer(value)
     return answer is not None and answer["id"] in ids
 

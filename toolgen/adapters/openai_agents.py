@@ -32,7 +32,7 @@ with extra("openai-agents"):
 
 __all__ = ["AnswerOf", "NamedAnswer", "openai_agents_question", "openai_agents_tools"]
 
-AnswerOf: TypeAlias = Callable[[RunContextWrapper[Any], Suspended], NamedAnswer | None]
+AnswerOf: TypeAlias = Callable[[RunContextWrapper[object], Suspended], NamedAnswer | None]
 """Returns what the person has answered whose approval the SDK knows, with the `id` of the question; None
 where there is no answer."""
 _DOOR: Final = "openai-agents"
@@ -45,7 +45,7 @@ _NOT_ASKED: Final = "nobody was asked about this call"
 
 def openai_agents_tools(
     snapshot: Snapshot,
-    meta: MetaOf[RunContextWrapper[Any]] = NO_META,
+    meta: MetaOf[RunContextWrapper[object]] = NO_META,
     *,
     may_ask: Collection[str] | None = None,
     answer: AnswerOf | None = None,
@@ -120,15 +120,15 @@ class _EarlyResults:
     def __init__(self) -> None:
         self._of_run: dict[int, dict[str, ToolResult]] = {}
 
-    def has(self, context: RunContextWrapper[Any], call_id: str) -> bool:
+    def has(self, context: RunContextWrapper[object], call_id: str) -> bool:
         """Return whether the result of a call is kept."""
         return call_id in self._of_run.get(id(context.usage), ())
 
-    def is_full(self, context: RunContextWrapper[Any]) -> bool:
+    def is_full(self, context: RunContextWrapper[object]) -> bool:
         """Return whether no further result of this run is kept."""
         return len(self._of_run.get(id(context.usage), ())) >= _MOST_EARLY
 
-    def keep(self, context: RunContextWrapper[Any], call_id: str, result: ToolResult) -> None:
+    def keep(self, context: RunContextWrapper[object], call_id: str, result: ToolResult) -> None:
         """Keep the result of a call."""
         key = id(context.usage)
         if key not in self._of_run:
@@ -136,7 +136,7 @@ class _EarlyResults:
             finalize(context.usage, self._of_run.pop, key, None).atexit = False
         self._of_run[key][call_id] = result
 
-    def take(self, context: RunContextWrapper[Any], call_id: str) -> ToolResult | None:
+    def take(self, context: RunContextWrapper[object], call_id: str) -> ToolResult | None:
         """Return the result of a call, which is kept no more; None where there is none."""
         return self._of_run.get(id(context.usage), {}).pop(call_id, None)
 
@@ -145,7 +145,7 @@ class _EarlyResults:
 class _SnapshotTool:
     """One tool, and the results of its calls that the SDK has not fetched."""
 
-    calls: FrameworkCalls[RunContextWrapper[Any]]
+    calls: FrameworkCalls[RunContextWrapper[object]]
     spec: Spec
     projection: Projection
     answer: AnswerOf | None
@@ -166,7 +166,7 @@ class _SnapshotTool:
         )
 
     async def _needs_approval(
-        self, context: RunContextWrapper[Any], arguments: dict[str, Any], call_id: str
+        self, context: RunContextWrapper[object], arguments: dict[str, Json], call_id: str
     ) -> bool:
         """Make the call and return whether it waits for a person; else its result is kept for `_invoke`.
 
@@ -206,7 +206,7 @@ class _SnapshotTool:
         return _output(view)
 
     def _call(
-        self, context: RunContextWrapper[Any], arguments: Mapping[str, Any] | str, call_id: str
+        self, context: RunContextWrapper[object], arguments: Mapping[str, Json] | str, call_id: str
     ) -> FrameworkCall:
         arguments = decoded(self.projection, arguments)
         return self.calls.named(context, self.spec.name, arguments, call_id, may_ask=self.may_ask)
@@ -220,7 +220,7 @@ class _SnapshotTool:
             return await call.cancel(asked, _NOT_ASKED)
         return await call.answer_by_call(asked, {"approved": True})
 
-    def _custom_data(self, ended: FunctionToolCustomDataContext) -> Mapping[str, Any] | None:
+    def _custom_data(self, ended: FunctionToolCustomDataContext) -> Mapping[str, Json] | None:
         """Return what only the application reads of the result."""
         view = self.views.pop(ended.tool_context, None)
         return None if view is None else {"toolgen": view.as_json()}

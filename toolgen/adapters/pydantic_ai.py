@@ -95,7 +95,7 @@ class SnapshotToolset(AbstractToolset[AgentDepsT]):
     async def call_tool(
         self,
         name: str,
-        tool_args: dict[str, Any],
+        tool_args: dict[str, Json],
         ctx: RunContext[AgentDepsT],
         tool: ToolsetTool[AgentDepsT],
     ) -> ToolReturn:
@@ -137,8 +137,8 @@ class SnapshotToolset(AbstractToolset[AgentDepsT]):
             return error
 
     def _called(
-        self, model: object, name: str, arguments: dict[str, Any]
-    ) -> tuple[str, Mapping[str, Any] | str]:
+        self, model: object, name: str, arguments: dict[str, Json]
+    ) -> tuple[str, Mapping[str, Json] | str]:
         """Return the wire name of a tool, and what the model sent as a document of the tool's own schema."""
         dialect = _dialect(model)
         for spec, projection in self._calls.projected(dialect) if dialect else ():
@@ -147,7 +147,7 @@ class SnapshotToolset(AbstractToolset[AgentDepsT]):
         return name, arguments
 
     def _tool(
-        self, spec: Spec, name: str, description: str, schema: dict[str, Any], *, strict: bool | None
+        self, spec: Spec, name: str, description: str, schema: dict[str, object], *, strict: bool | None
     ) -> ToolsetTool[AgentDepsT]:
         definition = ToolDefinition(
             name=name,

@@ -169,7 +169,7 @@ def question_text(asked: Suspended) -> str:
     return "\n".join(line for line in lines if line)
 
 
-def _non_empty(facts: dict[str, Any], hidden: Collection[str] = ()) -> Json:
+def _non_empty(facts: dict[str, Json], hidden: Collection[str] = ()) -> Json:
     """Return the facts that say something, less the hidden ones."""
     return {name: value for name, value in facts.items() if value not in (None, "") and name not in hidden}
 

@@ -25,7 +25,7 @@ _ITEMS: Final = 100
 """Items of a page, where the request does not say."""
 
 
-async def read_body(request: Request, limits: Limits, most_bytes: int) -> dict[str, Any]:
+async def read_body(request: Request, limits: Limits, most_bytes: int) -> dict[str, Json]:
     """Return the JSON object that is the body of a request; an empty one for no body.
 
     Raises:
@@ -64,7 +64,7 @@ async def _read(request: Request, most_bytes: int) -> bytes:
     return b"".join(parts)
 
 
-def require_known(body: dict[str, Any], *names: str) -> None:
+def require_known(body: dict[str, Json], *names: str) -> None:
     """Refuse a body with other members than these: a name that is misspelled would change nothing.
 
     Raises:
@@ -89,7 +89,7 @@ def require_known_query(request: Request, *names: str) -> None:
         )
 
 
-def text_of(body: dict[str, Any], name: str, *, default: str | None = "") -> str:
+def text_of(body: dict[str, Json], name: str, *, default: str | None = "") -> str:
     """Return a text of a body; without a default it has to be there, and to be no empty one.
 
     Raises:
@@ -103,7 +103,7 @@ def text_of(body: dict[str, Any], name: str, *, default: str | None = "") -> str
     return value
 
 
-def seconds_of(body: dict[str, Any], name: str, default: float, most: float) -> float:
+def seconds_of(body: dict[str, Json], name: str, default: float, most: float) -> float:
     """Return seconds of a body, at most so many.
 
     Raises:

@@ -134,7 +134,7 @@ def _note_all(of_run: RunMessages, spec: Any) -> None:
                 note_typed(own.payload, call.arguments)
 
 
-def _message(message: Message, spec: Any) -> dict[str, Any]:
+def _message(message: Message, spec: Any) -> dict[str, object]:
     match message:
         case UserMessage():
             return {"type": "user", "text": message.text, "source": message.source}
@@ -175,7 +175,7 @@ def _answer(answer: ToolAnswer, spec: ToolSpec[Any, Any] | None) -> MessageAnswe
     return cast(MessageAnswer, head | {key: value for key, value in optional.items() if value})
 
 
-def _artifact(ref: Any, spec: ToolSpec[Any, Any] | None) -> Any:
+def _artifact(ref: Any, spec: ToolSpec[Any, Any] | None) -> object:
     kind = None if spec is None else spec.artifacts.get(ref.kind)
     record: Any = artifact_record(ref_document(ref), None if kind is None else kind.view)
     if kind is not None and kind.codec.sensitive and "data" in record:

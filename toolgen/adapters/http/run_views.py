@@ -32,8 +32,8 @@ def run_record(
     shown = shown_run(runtime, {"input": status.input, "output": status.output, "error": status.error})
     seen = replace(status, input=shown["input"], output=shown["output"], error=str(shown["error"]))
     facts = _of_agent(runtime, seen, artifacts) or _of_call(seen) or {"kind": "other"}
-    head: dict[str, Any] = {"id": status.run_id, "kind": facts.pop("kind"), "status": status.state}
-    optional: dict[str, Any] = {
+    head: dict[str, object] = {"id": status.run_id, "kind": facts.pop("kind"), "status": status.state}
+    optional: dict[str, object] = {
         "session_id": session_of(status),
         "error": seen.error,
         **facts,
@@ -47,7 +47,7 @@ def run_record(
     )
 
 
-def _of_call(status: RunStatus) -> dict[str, Any] | None:
+def _of_call(status: RunStatus) -> dict[str, Json] | None:
     """Return the facts of the run of one call; None for another."""
     output: Any = status.output if isinstance(status.output, dict) else {}
     match status.input:
@@ -63,7 +63,7 @@ def _of_call(status: RunStatus) -> dict[str, Any] | None:
 
 def _of_agent(
     runtime: Runtime, status: RunStatus, artifacts: Sequence[RunArtifact] | None
-) -> dict[str, Any] | None:
+) -> dict[str, object] | None:
     """Return the facts of the run of an agent; None for another."""
     run_input: Any = status.input
     if not isinstance(run_input, dict) or "facts" not in run_input or "frozen" in run_input:

@@ -112,7 +112,7 @@ class HTTPSurface:
         await self.streams.close()
 
     @asynccontextmanager
-    async def _lifespan(self, _: Any) -> AsyncIterator[None]:
+    async def _lifespan(self, _: object) -> AsyncIterator[None]:
         yield
         await self.aclose()
 
@@ -133,7 +133,7 @@ class HTTPSurface:
         async def speak(request: Request, caller: Caller, body: dict[str, Any]) -> Response:
             return _created(await conversations.speak(request, caller, body), "../../runs/")
 
-        async def start(request: Request, caller: Caller, body: dict[str, Any]) -> Response:
+        async def start(request: Request, caller: Caller, body: dict[str, object]) -> Response:
             return _created(await runs.start(request, caller, body), "runs/")
 
         def of(name: str, read: Callable[[Caller, str], Awaitable[Any]]) -> Reading:
@@ -220,7 +220,7 @@ def _created(record: Any, folder: str) -> Response:
     )
 
 
-def _response(record: Any) -> Response:
+def _response(record: object) -> Response:
     if isinstance(record, Response):
         return record
     return Response(to_json(record), headers=FRESH, media_type="application/json")

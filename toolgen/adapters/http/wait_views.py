@@ -61,7 +61,7 @@ class OpenWaits:
         Raises:
             Problem: there is none that the caller may see.
         """
-        waits: Any
+        waits: object
         if run_id:
             status = await self._status(run_id)
             waits = () if status is None else waits_of(status)
@@ -156,9 +156,9 @@ def _planners(wait: RunWait, status: RunStatus) -> Suspension | None:
     return _record(wait, status, {name: about.get(name) for name in _OF_PLANNERS}, "sealed")
 
 
-def _record(wait: RunWait, status: RunStatus, facts: dict[str, Any], state: str) -> Suspension:
+def _record(wait: RunWait, status: RunStatus, facts: dict[str, Json], state: str) -> Suspension:
     run_input: Any = status.input
     agent = run_input["facts"]["agent"] if isinstance(run_input, dict) and "facts" in run_input else ""
-    optional: dict[str, Any] = {**facts, "session_id": session_of(status), "agent": agent}
+    optional: dict[str, object] = {**facts, "session_id": session_of(status), "agent": agent}
     head: dict[str, Json] = {"id": id_of(wait), "run_id": wait.run_id, "seal": state}
     return cast(Suspension, head | {key: value for key, value in optional.items() if value})

@@ -147,7 +147,7 @@ class ServedWaits:
     def _takes_tokens(self) -> bool:
         return self._runtime.engine is not None
 
-    def _wait_s(self, body: dict[str, Any]) -> float:
+    def _wait_s(self, body: dict[str, Json]) -> float:
         return seconds_of(body, "wait_s", self._options.answer_s, _LONGEST_S)
 
     def _open(self, caller: Caller) -> OpenWaits:

@@ -43,7 +43,7 @@ class OAuthCallback:
         runtime: Runtime,
         credentials: CredentialsCapability,
         *,
-        user_of: Callable[[Mapping[str, Any]], Awaitable[str]] | None = None,
+        user_of: Callable[[Mapping[str, object]], Awaitable[str]] | None = None,
     ) -> None:
         """Construct the callback.
 

@@ -12,6 +12,7 @@ from typing import Any, Final
 from toolgen.calls.errors import ToolError
 from toolgen.clients.servers import Origin, PrivateAddressError, public_addresses
 from toolgen.contract.extras import extra
+from toolgen.contract.json_value import Json
 from toolgen.contract.limits import Limits, exceeded_limit
 from toolgen.contract.printable import printable
 from toolgen.contract.response_limits import (
@@ -113,7 +114,7 @@ async def ask(
     return response.status_code, _object_of(response.status_code, bytes(data), server)
 
 
-def _object_of(status: int, data: bytes, server: str) -> dict[str, Any]:
+def _object_of(status: int, data: bytes, server: str) -> dict[str, Json]:
     """Return the JSON object of an answer.
 
     Raises:

@@ -8,6 +8,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from toolgen.calls.errors import ToolError
+from toolgen.contract.json_value import Json
 from toolgen.contract.record import frozen_record
 from toolgen.contract.transport import OAuthFlow
 
@@ -45,7 +46,7 @@ class Discovery:
         """Construct the discovery; `seconds` is the time limit of one request."""
         self._seconds = seconds
         self._clock = clock
-        self._metadata_by_address: dict[str, tuple[float, dict[str, Any]]] = {}
+        self._metadata_by_address: dict[str, tuple[float, dict[str, Json]]] = {}
 
     async def endpoints(self, service: str, flow: OAuthFlow) -> Endpoints:
         """Return the endpoints of a flow; those of the design stand before those of the metadata.

@@ -7,7 +7,7 @@ import secrets
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import field, replace
-from typing import Any, Final, Literal
+from typing import Final, Literal
 from urllib.parse import urlsplit
 
 from toolgen.calls.errors import ToolError
@@ -15,6 +15,7 @@ from toolgen.capabilities import EnvironmentCredentials
 from toolgen.capabilities.renewals import Authorization, AuthorizationPage, TokenSource
 from toolgen.contract.credentials import Credential, note
 from toolgen.contract.extras import extra
+from toolgen.contract.json_value import Json
 from toolgen.contract.logs import redact_http_logs
 from toolgen.contract.record import frozen_record
 from toolgen.contract.transport import OAuthFlow, Requirement
@@ -178,7 +179,7 @@ class OAuth(TokenSource):
             raise RefusedError(service, str(code), str(description))
         return self._credential(service, document, scopes)
 
-    def _credential(self, service: str, document: dict[str, Any], scopes: tuple[str, ...]) -> Credential:
+    def _credential(self, service: str, document: dict[str, Json], scopes: tuple[str, ...]) -> Credential:
         """Return the credential of a token response (RFC 6749, section 5.1).
 
         Raises:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
-from typing import Any
+
+from toolgen.contract.tasks import Work
 
 
 @asynccontextmanager
-async def on_signal(close: Callable[[], Coroutine[Any, Any, None]]) -> AsyncIterator[None]:
+async def on_signal(close: Callable[[], Work[None]]) -> AsyncIterator[None]:
     """Close when the process is asked to end, once; a second time it ends as it does by default."""
     loop = asyncio.get_running_loop()
     handled = (signal.SIGINT, signal.SIGTERM)

@@ -9,11 +9,12 @@ from __future__ import annotations
 import asyncio
 import threading
 import weakref
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Final, TypeAlias, TypeVar
 
 from toolgen.contract.extras import extra
+from toolgen.contract.tasks import Work
 from toolgen.stores import StoreClosedError, StoreError
 from toolgen.stores.transactions import putting
 
@@ -255,7 +256,7 @@ class Postgres:
         self._of_loop().finish()
 
 
-async def _cancelable(transaction: Coroutine[Any, Any, T]) -> T:
+async def _cancelable(transaction: Work[T]) -> T:
     """Return what a transaction returns; it ends soon after it is cancelled, whatever the server does.
 
     At the first cancellation psycopg asks the server to cancel the statement, and waits for that: ten seconds

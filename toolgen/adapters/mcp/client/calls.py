@@ -12,6 +12,7 @@ from mcp.shared.dispatcher import ProgressFnT
 from mcp.shared.exceptions import MCPError
 
 from toolgen.contract.boundary import TimeLimitError
+from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
 from toolgen.runtime import CallMeta, OutcomeUnknownError, ToolContext, ToolError, ToolOutcome, Unfinished
 
@@ -103,7 +104,7 @@ class Caller:
     async def _answered(
         self,
         tool: ServerTool,
-        arguments: dict[str, Any],
+        arguments: dict[str, Json],
         ctx: ToolContext,
         resumed: Resumed,
         silence: _Silence,

@@ -19,6 +19,7 @@ from mcp.shared.dispatcher import ProgressFnT
 from mcp.shared.exceptions import MCPError
 from pydantic import TypeAdapter, ValidationError
 
+from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
 from toolgen.runtime import CallMeta
 
@@ -282,7 +283,7 @@ class Connection:
             cache=None,
         )
 
-    def _usable(self, result: dict[str, Any]) -> dict[str, Any]:
+    def _usable(self, result: dict[str, Json]) -> dict[str, Json]:
         """Return a result without the tools that the protocol does not allow, which would cost all others."""
         if self._client is None or self._pages is None or not isinstance(result.get("tools"), list):
             return result

@@ -67,7 +67,7 @@ class Elicitations:
         self._refusal_of = refusal_of
         self._log = PeerLog()
         self._open: list[CallMeta] = []
-        self._asked: set[asyncio.Task[Any]] = set()
+        self._asked: set[asyncio.Task[object]] = set()
 
     @contextmanager
     def of_call(self, meta: CallMeta) -> Iterator[None]:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from toolgen.calls.answer_schema import checked_schema
 from toolgen.contract.errors import ToolgenError
+from toolgen.contract.json_value import Json
 from toolgen.contract.record import frozen_record
 from toolgen.runtime import MalformedResultError
 from toolgen.shapes.foreign.bounded_patterns import is_quick
@@ -74,14 +75,14 @@ def question_of(message: str, requested: Mapping[str, Any]) -> Question:
     return Question(message=unmistakable(message, _LONGEST_QUESTION), schema=schema)
 
 
-def _require_small(requested: Mapping[str, Any]) -> None:
+def _require_small(requested: Mapping[str, Json]) -> None:
     """Raise for a form that takes long to read; no more of it is counted than is allowed.
 
     Raises:
         UnaskableError: as said.
     """
     parts, characters = 0, 0
-    waiting: list[Any] = [requested]
+    waiting: list[object] = [requested]
     while waiting:
         value = waiting.pop()
         inner = [*value, *value.values()] if isinstance(value, Mapping) else value
@@ -114,7 +115,7 @@ def with_defaults(schema: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[
     return {**defaults, **{name: value for name, value in answer.items() if value is not None}}
 
 
-def _field(part: object) -> Any:
+def _field(part: object) -> object:
     """Return the schema of a field; what is none is left to `checked_schema`."""
     if not isinstance(part, Mapping):
         return part
@@ -131,7 +132,7 @@ def _field(part: object) -> Any:
     return field
 
 
-def _rules(part: Mapping[str, Any]) -> dict[str, Any]:
+def _rules(part: Mapping[str, Json]) -> dict[str, object]:
     """Return the rules of a field but a pattern that takes long to compile or to match: its server does."""
     rules = {key: _value(part[key]) for key in _RULES if key in part}
     if isinstance(pattern := rules.get("pattern"), str) and not is_quick(pattern):
@@ -139,7 +140,7 @@ def _rules(part: Mapping[str, Any]) -> dict[str, Any]:
     return rules
 
 
-def _choices(choices: object) -> Any:
+def _choices(choices: object) -> object:
     """Return what can be chosen.
 
     Raises:
@@ -152,13 +153,13 @@ def _choices(choices: object) -> Any:
     return [_choice(choice) for choice in choices]
 
 
-def _choice(choice: object) -> Any:
+def _choice(choice: object) -> object:
     if not isinstance(choice, Mapping):
         return _value(choice)
     return {key: _value(choice[key]) for key in ("const", "title") if key in choice}
 
 
-def _value(value: object) -> Any:
+def _value(value: object) -> object:
     """Return a value of a form: none of its texts is too long, or has characters that nobody sees.
 
     Raises:

@@ -11,7 +11,7 @@ import logging
 import secrets
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Final
 
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
@@ -136,7 +136,7 @@ class Intake:
             return None
         return self.measured(message, id_of(message)) if is_reply else self._unasked(message, id_of(message))
 
-    def measured(self, answer: bytes, request_id: Any) -> bytes:
+    def measured(self, answer: bytes, request_id: object) -> bytes:
         """Return an answer to a request, or the error in its place where it holds too much.
 
         Raises:
@@ -152,7 +152,7 @@ class Intake:
             raise MCPServerError(f"it sent a message with {too_much}")
         return self.error_of(f"it has {too_much}", request_id)
 
-    def error_of(self, why: str, request_id: Any) -> bytes:
+    def error_of(self, why: str, request_id: object) -> bytes:
         """Return the error that stands in place of an answer which is not decoded."""
         error = {"code": types.INTERNAL_ERROR, "message": why, "data": {_EXCEEDED: self._mark}}
         return json.dumps({"jsonrpc": "2.0", "id": request_id, "error": error}).encode()
@@ -166,7 +166,7 @@ class Intake:
     def _limits(self) -> Limits:
         return LIST_LIMITS if self._lists else RESULT_LIMITS
 
-    def refusal_of(self, facts: Mapping[str, Any] | None) -> str:
+    def refusal_of(self, facts: Mapping[str, object] | None) -> str:
         """Return why a question is declined that stands for one which was not decoded; "" for any other one.
 
         `facts` are its `_meta`.

@@ -122,7 +122,7 @@ def _unusable(tool: object) -> str | None:
     return NEEDS_TASK if needs_task(tool) else None
 
 
-def _misfit(page: dict[str, Any], version: str) -> str | None:
+def _misfit(page: dict[str, Json], version: str) -> str | None:
     try:
         validate_server_result("tools/list", version, page)
     except ValidationError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any, Final
+from typing import Final
 
 from toolgen.contract.logs import logger
 
@@ -19,7 +19,7 @@ class PeerLog:
     def __init__(self) -> None:
         self._lines: Counter[str] = Counter()
 
-    def log(self, level: int, message: str, *values: Any) -> None:
+    def log(self, level: int, message: str, *values: object) -> None:
         """Log a line, unless as many of its message are there already."""
         self._lines[message] += 1
         if self._lines[message] < _MOST_ALIKE:

@@ -28,7 +28,7 @@ _MARK: Final = "mcp"
 class Resumed:
     """What a call goes on with."""
 
-    responses: Mapping[str, Any] | None = None
+    responses: Mapping[str, Json] | None = None
     """Responses by the keys of their requests."""
     state: str | None = None
     """State of the server, passed back as it came."""

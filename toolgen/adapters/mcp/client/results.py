@@ -81,7 +81,7 @@ def _decoded(value: Json, spec: ToolSpec[Any, Any], server: str) -> Any:
         raise unfit from None
 
 
-def _repeats(text: str, value: Any) -> bool:
+def _repeats(text: str, value: object) -> bool:
     """Return whether a text is the value, or all that an object of one member holds, as JSON or as it is."""
     held = [value, *(value.values() if isinstance(value, dict) and len(value) == 1 else ())]
     if text in [text_ for text_ in held if isinstance(text_, str)]:

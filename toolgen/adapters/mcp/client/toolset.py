@@ -248,7 +248,9 @@ class _Method:
         self._caller = caller
         self._tool = tool
 
-    async def __call__(self, payload: Mapping[str, Any], ctx: ToolContext) -> ToolOutcome[Any] | Unfinished:
+    async def __call__(
+        self, payload: Mapping[str, object], ctx: ToolContext
+    ) -> ToolOutcome[Any] | Unfinished:
         return await self._caller.call(self._tool, payload, ctx)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 import anyio
 from pydantic_core import from_json
@@ -20,7 +20,7 @@ from ..scanning import exceeded, id_of
 from .executing import SLOT, CallSlot, ExecutingCalls
 from .identity import IDENTITY, owner_of
 
-_PARSERS: Final[tuple[Callable[[bytes], Any], ...]] = (from_json, json.loads)
+_PARSERS: Final[tuple[Callable[[bytes], object], ...]] = (from_json, json.loads)
 """The parsers of the SDK, through 2025-11-25 and since 2026-07-28.
 
 The second one reads what the first one refuses: escaped surrogates, a byte order mark.
@@ -112,7 +112,7 @@ def _is_call(body: bytes) -> bool:
     return any(_is_call_by(parse, body) for parse in _PARSERS)
 
 
-def _is_call_by(parse: Callable[[bytes], Any], body: bytes) -> bool:
+def _is_call_by(parse: Callable[[bytes], object], body: bytes) -> bool:
     try:
         document = parse(body)
     except (ValueError, RecursionError):

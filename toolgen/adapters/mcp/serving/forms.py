@@ -88,7 +88,7 @@ def _message(asked: Suspended, note: str) -> str:
     return "\n".join(shown) or f"{asked.tool} asks"
 
 
-def _is_object(schema: Mapping[str, Any]) -> bool:
+def _is_object(schema: Mapping[str, Json]) -> bool:
     """Return whether the answer is an object; a schema that says nothing asks for a text."""
     return bool(schema.get("type") == "object" or "properties" in schema)
 
@@ -150,7 +150,7 @@ def _is_escaped(text: object) -> bool:
     return printable(str(text)) != text
 
 
-def _notes(schema: Mapping[str, Any], field: Mapping[str, Any]) -> Iterator[str]:
+def _notes(schema: Mapping[str, Any], field: Mapping[str, Json]) -> Iterator[str]:
     """Yield what the schema says and the field does not."""
     for key in ("format", "pattern"):
         if key in schema and key not in field:

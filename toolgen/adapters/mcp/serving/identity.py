@@ -78,7 +78,7 @@ def call_name(params: CallToolRequestParams, meta: CallMeta) -> CallName | None:
     return CallName(door="mcp", call_id=call_id, checkpoint=owner_of(meta), is_detached=True)
 
 
-def scope_of(ctx: Context) -> MutableMapping[str, Any]:
+def scope_of(ctx: Context) -> MutableMapping[str, object]:
     """Return the ASGI scope of a request; nothing where it did not come over HTTP."""
     scope: MutableMapping[str, Any] = getattr(ctx.request, "scope", {})
     return scope

@@ -189,7 +189,7 @@ def output_form(spec: ToolSpec[Any, Any], *, is_modern: bool) -> OutputForm | No
     return OutputForm(schema=_wrapped(schema), is_wrapped=True)
 
 
-def _wrapped(schema: dict[str, Any]) -> dict[str, Any]:
+def _wrapped(schema: dict[str, Any]) -> dict[str, object]:
     """Return the schema of the object around a result; `$schema` stands at a root (2020-12 Core 8.1.1)."""
     inner = embedded(schema, f"#/properties/{WRAPPED}")
     dialect = {key: inner.pop(key) for key in ("$schema",) if key in inner}

@@ -178,7 +178,7 @@ class _Description:
         return {**described, "instructions": text} if text else described
 
 
-def _schema_of(runtime: Runtime, name: str) -> dict[str, Any] | None:
+def _schema_of(runtime: Runtime, name: str) -> dict[str, object] | None:
     """Return the schema that says which arguments are repeated in headers (MCP 2026-07-28, `x-mcp-header`).
 
     Only one that somebody else wrote does, so dynamic tools and those of agents are not looked for.
