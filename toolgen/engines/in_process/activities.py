@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextvars import Context, ContextVar, copy_context
 from functools import partial
 from typing import Any, Final, TypeVar, TypeVarTuple
@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar, TypeVarTuple
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
 from toolgen.contract.record import frozen_record
-from toolgen.contract.tasks import GRACE_S, CallLater, start_task
+from toolgen.contract.tasks import GRACE_S, CallLater, Work, start_task
 from toolgen.stores import StoreError
 
 from ..context import Activity, ActivityInfo, CallOptions
@@ -102,7 +102,7 @@ class Tasks:
     """Starts tasks with the context variables of `attach`; belongs to one event loop at a time."""
 
     def __init__(self) -> None:
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self._tasks: set[asyncio.Task[object]] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread = 0
         self._context = Context()
@@ -130,7 +130,7 @@ class Tasks:
                 hint="make an engine for each event loop, or hand over with run_coroutine_threadsafe",
             )
 
-    def start(self, work: Coroutine[Any, Any, Result], name: str) -> asyncio.Task[Result]:
+    def start(self, work: Work[Result], name: str) -> asyncio.Task[Result]:
         """Start a task, kept until it ends."""
         return start_task(self._tasks, work, name=name, context=self._context.copy())
 

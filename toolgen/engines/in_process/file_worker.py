@@ -6,7 +6,7 @@ import asyncio
 import sqlite3
 from collections.abc import Collection, Mapping
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
@@ -77,7 +77,7 @@ class FileWorker:
         """The runs to which the worker keeps; None for all."""
         self.lost: StoreError | None = None
         """Why the worker has stopped by itself."""
-        self._stopping: set[asyncio.Task[Any]] = set()
+        self._stopping: set[asyncio.Task[object]] = set()
         self._batches.on_commit = self._on_commit
         self._batches.on_damage = runs.followers.wake_all
         self._batches.guard = self._require_ours

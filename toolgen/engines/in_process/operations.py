@@ -47,7 +47,7 @@ async def result_or_failure(awaitable: Awaitable[Json]) -> Json | ActivityFailed
         raise RuntimeError(EXIT) from error
 
 
-def cancel_gathered(tasks: Iterable[asyncio.Task[Any]], awaitables: Iterable[Awaitable[Json]]) -> None:
+def cancel_gathered(tasks: Iterable[asyncio.Task[object]], awaitables: Iterable[Awaitable[Json]]) -> None:
     """Cancel the tasks of awaitables that are gathered, those too that have not begun."""
     for task in tasks:
         task.cancel()
@@ -272,7 +272,7 @@ class Gathering:
                 self._is_over = True
                 self._awake.wake()  # of the part that waits
 
-    async def ended(self, tasks: Iterable[asyncio.Task[Any]]) -> None:
+    async def ended(self, tasks: Iterable[asyncio.Task[object]]) -> None:
         """Wait until the tasks of all parts have ended.
 
         Raises:

@@ -11,7 +11,7 @@ import os.path
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
@@ -379,7 +379,7 @@ class SqliteStore(RunStore):
             record = self._records[record.parent]
         return record.run_id
 
-    def _op_row(self, record: RunRecord, op: OpRecord) -> tuple[Any, ...]:
+    def _op_row(self, record: RunRecord, op: OpRecord) -> tuple[object, ...]:
         record.next_op += 1
         id_ = self._id(record, record.next_op)
         return (id_, op.op, op.what, op.digest, op.at, op.value, op.kind, op.message)

@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from pydantic_core import from_json, to_json
 
@@ -355,7 +355,7 @@ def _content_of(lines: Iterable[bytes]) -> _Content:
     return content
 
 
-def _take(content: _Content, items: Any) -> None:
+def _take(content: _Content, items: object) -> None:
     """Add what a line says; nothing of one that is not ours."""
     match items:
         case ["witness", int(), str(engine_id)]:

@@ -64,7 +64,7 @@ class ScheduledActivity:
     end: asyncio.Future[Any]
     once: bool
 
-    def __await__(self) -> Generator[Any, None, Json]:
+    def __await__(self) -> Generator[object, None, Json]:
         return self._result().__await__()
 
     async def _result(self) -> Json:

@@ -160,7 +160,7 @@ class LogPiece(TypedDict):
     entries: list[Entry]
 
 
-def agent_of(input_: Any) -> str:
+def agent_of(input_: object) -> str:
     """Return the agent that the input of a loop names; "" where it names none."""
     match input_:
         case {"facts": {"agent": str(agent)}}:
@@ -169,7 +169,7 @@ def agent_of(input_: Any) -> str:
             return ""
 
 
-def turn_of(input_: Any) -> str:
+def turn_of(input_: object) -> str:
     """Return the turn that the input of a loop names; "" where it names none."""
     match input_:
         case {"facts": {"turn_id": str(turn)}}:
@@ -193,12 +193,12 @@ def _is_listed(kind: str) -> bool:
     return kind != NOTHING and 0 < len(kind) <= _LONGEST_KIND and kind.isascii() and kind.isprintable()
 
 
-def run_summary(loop: str, input_: Any) -> str:
+def run_summary(loop: str, input_: object) -> str:
     """Return what an operator sees of a run: its agent and its tool by their ids, else its loop."""
     return summary(agent_of(input_), _tool_of(input_)) or loop
 
 
-def activity_summary(loop: str, input_: Any, arg: Any) -> str:
+def activity_summary(loop: str, input_: object, arg: object) -> str:
     """Return what an operator sees of an activity beside its type: the agent, and the step or the call."""
     match arg:
         case {"step": int(step), "new": list()}:
@@ -225,7 +225,7 @@ def _entry_name(entry: Entry) -> str:
     return f"waits: {kind_of(entry.get('about'))}" if "wait" in entry else "wait over"
 
 
-def _tool_of(input_: Any) -> str:
+def _tool_of(input_: object) -> str:
     match input_:
         case {"frozen": {"tool": str(tool)}} | {"call": {"tool": str(tool)}}:
             return tool
@@ -253,23 +253,23 @@ def attribute(value: str) -> str:
     return value
 
 
-def received_start(args: Sequence[Any]) -> RunStart | None:
+def received_start(args: Sequence[object]) -> RunStart | None:
     """Return the start of a run; None where it is malformed."""
     return cast("RunStart | None", _document(args, _START))
 
 
-def received_signal(args: Sequence[Any]) -> SentSignal | None:
+def received_signal(args: Sequence[object]) -> SentSignal | None:
     """Return a signal; None where it is malformed, or named as an answer, which has an update of its own."""
     sent = cast("SentSignal | None", _document(args, _SIGNAL))
     return None if sent is None or sent["name"].startswith(answer_name("")) else sent
 
 
-def received_answer(args: Sequence[Any]) -> SentAnswer | None:
+def received_answer(args: Sequence[object]) -> SentAnswer | None:
     """Return an answer; None where it is malformed."""
     return cast("SentAnswer | None", _document(args, _ANSWER))
 
 
-def received_begun(args: Sequence[Any]) -> SentBegun | None:
+def received_begun(args: Sequence[object]) -> SentBegun | None:
     """Return the events of an activity that begins; None where they are malformed, or would end a log."""
     sent = cast("SentBegun | None", _document(args, _BEGUN_RECORD))
     if sent is None or not all(_is_event(event) for event in sent["events"]):
@@ -277,7 +277,7 @@ def received_begun(args: Sequence[Any]) -> SentBegun | None:
     return sent
 
 
-def received_piece(args: Sequence[Any]) -> LogPiece | None:
+def received_piece(args: Sequence[object]) -> LogPiece | None:
     """Return a piece of the log of a run; None where it is malformed, as of an activity that is not ours."""
     match args:
         case [dict() as piece] if _has(piece, _PIECE) and all(map(_is_entry, piece["entries"])):
@@ -311,11 +311,11 @@ def _document(args: Sequence[Any], types: Mapping[str, type]) -> dict[str, Any] 
             return None
 
 
-def _has(document: Mapping[str, Any], types: Mapping[str, type]) -> bool:
+def _has(document: Mapping[str, Json], types: Mapping[str, type]) -> bool:
     return all(key in document and isinstance(document[key], type_) for key, type_ in types.items())
 
 
-def _is_json(document: Mapping[str, Any]) -> bool:
+def _is_json(document: Mapping[str, Json]) -> bool:
     """Return whether a decoded document can be encoded: the parser takes NaN, and numbers without a limit."""
     try:
         encode(document, "a document")

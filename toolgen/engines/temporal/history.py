@@ -280,7 +280,7 @@ async def _timed_out(view: RunView, event: HistoryEvent, decode: Decode) -> None
     view.ending, view.error = "failed", "the server ended it: its time was over"
 
 
-_HANDLERS: Final[Mapping[Any, _Handler]] = {
+_HANDLERS: Final[Mapping[object, _Handler]] = {
     EventType.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED: _started,
     EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED: _task_completed,
     EventType.EVENT_TYPE_WORKFLOW_TASK_FAILED: _task_failed,

@@ -53,7 +53,7 @@ class NotJsonError(EngineError):
 class JsonPayloads(PayloadConverter):
     """Writes values as JSON, and gives them back as they were decoded, whatever type is asked for."""
 
-    def to_payloads(self, values: Sequence[Any]) -> list[Payload]:
+    def to_payloads(self, values: Sequence[object]) -> list[Payload]:
         """Return the payloads of values.
 
         Raises:
@@ -75,7 +75,7 @@ class JsonPayloads(PayloadConverter):
         ]
 
 
-def _payload(value: Any) -> Payload:
+def _payload(value: object) -> Payload:
     text, _ = encode(value, "a value for the server")
     metadata = {"encoding": ENCODING.encode()}
     if workflow.in_workflow() and workflow.unsafe.is_replaying():
@@ -83,7 +83,7 @@ def _payload(value: Any) -> Payload:
     return Payload(metadata=metadata, data=text)
 
 
-def _value(payload: Payload) -> Any:
+def _value(payload: Payload) -> object:
     encoding = _encoding_of(payload)
     if encoding == GONE:
         message = payload.data.decode()

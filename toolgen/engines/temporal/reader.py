@@ -206,7 +206,7 @@ class HistoryReader:
 
     async def _decode(
         self, payloads: Sequence[Payload], activity: ActivityTaskScheduledEventAttributes | None
-    ) -> list[Any]:
+    ) -> list[object]:
         if activity is None:
             return await self._converter.decode(payloads)
         context = ActivitySerializationContext(

@@ -108,7 +108,7 @@ class Scheduling:
         handle.add_done_callback(partial(self._ended, op))
         return handle
 
-    def _ended(self, op: str, handle: asyncio.Task[Any]) -> None:
+    def _ended(self, op: str, handle: asyncio.Task[object]) -> None:
         del self._open[op]
         if handle.cancelled() or not isinstance(handle.exception(), ActivityError | None):
             return  # the run leaves the memory of its worker
@@ -131,7 +131,7 @@ class Scheduling:
         self._sent = (workflow.info().get_current_history_length(), self._before() + size)
 
 
-def _pass_on(end: asyncio.Future[Any], handle: asyncio.Task[Any]) -> None:
+def _pass_on(end: asyncio.Future[Any], handle: asyncio.Task[object]) -> None:
     """Give the end of an activity to those who wait for it since before it was scheduled."""
     if end.done():
         return

@@ -92,7 +92,7 @@ class EngineSettings:
     on_event: OnEvent | None = None
     last_events: LastEvents | None = None
 
-    def queue_of(self, input_: Any) -> str:
+    def queue_of(self, input_: object) -> str:
         """Return the task queue of a run, by the input of its loop."""
         return self.queues.get(agent_of(input_), self.queue)
 

@@ -187,7 +187,7 @@ def _log_dropped(what: str) -> None:
         log.warning("the workflow %s drops %s", workflow.info().workflow_id, what)
 
 
-def _require_answer(args: Sequence[Any]) -> SentAnswer:
+def _require_answer(args: Sequence[object]) -> SentAnswer:
     """Return an answer.
 
     Raises:
@@ -199,7 +199,7 @@ def _require_answer(args: Sequence[Any]) -> SentAnswer:
     return sent
 
 
-def _require_start(args: Sequence[Any]) -> RunStart:
+def _require_start(args: Sequence[object]) -> RunStart:
     """Return the start of a run.
 
     Raises:
