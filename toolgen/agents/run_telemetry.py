@@ -194,7 +194,7 @@ class RunSpans:
             yield span
 
 
-def _facts_of(argument: Any) -> RunFacts | None:
+def _facts_of(argument: object) -> RunFacts | None:
     """Return the facts of a run in the argument of an activity of it; None where it has none."""
     return argument.get("facts") if isinstance(argument, dict) else None
 

@@ -32,7 +32,7 @@ def call_record(
     return done
 
 
-def waiting_record(call: StepCall, frozen: dict[str, Any]) -> CallRecord:
+def waiting_record(call: StepCall, frozen: dict[str, Json]) -> CallRecord:
     """Return the record of a call that waits on as it did: its own record was not verified."""
     head = {"tool": call["tool"], "tool_call_id": call["id"], "status": "suspended"}
     return cast(CallRecord, {**head, "events": [], "frozen": frozen})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Sequence
-from typing import Any, Final
+from typing import Final
 
 from toolgen.calls.errors import ToolError
 from toolgen.calls.steps.failures import log
@@ -70,7 +70,7 @@ class ModelHooks:
             return left.result
         raise left
 
-    async def _run_hook(self, step: HookMethod, *arguments: Any) -> Verdict:
+    async def _run_hook(self, step: HookMethod, *arguments: object) -> Verdict:
         """Run a model hook with its time limit; a failure of the hook is not retried.
 
         Raises:

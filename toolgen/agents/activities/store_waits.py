@@ -19,14 +19,14 @@ class StoreUnavailableError(NonRetryableError):
 
 
 def waiting_for_stores(
-    host: AgentHost, activity: Callable[[ActivityInfo, Any], Awaitable[Json]]
+    host: AgentHost, activity: Callable[[ActivityInfo, object], Awaitable[Json]]
 ) -> Callable[[ActivityInfo, Any], Awaitable[Json]]:
     """Return an activity that repeats an idempotent one while a store is away.
 
     It raises `StoreUnavailableError` when the time is over, and for other errors of stores.
     """
 
-    async def perform(info: ActivityInfo, argument: Any) -> Json:
+    async def perform(info: ActivityInfo, argument: object) -> Json:
         what = f"run {info.run_id}: {info.op}"
         try:
             return await host.store_retry.run(partial(activity, info, argument), what, is_idempotent=True)

@@ -130,7 +130,7 @@ class _Text:
             return self._behind(rf"\b{_spoken(short)}\s+{_VALUE}", property_, name)
         return _NONE
 
-    def unnamed(self, name: str, property_: Any, example: Any, *, is_required: bool) -> Any:
+    def unnamed(self, name: str, property_: Json, example: Any, *, is_required: bool) -> object:
         """Return the value that fits the type of an argument; what could be anything is for required ones."""
         schema: Mapping[str, Any] = property_ if isinstance(property_, Mapping) else {}
         if "enum" in schema:
@@ -151,7 +151,7 @@ class _Text:
             case _:
                 return _NONE
 
-    def _behind(self, pattern: str, property_: Any, name: str) -> Any:
+    def _behind(self, pattern: str, property_: Json, name: str) -> object:
         schema: Mapping[str, Any] = property_ if isinstance(property_, Mapping) else {}
         for hit in re.finditer(pattern, self._left, re.IGNORECASE):
             text = next((part for part in hit.groups() if part is not None), "")
@@ -169,25 +169,25 @@ class _Text:
                 return value
         return _NONE
 
-    def _choice(self, values: Sequence[Any]) -> Any:
+    def _choice(self, values: Any) -> object:
         roots = {stem(word) for word in words_of(self._left)}
         for value in values:
             if isinstance(value, str) and stem(value) in roots:
                 return value
         return _NONE
 
-    def _flag(self, name: str) -> Any:
+    def _flag(self, name: str) -> object:
         spoken = _spoken(name.removeprefix("is_"))
         hit = re.search(rf"(\b(?:not|no|without|off)\s+)?\b{spoken}\b", self._left, re.IGNORECASE)
         return _NONE if hit is None else hit[1] is None
 
-    def _first(self, pattern: re.Pattern[str], schema: Mapping[str, Any]) -> Any:
+    def _first(self, pattern: re.Pattern[str], schema: Mapping[str, Json]) -> object:
         if (hit := pattern.search(self._left)) is None:
             return _NONE
         self._take(*hit.span())
         return _converted(hit[0], schema)
 
-    def _words(self, name: str, schema: Mapping[str, Any], example: Any) -> Any:
+    def _words(self, name: str, schema: Mapping[str, Json], example: Json) -> object:
         """Return what is quoted; a token in the shape of the example; or what the message has left."""
         if hit := _QUOTED.search(self._left):
             self._take(*hit.span())
@@ -273,7 +273,7 @@ def _converted(text: str, schema: Mapping[str, Any]) -> Any:
             return _parsed(text)
 
 
-def _parsed(text: str) -> Any:
+def _parsed(text: str) -> object:
     try:
         return from_json(text)
     except ValueError:

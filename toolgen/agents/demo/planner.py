@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from toolgen.calls.specs import ToolSpec
+from toolgen.contract.json_value import Json
 
 from ..planner.messages import AssistantMessage, PlannedCall, ToolMessage, UserMessage
 from ..planner.planner import (
@@ -120,11 +121,11 @@ def _announced_call(spec: ToolSpec[Any, Any], draft: Filled, text: str, plan_inp
     return CallTools(calls=(PlannedCall.of(spec.name, draft.arguments),), text=text)
 
 
-def _call(spec: ToolSpec[Any, Any], arguments: Mapping[str, Any]) -> PlanResult:
+def _call(spec: ToolSpec[Any, Any], arguments: Mapping[str, Json]) -> PlanResult:
     return CallTools(calls=(PlannedCall.of(spec.name, arguments),))
 
 
-def _native(spec: ToolSpec[Any, Any], draft: Filled, match: Match, field: str) -> dict[str, Any]:
+def _native(spec: ToolSpec[Any, Any], draft: Filled, match: Match, field: str) -> dict[str, object]:
     """Return what the planner has asked, as the conversation keeps it: `field`, or whether to call ("")."""
     return {
         "writer": _WRITER,

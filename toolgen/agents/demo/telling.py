@@ -49,7 +49,7 @@ def parsed(text: str) -> Any:
         return text
 
 
-def _value(value: Any) -> str:
+def _value(value: object) -> str:
     match value:
         case dict() if value and _is_deep(value):
             return "\n".join(["this:", *_members(value)])
@@ -69,7 +69,7 @@ def _sentence(text: str) -> str:
     return text if text.endswith((".", "!", "?", "…")) else f"{text}."
 
 
-def _members(value: Mapping[str, Any]) -> Iterator[str]:
+def _members(value: Mapping[str, Json]) -> Iterator[str]:
     for name, part in value.items():
         if isinstance(part, list) and part:
             yield f"{_spoken(name)}, {len(part)}:"
@@ -78,18 +78,18 @@ def _members(value: Mapping[str, Any]) -> Iterator[str]:
             yield f"{_spoken(name)}: {_short(part)}"
 
 
-def _items(values: Sequence[Any]) -> Iterator[str]:
+def _items(values: Sequence[object]) -> Iterator[str]:
     for item in values[:_MOST_ITEMS]:
         yield f"- {'; '.join(_flat(item)) if isinstance(item, dict) else _short(item)}"
     if len(values) > _MOST_ITEMS:
         yield f"- and {len(values) - _MOST_ITEMS} more"
 
 
-def _flat(value: Mapping[str, Any]) -> Iterator[str]:
+def _flat(value: Mapping[str, Json]) -> Iterator[str]:
     return (f"{_spoken(name)} {_short(part)}" for name, part in value.items())
 
 
-def _is_deep(value: Mapping[str, Any]) -> bool:
+def _is_deep(value: Mapping[str, Json]) -> bool:
     return any(isinstance(part, list | dict) and part for part in value.values())
 
 
@@ -97,7 +97,7 @@ def _spoken(name: str) -> str:
     return name.replace("_", " ")
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     return _cut(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
 
 

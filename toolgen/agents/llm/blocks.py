@@ -10,6 +10,8 @@ from pydantic_ai.messages import AudioMediaType, BinaryContent, ImageMediaType, 
 from pydantic_ai.models import Model
 from pydantic_core import to_json
 
+from toolgen.contract.json_value import Json
+
 from ..planner.portable import portable_json
 
 _READABLE: Final[Mapping[str, frozenset[str]]] = {
@@ -35,12 +37,12 @@ def accepted_media_types(model: Model | None) -> frozenset[str]:
     return frozenset().union(*(_READABLE[kind] for kind in kinds))
 
 
-def blocks_content(blocks: Iterable[Any], media_types: Set[str]) -> list[UserContent]:
+def blocks_content(blocks: Iterable[object], media_types: Set[str]) -> list[UserContent]:
     """Return what the blocks hold; a note in the place of what the model cannot be sent."""
     return [_block_content(block, media_types) for block in blocks]
 
 
-def _block_content(block: Any, media_types: Set[str]) -> UserContent:
+def _block_content(block: object, media_types: Set[str]) -> UserContent:
     try:
         block = portable_json(block)
         return _read(block if isinstance(block, Mapping) else {}, media_types) or to_json(block).decode()
@@ -73,7 +75,7 @@ def _file(data: str, media_type: str, name: str, media_types: Set[str]) -> Binar
     return BinaryContent(data=content, media_type=media_type)
 
 
-def _link(uri: str, block: Mapping[str, Any]) -> str:
+def _link(uri: str, block: Mapping[str, Json]) -> str:
     size = block.get("size")
     facts = [str(block.get("mimeType") or ""), f"{size} bytes" if size is not None else ""]
     description = ", ".join(fact for fact in facts if fact)
@@ -82,7 +84,7 @@ def _link(uri: str, block: Mapping[str, Any]) -> str:
     return f"{name}: {uri}" + (f"\n{about}" if about else "")
 
 
-def _embedded(uri: str, resource: Mapping[str, Any], media_types: Set[str]) -> BinaryContent | str:
+def _embedded(uri: str, resource: Mapping[str, Json], media_types: Set[str]) -> BinaryContent | str:
     if isinstance(text := resource.get("text"), str):
         return f"{uri}:\n{text}"
     return _file(str(resource.get("blob") or ""), str(resource.get("mimeType") or ""), uri, media_types)

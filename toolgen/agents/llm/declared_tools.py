@@ -46,7 +46,7 @@ class DeclaredModel(Model):
             output_tools=_with_schemas(parameters.output_tools, made.output_tools),
         )
 
-    def _map_tool_definition(self, f: ToolDefinition, *args: Any, **more: Any) -> Any:
+    def _map_tool_definition(self, f: ToolDefinition, *args: Any, **more: Any) -> object:
         """Return the declaration, with what pydantic-ai adds to it; Google's models do not ask for it."""
         other: Any = super()  # the author's model
         return {**other._map_tool_definition(f, *args, **more), **_declaration(f)}
@@ -102,7 +102,7 @@ def _dialect(model: Model, *, strict: bool) -> str | None:
 
 
 def _can_be_strict(model: Model) -> bool:
-    profile: Mapping[str, Any] = model.profile
+    profile: Mapping[str, object] = model.profile
     if model.system in _STRICT_SYSTEMS:
         return bool(profile.get("openai_supports_strict_tool_definition", True))
     return bool(profile.get("supports_json_schema_output", False))
@@ -113,7 +113,7 @@ def _is_own_wire(model: Model) -> bool:
     return model.system in _STRICT_SYSTEMS or model.system.startswith(("anthropic", "google"))
 
 
-def _declaration(tool: ToolDefinition) -> dict[str, Any]:
+def _declaration(tool: ToolDefinition) -> dict[str, object]:
     declaration: dict[str, Any] = (tool.metadata or {}).get(_KEY, {})
     return declaration
 

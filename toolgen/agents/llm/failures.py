@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from typing import Final
 
 from pydantic_ai.exceptions import (
     ContentFilterError,
@@ -126,7 +126,7 @@ def _status(error: ModelAPIError) -> str:
 
 def _provider_message(error: ModelAPIError) -> str:
     """Return the provider's own words; its code where there are none."""
-    body: Any = error.body
+    body: object = error.body
     inner = body.get("error", body) if isinstance(body, dict) else None
     words = inner.get("message") if isinstance(inner, dict) else None
     if not isinstance(words, str) or not words:

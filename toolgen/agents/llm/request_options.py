@@ -24,7 +24,7 @@ from .native_tools import natives
 
 _MOST_CHARACTERS: Final = 64
 """Length of a tool's name (OpenAI, Anthropic)."""
-_MESSAGE: Final[dict[str, Any]] = {
+_MESSAGE: Final[dict[str, Json]] = {
     "type": "object",
     "properties": {
         "message": {
@@ -108,7 +108,7 @@ def request_options(plan_input: PlanInput, model: Model, dialect: str) -> Reques
     )
 
 
-def _entry(name: str, description: str, schema: dict[str, Any]) -> dict[str, Any]:
+def _entry(name: str, description: str, schema: dict[str, Json]) -> dict[str, Json]:
     return {"name": name, "description": description.strip(), "payload": {"schema": schema}}
 
 
@@ -131,12 +131,12 @@ def _unique_name(name: str, taken: set[str]) -> str:
     return safe
 
 
-def _object_schema(schema: Mapping[str, Json]) -> tuple[str, dict[str, Any]]:
+def _object_schema(schema: Mapping[str, Json]) -> tuple[str, dict[str, Json]]:
     """Return the key of the result and an object schema; a schema of another type becomes that property."""
     if schema.get("type") == "object":
         return "", dict(schema)
     inner = {key: value for key, value in schema.items() if key not in ("$defs", "$schema")}
-    wrapped: dict[str, Any] = {
+    wrapped: dict[str, Json] = {
         "type": "object",
         "properties": {"result": inner},
         "required": ["result"],

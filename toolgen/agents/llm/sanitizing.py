@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from pydantic_ai.messages import (
     ModelResponse,
@@ -19,6 +19,8 @@ from pydantic_ai.messages import (
 )
 from pydantic_core import to_json
 
+from toolgen.contract.json_value import Json
+
 from ..planner.portable import portable_arguments, portable_json, portable_text
 
 _NO_JSON: Final = "[arguments that cannot be written as JSON]"
@@ -27,7 +29,7 @@ _NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _GEMINI_NAME: Final = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.-]{0,63}")
 
 
-def arguments_text(arguments: str | Mapping[str, Any] | None) -> str:
+def arguments_text(arguments: str | Mapping[str, Json] | None) -> str:
     """Return the arguments of a call as the text of JSON that the model wrote, broken ones too."""
     if isinstance(arguments, str):
         return arguments or "{}"
@@ -80,7 +82,7 @@ def _part(part: ModelResponsePart) -> ModelResponsePart:
             return part
 
 
-def _arguments(arguments: str | Mapping[str, Any] | None) -> str | dict[str, Any]:
+def _arguments(arguments: str | Mapping[str, Json] | None) -> str | dict[str, Json]:
     """Return arguments in their own form, text or object, where it is portable; else as text."""
     text = arguments_text(arguments)
     portable = portable_arguments(text)

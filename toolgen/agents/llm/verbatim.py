@@ -99,7 +99,7 @@ class _Anthropic(VerbatimModel):
 
     def _add_native_tools(
         self, tools: list[Any], parameters: ModelRequestParameters, *args: Any, **more: Any
-    ) -> tuple[list[Any], Any, Any]:
+    ) -> tuple[list[object], object, object]:
         own, rest = _split_tools(parameters)
         documents = [dict(tool.document) for tool in own]
         names = [document["name"] for document in documents]
@@ -133,7 +133,7 @@ class _Google(VerbatimModel):
 
     def _get_tool_config(
         self, parameters: ModelRequestParameters, *args: Any, **more: Any
-    ) -> tuple[Any, Any, Any]:
+    ) -> tuple[object, object, object]:
         own, rest = _split_tools(parameters)
         other: Any = super()  # the author's model
         tools, config, images = other._get_tool_config(rest, *args, **more)

@@ -128,7 +128,7 @@ class LoopCalls:
         argument = {"facts": self._facts, "call": call, "op": op, "frozen": frozen, "answer": signal.payload}
         return await self._activity(f"answer:{call['id']}:{number}", "answer", argument, call)
 
-    async def _expired(self, call: StepCall, frozen: dict[str, Any]) -> CallRecord:
+    async def _expired(self, call: StepCall, frozen: dict[str, Json]) -> CallRecord:
         """Return the result of a call whose time to be answered is over."""
         if is_work({"frozen": frozen}):
             left: dict[str, Json] = {"unknown": left_work(EXPIRED)}

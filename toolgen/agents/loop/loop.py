@@ -365,7 +365,7 @@ class _Run:
         return document
 
 
-def _retry_of(done: CallRecord) -> Mapping[str, Any]:
+def _retry_of(done: CallRecord) -> Mapping[str, object]:
     return done["error"].get("retry", {}) if "error" in done else {}
 
 

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final, Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 from pydantic_core import to_json
 
@@ -202,7 +202,7 @@ async def _planned(planner: Planner, retry: PlannerRetry, plan_input: PlanInput)
 class _Reports:
     """Receives the pieces of an answer; other reports are ignored."""
 
-    def __init__(self, take: Callable[[str], Any]) -> None:
+    def __init__(self, take: Callable[[str], object]) -> None:
         self._take = take
 
     def text(self, delta: str) -> None:

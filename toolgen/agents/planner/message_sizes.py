@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from pydantic_core import to_json
 
@@ -59,7 +59,7 @@ def _tokens_of_answer(answer: ToolAnswer) -> int:
     return estimated_tokens(answer.text + answer.reminder) + sum(map(_tokens_of_block, answer.content))
 
 
-def _tokens_of_block(block: Any) -> int:
+def _tokens_of_block(block: object) -> int:
     text = block.get("text") if isinstance(block, dict) else None
     return estimated_tokens(text) if isinstance(text, str) else _FILE
 

@@ -258,9 +258,9 @@ async def messages_in(
 
 async def _texts(
     tx: Transaction, place: str, table: str, run_ids: Sequence[str], rest: str = "", *values: int
-) -> dict[str, list[tuple[Any, str]]]:
+) -> dict[str, list[tuple[object, str]]]:
     """Return place and text of the rows of each run, in their order."""
-    rows: dict[str, list[tuple[Any, str]]] = {}
+    rows: dict[str, list[tuple[object, str]]] = {}
     for page in pages(run_ids):
         query = f"SELECT run_id, {place}, messages FROM {table} {of_runs(page)} {rest}"
         for run_id, at, text in await tx.rows(query, *page, *values):
@@ -278,7 +278,9 @@ def of_runs(page: Sequence[str]) -> str:
     return f"WHERE run_id IN ({', '.join('?' * len(page))})" if len(page) > 1 else "WHERE run_id = ?"
 
 
-def _messages(read: ReadMessages, rows: Iterable[tuple[Any, str]], what: str, run_id: str) -> list[Message]:
+def _messages(
+    read: ReadMessages, rows: Iterable[tuple[object, str]], what: str, run_id: str
+) -> list[Message]:
     """Return the messages of places and texts; `what` names a place for a person.
 
     Raises:
@@ -368,7 +370,7 @@ def answers_of(messages: Iterable[Message]) -> dict[str, ToolAnswer]:
     }
 
 
-def _plain(value: object) -> Any:
+def _plain(value: object) -> object:
     """Return a JSON value for a value that JSON does not have."""
     names = _field_names(type(value))  # type: ignore[arg-type]  # classes have a hash
     if names is not None:
