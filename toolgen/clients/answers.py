@@ -57,7 +57,7 @@ class AnswerPlan(Generic[R]):
 
     def response(self, status: int) -> Response | None:
         """Return what the design says of a status: of itself, of its class, or of all others."""
-        classes: tuple[Any, ...] = (status, f"{status // 100}XX", "default")
+        classes: tuple[object, ...] = (status, f"{status // 100}XX", "default")
         return next((self._responses[kind] for kind in classes if kind in self._responses), None)
 
     def is_declared(self, status: int) -> bool:
@@ -133,7 +133,7 @@ class AnswerPlan(Generic[R]):
         return result | _header_values(response, answer, self._reader)
 
     def _set_next(
-        self, result: dict[str, Any], body: Json, answer: Answer, sent: Mapping[str, Json], url: str
+        self, result: dict[str, Json], body: Json, answer: Answer, sent: Mapping[str, Json], url: str
     ) -> None:
         """Set the cursor of the next page.
 

@@ -90,7 +90,7 @@ class FunctionsClient:
             returned = await (work() if method.is_async else self._in_thread(method.target, work))
         return method.result(returned)  # type: ignore[no-any-return]  # of the operation's class
 
-    async def _in_thread(self, target: str, work: Callable[[], Any]) -> Any:
+    async def _in_thread(self, target: str, work: Callable[[], Any]) -> object:
         try:
             returned = await self._threads.run(target, work)
         except NoThreadError as error:
@@ -155,7 +155,7 @@ class _FunctionMethod:
         """Parameters with a name, none of which a free key of a payload sets."""
         self._require_fit(operation.payload.model_fields, hints)
 
-    def _require_fit(self, fields: Mapping[str, FieldInfo], hints: Mapping[str, Any]) -> None:
+    def _require_fit(self, fields: Mapping[str, FieldInfo], hints: Mapping[str, object]) -> None:
         """Check that the function takes the payload.
 
         Raises:
@@ -276,7 +276,7 @@ class _FunctionMethod:
             error._returned_by = (code, problem)
         return error
 
-    def _documents(self, value: Any) -> Iterator[bytes]:
+    def _documents(self, value: object) -> Iterator[bytes]:
         """Yield the documents that a value may be: the result, or the value of its one attribute."""
         fields = getattr(self._result, "model_fields", {})
         if value is None and not any(field.is_required() for field in fields.values()):
@@ -286,7 +286,7 @@ class _FunctionMethod:
             yield to_json({next(iter(fields)): value})
 
 
-def _imported(target: str) -> Callable[..., Any]:
+def _imported(target: str) -> Callable[..., object]:
     """Return a function by its `package.module:function`.
 
     Raises:
@@ -326,16 +326,16 @@ def _own_types(
                 continue
 
 
-def _takes_none(type_: Any) -> bool:
+def _takes_none(type_: object) -> bool:
     bare = _bare(type_)
     return bare in (Any, object, None, type(None)) or any(_takes_none(part) for part in _branches(bare))
 
 
-def _bare(type_: Any) -> Any:
+def _bare(type_: object) -> object:
     return get_args(type_)[0] if get_origin(type_) is Annotated else type_
 
 
-def _branches(type_: Any) -> tuple[Any, ...]:
+def _branches(type_: Any) -> tuple[object, ...]:
     return get_args(type_) if get_origin(type_) in (Union, UnionType) else ()
 
 
@@ -349,7 +349,7 @@ def _holds_bytes(value: object) -> bool:
             return isinstance(value, bytes)
 
 
-def _plain(value: Any, reader: Reader[Any]) -> Any:
+def _plain(value: object, reader: Reader[Any]) -> object:
     """Return the JSON of a value; that of models and dataclasses has the names of their attributes as keys.
 
     An author's own model has the alias of one as key, where the result has an attribute of that alias.

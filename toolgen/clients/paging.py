@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Final
 from urllib.parse import parse_qsl, urljoin, urlsplit
 
 from toolgen.calls.errors import ToolError
@@ -66,7 +66,7 @@ def page_query(paging: Paging, document: Mapping[str, Json], query: list[str], k
 def set_next(
     paging: Paging,
     sent: Mapping[str, Json],
-    result: dict[str, Any],
+    result: dict[str, Json],
     body: Json,
     headers: Mapping[str, str],
     url: str,
@@ -105,7 +105,7 @@ def _at(body: Json, pointer: str) -> Json:
     return None if value is ABSENT or isinstance(value, dict | list) else value
 
 
-def _counted(paging: Paging, sent: Mapping[str, Json], result: Mapping[str, Any]) -> Json:
+def _counted(paging: Paging, sent: Mapping[str, Json], result: Mapping[str, Json]) -> Json:
     """Return the next offset or page; None where no item can be left."""
     items = result.get(paging.items)
     count = len(items) if isinstance(items, list | dict) else 0

@@ -47,7 +47,7 @@ class RequestParts:
 class RequestPlan:
     """Makes the requests of one operation."""
 
-    def __init__(self, name: str, http: HTTP, payload: Any) -> None:
+    def __init__(self, name: str, http: HTTP, payload: object) -> None:
         """Construct the plan of an operation, whose payloads are of a class.
 
         Raises:
@@ -218,7 +218,7 @@ def content_type_of(body: Body) -> str:
     return body.content_type or _TYPES[body.media]
 
 
-def _attributes(payload: Any) -> dict[str, str]:
+def _attributes(payload: object) -> dict[str, str]:
     """Return the Python names of a class's attributes by their JSON keys."""
     fields = getattr(payload, "model_fields", {})
     return {field.serialization_alias or field.alias or name: name for name, field in fields.items()}

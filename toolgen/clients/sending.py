@@ -131,7 +131,7 @@ class Method(Generic[R]):
         return self._answers.is_declared(status)
 
 
-async def _content(parts: RequestParts, call: ServedCall | None) -> dict[str, Any]:
+async def _content(parts: RequestParts, call: ServedCall | None) -> dict[str, object]:
     """Return the body as httpx takes it, with the artifacts in it."""
     if parts.fields is not None:
         fields = [
