@@ -44,7 +44,7 @@ _FORMATS: Final = {name: (form, example) for form, (name, example) in FORMAT_NAM
 """Forms and examples of formats by name; other formats say nothing."""
 
 
-def answer_issues(schema: Mapping[str, Any], answer: Json, most: int) -> tuple[FieldIssue, ...]:
+def answer_issues(schema: Mapping[str, object], answer: Json, most: int) -> tuple[FieldIssue, ...]:
     """Return the issues of an answer to a question of this schema, the first ones."""
     if not schema:
         return ()
@@ -53,7 +53,7 @@ def answer_issues(schema: Mapping[str, Any], answer: Json, most: int) -> tuple[F
 
 
 def value_issues(
-    schema: Mapping[str, Any], value: Json, most: int, root: Mapping[str, Any]
+    schema: Mapping[str, object], value: Json, most: int, root: Mapping[str, object]
 ) -> tuple[FieldIssue, ...]:
     """Return the issues of a value by a schema of a tool's types, the first ones.
 
@@ -91,18 +91,18 @@ def checked_schema(schema: Any) -> Any:
     return schema
 
 
-def _is_field(schema: Any) -> bool:
+def _is_field(schema: object) -> bool:
     return _is_scalar(schema) or _is_titled(schema) or _is_several(schema)
 
 
-def _is_titled(schema: Any) -> bool:
+def _is_titled(schema: object) -> bool:
     """Return whether a schema is of one text among some that have titles."""
     if not isinstance(schema, Mapping) or not set(schema) <= {*_OF_CHOICES, "oneOf"}:
         return False
     return schema.get("type") == "string" and _are_titled(schema.get("oneOf"))
 
 
-def _is_several(schema: Any) -> bool:
+def _is_several(schema: object) -> bool:
     """Return whether a schema is of several texts among some, with titles or without."""
     sizes = set(lengths_of("array"))
     if not isinstance(schema, Mapping) or not set(schema) <= {*_OF_CHOICES, *sizes, "items"}:
@@ -130,7 +130,7 @@ def _are_titled(choices: object) -> bool:
     )
 
 
-def _is_scalar(schema: Any) -> bool:
+def _is_scalar(schema: object) -> bool:
     """Return whether a schema is of one string, number or boolean, with supported keywords only."""
     if not isinstance(schema, Mapping) or not set(schema) <= _KEYWORDS:
         return False
@@ -160,7 +160,9 @@ def _are_limits(schema: Mapping[str, Any]) -> bool:
     )
 
 
-def _issues(schema: Any, value: Json, root: Any, keys: Keys = (), steps: int = 0) -> Iterator[FieldIssue]:
+def _issues(
+    schema: object, value: Json, root: object, keys: Keys = (), steps: int = 0
+) -> Iterator[FieldIssue]:
     """Yield the issues of a value; `steps` are the references that led to its schema."""
     if schema is False:
         yield FieldIssue(keys=keys, constraint="invalid_value", message="is not allowed here")

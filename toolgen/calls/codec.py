@@ -186,7 +186,7 @@ class Codec(Generic[T]):
             made._hidden, made._literal, self._literal = None, made, made
         return self._literal.decode_lenient(data, limits)
 
-    def _core(self) -> tuple[Any, CoreConfig | None]:
+    def _core(self) -> tuple[object, CoreConfig | None]:
         """Return the core schema of documents, and its configuration."""
         return cast("Any", self.type).__pydantic_core_schema__, None
 

@@ -121,7 +121,7 @@ class ToolOutcome(Generic[R_co]):
 
     @staticmethod
     def ask(
-        question: str, schema: type[Any] | Mapping[str, Any] | None = None, *, keep: Json = None
+        question: str, schema: type[Any] | Mapping[str, object] | None = None, *, keep: Json = None
     ) -> Unfinished:
         """Return an outcome that asks a person first; the tool then runs again from its first line.
 

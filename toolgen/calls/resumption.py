@@ -81,7 +81,7 @@ class Resumption:
         return [_facts(answer) for answer in self.answers]
 
 
-def _is_to(answer: Mapping[str, Any], question: str) -> bool:
+def _is_to(answer: Mapping[str, object], question: str) -> bool:
     """Return whether an earlier answer is to a question, as its executor asks it."""
     return bool(answer.get("own_question", answer.get("question")) == portable_text(question))
 

@@ -173,7 +173,7 @@ class ErrorSpec(Generic[E]):
             return None
 
 
-def _error_document(seen: SeenResult | str | bytes) -> dict[str, Any]:
+def _error_document(seen: SeenResult | str | bytes) -> dict[str, object]:
     """Return the JSON of a failed call; an empty object where it is none."""
     if not isinstance(seen, str | bytes):
         if seen.status != "error":

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeAlias, TypeVar
+
+from toolgen.contract.tasks import Work
 
 from .context import Key, ToolContext, Values, in_thread_of
 
@@ -76,7 +78,7 @@ class SyncToolContext:
         """The values that the hooks and tools of this turn share."""
         return self._context.values
 
-    def progress(self, fraction: float | None = None, message: str = "", value: Any = None) -> None:
+    def progress(self, fraction: float | None = None, message: str = "", value: object = None) -> None:
         """Report the progress, from 0 to 1; `value` fits the design's `LongRunning(progress=)`.
 
         Raises:
@@ -94,7 +96,7 @@ class SyncToolContext:
         self._bridge.check()
         self._context.stream(text)
 
-    def wait(self, function: Callable[P, Coroutine[Any, Any, T]], /, *args: P.args, **kwargs: P.kwargs) -> T:
+    def wait(self, function: Callable[P, Work[T]], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Run an asynchronous function in the event loop of the call, and return its result.
 
         `ctx.wait(runtime.call, tool, arguments)` calls another tool; another thread may run in the place of

@@ -142,7 +142,7 @@ def failure_document(
     }
 
 
-def _value_facts(text: bytes) -> dict[str, Any]:
+def _value_facts(text: bytes) -> dict[str, object]:
     """Return what the model reads as a value, and as text if writing the value gives another text."""
     try:
         value = from_json(text)

@@ -60,7 +60,7 @@ class SchemaCodec(Codec[T]):
         super().__init__(package, module, name, schemas)
         self.is_exact = is_exact
         self._form = (None, False, True)
-        self._surely_fits: Callable[[Any, int], bool] = nothing_surely_fits
+        self._surely_fits: Callable[[object, int], bool] = nothing_surely_fits
         self._foreign: ForeignReader | None = None
         self._check = self._first_check
         self._fill: Callable[[bytes | str], bytes | str] | None = self._first_fill
@@ -69,7 +69,7 @@ class SchemaCodec(Codec[T]):
         self._fill = filler_of(self.schema_json)
         return data if self._fill is None else self._fill(data)
 
-    def _first_check(self, value: object) -> Any:
+    def _first_check(self, value: object) -> object:
         self.type  # noqa: B018  # binds it
         assert self._check is not None, "it is bound"
         return self._check(value)
@@ -86,7 +86,7 @@ class SchemaCodec(Codec[T]):
         self._set_form(adapter.core_schema, adapter.serializer)
         self._check = adapter.validator.validate_python
 
-    def _core(self) -> tuple[Any, CoreConfig | None]:
+    def _core(self) -> tuple[object, CoreConfig | None]:
         model: Any = self.type
         if isinstance(model, type) and issubclass(model, ToolModel):
             return super()._core()

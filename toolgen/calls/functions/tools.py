@@ -288,7 +288,7 @@ def _is_plain(annotation: Any, default: Any) -> bool:
 
 
 @lru_cache(maxsize=_MOST_TYPES)
-def _is_plain_result(type_: Any) -> bool:
+def _is_plain_result(type_: object) -> bool:
     """Return the same for a result."""
     return not TypeCodec(type_, "Result", is_result=True).sensitive
 
@@ -305,7 +305,7 @@ def _result(name: str, read: Function, problems: list[str]) -> TypeCodec[Any] | 
         return None
 
 
-def _plain(annotation: Any) -> Any:
+def _plain(annotation: object) -> object:
     """Return the type of the result alone: `ToolReturn[Report]` and `ToolOutcome[Report]` give `Report`."""
     if get_origin(annotation) is ToolOutcome:
         return get_args(annotation)[0]
@@ -320,7 +320,7 @@ def _plain(annotation: Any) -> Any:
 
 def _executor(
     function: Callable[..., Any], read: Function, attributes: Mapping[str, str]
-) -> Callable[..., Any]:
+) -> Callable[..., object]:
     """Return the executor that calls the function with the fields and the context."""
     if yields := read.yielding is not None:
         function = with_progress(function, read.yielding)
@@ -348,13 +348,13 @@ def _executor(
         args, named = arguments(payload, ctx)
         return await function(*args, **named)
 
-    async def execute_by_name(payload: Any, ctx: ToolContext) -> Any:
+    async def execute_by_name(payload: object, ctx: ToolContext) -> Any:
         named = payload.__dict__
         if len(named) != count:  # a hook keeps something there
             named = arguments(payload, ctx)[1]
         return await function(**named)
 
-    def execute_in_thread(payload: Any, ctx: SyncToolContext) -> Any:
+    def execute_in_thread(payload: object, ctx: SyncToolContext) -> Any:
         args, named = arguments(payload, ctx)
         return function(*args, **named)
 

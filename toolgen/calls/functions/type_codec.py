@@ -105,7 +105,7 @@ class TypeCodec(Codec[T]):
                 setattr(self, name, getattr(built, name))
             return getattr(built, attribute)
 
-    def _core(self) -> tuple[Any, CoreConfig | None]:
+    def _core(self) -> tuple[object, CoreConfig | None]:
         return Exactness(has_labels=True).of(core_schema_of(self._type)), CONFIG
 
     def _read(self, errors: list[ErrorDetails], most: int) -> Findings:
@@ -130,7 +130,7 @@ def deferred(make: Callable[[], TypeCodec[T]]) -> TypeCodec[T]:
     return codec
 
 
-def _json_of(dump: Callable[[Any], bytes], value: Any) -> bytes:
+def _json_of(dump: Callable[[object], bytes], value: object) -> bytes:
     """Return the JSON of an object.
 
     Raises:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from functools import partial
 from types import TracebackType
 from typing import Any, Final, ParamSpec, Protocol, Self, TypeVar
 
 from toolgen.contract.boundary import Outcome, Raised, Returned, is_cancelled, value_of
+from toolgen.contract.tasks import Work
 
 from .running_call import CALLER, RunningCall
 
@@ -27,9 +28,7 @@ class CallEndedError(RuntimeError):
 class Wait(Protocol):
     """Runs an asynchronous function in the event loop of the call, and returns its result."""
 
-    def __call__(
-        self, function: Callable[P, Coroutine[Any, Any, T]], /, *args: P.args, **kwargs: P.kwargs
-    ) -> T: ...
+    def __call__(self, function: Callable[P, Work[T]], /, *args: P.args, **kwargs: P.kwargs) -> T: ...
 
 
 class Bridge:
@@ -70,7 +69,7 @@ class Bridge:
         if not self.is_open:
             raise CallEndedError(_OVER)
 
-    def wait(self, function: Callable[P, Coroutine[Any, Any, T]], /, *args: P.args, **kwargs: P.kwargs) -> T:
+    def wait(self, function: Callable[P, Work[T]], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Run an asynchronous function in the event loop of the call, and return its result.
 
         Raises:
@@ -92,7 +91,7 @@ class Bridge:
             with self._lock:
                 self._pending.discard(future)
 
-    def _begin(self, work: Coroutine[Any, Any, Outcome[T]]) -> concurrent.futures.Future[Outcome[T]]:
+    def _begin(self, work: Work[Outcome[T]]) -> concurrent.futures.Future[Outcome[T]]:
         """Schedule a coroutine in the event loop and return its future.
 
         Raises:
@@ -109,7 +108,7 @@ class Bridge:
             return future
 
 
-async def _outcome_of(call: RunningCall | None, function: Callable[[], Coroutine[Any, Any, T]]) -> Outcome[T]:
+async def _outcome_of(call: RunningCall | None, function: Callable[[], Work[T]]) -> Outcome[T]:
     """Return the outcome of the function; raised outside a task, some exceptions would end the event loop."""
     CALLER.set(call)  # also for threads of the tool's own, which have no context
     try:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 from asyncio import get_running_loop
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,6 +19,7 @@ from toolgen.contract.limits import UNLIMITED
 from toolgen.contract.names import UNAVAILABLE
 from toolgen.contract.record import copied
 from toolgen.contract.secrets import hiding
+from toolgen.contract.tasks import Work
 
 from ..call import CallMeta, ToolCall
 from ..codec import NO_ARGUMENTS, arguments_json, raw_arguments
@@ -64,7 +65,7 @@ _NO_ENGINE: Final = ToolgenError(
 )
 
 
-def dispatch(frame: Frame) -> Coroutine[Any, Any, ToolResult]:
+def dispatch(frame: Frame) -> Work[ToolResult]:
     """Return a coroutine that executes one call and returns its result.
 
     Raises:
@@ -87,7 +88,7 @@ def dispatch(frame: Frame) -> Coroutine[Any, Any, ToolResult]:
     return work if caller is None else waited_for(caller, work)
 
 
-async def _redacted(frame: Frame, work: Coroutine[Any, Any, ToolResult]) -> ToolResult:
+async def _redacted(frame: Frame, work: Work[ToolResult]) -> ToolResult:
     """Return the result of a call that has sensitive values, with redaction of everything that it reports."""
     with hiding(frame.secrets):
         return await work
@@ -118,7 +119,7 @@ async def _dispatch_observed(frame: Frame) -> ToolResult:
     return emit_end(frame, result) if is_reported else result
 
 
-async def _run_in_span(spans: CallSpans, frame: Frame, work: Coroutine[Any, Any, ToolResult]) -> ToolResult:
+async def _run_in_span(spans: CallSpans, frame: Frame, work: Work[ToolResult]) -> ToolResult:
     """Return the result of work that has a span."""
     with spans.of(frame.spec, frame.meta, frame.arguments, frame.trace_before) as end:
         return end(await work)
@@ -232,7 +233,7 @@ def decode_empty_arguments(frame: Frame, error: ToolValidationError) -> Any:
         return frame.invalid_arguments_result(missing)
 
 
-async def _prepare(frame: Frame, payload: ToolModel) -> Any:
+async def _prepare(frame: Frame, payload: ToolModel) -> object:
     """Run what stands between the arguments and the executor: hooks, authorization, injection.
 
     Returns:

@@ -118,7 +118,7 @@ class Execution:
 
     async def _in_thread(
         self, call: RunningCall, tool: RegisteredTool, payload: Any, context: ToolContext
-    ) -> Any:
+    ) -> object:
         """Run a synchronous executor in a thread and return its value, awaited where it is awaitable."""
         from ..sync_context import SyncToolContext  # only synchronous executors need threads
         from .bridge import Bridge

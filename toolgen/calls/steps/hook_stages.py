@@ -85,7 +85,7 @@ async def apply(
     return await stage.apply(hook, verdict, frame, subject)
 
 
-def _replace_payload(frame: Frame, call: ToolCall, payload: Any) -> ToolCall:
+def _replace_payload(frame: Frame, call: ToolCall, payload: object) -> ToolCall:
     """Replace the payload of a call by a hook's, validated like arguments of a model.
 
     Raises:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Iterator
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from toolgen.contract.tasks import Work
 
 if TYPE_CHECKING:
     from ..context import ToolContext
@@ -18,7 +20,7 @@ _CONTEXTS: Final = {"ToolContext": "toolgen.calls.context", "SyncToolContext": "
 """The contexts and their modules, of which only synchronous methods need the second."""
 
 
-def tool_method(method: Callable[[Any, P, ToolContext], Coroutine[Any, Any, R]]) -> Declared[P, R]:
+def tool_method(method: Callable[[Any, P, ToolContext], Work[R]]) -> Declared[P, R]:
     """Declare an executor's method: implemented as it stands, or by `def` with a `SyncToolContext`."""
     return method
 
@@ -76,7 +78,7 @@ def context_problem(name: str, function: Callable[..., object]) -> str:
 
 def _contexts(function: Callable[..., object]) -> Iterator[str]:
     """Yield the names of the contexts that the annotations of the parameters are."""
-    routine: Any = function if inspect.isroutine(function) else type(function).__call__
+    routine: object = function if inspect.isroutine(function) else type(function).__call__
     for parameter, annotation in (getattr(routine, "__annotations__", None) or {}).items():
         if parameter == "return":
             continue

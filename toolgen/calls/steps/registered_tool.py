@@ -155,7 +155,7 @@ class RegisteredTool:
             spec, self.execute, raw=self.raw, toolset=self.toolset, options=options, preview=self.preview
         )
 
-    def lock_key(self, payload: Any, meta: CallMeta) -> Hashable:
+    def lock_key(self, payload: object, meta: CallMeta) -> Hashable:
         """Return the key of the lock that a call of a sequential tool has to hold.
 
         A session or run that is not known is one of its own, that of all such calls.

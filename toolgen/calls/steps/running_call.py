@@ -14,7 +14,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Hashable, Iterator
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 from ..errors import BusyError
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-LateExecutor: TypeAlias = "asyncio.Task[Any] | Job"
+LateExecutor: TypeAlias = "asyncio.Task[object] | Job"
 """An executor that runs on after the end of its call."""
 
 

@@ -8,9 +8,11 @@ circle are the locks, and who would close one is refused.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Coroutine, Iterable, Iterator
+from collections.abc import Awaitable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+from toolgen.contract.tasks import Work
 
 from ..errors import EventLoopError, RuntimeClosedError
 from .locks import Locks
@@ -94,7 +96,7 @@ class Scheduler:
     # One call.
 
     def admit_at_once(
-        self, call: RunningCall, tool: RegisteredTool, meta: CallMeta, payload: Any, before: object
+        self, call: RunningCall, tool: RegisteredTool, meta: CallMeta, payload: object, before: object
     ) -> bool:
         """Admit a call that need not wait, and return whether it was; `admit` is for the others.
 
@@ -231,7 +233,7 @@ class Scheduler:
             raise
         _begin(call)
 
-    async def together(self, calls: Iterable[Coroutine[Any, Any, T]]) -> list[T | BaseException]:
+    async def together(self, calls: Iterable[Work[T]]) -> list[T | BaseException]:
         """Await calls that are made at once, and return their results or errors in order.
 
         They share the limit of a run, and whoever makes them waits for them.

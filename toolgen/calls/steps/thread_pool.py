@@ -194,7 +194,7 @@ class Job:
     __slots__ = ("_has_ended", "_loop", "_on_end", "_pool", "call", "ended", "is_late", "name")
 
     def __init__(
-        self, pool: ThreadPool, name: str, call: Callable[[], Any], loop: asyncio.AbstractEventLoop
+        self, pool: ThreadPool, name: str, call: Callable[[], object], loop: asyncio.AbstractEventLoop
     ) -> None:
         self._pool = pool
         self.name = name

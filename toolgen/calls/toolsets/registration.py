@@ -74,7 +74,7 @@ class AgentRoute:
         """Return the function of one tool: it returns which run must answer."""
         prompt = self.prompts.get(spec.id)
 
-        async def delegate(payload: Any, ctx: ToolContext) -> Delegated:
+        async def delegate(payload: object, ctx: ToolContext) -> Delegated:
             document: bytes = spec.payload.encode(payload)
             text = document.decode()
             message = text if prompt is None else render_template(prompt, json.loads(document), longest=None)
@@ -237,7 +237,7 @@ def _bound(registration: ToolsetRegistration, problems: list[str]) -> tuple[Boun
     raw = is_async(executor)
     tools: list[BoundTool] = []
     for spec in registration.specs:
-        method: Any = executor if raw else getattr(executor, spec.method, None)
+        method: object = executor if raw else getattr(executor, spec.method, None)
         if isinstance(executor, AgentRoute):
             method = executor.method_of(spec)
         full_name = f"{type(executor).__name__}.{spec.method}"
