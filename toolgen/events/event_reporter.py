@@ -130,7 +130,7 @@ class EventReporter(CallReports):
         return report
 
     def emit_tool_start(
-        self, spec: ToolSpec[Any, Any], payload: Any, meta: CallMeta, *, runs_once: bool
+        self, spec: ToolSpec[Any, Any], payload: object, meta: CallMeta, *, runs_once: bool
     ) -> None:
         """Emit that a call has decoded arguments; the payload has no injected values yet."""
         if self.events.is_idle:

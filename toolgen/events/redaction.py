@@ -60,7 +60,7 @@ def _scrubbed(record: T) -> T:
     return replace(record, **values) if values else record  # type: ignore[type-var]  # as above
 
 
-def _scrubbed_members(document: Mapping[str, Any]) -> dict[str, Any]:
+def _scrubbed_members(document: Mapping[str, Any]) -> dict[str, object]:
     return {name: value if name in _NAMES else scrubbed_json(value) for name, value in document.items()}
 
 

@@ -108,12 +108,12 @@ def _shown(runtime: Runtime, value: Any, tool: str) -> Any:
             return value
 
 
-def _items(value: Any) -> list[Any]:
+def _items(value: object) -> list[object]:
     """Return a list of a record; none where somebody has written something else."""
     return value if isinstance(value, list) else []
 
 
-def _public_answer(answer: Any, spec: ToolSpec[Any, Any] | None) -> Any:
+def _public_answer(answer: Any, spec: ToolSpec[Any, Any] | None) -> object:
     """Return an earlier answer to a call, with the public view of what a person added to an approval."""
     codec = spec.confirm.payload if spec and spec.confirm else None
     match answer:
@@ -158,7 +158,7 @@ def _hide_conversation(run: dict[str, Any], spec: ToolSpec[Any, Any]) -> None:
         run["output"] = {**output, "text": HIDDEN, "result": spec.result.public(output.get("result"))}
 
 
-def _tool_of(document: Any) -> str:
+def _tool_of(document: object) -> str:
     """Return the id of the tool of the run of one call; "" for the run of an agent."""
     match document:
         case {"frozen": {"tool": str(tool)}} | {"call": {"tool": str(tool)}}:
@@ -167,7 +167,7 @@ def _tool_of(document: Any) -> str:
             return ""
 
 
-def _asked_tool(document: Any) -> str:
+def _asked_tool(document: object) -> str:
     """Return the id of the tool whose call the run of an agent answers; "" where nobody called it."""
     match document:
         case {"facts": {"parent": {"tool": str(tool)}}}:

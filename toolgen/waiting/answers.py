@@ -239,7 +239,7 @@ def _decoded(codec: Codec[Any], value: Json, limits: Limits) -> Any:
         raise BadAnswerError(f"the answer does not fit: {problem}", problem.issues) from None
 
 
-def _check_bounds(spec: ToolSpec[Any, Any], result: Any) -> None:
+def _check_bounds(spec: ToolSpec[Any, Any], result: object) -> None:
     """Raise for a delivered result with wrong bounds, so that another one may be delivered."""
     try:
         bounds_of(spec, result)

@@ -18,6 +18,7 @@ from toolgen.calls.documents.results import result_of
 from toolgen.calls.errors import ToolError
 from toolgen.calls.results import Suspended, ToolResult
 from toolgen.calls.steps.failures import error_result
+from toolgen.contract.json_value import Json
 from toolgen.contract.record import frozen_record
 from toolgen.engines import UnknownRunError
 from toolgen.stores.outages import until_back
@@ -225,7 +226,7 @@ def _follows(id_: str, before: str) -> bool:
     return id_.startswith(f"{before.partition(':')[0]}:") and id_ != before
 
 
-def _is_of(event: Mapping[str, Any], frozen: FrozenCall) -> bool:
+def _is_of(event: Mapping[str, Json], frozen: FrozenCall) -> bool:
     """Return whether the run of an agent was started for a suspended call, after its answer."""
     return bool(event["tool"] == frozen.tool and event["tool_call_id"] == frozen.meta.tool_call_id)
 

@@ -7,15 +7,16 @@ in the run of the call. It also goes on when all tasks are cancelled because the
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 from toolgen.calls.call import CALL
 from toolgen.calls.results import ToolResult
 from toolgen.calls.steps.dispatch import CANCELLED
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
+from toolgen.contract.tasks import Work
 from toolgen.engines import Engine, RunStatus, UnknownRunError, UnsettledAnswerError, WaitOverError
 
 from .answers import cancel_reason
@@ -36,7 +37,7 @@ _LEAVE_S: Final = 5.0
 """Seconds that a cancelled caller waits until its call is cancelled."""
 
 
-async def until_cancelled(work: Coroutine[Any, Any, T], leave: Callable[[], Awaitable[None]]) -> T:
+async def until_cancelled(work: Work[T], leave: Callable[[], Awaitable[None]]) -> T:
     """Return the result of the work; if the caller is cancelled before, `leave` is awaited.
 
     If the event loop ends, it is not: then all tasks are cancelled, and so is the one that holds the work,

@@ -139,5 +139,5 @@ def _readable(run_id: str, record: Any) -> FrozenCall | None:
         return None
 
 
-def _name(record: Any, field: str) -> str:
+def _name(record: object, field: str) -> str:
     return short(str(record.get(field, "")), _LONGEST) if isinstance(record, dict) else ""

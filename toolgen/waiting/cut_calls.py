@@ -99,6 +99,6 @@ def last_events(ended: EndedRun) -> list[dict[str, Json]]:
     return [{**as_json(end), **ids_of(call), "time": ended.at}]
 
 
-def _is_followed(end: Mapping[str, Any]) -> bool:
+def _is_followed(end: Mapping[str, Json]) -> bool:
     """Return whether another one follows a `tool_end`."""
     return end["status"] in ("suspended", "pending")

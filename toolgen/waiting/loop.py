@@ -76,7 +76,7 @@ async def finish(record: R, steps: CallSteps[R]) -> Ended[R]:
     return Ended(record, number, answered)
 
 
-def _is_open(record: Mapping[str, Any], keeps_work: bool) -> bool:
+def _is_open(record: Mapping[str, Json], keeps_work: bool) -> bool:
     if record["status"] == "pending":
         return keeps_work and bool(record.get("frozen"))
     return bool(record["status"] == "suspended")
@@ -133,7 +133,7 @@ def left_work(why: str) -> str:
     return f"{why}; the work may be done all the same"
 
 
-def is_unknown_end(event: Mapping[str, Any]) -> bool:
+def is_unknown_end(event: Mapping[str, Json]) -> bool:
     """Return whether an event says that an outcome is unknown."""
     return bool(event.get("type") == "tool_end" and event["status"] == "unknown")
 

@@ -121,7 +121,7 @@ async def resolved_ends(
     Its time is that of the resolution; 0.0 where that is stored, and no worker has published it yet.
     """
     calls = dict.fromkeys(event["tool_call_id"] for event in events if event.get("type") == "tool_end")
-    ends: list[Mapping[str, Any]] = []
+    ends: list[Mapping[str, object]] = []
     for call in calls:
         if (end := await resolved_end(engine, run_id, call)) is not None:
             published = engine.events(_resolved_id(run_id, call), follow=False)

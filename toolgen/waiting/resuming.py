@@ -294,7 +294,7 @@ def _result_of_pending(
         return tool_error_of(spec, error)
 
 
-def _denial_reason(answer: dict[str, Any], otherwise: str) -> str:
+def _denial_reason(answer: dict[str, Json], otherwise: str) -> str:
     message = answer.get("message")
     return message if isinstance(message, str) and message else otherwise
 

@@ -380,7 +380,7 @@ def _trusted(clock: Callable[[], float], engine: Engine) -> Callable[[], float]:
     return (lambda: clock() - engine.held_s) if isinstance(engine, ClockEngine) else clock
 
 
-def is_call(about: Any) -> TypeGuard[Mapping[str, Any]]:
+def is_call(about: object) -> TypeGuard[Mapping[str, Any]]:
     """Return whether a wait is about a suspended call; what is kept of it is another question."""
     return isinstance(about, dict) and "frozen" in about
 

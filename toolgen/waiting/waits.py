@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from functools import partial
-from typing import Any, final
+from typing import final
 
 from toolgen.calls.call import CallMeta
 from toolgen.calls.errors import DeclaredError
@@ -217,7 +217,7 @@ class Waits:
             return await answered_result(self._reader(waits), opened, expected, wait_s, is_answered=is_known)
 
     async def progress(
-        self, token: str, fraction: float | None = None, message: str = "", value: Any = None
+        self, token: str, fraction: float | None = None, message: str = "", value: object = None
     ) -> None:
         """Report the progress of pending work, from 0 to 1; the value fits `LongRunning(progress=)`.
 
