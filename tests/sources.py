@@ -35,6 +35,8 @@ class Source:
     literals: set[str] = field(default_factory=set)
     """The words of all strings of less than 200 characters."""
     functions: list[Function] = field(default_factory=list)
+    anys: int = 0
+    """How often the name `Any` stands in it."""
 
 
 @cache
@@ -55,6 +57,7 @@ def source_of(text: str, package: tuple[str, ...] = ()) -> Source:
     source = Source(lines=text.count("\n"), docstring=ast.get_docstring(tree) or "")
     for node in ast.walk(tree):  # the most frequent kinds first
         if isinstance(node, ast.Load | ast.Name | ast.Attribute):
+            source.anys += isinstance(node, ast.Name) and node.id == "Any"
             continue
         if isinstance(node, ast.Constant):
             if isinstance(node.value, str) and len(node.value) < 200:
