@@ -55,7 +55,8 @@ def clauses(draw: Draw, names: list[str]) -> list[HTTPChild]:
                 found.append(http.Cookie(attribute, draw(st.sampled_from(["a", "b", None]))))
             case "body":
                 media = draw(st.sampled_from([None, "json", "form", "multipart", "text", "bytes"]))
-                found.append(http.Body(draw(st.sampled_from(["", attribute])), media=media))
+                deep = draw(st.sampled_from([None, None, "deepObject"]))
+                found.append(http.Body(draw(st.sampled_from(["", attribute])), media=media, style=deep))
             case _:
                 found.append(http.Body(http.File(attribute)))
     return found

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.importers.operations import answer, body, design, operation
@@ -103,9 +105,28 @@ def test_an_empty_body_of_a_get_is_nothing_and_another_one_a_loss() -> None:
         assert [finding.code for finding in files.findings] == codes
 
 
-def test_a_form_whose_parts_are_written_otherwise_says_so() -> None:
-    media = {"schema": OBJECT, "encoding": {"a": {"style": "deepObject", "explode": True}}}
-    files = operation({"requestBody": {"content": {"application/x-www-form-urlencoded": media}}})
+FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
+
+
+@pytest.mark.parametrize("media", FORMS)
+def test_a_form_has_objects_in_brackets_where_its_document_says_so(media: str) -> None:
+    deep = {"style": "deepObject", "explode": True}
+    part = {"anyOf": [{"$ref": "#/components/schemas/Part"}, {"enum": [""]}]}
+    schema = {"type": "object", "properties": {"a": part, "b": {"type": "string"}}}
+    described: dict[str, Any] = {"schema": schema, "encoding": {"a": deep}}
+    files = operation({"requestBody": {"content": {media: described}}}, schemas={"Part": OBJECT})
+    assert files.findings == ()
+    assert 'style="deepObject")' in design(files)
+    described["schema"]["properties"]["c"] = {"type": "array", "items": part}
+    [finding] = operation({"requestBody": {"content": {media: described}}}, schemas={"Part": OBJECT}).findings
+    assert finding.code == "import-left-out"
+    assert finding.message == "the form has lists and objects in brackets, c too"
+
+
+@pytest.mark.parametrize("encoding", [{"style": "pipeDelimited"}, {"explode": False}])
+def test_a_form_whose_parts_are_written_otherwise_says_so(encoding: dict[str, object]) -> None:
+    media = {"schema": OBJECT, "encoding": {"a": encoding}}
+    files = operation({"requestBody": {"content": {FORMS[0]: media}}})
     [finding] = files.findings
     assert finding.code == "import-left-out"
     assert finding.message == "the form has lists one by one and objects as JSON, a too"

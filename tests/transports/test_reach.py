@@ -80,7 +80,7 @@ REQUESTS = (
     HTTP(HEAD("/{id}"), Param("list", style="spaceDelimited"), Param("id", style="matrix")),
     HTTP(OPTIONS("/{id}"), Param("list", style="pipeDelimited"), Param("id", style="simple")),
     HTTP(PUT("/{id}"), Body("book", content_type="application/merge-patch+json"), Accept("text/csv")),
-    HTTP(DELETE("/{id}"), Body(media="form"), Param("book", style="deepObject")),
+    HTTP(DELETE("/{id}"), Body(media="form", style="deepObject"), Param("book", style="deepObject")),
     HTTP(POST("/{id}"), Body(File("file")), Header("text", "X-A"), Cookie("cursor", explode=True)),
     HTTP(PATCH("/{id}"), Body("text", media="text")),
     HTTP(POST("/{id}"), Body("file", media="bytes")),

@@ -130,6 +130,10 @@ class TestPlaces:
         [
             (Body("book"), transport.Body(attribute="book")),
             (Body("book", media="form"), transport.Body(media="form", attribute="book")),
+            (
+                Body("book", media="form", style="deepObject"),
+                transport.Body(media="form", attribute="book", style="deepObject"),
+            ),
             (Body("text", media="text"), transport.Body(media="text", attribute="text")),
             (Body("cover", media="bytes"), transport.Body(media="bytes", attribute="cover")),
             (

@@ -171,6 +171,7 @@ class TestBodies:
             (Body("b", File("a")), "is one attribute, and has files"),
             (Body(media="text"), "is text, and names no attribute"),
             (Body(media="bytes"), "is bytes, and names no attribute"),
+            (Body(style="deepObject"), "is json, and has the style 'deepObject'"),
             (Body(content_type="json"), "has the content type 'json'"),
             (Body(File("a"), content_type="multipart/mixed"), "is multipart, and has a content type"),
         ],

@@ -17,7 +17,7 @@ from toolgen.shapes.design.model import ToolModel
 
 from .files import Field, FilePart
 from .parameter_names import TakenNames, name_of_part
-from .styles import cookie_parts, encoded, header_text, json_text, path_text, query_parts, text_of
+from .styles import cookie_parts, deep_parts, encoded, header_text, json_text, path_text, query_parts, text_of
 
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 _OWN_HEADERS: Final = CONNECTION_HEADERS | {"cookie"}
@@ -184,7 +184,7 @@ class RequestPlan:
             case "bytes":
                 parts.content = self._bytes(payload, body.attribute, value)
             case "form":
-                parts.content = "&".join(_form(value)).encode()
+                parts.content = "&".join(_form(body, value)).encode()
             case _:
                 parts.fields = self._multipart(payload, body, value)
         if content_type and parts.fields is None:
@@ -207,9 +207,9 @@ class RequestPlan:
                 files = [content for content in contents if content is not None]
                 fields += [(key, FilePart(name=key, content=content)) for content in files]
                 continue
-            for _, item in _fields({key: inner}):
+            for name, item in _fields(body, {key: inner}):
                 media = "application/json" if isinstance(item, dict | list) else None
-                fields.append((key, (None, text_of(item), media)))
+                fields.append((name, (None, text_of(item), media)))
         return fields
 
 
@@ -268,14 +268,17 @@ def _explodes(parameter: Parameter, style: str) -> bool:
     return style == "form" if parameter.explode is None else parameter.explode
 
 
-def _form(value: Mapping[str, Json]) -> list[str]:
-    """Return the parts of a form: items of arrays one by one, objects as JSON."""
-    return [f"{encoded(key)}={encoded(item)}" for key, item in _fields(value)]
+def _form(body: Body, value: Mapping[str, Json]) -> list[str]:
+    """Return the parts of a form."""
+    return [f"{encoded(key)}={encoded(item)}" for key, item in _fields(body, value)]
 
 
-def _fields(value: Mapping[str, Json]) -> Iterator[tuple[str, Json]]:
-    """Yield the fields of a form, items of arrays one by one; null is none, as in a query."""
+def _fields(body: Body, value: Mapping[str, Json]) -> Iterator[tuple[str, Json]]:
+    """Yield the fields of a form, items of arrays one by one or in brackets; null is none, as in a query."""
     for key, inner in value.items():
+        if body.style == "deepObject":
+            yield from deep_parts(key, inner)
+            continue
         items = inner if isinstance(inner, list) else [inner]
         yield from ((key, item) for item in items if item is not None)
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from urllib.parse import quote
 
+from toolgen.calls.errors import ToolError
 from toolgen.contract.json_value import Json
 from toolgen.contract.transport import Style
 
@@ -83,14 +84,37 @@ def _plain_items(value: Json, pairs: Iterable[tuple[str, str]], *, explode: bool
     return [part for pair in pairs for part in pair]
 
 
+def deep_parts(name: str, value: Json) -> Iterator[tuple[str, Json]]:
+    """Yield the scalars of a value with their names in the style `deepObject`, at any depth: `name[key][0]`.
+
+    OpenAPI says it of objects of scalars only. PHP, Node's qs and Stripe read the rest like this.
+
+    Raises:
+        ToolError: a key has brackets, so that a server would read it as several.
+    """
+    match value:
+        case dict():
+            for key, inner in value.items():
+                if "[" in key or "]" in key:
+                    raise ToolError(f"{name} may not have a key with brackets")
+                yield from deep_parts(f"{name}[{key}]", inner)
+        case list():
+            for at, inner in enumerate(value):
+                yield from deep_parts(f"{name}[{at}]", inner)
+        case None:
+            return
+        case _:
+            yield name, value
+
+
 def _pairs(name: str, value: Json, style: Style, *, explode: bool) -> list[str]:
-    pairs = list(_members(value, encoded))
     own = quote(name, safe="")
-    if isinstance(value, dict) and style == "deepObject":
-        return [f"{own}%5B{key}%5D={text}" for key, text in pairs]
+    if style == "deepObject":
+        return [f"{encoded(part)}={encoded(inner)}" for part, inner in deep_parts(name, value)]
+    pairs = list(_members(value, encoded))
     if not isinstance(value, dict | list):
         return [f"{own}={pairs[0][1]}"]
-    if explode or style == "deepObject":
+    if explode:
         return [f"{key or own}={text}" for key, text in pairs]
     joined = _JOINED.get(style, ",").join(_plain_items(value, pairs, explode=False))
     return [f"{own}={joined}"] if pairs else []

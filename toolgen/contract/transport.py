@@ -87,6 +87,8 @@ class Body:
     """Those of `attributes` that are files of a multipart body: bytes, or the URI of an artifact."""
     content_type: str = ""
     """"" for that of the media."""
+    style: Literal["deepObject"] | None = None
+    """How a form has objects and lists: in brackets, or None for objects as JSON and lists one by one."""
 
 
 @frozen_record(kw_only=False)

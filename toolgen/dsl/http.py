@@ -217,6 +217,8 @@ class Body(Clause):
     """None for `json`, with files for `multipart`."""
     content_type: Final[str]
     """"" for that of the media."""
+    style: Final[Literal["deepObject"] | None]
+    """`deepObject` for a form with objects and lists in brackets: `dob[day]=1`."""
 
     def __init__(
         self,
@@ -224,12 +226,14 @@ class Body(Clause):
         *children: File,
         media: Media | None = None,
         content_type: str = "",
+        style: Literal["deepObject"] | None = None,
     ) -> None:
         super().__init__()
         self.attribute = "" if isinstance(attribute, Clause) else attribute
         self.children = (attribute, *children) if isinstance(attribute, Clause) else children
         self.media = media
         self.content_type = content_type
+        self.style = style
 
 
 class Accept(Clause):

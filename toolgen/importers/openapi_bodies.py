@@ -16,6 +16,7 @@ from .openapi_document import API, UnreadableError, listed, mapping, schema_of
 from .openapi_operations import Operation
 from .pointers import joined
 
+_DEEPEST: Final = 10
 FORMS: Final = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 
@@ -27,6 +28,8 @@ class RequestBody:
     content_type: str
     is_required: bool
     facts: dict[str, object]
+    is_deep: bool = False
+    """Whether objects and lists of a form stand in brackets."""
     files: dict[str, Part] = field(default_factory=dict)
     places: dict[str, str] = field(default_factory=dict)
     """Where the parts of a multipart body are described."""
@@ -78,17 +81,44 @@ def body_of(operation: Operation, find: Callable[..., None]) -> RequestBody | No
     if media == "multipart":
         _spread(operation, result, find)
         _leave_unnameable_out(result, find)
-    if styled := [name for name, held in mapping(value.get("encoding")).items() if _is_styled(held)]:
-        message = f"the form has lists one by one and objects as JSON, {', '.join(styled)} too"
-        find(codes.LEFT_OUT, joined(at, "encoding"), message, "ask for JSON, if the API takes it")
+    if media in ("form", "multipart"):
+        _settle_style(operation.api, result, joined(at, "encoding"), find)
     return result
 
 
-def _is_styled(encoding: object) -> bool:
-    """Return whether a part of a form is written in another way than the client does."""
-    held = mapping(encoding)
-    return (
-        held.get("style") in ("deepObject", "spaceDelimited", "pipeDelimited") or held.get("explode") is False
+def _settle_style(api: API, body: RequestBody, place: str, find: Callable[..., None]) -> None:
+    """Write objects and lists of a form in brackets if its document says so of one; report other styles.
+
+    OpenAPI 3.0 has styles in URL-encoded forms only; what it says of others is what 3.1 says.
+    """
+    encoding = mapping(body.facts.get("encoding"))
+    deep = {name for name, held in encoding.items() if mapping(held).get("style") == "deepObject"}
+    body.is_deep = bool(deep)
+    others = [name for name, held in encoding.items() if name not in deep and _is_styled(mapping(held))]
+    if deep:
+        properties = mapping(_known(api, body.schema, body.place)[0].get("properties"))
+        unsaid = [name for name, part in properties.items() if name not in deep and name not in body.files]
+        others += [name for name in unsaid if name not in others and _has_parts(api, properties[name])]
+    if others:
+        written = "lists and objects in brackets" if deep else "lists one by one and objects as JSON"
+        message = f"the form has {written}, {', '.join(others)} too"
+        find(codes.LEFT_OUT, place, message, "ask for JSON, if the API takes it")
+
+
+def _is_styled(encoding: dict[str, object]) -> bool:
+    """Return whether the lists of a part are one text."""
+    return encoding.get("style") in ("spaceDelimited", "pipeDelimited") or encoding.get("explode") is False
+
+
+def _has_parts(api: API, schema: object, depth: int = 0) -> bool:
+    """Return whether a value of a schema may be an object or a list."""
+    if depth > _DEEPEST:
+        return True
+    held, _ = _known(api, schema, "")
+    types = listed(held.get("type")) or [held.get("type")]
+    unions = [part for word in ("allOf", "oneOf", "anyOf") for part in listed(held.get(word))]
+    return not {"object", "array"}.isdisjoint(map(str, types)) or any(
+        _has_parts(api, part, depth + 1) for part in unions
     )
 
 

@@ -262,7 +262,8 @@ def _add_body(parts: RequestParts, body: RequestBody, key: str) -> None:
             parts.add(name, described, place, required=name in listed(schema.get("required")))
         parts.fixed |= body.files
         files = [call("File", literal(name)) for name in body.files]
-        parts.body = call("Body", *files) if files else call("Body", Named("media", literal("multipart")))
+        media = [] if files else [Named("media", literal("multipart"))]
+        parts.body = call("Body", *files, *media, *_style(body))
         return
     parts.add(key, _with_facts(body.schema, body.facts), body.place, required=body.is_required)
     if body.media == "bytes":
@@ -274,7 +275,12 @@ def _add_body(parts: RequestParts, body: RequestBody, key: str) -> None:
 def _named(body: RequestBody) -> list[Named]:
     """Return what the clause of a body says of its media type."""
     named = [Named("media", literal(body.media))] if body.media != "json" else []
-    return [*named, *([Named("content_type", literal(body.content_type))] if body.content_type else [])]
+    named += [Named("content_type", literal(body.content_type))] if body.content_type else []
+    return [*named, *_style(body)]
+
+
+def _style(body: RequestBody) -> list[Named]:
+    return [Named("style", literal("deepObject"))] if body.is_deep else []
 
 
 def _with_facts(schema: object, facts: Mapping[str, object]) -> object:

@@ -106,6 +106,8 @@ def _faults(scope: MethodScope, clause: Response) -> Iterator[tuple[str, str]]:
         return
     if body.children or body.media == "multipart":
         yield "has a body of several parts, which only requests have", "read it as bytes"
+    if body.style:
+        yield f"has the style {body.style!r}, which only requests have", "remove it"
     if body.content_type:
         yield "has a content type", "remove it; answers are read by their media"
     if body.media in ("text", "bytes") and not body.attribute:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final, get_args
 
 from toolgen.contract.transport import HTTP as CheckedHTTP
@@ -137,13 +138,13 @@ def _written_body(
         if name and (earlier := parameters.sources.get(name)):
             related = [RelatedSource(message="it is sent here first", source=earlier)]
             scope.add(codes.SENT_TWICE, source, related, what=f"attribute {name!r}")
+    body = CheckedBody(media=media, content_type=clause.content_type, style=clause.style)
     if attribute:
-        return CheckedBody(media=media, attribute=attribute, content_type=clause.content_type)
-    return CheckedBody(
-        media=media,
+        return replace(body, attribute=attribute)
+    return replace(
+        body,
         attributes=tuple(field.name for field in rest),
         files=tuple(dict.fromkeys(file.attribute for file in files)),
-        content_type=clause.content_type,
     )
 
 
@@ -155,6 +156,8 @@ def _faults(clause: Body, media: Media) -> Iterator[tuple[str, str]]:
         yield "is one attribute, and has files", "remove the attribute; those beside the files are parts too"
     if media in ("text", "bytes") and not clause.attribute:
         yield f"is {media}, and names no attribute", f'write Body("…", media="{media}")'
+    if clause.style and media not in ("form", "multipart"):
+        yield f"is {media}, and has the style {clause.style!r}", 'remove it, or write media="form"'
     if clause.content_type and not MEDIA_TYPE.fullmatch(clause.content_type):
         yield (
             f"has the content type {clause.content_type!r}",
