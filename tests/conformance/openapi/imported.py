@@ -72,7 +72,8 @@ class Imported:
         """Return arguments that fit the schema which a model reads; none if nothing fits at this depth.
 
         Nothing is drawn that Prism reads as absent, an empty text in a query or a header and a body of
-        null, or that has an empty part or dots in a path, from which a client may not let it lead away.
+        null, or that has an empty part or dots in a path, from which a client may not let it lead away;
+        and no empty list or object for a form with brackets, which has no words for it.
         """
         found: list[dict[str, Any]] = []
         schema = self.runtime.tools.spec(operation.name).payload.schema
@@ -98,7 +99,19 @@ def _is_sendable(operation: Operation[Any, Any], values: Mapping[str, Any]) -> b
             return False
         if place in ("query", "header", "cookie") and "" in texts:
             return False
+    http = operation.transport
+    assert isinstance(http, HTTP)
+    if http.body is not None and http.body.style == "deepObject" and _has_empty(sample.body):
+        return False
     return sample.body is not None
+
+
+def _has_empty(value: Any) -> bool:
+    """Return whether there is an empty list or object in a value."""
+    if isinstance(value, dict | list):
+        parts = value.values() if isinstance(value, dict) else value
+        return not value or any(map(_has_empty, parts))
+    return False
 
 
 def _names(operation: Operation[Any, Any], verb: str, path: str) -> frozenset[str]:

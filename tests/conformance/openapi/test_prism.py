@@ -18,6 +18,7 @@ from toolgen.clients import HTTP, Body, Operation
 
 from .documents import DOCUMENTS, answering_examples, cut, document, in_version_3, mocked, operations
 from .examples import MISSING, Examples, NoExampleError, Sample
+from .forms import FormJudge, judging_forms
 from .imported import Imported, arguments, generate, loaded, media_of, sample_of
 from .judge import Judge
 from .prism import Judged, free_port, prism
@@ -34,7 +35,7 @@ FEWEST = {
     "qdrant": volume(1, lab=75),
     "slack": volume(1, lab=174),
     "spotify": volume(1, lab=96),
-    "stripe": volume(1, lab=1),
+    "stripe": volume(1, lab=111),
     "twilio_verify": volume(1, lab=9),
     "github": volume(45, lab=1_190),
     "openai": volume(17, lab=235),
@@ -64,23 +65,50 @@ async def test_requests_fit_the_document(name: str, tmp_path: Path) -> None:
         generating = threads.submit(generate, tmp_path, source, package, *options)
         exits.enter_context(prism(mock, port))
         generating.result()
-        hooks: Any = {"response": [judged.read]}
+        forms = exits.enter_context(judging_forms(whole))
+        hooks: Any = {"request": [judged.sent], "response": [judged.read]}
         async with httpx.AsyncClient(event_hooks=hooks, timeout=60) as http:
             imported = exits.enter_context(loaded(tmp_path, package, http))
-            calls = Calls(in_version_3(whole), imported, judged)
+            calls = Calls(in_version_3(whole), imported, judged, forms)
             counted = await calls.made()
     print(name, counted, calls.answers)
     assert counted.keys() <= KNOWN, counted
     assert counted["valid"] >= FEWEST[name], counted
 
 
+@pytest.mark.parametrize(
+    ("form", "fits"),
+    first(
+        [
+            ("dob[day]=1&items[0][price]=2", True),
+            ("dob[day]=1&items[]=x", False),
+            ("dob[day]=one", False),
+            ("items[0][price]=2", False),
+            ('dob={"day":1}', False),
+        ],
+        0,
+    ),
+)
+def test_the_judge_of_forms_reads_brackets(form: str, fits: bool) -> None:
+    day = {"type": "object", "properties": {"day": {"type": "integer"}}, "required": ["day"]}
+    item = {"$ref": "#/components/schemas/Item"}
+    price = {"type": "object", "properties": {"price": {"type": "number"}}}
+    properties = {"dob": day, "items": {"type": "array", "items": item}}
+    schema = {"type": "object", "properties": properties, "required": ["dob"]}
+    media = {"content-type": "application/x-www-form-urlencoded"}
+    request = httpx.Request("POST", "https://api.example", content=form, headers=media)
+    with judging_forms({"components": {"schemas": {"Item": price}}}) as judge:
+        assert (judge.violations(request, schema) == "") is fits
+
+
 class Calls:
     """Calls of each operation of a document."""
 
-    def __init__(self, whole: dict[str, Any], imported: Imported, judged: Judged) -> None:
+    def __init__(self, whole: dict[str, Any], imported: Imported, judged: Judged, forms: FormJudge) -> None:
         self._whole = whole
         self._imported = imported
         self._judged = judged
+        self._forms = forms
         self._examples = Examples(whole)
         self.answers: Counter[str] = Counter()
         """Answers by how they were read."""
@@ -132,12 +160,20 @@ class Calls:
 
     async def _wrong(self, operation: Operation[Any, Any], described: Any, values: dict[str, Any]) -> str:
         """Call a tool, and return what is wrong with its request or with its answer; "" for nothing."""
-        self._judged.clear()
+        http = operation.transport
+        assert isinstance(http, HTTP)
+        has_brackets = http.body is not None and http.body.style == "deepObject"
+        self._judged.clear(reads_bodies=not has_brackets)
         result = await self._imported.call(operation, values)
         if not self._judged.is_valid:
             said = self._judged.said or f"is not sent: {result.json.decode()}"
             return f"{operation.name}: {said[:600]}"
+        if has_brackets and (wrong := self._wrong_form(operation, described)):
+            return f"{operation.name}, by Ajv: {wrong[:600]}"
         answer = self._judged.answers[-1]
+        if has_brackets and answer.status_code in (415, 422):
+            self.answers["a form that Prism cannot read"] += 1
+            return ""
         if answer.status_code >= 300:
             self.answers["an error"] += 1
             return ""
@@ -148,6 +184,15 @@ class Calls:
             said = f"{result.warnings[:2]}, {answer.text[:300]}"
             return f"{operation.name} warns of an answer that fits: {said}"
         return ""
+
+    def _wrong_form(self, operation: Operation[Any, Any], described: Any) -> str:
+        """Return what of the form of the last request does not fit; "" for nothing."""
+        request = self._judged.requests[-1]
+        if "content-type" not in request.headers:
+            return ""
+        content = self._examples.followed(described["requestBody"])["content"]
+        media = media_of(operation, described, self._examples)
+        return self._forms.violations(request, self._examples.followed(content[media]["schema"]))
 
     def _answer_fits(self, answer: httpx.Response, described: Any) -> bool:
         media = answer.headers.get("content-type", "")
