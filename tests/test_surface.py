@@ -1,7 +1,7 @@
 """The public surface: what is in `__all__`, in the kept list, and in what documents import.
 
 A package's `__init__` only imports. What it imports for type checkers alone, it imports at the first use:
-`_LATER` has the module of each name.
+`_LAZY` has the module of each name.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ def test_an_init_only_imports_and_offers(file: Path) -> None:
         return
     module = import_module(".".join(file.relative_to(ROOT).parent.parts))
     names = {alias.name for node in now for alias in node.names} - {"TYPE_CHECKING", "lazy_exports"}
-    assert said.keys() <= {"__all__", "_LATER"}
+    assert said.keys() <= {"__all__", "_LAZY"}
     assert bool(later) == (said.keys() != {"__all__"})
-    lazy = dict(_homes(getattr(module, "_LATER", {})))
+    lazy = dict(_homes(getattr(module, "_LAZY", {})))
     imported = {
         name: "." * node.level + str(node.module)
         for node in later

@@ -40,5 +40,5 @@ def test_one_mistake_has_one_exact_path(codec: Codec[Any], document: dict[str, A
 
 
 def test_null_gives_the_default_of_an_enum_of_one_value() -> None:
-    value = states.CHOOSE.payload.decode_lenient({"only": None, "single": None})
+    value = states.CHOOSE.payload.decode_null_as_absent({"only": None, "single": None})
     assert (value.only, value.single) == ("this", 1)

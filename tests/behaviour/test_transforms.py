@@ -75,7 +75,7 @@ def test_absent_null_and_given_stay_apart() -> None:
     def update(**fields: object) -> notes_service.UpdatePayload:
         document = {"id": "a", "editor": None, **fields}
         return note_transforms.to_update_method_payload(
-            notes.UPDATE.payload.decode_lenient(json.dumps(document))
+            notes.UPDATE.payload.decode_null_as_absent(json.dumps(document))
         )
 
     absent = update()

@@ -132,7 +132,7 @@ def test_null_is_absence_a_default_or_a_value() -> None:
     with pytest.raises(ToolValidationError) as refused:
         codec.decode(document)
     assert [issue.path for issue in refused.value.issues] == ["$.optional", "$.defaulted"]
-    value = codec.decode_lenient(document)
+    value = codec.decode_null_as_absent(document)
     assert (value.optional, value.defaulted, value.nullable) == (None, 3, None)
     assert json.loads(codec.encode(value)) == {
         "required": "a",

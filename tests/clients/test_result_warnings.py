@@ -33,7 +33,7 @@ from toolgen.agents import (
 from toolgen.agents.activities.plan_secrets import note_seen
 from toolgen.calls.call import CallName
 from toolgen.calls.documents.results import result_document
-from toolgen.calls.steps.result_encoding import truncate_document
+from toolgen.calls.steps.result_encoding import truncation_marker
 from toolgen.contract.secrets import HIDDEN, Secrets, hiding, scrubbed
 from toolgen.engines import InProcessEngine
 from toolgen.events.hub import Events
@@ -215,7 +215,7 @@ async def test_what_a_planner_read_of_it_is_told_nobody_else(most: int | None) -
     async with shop(body) as runtime:
         spec = runtime.tools.spec("get_customer")
         document = (await runtime.call("get_customer", {"id": 7})).json
-    text = document if most is None else truncate_document(document, most)
+    text = document if most is None else truncation_marker(document, most)
     fits = b'{"email":"ann@example.org","tags":["public"]}'
     secrets = Secrets()
     with hiding(secrets):

@@ -98,7 +98,7 @@ def keeps_numbers(document: Any, written: Any) -> bool:
 def is_taken(codec: Codec[Any], document: Any) -> bool:
     """Return whether a door takes a document, where null of an optional attribute means absent."""
     try:
-        codec.decode_lenient(json.dumps(document))
+        codec.decode_null_as_absent(json.dumps(document))
     except ToolValidationError:
         return False
     return True

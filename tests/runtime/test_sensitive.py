@@ -37,7 +37,7 @@ from tests.runtime.canaries import (
 )
 from tests.selection import first
 from toolgen.agents.activities.plan_secrets import note_seen
-from toolgen.calls.steps.result_encoding import truncate_document
+from toolgen.calls.steps.result_encoding import truncation_marker
 from toolgen.capabilities import ArtifactsCapability, MemoryArtifactStore, MemoryStateStore, StateCapability
 from toolgen.contract.secrets import HIDDEN, Secrets, hiding
 from toolgen.runtime import (
@@ -295,7 +295,7 @@ async def test_a_long_value_is_hidden_where_only_a_piece_is_quoted() -> None:
 def test_what_a_model_saw_of_a_truncated_result_is_known() -> None:
     secrets, whole = Secrets(), json.dumps({"code": "OWN-ZEBRA", "receipt": "r" * 200}).encode()
     with hiding(secrets):
-        note_seen(payments.PAY, "ok", truncate_document(whole, 150).decode())
+        note_seen(payments.PAY, "ok", truncation_marker(whole, 150).decode())
     assert secrets.scrubbed("of OWN-ZEBRA") == f"of {HIDDEN}"
 
 

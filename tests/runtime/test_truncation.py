@@ -18,7 +18,7 @@ from tests.runtime.tools import META, SITE, Listing, lists_much, much, nothing, 
 from tests.selection import first
 from toolgen.agents import FinalResponse, PlanInput, ScriptedPlanner, agents_of
 from toolgen.calls.functions.tools import func_tool, function_toolset
-from toolgen.calls.steps.result_encoding import error_document, issues_document, truncate_document
+from toolgen.calls.steps.result_encoding import error_document, issues_document, truncation_marker
 from toolgen.contract.limits import truncate_text
 from toolgen.engines import InProcessEngine
 from toolgen.events.document import as_json
@@ -59,7 +59,7 @@ def test_a_text_has_at_most_so_many_bytes(text: str, limit: int) -> None:
 @given(TEXTS, LIMITS, st.sampled_from(["", "artifact:session/s/rows?version=1"]))
 def test_a_document_has_at_most_so_many_bytes_its_marker_included(text: str, limit: int, kept: str) -> None:
     document = json.dumps({"text": text}, ensure_ascii=False).encode()
-    shown = truncate_document(document, limit, kept)
+    shown = truncation_marker(document, limit, kept)
     assert len(shown) <= limit
     if len(document) > limit:
         told = json.loads(shown)

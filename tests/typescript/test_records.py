@@ -23,7 +23,7 @@ from toolgen.calls.documents.types import (
     TelemetryDocument,
 )
 from toolgen.calls.results import ToolStatus
-from toolgen.calls.steps.result_encoding import truncate_document
+from toolgen.calls.steps.result_encoding import truncation_marker
 from toolgen.contract.names import RESERVED_CODES, ArtifactView
 from toolgen.shapes.constraints import IssueCode
 from toolgen.shapes.sensitive import MARKER
@@ -109,7 +109,7 @@ def test_words_are_those_of_the_runtime() -> None:
 def test_documents_are_those_of_the_runtime() -> None:
     assert json.dumps(MARKER) == '{"sensitive": true}'
     assert "export interface Hidden {\n  sensitive: true;\n}" in RECORDS
-    cut = json.loads(truncate_document(b"9" * 2000, 1000, "artifact:x"))
+    cut = json.loads(truncation_marker(b"9" * 2000, 1000, "artifact:x"))
     of_cut = RECORDS.partition("export interface Truncated")[2].partition("\n}")[0]
     assert set(re.findall(r"^  (\w+)\??:", of_cut, re.MULTILINE)) == set(cut)
     assert f'truncated_by: "{cut["truncated_by"]}";' in of_cut

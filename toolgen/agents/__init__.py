@@ -121,8 +121,8 @@ __all__ = [
     "stream_completion",
 ]
 
-_LATER = {".llm.planner": "LLMPlanner", ".sessions.sqlite": "SqliteSessionStore"}
+_LAZY = {".llm.planner": "LLMPlanner", ".sessions.sqlite": "SqliteSessionStore"}
 """Names that few hosts use, by their module, which is imported at their first use."""
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = lazy_exports(__name__, _LATER)
+    __getattr__, __dir__ = lazy_exports(__name__, _LAZY)

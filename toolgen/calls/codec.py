@@ -27,8 +27,8 @@ from toolgen.shapes.issues import (
     TooComplexError,
 )
 from toolgen.shapes.sensitive import keys_of, redacted
-from toolgen.shapes.values import plain
 
+from .arguments import json_document
 from .errors import MalformedResultError, ToolValidationError
 
 if TYPE_CHECKING:
@@ -39,10 +39,6 @@ if TYPE_CHECKING:
     from toolgen.shapes.foreign.rules import Rules
 
 T = TypeVar("T")
-
-Arguments = bytes | str | Mapping[str, object]
-"""Arguments of a call, as they came: JSON text, or a mapping of JSON values."""
-NO_ARGUMENTS: Final = b"{}"
 
 MOST_SHOWN: Final = 20
 """Issues in the message of a result that does not fit."""
@@ -174,23 +170,25 @@ class Codec(Generic[T]):
             data = json_document(data)
         text = data if isinstance(data, bytes) else data.encode(errors="replace")
         if b"n" not in text or b"null" not in text:  # one letter is found 30 times as fast
-            return self.decode_lenient(data, limits)
+            return self.decode_null_as_absent(data, limits)
         if self.sensitive:
             with suppress(ToolValidationError):
-                self.decode_lenient(data, limits)  # it notes them
+                self.decode_null_as_absent(data, limits)  # it notes them
         if self._literal is None:
             self.type  # noqa: B018  # binds it
             made = copy(self)
             core, config = self._core()
             made._validate = literal(core, self.schema_json, config)
             made._hidden, made._literal, self._literal = None, made, made
-        return self._literal.decode_lenient(data, limits)
+        return self._literal.decode_null_as_absent(data, limits)
 
     def _core(self) -> tuple[object, CoreConfig | None]:
         """Return the core schema of documents, and its configuration."""
         return cast("Any", self.type).__pydantic_core_schema__, None
 
-    def decode_lenient(self, data: bytes | str | Mapping[str, object], limits: Limits = DEFAULT_LIMITS) -> T:
+    def decode_null_as_absent(
+        self, data: bytes | str | Mapping[str, object], limits: Limits = DEFAULT_LIMITS
+    ) -> T:
         """Return what `decode` does, of a document in which null of an optional attribute means absent.
 
         Raises:
@@ -214,7 +212,7 @@ class Codec(Generic[T]):
         Raises:
             ToolValidationError: as `decode`.
         """
-        return self.decode_lenient(data, limits)
+        return self.decode_null_as_absent(data, limits)
 
     def _findings(self, error: ValidationError, data: bytes | str, most: int) -> Findings:
         """Return the findings in a document, with at most so many issues."""
@@ -295,11 +293,13 @@ class CheckedCodec(Codec[T]):
     __slots__ = ()
     is_exact = False
 
-    def decode_lenient(self, data: bytes | str | Mapping[str, object], limits: Limits = DEFAULT_LIMITS) -> T:
+    def decode_null_as_absent(
+        self, data: bytes | str | Mapping[str, object], limits: Limits = DEFAULT_LIMITS
+    ) -> T:
         from toolgen.shapes.steps import document_steps  # only such values need it
 
         with document_steps():  # for its types and its rules
-            value = super().decode_lenient(data, limits)
+            value = super().decode_null_as_absent(data, limits)
             written = super().encode(value)
             findings = self._rule_issues(written, limits.issues)
         if findings.issues:
@@ -362,39 +362,3 @@ def check_limits(data: bytes | str, limits: Limits) -> None:
     if (over := exceeded_limit(data, limits)) is not None:
         issue = FieldIssue(keys=(), constraint="invalid_length", message=over.message, limit=over.limit)
         raise ToolValidationError((issue,))
-
-
-def json_document(data: Mapping[str, object]) -> bytes:
-    """Return a mapping of Python values as JSON bytes.
-
-    Raises:
-        ToolValidationError: a value has no JSON form.
-    """
-    try:
-        return json.dumps(plain(data)).encode()
-    except (TypeError, ValueError, RecursionError) as error:
-        issue = FieldIssue(keys=(), constraint="invalid_json", message=f"is not JSON: {error}")
-        raise ToolValidationError((issue.shortened(),)) from None
-
-
-def arguments_json(data: Arguments) -> bytes:
-    """Return the arguments as JSON bytes; empty arguments become `{}`.
-
-    Raises:
-        ToolValidationError: a mapping that is not JSON.
-    """
-    match data:
-        case bytes():
-            return data if data and not data.isspace() else NO_ARGUMENTS
-        case str():
-            return data.encode(errors="replace") if data and not data.isspace() else NO_ARGUMENTS
-        case _:
-            return json_document(data)
-
-
-def raw_arguments(data: Arguments) -> bytes:
-    """Return the arguments as JSON bytes; empty for a mapping that is not JSON."""
-    try:
-        return arguments_json(data)
-    except ToolValidationError:
-        return b""

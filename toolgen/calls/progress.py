@@ -61,7 +61,7 @@ def progress_json(spec: ToolSpec[Any, Any], value: object) -> Json:
                 raise ValueError("a number in it is infinite, or none")
             return plain
         shown: Json = json.loads(
-            codec.encode(codec.decode_lenient(value) if isinstance(value, dict) else value)
+            codec.encode(codec.decode_null_as_absent(value) if isinstance(value, dict) else value)
         )
     except (MalformedResultError, ToolValidationError, ValueError) as error:
         raise MalformedReportError(f"the progress of {spec.name} does not fit: {error}") from error

@@ -93,7 +93,9 @@ def _facts(document: Json) -> dict[str, Any]:
 def _fitting(codec: Codec[T], answer: Json) -> T | None:
     """Return the typed answer; None where its type rejects what the schema of the question accepts."""
     try:
-        return codec.decode_lenient(to_json(answer), UNLIMITED)  # it was within the limits when it was given
+        return codec.decode_null_as_absent(
+            to_json(answer), UNLIMITED
+        )  # it was within the limits when it was given
     except ToolValidationError as error:
         log.warning("an answer does not fit %s, the tool may ask again: %s", codec.name, error)
         return None

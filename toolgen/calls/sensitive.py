@@ -33,7 +33,7 @@ def note_typed(codec: Codec[Any] | None, document: bytes | str | Mapping[str, ob
     """Add the sensitive values of a document to those of the running call, also as Python writes them."""
     if codec is not None and codec.sensitive:
         with suppress(ToolValidationError):
-            codec.decode_lenient(document, UNLIMITED)
+            codec.decode_null_as_absent(document, UNLIMITED)
 
 
 def unvalidated_places(codec: Codec[Any], warnings: Sequence[FieldIssue]) -> tuple[str, ...]:

@@ -168,7 +168,7 @@ class ErrorSpec(Generic[E]):
         """Return details from JSON text; None where they do not fit."""
         assert self.codec is not None, "it has details"
         try:
-            return self.codec.decode_lenient(details)
+            return self.codec.decode_null_as_absent(details)
         except ToolValidationError:
             return None
 

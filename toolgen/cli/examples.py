@@ -184,7 +184,7 @@ def _check(case: _Case) -> None:
 
 def _decoded(case: _Case, codec: Codec[Any], value: object) -> Any:
     try:
-        return codec.decode_lenient(json.dumps(value))
+        return codec.decode_null_as_absent(json.dumps(value))
     except ToolValidationError as error:
         raise ToolgenError(
             f"an example of {case.tool.id} does not fit the generated code: {error}", hint="run: toolgen gen"

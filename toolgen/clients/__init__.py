@@ -47,7 +47,7 @@ __all__ = [
     "calling",
 ]
 
-_LATER = {".functions": "FunctionsClient", ".http_client": "HTTPClient"}
+_LAZY = {".functions": "FunctionsClient", ".http_client": "HTTPClient"}
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = lazy_exports(__name__, _LATER)
+    __getattr__, __dir__ = lazy_exports(__name__, _LAZY)

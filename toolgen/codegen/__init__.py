@@ -9,8 +9,8 @@ if TYPE_CHECKING:
 
 __all__ = ["catalogue_text", "generate", "stub"]
 
-_LATER = {"toolgen.codegen.plan": "catalogue_text generate stub"}
+_LAZY = {"toolgen.codegen.plan": "catalogue_text generate stub"}
 """Commands that only look into the manifest need no generator."""
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = lazy_exports(__name__, _LATER)
+    __getattr__, __dir__ = lazy_exports(__name__, _LAZY)

@@ -129,8 +129,8 @@ __all__ = [
     "build",
 ]
 
-_LATER = {".evaluation": "build"}
+_LAZY = {".evaluation": "build"}
 """A design that did not change since its code was generated is not evaluated."""
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = lazy_exports(__name__, _LATER)
+    __getattr__, __dir__ = lazy_exports(__name__, _LAZY)

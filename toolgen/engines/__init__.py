@@ -112,8 +112,8 @@ __all__ = [
     "unknown_run",
 ]
 
-_LATER = {".in_process.engine": "InProcessEngine"}
+_LAZY = {".in_process.engine": "InProcessEngine"}
 """The engine, by its module, which is imported at its first use: who reads a status executes no run."""
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = lazy_exports(__name__, _LATER)
+    __getattr__, __dir__ = lazy_exports(__name__, _LAZY)

@@ -75,7 +75,7 @@ __all__ = [
     "as_json",
 ]
 
-_LATER = {
+_LAZY = {
     ".sinks": "EventSink JsonLinesSink",
     ".telemetry.metrics": "Metrics",
     ".telemetry.spans": "ToolSpans",
@@ -83,4 +83,4 @@ _LATER = {
 """Names that need stores or many modules, by their module, which is imported at their first use."""
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = lazy_exports(__name__, _LATER)
+    __getattr__, __dir__ = lazy_exports(__name__, _LAZY)

@@ -18,7 +18,7 @@ from toolgen.calls.documents.results import parsed, result_facts
 from toolgen.calls.reports import CallReports, ProgressCallback
 from toolgen.calls.results import ToolResult
 from toolgen.calls.specs import ToolSpec
-from toolgen.calls.steps.result_encoding import truncate_document
+from toolgen.calls.steps.result_encoding import truncation_marker
 from toolgen.contract.json_value import Json
 from toolgen.contract.limits import render_template, truncate_text
 from toolgen.contract.secrets import current
@@ -225,7 +225,7 @@ class EventReporter(CallReports):
         if isinstance(value, str | dict | list):
             document = to_json(value, inf_nan_mode="constants")
             if len(document) > self._limit:
-                return parsed(truncate_document(document, self._limit))
+                return parsed(truncation_marker(document, self._limit))
         return value
 
 
@@ -261,7 +261,7 @@ def tool_start(
         arguments = spec.payload.public(arguments)
         document = to_json(arguments)
     if arguments is not None and len(document) > limit:
-        arguments = from_json(truncate_document(document, limit))
+        arguments = from_json(truncation_marker(document, limit))
     return ToolStart(
         tool=spec.id if spec else truncate_text(name, limit),
         name=truncate_text(name, limit),

@@ -16,7 +16,7 @@ from toolgen.calls.errors import DeclaredError, MalformedResultError, ToolValida
 from toolgen.calls.results import Artifact, ToolResult
 from toolgen.calls.sensitive import note_document, unvalidated_places
 from toolgen.calls.specs import ToolSpec
-from toolgen.calls.steps.result_encoding import is_truncated, truncate_document
+from toolgen.calls.steps.result_encoding import is_truncated, truncation_marker
 from toolgen.contract.json_value import Json
 from toolgen.contract.secrets import HIDDEN, noting, scrubbed_json
 from toolgen.shapes.issues import FieldIssue
@@ -71,7 +71,7 @@ def is_public(document: bytes, codec: Codec[Any]) -> bool:
     """
     if codec.sensitive:
         try:
-            codec.decode_lenient(document)
+            codec.decode_null_as_absent(document)
         except ToolValidationError:
             return False
     return True
@@ -154,7 +154,7 @@ def public_result(result: ToolResult, spec: ToolSpec[Any, Any] | None, limit: in
             limit = len(result.json)
         shown = codec.public(whole)
     document = to_json(shown)
-    return shown if limit is None or len(document) <= limit else parsed(truncate_document(document, limit))
+    return shown if limit is None or len(document) <= limit else parsed(truncation_marker(document, limit))
 
 
 def _without_unknown_keys(seen: Json, result: ToolResult, spec: ToolSpec[Any, Any]) -> Json:

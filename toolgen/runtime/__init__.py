@@ -119,7 +119,7 @@ __all__ = [
     "in_thread",
 ]
 
-_LATER = {
+_LAZY = {
     "toolgen.calls.content": "AudioContent Content ImageContent ResourceContent TextContent",
     "toolgen.calls.steps.bridge": "CallEndedError",
     "toolgen.calls.steps.hooks": "Abort Answer Continue Deny Hook Verdict",
@@ -132,4 +132,4 @@ _LATER = {
 """Names that no plain call needs, by their module, which is imported at their first use."""
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = lazy_exports(__name__, _LATER)
+    __getattr__, __dir__ = lazy_exports(__name__, _LAZY)

@@ -28,10 +28,10 @@ __all__ = [
     "json_schema_codec",
 ]
 
-_LATER = {
+_LAZY = {
     "toolgen.calls.functions.foreign_codec": "SchemaCodec json_schema_codec",
 }
 """Names that few hosts need, by their module, which is imported at their first use."""
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = lazy_exports(__name__, _LATER)
+    __getattr__, __dir__ = lazy_exports(__name__, _LAZY)

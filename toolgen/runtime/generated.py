@@ -60,10 +60,10 @@ __all__ = [
     "tool_method",
 ]
 
-_LATER = {
+_LAZY = {
     "toolgen.shapes.foreign.model": "Foreign SchemaModel",
 }
 """Names that little generated code has, by their module, which is imported at their first use."""
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = lazy_exports(__name__, _LATER)
+    __getattr__, __dir__ = lazy_exports(__name__, _LAZY)

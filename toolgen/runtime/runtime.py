@@ -25,8 +25,8 @@ from toolgen.contract.limits import DEFAULT_LIMITS, Limits
 from .assembly import Assembly, check_policy, keeper_for, reports_for
 
 if TYPE_CHECKING:
+    from toolgen.calls.arguments import Arguments
     from toolgen.calls.call import CallName
-    from toolgen.calls.codec import Arguments
     from toolgen.calls.context import Values
     from toolgen.calls.results import ToolResult
     from toolgen.calls.specs import ToolSpec
@@ -216,7 +216,7 @@ class Runtime(SingleCalls):
         batch = Batch(self._services.capabilities, values)
         from toolgen.calls.steps.parallel_calls import gather_results
 
-        return await gather_results(calls, directory, batch, self._services, self._later)
+        return await gather_results(calls, directory, batch, self._services, self._hand_to_run)
 
     async def aclose(self) -> None:
         """Stop the runs of agents, end the threads, and close what the runtime owns.
@@ -298,10 +298,10 @@ class Runtime(SingleCalls):
 
         return Ledger(self._services.limits, self._waits, self.assembly.calls, self.waits)
 
-    async def _later(
+    async def _hand_to_run(
         self, tool: RegisteredTool, arguments: Arguments, result: ToolResult, meta: CallMeta
     ) -> ToolResult:
-        return await self.assembly.calls.later(tool, arguments, result, meta)
+        return await self.assembly.calls.hand_to_run(tool, arguments, result, meta)
 
     def _registry_of_waits(
         self, engine: Engine, options: WaitOptions | None, secret: bytes | Sequence[bytes] | None

@@ -55,7 +55,7 @@ __all__ = [
     "text_for_model",
 ]
 
-_LATER = {".once_call": "Resolution ResolveError", ".unfit": "text_for_model"}
+_LAZY = {".once_call": "Resolution ResolveError", ".unfit": "text_for_model"}
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = lazy_exports(__name__, _LATER)
+    __getattr__, __dir__ = lazy_exports(__name__, _LAZY)

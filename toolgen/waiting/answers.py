@@ -233,7 +233,7 @@ def _require_no_secret(frozen: FrozenCall, answer: Json) -> None:
 
 def _decoded(codec: Codec[Any], value: Json, limits: Limits) -> Any:
     try:
-        return codec.decode_lenient(to_json(value), limits)
+        return codec.decode_null_as_absent(to_json(value), limits)
     except ToolValidationError as error:
         problem = error.without_other_keys(codec.keys) if codec.sensitive else error
         raise BadAnswerError(f"the answer does not fit: {problem}", problem.issues) from None

@@ -93,7 +93,7 @@ def _typed(spec: ToolSpec[Any, Any], result: ToolResult) -> object:
 
         return read_parts(spec, document).value
     try:
-        return spec.result.decode_lenient(document, UNLIMITED)
+        return spec.result.decode_null_as_absent(document, UNLIMITED)
     except ToolValidationError as error:
         log.warning("the result of %s has no typed value any more: %s", spec.id, error)
         return None
@@ -121,7 +121,7 @@ async def kept_artifact(
     if kind is None or data is None:
         return None
     try:
-        typed = kind.codec.decode_lenient(data, UNLIMITED)
+        typed = kind.codec.decode_null_as_absent(data, UNLIMITED)
     except ToolValidationError as error:
         log.warning("an artifact %s of %s is left out: %s", kind.kind, document["tool"], error)
         return None

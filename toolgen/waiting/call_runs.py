@@ -13,11 +13,11 @@ from dataclasses import fields, replace
 from functools import partial
 from typing import Any, Final
 
+from toolgen.calls.arguments import Arguments, arguments_json
 from toolgen.calls.call import CALL, CallMeta, CallNameError
-from toolgen.calls.codec import Arguments, arguments_json
 from toolgen.calls.errors import OutcomeUnknownError, RuntimeClosedError, ToolError
 from toolgen.calls.results import ToolResult
-from toolgen.calls.steps.dispatch import CANCELLED, failed_call_result
+from toolgen.calls.steps.dispatch import WHY_CANCELED, failed_call_result
 from toolgen.calls.steps.frame import RuntimeServices
 from toolgen.calls.steps.registered_tool import RegisteredTool
 from toolgen.contract.errors import ToolgenError
@@ -86,7 +86,7 @@ class CallRuns:
         self._ends_with_callers: set[str] = set()
         """Runs that are cancelled with the last of their callers here."""
 
-    async def later(
+    async def hand_to_run(
         self,
         tool: RegisteredTool,
         arguments: Arguments,
@@ -115,7 +115,7 @@ class CallRuns:
         if isinstance(child, ToolResult):
             return child
         payload = tool.spec.payload.encode(
-            tool.spec.payload.decode_lenient(arguments_json(arguments), UNLIMITED)
+            tool.spec.payload.decode_null_as_absent(arguments_json(arguments), UNLIMITED)
         )
         run_input = {"call": _call(tool, payload, meta), "child": child}
         return await self._over(tool, meta, run_input, run_id, is_named=bool(named), is_detached=is_detached)
@@ -242,7 +242,7 @@ class CallRuns:
             error = ToolError("the runtime was closed before the call ended")
         if isinstance(error, SuspensionError):
             error = unverified_error(error)
-        elif has_begun and not tool.may_be_retried and not isinstance(error, CallNameError):
+        elif has_begun and not tool.spec.may_repeat and not isinstance(error, CallNameError):
             if not is_closed:
                 log.error("the result of %s cannot be read", tool.spec.id, exc_info=error)
             error = OutcomeUnknownError(f"its result cannot be read; {tool.spec.name} may have run")
@@ -255,7 +255,7 @@ class CallRuns:
         try:
             await _leave(self._activities.waits, run_id, call, is_made_again=is_made_again)
         except UnknownRunError:  # it has not begun
-            failed_call_result(tool, ToolError(CANCELLED), meta, self._services)
+            failed_call_result(tool, ToolError(WHY_CANCELED), meta, self._services)
         except Exception:  # it must not take the place of the cancellation
             log.exception("run %s was not cancelled with its caller", run_id)
 
@@ -314,7 +314,7 @@ async def _leave(waits: WaitRegistry, run_id: str, call: CallDocument, *, is_mad
         if is_own or await has_waited(engine, status):
             await cancel_answered(engine, run_id, process)
     elif is_own and not await is_joined_by_others(engine, run_id, process):
-        await engine.cancel(run_id, reason=CANCELLED)
+        await engine.cancel(run_id, reason=WHY_CANCELED)
 
 
 def _is_of(run_input: Any, call: CallDocument) -> bool:

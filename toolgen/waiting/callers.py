@@ -13,7 +13,7 @@ from typing import Final, TypeAlias, TypeVar
 
 from toolgen.calls.call import CALL
 from toolgen.calls.results import ToolResult
-from toolgen.calls.steps.dispatch import CANCELLED
+from toolgen.calls.steps.dispatch import WHY_CANCELED
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
 from toolgen.contract.tasks import Work
@@ -140,7 +140,7 @@ async def cancel_answered(engine: Engine, run_id: str, process: str) -> None:
     with suppress(UnknownRunError):
         status = await engine.status(run_id)
         if status.state == "running" and not await is_joined_by_others(engine, run_id, process):
-            await engine.cancel(run_id, reason=CANCELLED)
+            await engine.cancel(run_id, reason=WHY_CANCELED)
 
 
 async def has_waited(engine: Engine, run: RunStatus) -> bool:

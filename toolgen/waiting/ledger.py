@@ -60,7 +60,7 @@ class Ledger:
             return frame.error_result(unverified_error(error))
         except (EngineClosedError, RuntimeClosedError) as error:
             return failed_call_result(tool, error, meta, frame.services)
-        if place.is_taken or tool.runs_once or name.is_idempotency_key:
+        if place.is_taken or not tool.may_repeat or name.is_idempotency_key:
             return await self._runs.execute(
                 tool,
                 payload,
@@ -73,7 +73,9 @@ class Ledger:
         result = await dispatch(frame)
         if result.delegated is None and result.frozen is None:
             return result
-        return await self._runs.later(tool, payload, result, meta, place.run_id, is_detached=name.is_detached)
+        return await self._runs.hand_to_run(
+            tool, payload, result, meta, place.run_id, is_detached=name.is_detached
+        )
 
     async def _take_back(self, name: CallName, edited: RunStatus) -> None:
         """Take back the question of a call whose arguments were edited.
@@ -99,4 +101,4 @@ async def unkept_result(name: CallName, frame: Frame, runs: CallRuns) -> ToolRes
     result = await dispatch(frame)
     if result.delegated is None:
         return result
-    return await runs.later(tool, frame.arguments, result, meta)
+    return await runs.hand_to_run(tool, frame.arguments, result, meta)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import count
 from typing import Any, Final
 
+from toolgen.calls.arguments import Arguments, arguments_json
 from toolgen.calls.call import CallMeta, CallName, CallNameError
-from toolgen.calls.codec import Arguments, arguments_json
 from toolgen.calls.errors import ToolValidationError
 from toolgen.calls.results import Suspended
 from toolgen.calls.steps.registered_tool import RegisteredTool
@@ -82,7 +82,7 @@ class NamedCalls:
             try:
                 status = await self._waits.engine.status(run_id)
             except UnknownRunError:
-                needs_none = bool(edits) or not (self._tool.runs_once or name.is_idempotency_key)
+                needs_none = bool(edits) or (self._tool.may_repeat and not name.is_idempotency_key)
                 if needs_none or canonical_arguments(self._tool, arguments, self._limits) is None:
                     return frozenset(ids)
                 return None
@@ -154,7 +154,7 @@ def canonical_arguments(tool: RegisteredTool, arguments: Arguments, limits: Limi
     """Return the canonical arguments; None for those that do not fit, with which nothing is executed."""
     codec = tool.spec.payload
     try:
-        return codec.encode(codec.decode_lenient(arguments_json(arguments), limits))
+        return codec.encode(codec.decode_null_as_absent(arguments_json(arguments), limits))
     except ToolValidationError:
         return None
 

@@ -49,7 +49,7 @@ class Keeping:
 
     def watch(self, frame: Frame) -> None:
         """Keep of a call that is about to be dispatched when it begins, and how it ends late."""
-        if frame.tool.runs_once:
+        if not frame.tool.may_repeat:
             call = WatchedCall(self, frame)
             frame.keep_begun, frame.give_up = call.begin, call.give_up
             frame.tool = call.watched(frame.tool)

@@ -190,7 +190,9 @@ def found_out(
             hint="register its toolset, or resolve the call with --failed or --not-run",
         )
     try:
-        return encode_result(spec, spec.result.decode_lenient(to_json(resolution.result), limits), meta)
+        return encode_result(
+            spec, spec.result.decode_null_as_absent(to_json(resolution.result), limits), meta
+        )
     except (ToolValidationError, MalformedResultError) as error:
         raise UnfitResultError(f"this is no result of {name}: {error}") from None
 

@@ -160,7 +160,7 @@ async def _resume(
     spec = tool.spec
     if frozen.kind != "pending" and spec.approval_digest != frozen.spec_digest:
         try:
-            spec.payload.decode_lenient(frozen.payload_json, UNLIMITED)
+            spec.payload.decode_null_as_absent(frozen.payload_json, UNLIMITED)
         except ToolValidationError as error:
             return await _unfit_result(work, tool, frozen, error, person)
         return _ask_again(work, frozen, _CHANGED, tool)
@@ -289,7 +289,7 @@ def _result_of_pending(
     try:
         if (failure := failure_of(spec, answer, services.limits)) is not None:
             return failure
-        return encode_result(spec, spec.result.decode_lenient(to_json(answer), services.limits), meta)
+        return encode_result(spec, spec.result.decode_null_as_absent(to_json(answer), services.limits), meta)
     except Exception as error:  # noqa: BLE001 - a result of the author's may raise anything; it is why the work failed
         return tool_error_of(spec, error)
 

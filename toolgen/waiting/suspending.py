@@ -16,7 +16,7 @@ from toolgen.calls.specs import ToolSpec
 from toolgen.calls.steps.failures import error_result
 from toolgen.calls.steps.frame import Frame, RuntimeServices
 from toolgen.calls.steps.registered_tool import RegisteredTool
-from toolgen.calls.steps.result_encoding import truncate_document
+from toolgen.calls.steps.result_encoding import truncation_marker
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.contract.limits import portable_text
@@ -84,7 +84,8 @@ class CallSuspender:
             asked = _asked(spec, unfinished)
         result = suspended_result(frame.services, freeze(frame, frozen, asked, self.waits.options))
         if document and result.frozen is not None:
-            return replace(result, status="pending", json=truncate_document(document, frame.limit))
+            shown = document if len(document) <= frame.limit else truncation_marker(document, frame.limit)
+            return replace(result, status="pending", json=shown)
         return result
 
     async def _without_place(self, frame: Frame, what: str) -> ToolResult | None:

@@ -70,7 +70,7 @@ def refusal_of(result: ToolResult, spec: _Spec, arguments: bytes, limits: Limits
     if result.status != "error" or hint is None or not hint.issues:
         return None
     try:
-        spec.payload.decode_lenient(arguments, limits)
+        spec.payload.decode_null_as_absent(arguments, limits)
     except ToolValidationError:
         more = f", and {hint.more_issues} more" if hint.more_issues else ""
         issues = hint.issues

@@ -143,7 +143,7 @@ class CallActivities:
         tool = await self._find_tool(info, step, argument["step"])
         if not isinstance(tool, RegisteredTool):
             return tool
-        if not tool.runs_once or tool.begins_itself or tool.needs_call or tool.after:
+        if tool.may_repeat or tool.begins_itself or tool.needs_call or tool.after:
             await info.all_kept()  # the executor, or a hook, would begin before what has led to it is kept
         values, place = self._host.values_of(info.run_id), argument["place"]
         with self._batches.enter(info, argument["step"], place, services, values) as batch:
@@ -325,7 +325,7 @@ async def result_of_run(
         result = frame.error_result(error)
     else:
         try:
-            value = spec.result.decode_lenient(to_json(output["result"]), services.limits)
+            value = spec.result.decode_null_as_absent(to_json(output["result"]), services.limits)
             result = encode_result(spec, value, frame.meta)
         except (ToolValidationError, MalformedResultError) as error:
             if output["stop"] == "escalated":  # what a tool said on the way is no answer

@@ -8,7 +8,7 @@ from toolgen.calls.content import TextContent
 from toolgen.calls.documents.results import artifact_document, parsed, result_document
 from toolgen.calls.results import Artifact, ToolResult
 from toolgen.calls.specs import ToolSpec
-from toolgen.calls.steps.artifact_refs import NO_STORE
+from toolgen.calls.steps.result_storing import NO_STORE
 from toolgen.contract.json_value import Json
 from toolgen.events.event_reporter import CallEvents
 

@@ -71,7 +71,7 @@ def _call(
         call.name,
         arguments,
         parent_tool_call_id=parent_id,
-        runs_once=tool is not None and tool.runs_once,
+        runs_once=tool is not None and not tool.may_repeat,
         limit=limit,
     )
     if tool is None and sensitive_tools(snapshot).streamed is not None:
@@ -102,7 +102,7 @@ def _sequential_key(tool: RegisteredTool, arguments: str) -> str:
     if by in ("", SESSION) or by in tool.spec.injected:
         return ""
     try:
-        payload = tool.spec.payload.decode_lenient(arguments)
+        payload = tool.spec.payload.decode_null_as_absent(arguments)
     except ToolValidationError:  # it does not run
         return ""
     return hashlib.sha256(repr(tool.lock_key(payload, NO_META)).encode()).hexdigest()

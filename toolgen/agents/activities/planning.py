@@ -259,7 +259,7 @@ class Planning:
             return {"kind": "final", "text": shown, "result": typed.result, "usage": []}
         document = text.encode(errors="replace") if typed is None else to_json(typed.result)
         try:
-            value = spec.result.decode_lenient(document, self._host.tools.limits)
+            value = spec.result.decode_null_as_absent(document, self._host.tools.limits)
             bounds_of(spec, value)
         except (ToolValidationError, MalformedResultError) as error:
             wanted = "answer with JSON that fits the schema of the final result"

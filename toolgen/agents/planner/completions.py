@@ -171,9 +171,9 @@ def _decoded(spec: CompletionSpec[R], answer: PlanResult, limits: Limits) -> R:
         raise CompletionError(f"the planner of {spec.id} returned a {type(answer).__name__}: {wrong}")
     match answer:
         case FinalResult():
-            return spec.result.decode_lenient(to_json(answer.result), limits)
+            return spec.result.decode_null_as_absent(to_json(answer.result), limits)
         case FinalResponse():
-            return spec.result.decode_lenient(answer.text.encode(errors="replace"), limits)
+            return spec.result.decode_null_as_absent(answer.text.encode(errors="replace"), limits)
         case _:
             raise CompletionError(f"the planner of {spec.id} returned {type(answer).__name__}, and no answer")
 

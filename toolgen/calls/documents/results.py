@@ -279,7 +279,7 @@ def issue_of(document: Mapping[str, Any]) -> FieldIssue:
 
 def artifact_document(artifact: Artifact) -> ArtifactDocument:
     """Return the reference to an artifact of a result, and the id of the tool that made it."""
-    from ..steps.artifact_refs import NO_STORE  # few results have artifacts
+    from ..steps.result_storing import NO_STORE  # few results have artifacts
 
     ref = artifact.ref or ArtifactRef(kind=artifact.kind, not_kept=NO_STORE)
     return ref_document(ref, artifact.source_tool)

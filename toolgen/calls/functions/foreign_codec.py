@@ -22,11 +22,11 @@ from toolgen.shapes.guarded import guarded, nothing_surely_fits, rules_class, su
 from toolgen.shapes.issues import Findings
 from toolgen.shapes.steps import document_steps
 
+from ..arguments import json_document
 from ..codec import (
     MOST_SHOWN,
     Codec,
     check_limits,
-    json_document,
     misfit_error,
     other_class_error,
     require_fit,
@@ -105,14 +105,14 @@ class SchemaCodec(Codec[T]):
             data = self._fill(data)
         return self.decode_as_sent(data, limits)
 
-    decode_lenient = decode  # its schema says where null is a value
+    decode_null_as_absent = decode  # its schema says where null is a value
 
     def decode_as_sent(self, data: bytes | str | Mapping[str, object], limits: Limits = DEFAULT_LIMITS) -> T:
         data = data if isinstance(data, (bytes, str)) else json_document(data)
         if self.is_exact:
-            return super().decode_lenient(data, limits)
+            return super().decode_null_as_absent(data, limits)
         with document_steps():  # for its types and its rules
-            value = super().decode_lenient(data, limits)
+            value = super().decode_null_as_absent(data, limits)
             is_sure = self._surely_fits(value, len(data))
             if not is_sure and (findings := self._rule_issues(data, limits.issues)).issues:
                 raise validation_error(findings.shortened())

@@ -82,7 +82,7 @@ async def _policy_decision(frame: Frame, call: ToolCall, preview: str) -> Allow 
     if policy is None:
         return Allow()
     # A copy: what was frozen stays as it is.
-    looked_at = replace(call, payload=spec.payload.decode_lenient(call.payload_json, UNLIMITED))
+    looked_at = replace(call, payload=spec.payload.decode_null_as_absent(call.payload_json, UNLIMITED))
     decision: object = await run_with_timeout(
         frame.services.stage_timeout, policy.decide(looked_at, spec, preview)
     )
@@ -103,5 +103,5 @@ async def _preview(tool: RegisteredTool, frozen: bytes, arguments: Mapping[str, 
     """Return the preview of a call: by the executor's preview function, else by its call hint."""
     if tool.preview is None:
         return render_template(tool.spec.call_hint, arguments)
-    preview = tool.preview(tool.spec.payload.decode_lenient(frozen, UNLIMITED))
+    preview = tool.preview(tool.spec.payload.decode_null_as_absent(frozen, UNLIMITED))
     return str(await preview if inspect.isawaitable(preview) else preview)

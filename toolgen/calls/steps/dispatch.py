@@ -1,6 +1,7 @@
-"""One call, step by step: decode, authorize, inject, execute, check, encode; and its end.
+"""One call, step by step: decode, authorize, inject, execute, encode, check; and its end.
 
-It always has one result, on which the hooks after it run, and one `tool_end` event.
+It has one result and one `tool_end` event. A suspended call has another one after its answer, a call that an
+agent answers has it only then, and after-hooks run on the last result.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from toolgen.contract.record import copied
 from toolgen.contract.secrets import hiding
 from toolgen.contract.tasks import Work
 
+from ..arguments import NO_ARGUMENTS, arguments_json, is_blank
 from ..call import CallMeta, ToolCall
-from ..codec import NO_ARGUMENTS, arguments_json, raw_arguments
 from ..errors import (
     MalformedReportError,
     MalformedResultError,
@@ -54,10 +55,10 @@ if TYPE_CHECKING:
     from .frame import Frame, RuntimeServices
     from .registered_tool import RegisteredTool
 
-CANCELLED: Final = "the call was cancelled"
+WHY_CANCELED: Final = "the call was cancelled"
 """Why a call failed whose caller is gone."""
 _hooks: Final[Any] = LazyModule("toolgen.calls.steps.hook_stages", None)
-refs: Final[Any] = LazyModule("toolgen.calls.steps.artifact_refs", None)
+storing: Final[Any] = LazyModule("toolgen.calls.steps.result_storing", None)
 _scalars: Final[Any] = LazyModule("toolgen.shapes.design.scalars", None)
 """Few calls need them, and an import in a function takes 0.2 µs in each call that does."""
 _NO_ENGINE: Final = ToolgenError(
@@ -80,8 +81,8 @@ def dispatch(frame: Frame) -> Work[ToolResult]:
     if frame.trace is not None:
         frame.trace.require_unused()
         frame.trace.mark("lookup", frame.spec.id)
-    is_watched = services.is_measured or frame.tool.after != () or not (reports is SILENT or reports.is_idle)
-    work = _dispatch_observed(frame) if is_watched else _run_steps(frame, False)
+    is_observed = services.is_measured or frame.tool.after != () or not (reports is SILENT or reports.is_idle)
+    work = _dispatch_observed(frame) if is_observed else _run_steps(frame, False)
     if frame.secrets is not None:
         work = _redacted(frame, work)
     caller = CALLER.get()
@@ -125,7 +126,7 @@ async def _run_in_span(spans: CallSpans, frame: Frame, work: Work[ToolResult]) -
         return end(await work)
 
 
-async def _run_steps(frame: Frame, is_watched: bool) -> ToolResult:
+async def _run_steps(frame: Frame, is_reported: bool) -> ToolResult:
     """Execute the steps of a call up to its after-hooks, and return its result.
 
     It is long because a further function would cost every call; what few calls need stands in others.
@@ -136,17 +137,17 @@ async def _run_steps(frame: Frame, is_watched: bool) -> ToolResult:
         if services.why_disabled is not None:
             await _require_enabled(frame, services.why_disabled)
         try:
-            payload = spec.payload.decode_lenient(
+            payload = spec.payload.decode_null_as_absent(
                 frame.arguments, UNLIMITED if frame.resumption else services.limits
             )
         except ToolValidationError as error:
-            payload = decode_empty_arguments(frame, error)
+            payload = decode_if_blank(frame, error)
             if isinstance(payload, ToolResult):
                 return payload
         if trace is not None:
             trace.mark("decode", payload)
-        if is_watched:
-            services.reports.emit_tool_start(spec, payload, meta, runs_once=tool.runs_once)
+        if is_reported:
+            services.reports.emit_tool_start(spec, payload, meta, runs_once=not tool.may_repeat)
         if tool.needs_call:
             payload = await _prepare(frame, payload)
             if isinstance(payload, ToolResult):
@@ -164,7 +165,7 @@ async def _run_steps(frame: Frame, is_watched: bool) -> ToolResult:
             if frame.keep_begun is not None:
                 await frame.keep_begun()
             context.has_begun = True
-            if tool.is_plain:
+            if tool.is_awaited_directly:
                 try:
                     returned = await tool.execute(payload, context)
                 except ToolError as error:
@@ -182,7 +183,7 @@ async def _run_steps(frame: Frame, is_watched: bool) -> ToolResult:
         result = encode_result(spec, returned, meta, trace)
         is_long = len(result.json) > tool.result_bytes
         if is_long or result.artifacts or result.display or services.policy is not None:
-            return await refs.finished(frame, result)  # type: ignore[no-any-return]  # it is Any
+            return await storing.store_and_truncate(frame, result)  # type: ignore[no-any-return]  # it is Any
         return result
     except BaseException as error:  # noqa: BLE001 - author code; `failure_of` tells a cancellation from an error
         failure = failure_of(frame, error)
@@ -223,12 +224,12 @@ async def _require_enabled(frame: Frame, why_disabled: Callable[[str], Awaitable
     raise ToolError(message, retry_hint=hint)
 
 
-def decode_empty_arguments(frame: Frame, error: ToolValidationError) -> Any:
-    """Decode empty arguments, as some models send them, as `{}`; return an error result for others."""
-    if raw_arguments(frame.arguments) is not NO_ARGUMENTS:
+def decode_if_blank(frame: Frame, error: ToolValidationError) -> Any:
+    """Decode blank arguments, as some models send them, as `{}`; return the error result of others."""
+    if not is_blank(frame.arguments):
         return frame.invalid_arguments_result(error)
     try:
-        return frame.spec.payload.decode_lenient(NO_ARGUMENTS, frame.services.limits)
+        return frame.spec.payload.decode_null_as_absent(NO_ARGUMENTS, frame.services.limits)
     except ToolValidationError as missing:
         return frame.invalid_arguments_result(missing)
 
@@ -294,7 +295,7 @@ async def delegate_or_suspend(frame: Frame, returned: WithoutResult) -> ToolResu
     if isinstance(returned, Received):
         from .received import received_result  # few answers do not fit
 
-        return await refs.finished(frame, received_result(spec, returned.error, frame.meta))  # type: ignore[no-any-return]  # it is Any
+        return await storing.store_and_truncate(frame, received_result(spec, returned.error, frame.meta))  # type: ignore[no-any-return]  # it is Any
     if isinstance(returned, Delegated):
         return ToolResult(
             tool=spec.id, status="suspended", tool_call_id=frame.meta.tool_call_id, delegated=returned
@@ -313,7 +314,7 @@ async def delegate_or_suspend(frame: Frame, returned: WithoutResult) -> ToolResu
         frozen = spec.payload.encode(call.payload) if frame.tool.has_fixed_payload else call.payload_json
         return await suspender.suspend(frame, returned, frozen)
     # As they came: an executor may have changed its payload.
-    payload = spec.payload.decode_lenient(arguments_json(frame.arguments), UNLIMITED)
+    payload = spec.payload.decode_null_as_absent(arguments_json(frame.arguments), UNLIMITED)
     return await suspender.suspend(frame, returned, spec.payload.encode(payload))
 
 
@@ -350,7 +351,7 @@ async def end_without_executor(frame: Frame, result: ToolResult) -> ToolResult:
             note_typed(frame.spec.result, result.json)
         try:
             if result.status == "ok":
-                result = await refs.finished(frame, result)
+                result = await storing.store_and_truncate(frame, result)
             if frame.tool.after:
                 result = await _hooks.run_after_hooks(frame, result)
         except asyncio.CancelledError:
@@ -394,7 +395,7 @@ def _cancelled_result(frame: Frame) -> ToolResult:
     """Return what is known of a call that was cancelled: of unknown outcome if it may not run twice."""
     name, has_begun = frame.spec.name, frame.context.has_begun
     if not has_begun:
-        return frame.error_result(ToolError(f"{name} was not run: {CANCELLED}"))
-    if frame.tool.runs_once:
-        return frame.error_result(OutcomeUnknownError(f"{CANCELLED}; {name} may have run"))
-    return frame.error_result(ToolError(CANCELLED))
+        return frame.error_result(ToolError(f"{name} was not run: {WHY_CANCELED}"))
+    if not frame.tool.may_repeat:
+        return frame.error_result(OutcomeUnknownError(f"{WHY_CANCELED}; {name} may have run"))
+    return frame.error_result(ToolError(WHY_CANCELED))

@@ -83,7 +83,7 @@ class Execution:
             ToolError: it must not be called again, or it failed as often as it may.
         """
         backoff = _FIRST_PAUSE_S
-        for _ in range(self._max_retries if tool.may_be_retried else 0):
+        for _ in range(self._max_retries if tool.spec.may_repeat else 0):
             if not error.is_retryable:
                 break
             pause = _pause_after(error, backoff)
@@ -179,7 +179,7 @@ def _failure(tool: RegisteredTool, context: ToolContext, error: ToolError | Time
     limit = error.limit or f"within {tool.timeout:g} seconds"
     if not (error.has_begun and context.has_begun):
         late = _unfinished(tool, "timeout", f"was not run: it could not begin {limit}")
-    elif tool.runs_once:
+    elif not tool.may_repeat:
         late = OutcomeUnknownError(f"{tool.spec.name} gave no answer {limit}; it may have run")
     else:
         late = _unfinished(tool, "timeout", f"gave no answer {limit}")

@@ -16,7 +16,7 @@ from toolgen.contract.record import copied
 from toolgen.contract.secrets import current, scrubbed
 from toolgen.shapes.issues import FieldIssue
 
-from ..codec import Arguments, raw_arguments
+from ..arguments import Arguments, arguments_json_or_empty
 from ..errors import (
     DeclaredError,
     MalformedResultError,
@@ -76,7 +76,7 @@ def invalid_arguments_result(
         if findings and may_recur:
             findings.refusal = refusal
     hint: Any = copied(refusal[1]) if may_recur else refusal[1]
-    document = raw_arguments(data)
+    document = arguments_json_or_empty(data)
     hint.prior_input = decode_truncated(document, limit) if document else None
     failure: Any = ToolError.__new__(ToolError, hint.message)  # as its constructor does with a text in ASCII
     failure.message, failure.retry_hint = hint.message, hint

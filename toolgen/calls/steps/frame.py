@@ -16,9 +16,9 @@ from toolgen.contract.names import NOBODY_TO_ASK
 from toolgen.contract.secrets import Secrets, hiding
 from toolgen.shapes.design.model import ToolModel
 
+from ..arguments import Arguments, arguments_json_or_empty
 from ..call import ToolCall
 from ..capability import Capability, RetryStep, once
-from ..codec import Arguments, raw_arguments
 from ..context import Batch, ToolContext, set_resumption, set_retry_step
 from ..errors import MalformedResultError, ToolError, ToolValidationError
 from ..specs import ToolSpec
@@ -50,7 +50,7 @@ HostArguments: TypeAlias = Arguments | ToolModel
 """JSON text, a mapping of JSON values, or the payload of the tool."""
 
 
-Later: TypeAlias = "Callable[[RegisteredTool, Arguments, ToolResult, CallMeta], Awaitable[ToolResult]]"
+HandToRun: TypeAlias = "Callable[[RegisteredTool, Arguments, ToolResult, CallMeta], Awaitable[ToolResult]]"
 """Returns the result of a call that an agent answers, or that waits from now on."""
 
 
@@ -164,7 +164,7 @@ class Frame:
             from ..sensitive import note_document
 
             self.secrets = Secrets()
-            note_document(spec.payload, raw_arguments(arguments), self.secrets)
+            note_document(spec.payload, arguments_json_or_empty(arguments), self.secrets)
             batch.add_secrets(self.secrets)
 
     def tool_call(self, document: bytes, payload: Any = None) -> ToolCall:

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from toolgen.contract.boundary import SuspendedWork, as_task_exception, run_first_step, run_with_timeout
 
+from ..arguments import arguments_json_or_empty
 from ..call import ToolCall
-from ..codec import raw_arguments
 from ..errors import ToolError
 from ..results import ToolResult
-from .artifact_refs import finished
 from .failures import internal_error, tool_error_of, unreadable_result
 from .hooks import Continue, HookMethod, Stage, Stop, Verdict
 from .result_encoding import encode_result
+from .result_storing import store_and_truncate
 
 if TYPE_CHECKING:
     from .frame import Frame
@@ -46,7 +46,7 @@ async def run_after_hooks(frame: Frame, returned: ToolResult | Awaitable[ToolRes
     result = returned if isinstance(returned, ToolResult) else await returned
     if result.status == "suspended":
         return result
-    call = frame.tool_call(raw_arguments(frame.arguments))
+    call = frame.tool_call(arguments_json_or_empty(frame.arguments))
     for hook in frame.tool.after:  # the failure of one is the result that the next one sees
         try:
             verdict: Any = run_first_step(hook(call, result, frame.context))
@@ -70,7 +70,7 @@ async def _encode_answer(frame: Frame, returned: object) -> ToolResult:
     Raises:
         MalformedResultError: it breaks the tool's contract.
     """
-    return await finished(frame, encode_result(frame.spec, returned, frame.meta))
+    return await store_and_truncate(frame, encode_result(frame.spec, returned, frame.meta))
 
 
 async def apply(
@@ -94,7 +94,9 @@ def _replace_payload(frame: Frame, call: ToolCall, payload: object) -> ToolCall:
     """
     codec = frame.spec.payload
     document = codec.encode(payload)
-    return replace(call, payload_json=document, payload=codec.decode_lenient(document, frame.services.limits))
+    return replace(
+        call, payload_json=document, payload=codec.decode_null_as_absent(document, frame.services.limits)
+    )
 
 
 async def _stop_with_answer(frame: Frame, subject: object, answer: object) -> Stop[ToolResult]:

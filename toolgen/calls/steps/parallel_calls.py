@@ -11,14 +11,18 @@ from ..call import ToolCall
 from ..context import Batch
 from ..results import ToolResult
 from .dispatch import dispatch, stray_error_result
-from .frame import Frame, Later, RuntimeServices
+from .frame import Frame, HandToRun, RuntimeServices
 
 if TYPE_CHECKING:
     from ..toolsets.directory import Directory
 
 
 async def gather_results(
-    calls: Iterable[ToolCall], directory: Directory, batch: Batch, services: RuntimeServices, later: Later
+    calls: Iterable[ToolCall],
+    directory: Directory,
+    batch: Batch,
+    services: RuntimeServices,
+    hand_to_run: HandToRun,
 ) -> tuple[ToolResult, ...]:
     """Execute the calls of a batch in parallel and return their results in order.
 
@@ -37,7 +41,7 @@ async def gather_results(
         frame.context.place = place
         result = await dispatch(frame)
         if result.delegated is not None or result.frozen is not None:
-            return await later(tool, call.payload_json, result, call.meta)
+            return await hand_to_run(tool, call.payload_json, result, call.meta)
         return result
 
     ended = await services.scheduler.together(make(call, place) for place, call in enumerate(calls))

@@ -83,18 +83,17 @@ class RegisteredTool:
         self._set_injection(options)
         self._set_hooks(options)
         self._set_surroundings(options)
-        self.may_be_retried = spec.may_repeat
         self.starts_run: bool = getattr(execute, "starts_run", False)
         """Whether the run of an agent answers its calls."""
         self.begins_itself: bool = getattr(execute, "begins_itself", False)
         """The executor says when its work begins: `ToolContext.begin`."""
-        self.runs_once = not self.may_be_retried and not self.starts_run
-        """Whether a second execution might have an effect that the first one had."""
-        self.is_free = self.is_async and not spec.is_sequential
+        self.may_repeat = spec.may_repeat or self.starts_run
+        """Whether a second execution is harmless: by its design, or as it only starts an agent's run."""
+        self.needs_no_thread_or_lock = self.is_async and not spec.is_sequential
         """Whether its calls need neither a thread nor a lock."""
         self.timeout = options.timeout if spec.timeout is None else spec.timeout
         """Seconds for one call; None for no limit."""
-        self.is_plain = self.is_async and not raw and self.timeout is None
+        self.is_awaited_directly = self.is_async and not raw and self.timeout is None
         """Whether the executor's method is called as it is."""
         own = spec.max_result_bytes
         self.result_bytes = options.limits.result_bytes if own is None else own
@@ -146,7 +145,7 @@ class RegisteredTool:
             self.needs_call or self.after or self.is_sensitive or options.list_disabled is not None
         )
         has_more_result = spec.result_hint or spec.reminder or spec.is_terminal
-        self.is_bare = not (has_more_around or has_more_result)
+        self.goes_straight = not (has_more_around or has_more_result)
         """Whether nothing stands around its executor and its result: `SingleCalls` goes straight to it."""
 
     def with_spec(self, spec: ToolSpec[Any, Any], options: RuntimeOptions) -> RegisteredTool:

@@ -146,10 +146,8 @@ def _encoded_artifact(spec: ToolSpec[Any, Any], artifact: object) -> Artifact:
     return Artifact(kind=artifact.kind, data=artifact.data, source_tool=spec.id, json=document)
 
 
-def truncate_document(document: bytes, limit: int, uri: str = "") -> bytes:
-    """Return a JSON document, or the marker of a truncated one: its size, beginning and URI."""
-    if len(document) <= limit:
-        return document
+def truncation_marker(document: bytes, limit: int, uri: str = "") -> bytes:
+    """Return what stands for a JSON document longer than `limit`: its size, beginning and URI."""
     head = b'{"truncated_by":"%b","bytes":%d' % (_BY, len(document))
     where = b',"uri":%b' % to_json(uri) if uri else b""
     room = limit - len(b'%b,"shown":%d,"beginning":}' % (head, limit))

@@ -30,24 +30,24 @@ LateExecutor: TypeAlias = "asyncio.Task[object] | Job"
 class FairQueue:
     """Calls that wait: of each run in their order, and one of each run in turn."""
 
-    __slots__ = ("lanes",)
+    __slots__ = ("waiters",)
 
     def __init__(self) -> None:
-        self.lanes: OrderedDict[CallLimit, OrderedDict[RunningCall, asyncio.Future[bool]]] = OrderedDict()
+        self.waiters: OrderedDict[CallLimit, OrderedDict[RunningCall, asyncio.Future[bool]]] = OrderedDict()
         """Who waits, by run; the next one's is the first."""
 
     def add(self, call: RunningCall, future: asyncio.Future[bool]) -> None:
         """Put a call at the end of those of its run."""
-        assert call.lane is not None, "a call that waits has a lane"
-        self.lanes.setdefault(call.lane, OrderedDict())[call] = future
+        assert call.run_limit is not None, "a call that waits has the limit of its run"
+        self.waiters.setdefault(call.run_limit, OrderedDict())[call] = future
 
     def discard(self, call: RunningCall) -> asyncio.Future[bool] | None:
         """Take a call out and return what it waits for; None where it is not there."""
-        assert call.lane is not None, "a call that waits has a lane"
-        waiters = self.lanes.get(call.lane)
+        assert call.run_limit is not None, "a call that waits has the limit of its run"
+        waiters = self.waiters.get(call.run_limit)
         future = None if waiters is None else waiters.pop(call, None)
         if waiters is not None and not waiters:
-            del self.lanes[call.lane]
+            del self.waiters[call.run_limit]
         return future
 
     def pop(self) -> tuple[RunningCall, asyncio.Future[bool]] | None:
@@ -55,13 +55,13 @@ class FairQueue:
 
         Those that are being cancelled are taken out with it.
         """
-        while self.lanes:
-            lane, waiters = next(iter(self.lanes.items()))
+        while self.waiters:
+            run_limit, waiters = next(iter(self.waiters.items()))
             call, future = waiters.popitem(last=False)
             if waiters:
-                self.lanes.move_to_end(lane)
+                self.waiters.move_to_end(run_limit)
             else:
-                del self.lanes[lane]
+                del self.waiters[run_limit]
             if not future.done():
                 return call, future
         return None
@@ -76,36 +76,36 @@ class Queues:
         self._limit = limit
         self.waiting = 0
 
-    async def wait(self, queue: FairQueue, call: RunningCall, give_back: Callable[[], None]) -> bool:
+    async def wait(self, queue: FairQueue, call: RunningCall, release: Callable[[], None]) -> bool:
         """Wait in a queue until somebody sets the future of the call, and return its value.
 
-        `give_back` undoes what was granted to a call that is cancelled at the same time.
+        `release` undoes what was granted to a call that is cancelled at the same time.
 
         Raises:
             BusyError: too many wait already, and nobody has answered this call.
             asyncio.CancelledError: the caller's own task is being cancelled.
         """
-        lane = call.lane
-        assert lane is not None, "a call that waits has a lane"
-        if lane.waiting >= self._limit - self.waiting and not call.is_answered:
-            raise BusyError(call.tool, lane.waiting, self.waiting, self._limit)
+        run_limit = call.run_limit
+        assert run_limit is not None, "a call that waits has the limit of its run"
+        if run_limit.waiting >= self._limit - self.waiting and not call.is_answered:
+            raise BusyError(call.tool, run_limit.waiting, self.waiting, self._limit)
         future: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         queue.add(call, future)
-        lane.waiting += 1
+        run_limit.waiting += 1
         self.waiting += 1
         try:
             return await future
         except asyncio.CancelledError:
             if queue.discard(call) is None and future.done() and not future.cancelled() and future.result():
-                give_back()
+                release()
             raise
         finally:
-            lane.waiting -= 1
+            run_limit.waiting -= 1
             self.waiting -= 1
 
 
 class CallLimit:
-    """Lets so many calls run at once; the limit of a run is also its lane, by which its calls take turns."""
+    """Lets so many calls run at once; by the limits of runs, waiting calls take turns."""
 
     __slots__ = ("loop", "most", "name", "queue", "running", "users", "waiting")
 
@@ -117,17 +117,17 @@ class CallLimit:
         self.queue = FairQueue()
         """Empty unless the limit is reached."""
         self.waiting = 0
-        """Calls of this lane in any queue."""
+        """Calls that wait in any queue, where it is the limit of a run."""
         self.users = 0
         """Calls that have it among their limits; `CallLimits` counts them."""
 
-    def leave(self) -> None:
+    def release(self) -> None:
         """Let a call leave, and the next one in."""
         self.running -= 1
-        if self.queue.lanes:
-            self.let_in()
+        if self.queue.waiters:
+            self.admit_next()
 
-    def let_in(self) -> None:
+    def admit_next(self) -> None:
         """Let the next call in after one has left; there is no room where more run than the limit."""
         if self.running < self.most and (waiting := self.queue.pop()):
             self.running += 1
@@ -157,7 +157,7 @@ class CallLimits:
         limit.users += 1
         return limit
 
-    def put_back(self, limit: CallLimit) -> None:
+    def release(self, limit: CallLimit) -> None:
         """Give a limit back that was got for a call."""
         if self._limits.get(limit.name) is limit:
             limit.users -= 1
@@ -193,8 +193,8 @@ class RunningCall:
     """The number of activities that go on, and of calls that wait for it, where it is a run."""
     children: dict[RunningCall, None] | None = None
     """Calls that it has made and that ask for admission or run."""
-    lane: CallLimit | None = None
-    """The limit of its run; calls that wait take turns by it."""
+    run_limit: CallLimit | None = None
+    """The limit of its run, by which waiting calls take turns; None if admitted at once outside runs."""
     limits: tuple[CallLimit, ...] = ()
     key: Hashable = None
     """The key of the lock that it must hold; None for none."""
@@ -250,17 +250,17 @@ class RunningCall:
         self.drop_caller()
         self.children, self.caller, self.is_open = children, None, True
 
-    def give_back(self) -> None:
+    def release_places(self) -> None:
         """Leave the limits and let the next calls in; another thread may run in the place of its own."""
         if not self.has_slot:
             return
         self.has_slot = False
         for limit in self.limits:
-            limit.leave()
+            limit.release()
         if self.thread is not None:
             self.thread.block()
 
-    def go_on(self) -> None:
+    def retake_places(self) -> None:
         """Count at the limits again, also beyond their limits, unless it still waits or is over."""
         if self.waits or self.is_paused or not self.is_open or self.has_slot or self.late is not None:
             return
@@ -309,9 +309,9 @@ async def waited_for(caller: RunningCall, work: Awaitable[T]) -> T:
     if open_call(caller) is None:
         return await work
     caller.waits += 1
-    caller.give_back()
+    caller.release_places()
     try:
         return await work
     finally:
         caller.waits -= 1
-        caller.go_on()
+        caller.retake_places()

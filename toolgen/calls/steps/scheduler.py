@@ -65,18 +65,20 @@ class Scheduler:
         self._runs = CallLimits(options.max_calls_per_run, loop)
         self._sessions = CallLimits(options.max_calls_per_session, loop)
         self._tools = CallLimits(options.max_calls_per_tool, loop)
-        self.only_process = (self._process,)
-        self._set_alone(loop)
+        self.only_process_limit = (self._process,)
+        self._set_limit_outside_runs(loop)
         self._in_runs.clear()
 
     def close(self, *, is_over: bool = False) -> None:
         """Let only calls that run make further ones, until it is over."""
         self._is_closing = not is_over
         if self.loop is not None:
-            self._set_alone(self.loop)
+            self._set_limit_outside_runs(self.loop)
 
-    def _set_alone(self, loop: asyncio.AbstractEventLoop) -> None:
-        self.alone = CallLimit(0, loop) if self._has_narrow_limits or self._is_closing else self._process
+    def _set_limit_outside_runs(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.limit_outside_runs = (
+            CallLimit(0, loop) if self._has_narrow_limits or self._is_closing else self._process
+        )
         """The limit of calls that belong to no run and no call; closed where others decide about them."""
 
     @property
@@ -105,11 +107,11 @@ class Scheduler:
         Raises:
             RuntimeClosedError: there is none, and the runtime is being closed.
         """
-        if tool.is_free and not meta.run_id and before.__class__ is not RunningCall:
-            limit = self.alone
+        if tool.needs_no_thread_or_lock and not meta.run_id and before.__class__ is not RunningCall:
+            limit = self.limit_outside_runs
             if limit.running < limit.most:
                 limit.running += 1
-                call.limits = self.only_process
+                call.limits = self.only_process_limit
                 call.is_open = call.has_slot = True
                 return True
         self._enter(call, tool, meta, before)
@@ -117,7 +119,7 @@ class Scheduler:
             call.key = tool.lock_key(payload, meta)
             if not self._locks.try_acquire(call.key, call):
                 return False
-        return _enter_gates(call)
+        return _take_places_at_once(call)
 
     async def admit(self, call: RunningCall) -> None:
         """Return once a call may run that was not admitted at once.
@@ -129,7 +131,7 @@ class Scheduler:
         """
         if call.key is not None and call.lock is None:
             await self._locks.acquire(call.key, call)
-        await self._pass_gates(call)
+        await self._take_places(call)
 
     def leave(self, call: RunningCall) -> None:
         """End a call, or its wait to be admitted, and let the next calls in.
@@ -139,15 +141,15 @@ class Scheduler:
         call.is_open = False
         if call.has_slot:
             call.has_slot = False
-            if call.lane is None:  # only the process limits it
+            if call.run_limit is None:  # admitted at once: only the process limits it
                 limit = call.limits[0]
                 limit.running -= 1
-                if limit.queue.lanes:
-                    limit.let_in()
+                if limit.queue.waiters:
+                    limit.admit_next()
                 return
             for limit in call.limits:
-                limit.leave()
-        if call.lane is None:
+                limit.release()
+        if call.run_limit is None:
             return
         call.thread = None
         if call.lock is not None and call.late is not None:
@@ -157,9 +159,9 @@ class Scheduler:
                 self._locks.release(call)
             call.drop_caller()
         for limit in call.limits:
-            self._runs.put_back(limit)
-            self._sessions.put_back(limit)
-            self._tools.put_back(limit)
+            self._runs.release(limit)
+            self._sessions.release(limit)
+            self._tools.release(limit)
 
     async def pause(self, call: RunningCall, seconds: float) -> None:
         """Wait before a further attempt at a call, which is then admitted again; it keeps its lock.
@@ -169,13 +171,13 @@ class Scheduler:
             asyncio.CancelledError: the caller's own task is being cancelled.
         """
         call.is_paused, call.thread = True, None
-        call.give_back()
+        call.release_places()
         await asyncio.sleep(seconds)
-        if call.lane is None:
-            call.lane = self._new_lane()
-        await self._pass_gates(call)
+        if call.run_limit is None:
+            call.run_limit = self._new_run_limit()
+        await self._take_places(call)
 
-    def _new_lane(self) -> CallLimit:
+    def _new_run_limit(self) -> CallLimit:
         """Return the limit for calls that belong to no run."""
         assert self.loop is not None, "calls are made in an event loop"
         return CallLimit(self._options.max_calls_per_run, self.loop)
@@ -192,27 +194,27 @@ class Scheduler:
             call.set_caller(caller)
         elif self._is_closing:
             raise RuntimeClosedError(call.tool)
-        lane = call.lane = self._lane(caller, meta.run_id)
+        call.run_limit = run_limit = self._run_limit(caller, meta.run_id)
         if tool.is_async and not self._has_narrow_limits:
-            call.limits = (lane, self._process)
+            call.limits = (run_limit, self._process)
             return
         threads = None if tool.is_async else self._threads
-        narrow = (self._tools.get(tool.spec.id), self._sessions.get(meta.session_id), lane, threads)
+        narrow = (self._tools.get(tool.spec.id), self._sessions.get(meta.session_id), run_limit, threads)
         call.limits = (*(limit for limit in narrow if limit is not None), self._process)
 
-    def _lane(self, caller: RunningCall | None, run_id: str) -> CallLimit:
-        """Return the lane of a call: that of its caller, else that of its run and the runs above."""
-        lane = None
+    def _run_limit(self, caller: RunningCall | None, run_id: str) -> CallLimit:
+        """Return the limit of a call's run: its caller's, else that of its run and the runs above."""
+        run_limit = None
         if caller is not None and caller.limits[-1] is self._process:
-            if caller.lane is None and not run_id:
-                caller.lane = self._new_lane()
-            lane = caller.lane
-        if lane is None:
-            return self._runs.get(_root(run_id)) or self._new_lane()
-        lane.users += 1
-        return lane
+            if caller.run_limit is None and not run_id:
+                caller.run_limit = self._new_run_limit()
+            run_limit = caller.run_limit
+        if run_limit is None:
+            return self._runs.get(_root(run_id)) or self._new_run_limit()
+        run_limit.users += 1
+        return run_limit
 
-    async def _pass_gates(self, call: RunningCall) -> None:
+    async def _take_places(self, call: RunningCall) -> None:
         """Take a place at each limit, one after the other.
 
         Raises:
@@ -225,11 +227,11 @@ class Scheduler:
                 if limit.running < limit.most:
                     limit.running += 1
                 else:
-                    await self._queues.wait(limit.queue, call, limit.leave)
+                    await self._queues.wait(limit.queue, call, limit.release)
                 passed += 1
         except BaseException:
             for limit in call.limits[:passed]:
-                limit.leave()
+                limit.release()
             raise
         _begin(call)
 
@@ -244,7 +246,7 @@ class Scheduler:
         batch.is_open = caller is not None or not self._is_closing
         if caller is not None:
             batch.set_caller(caller)
-            batch.lane = caller.lane
+            batch.run_limit = caller.run_limit
         token = CALLER.set(batch)
         try:
             ended = asyncio.gather(*calls, return_exceptions=True)
@@ -295,7 +297,7 @@ class Scheduler:
         run = self._in_runs.get(name)
         if run is None:
             run = self._in_runs[name] = self._waiting_call()
-            run.lane = self._runs.get(name)
+            run.run_limit = self._runs.get(name)
         run.users += 1
         return run
 
@@ -305,14 +307,14 @@ class Scheduler:
             run.is_open = False
             if self._in_runs.get(_root(run_id)) is run:
                 del self._in_runs[_root(run_id)]
-            if run.lane is not None:
-                self._runs.put_back(run.lane)
+            if run.run_limit is not None:
+                self._runs.release(run.run_limit)
 
     def _waiting_call(self) -> RunningCall:
         """Return what makes calls and has no slot, as it only waits for them."""
         call = RunningCall()
         call.is_open, call.waits = True, 1
-        call.limits = self.only_process
+        call.limits = self.only_process_limit
         return call
 
 
@@ -321,7 +323,7 @@ def _root(run_id: str) -> str:
     return run_id.partition("/")[0]
 
 
-def _enter_gates(call: RunningCall) -> bool:
+def _take_places_at_once(call: RunningCall) -> bool:
     """Take a place at every limit where all have one; return whether that is so."""
     for limit in call.limits:
         if limit.running >= limit.most:
@@ -336,4 +338,4 @@ def _begin(call: RunningCall) -> None:
     call.is_open = call.has_slot = True
     call.is_paused = False
     if call.waits:  # what its attempt before has left behind
-        call.give_back()
+        call.release_places()

@@ -9,13 +9,13 @@ from __future__ import annotations
 from asyncio import get_running_loop
 from typing import TYPE_CHECKING, Any, Final
 
+from ..arguments import Arguments, is_blank
 from ..call import NO_META, CallMeta
-from ..codec import NO_ARGUMENTS, Arguments, raw_arguments
 from ..context import Batch, ToolContext, batch_of
 from ..errors import ToolError, ToolValidationError
 from ..reports import SILENT
 from ..results import ToolOutcome, ToolResult, WithoutResult
-from .dispatch import decode_empty_arguments, delegate_or_suspend, dispatch, failure_of, refs
+from .dispatch import decode_if_blank, delegate_or_suspend, dispatch, failure_of, storing
 from .failures import invalid_arguments_result
 from .frame import Frame, HostArguments, call_arguments, tool_name
 from .result_encoding import bounds_of, encode_result
@@ -82,7 +82,7 @@ class SingleCalls:
             else call_arguments(spec, arguments)
         )
         if (
-            not registered.is_bare
+            not registered.goes_straight
             or services.needs_steps
             or not (reports is SILENT or reports.is_idle)
             or trace is not None
@@ -103,26 +103,26 @@ class SingleCalls:
         context.spec, context._new_batch = spec, services.new_batch
         try:
             try:
-                payload = spec.payload.decode_lenient(received, services.limits)
+                payload = spec.payload.decode_null_as_absent(received, services.limits)
             except ToolValidationError as error:
-                if raw_arguments(received) is not NO_ARGUMENTS:
+                if not is_blank(received):
                     return invalid_arguments_result(spec, error, received, meta, registered.result_bytes)
-                payload = decode_empty_arguments(_frame(context, registered, received, services), error)
+                payload = decode_if_blank(_frame(context, registered, received, services), error)
                 if isinstance(payload, ToolResult):
                     return payload
             if registered.meta_fields:
                 registered.inject_meta(payload, meta)
-            running, limit = RunningCall(), scheduler.alone
+            running, limit = RunningCall(), scheduler.limit_outside_runs
             token = CALLER.set(running)
             try:
-                if registered.is_free and limit.running < limit.most and not meta.run_id:
+                if registered.needs_no_thread_or_lock and limit.running < limit.most and not meta.run_id:
                     limit.running += 1  # as in `admit_at_once`
-                    running.limits = scheduler.only_process
+                    running.limits = scheduler.only_process_limit
                     running.is_open = running.has_slot = True
                 elif not scheduler.admit_at_once(running, registered, meta, payload, None):
                     await scheduler.admit(running)
                 context.has_begun = True
-                if registered.is_plain:
+                if registered.is_awaited_directly:
                     try:
                         returned = await registered.execute(payload, context)
                     except ToolError as error:
@@ -130,11 +130,11 @@ class SingleCalls:
                 else:
                     returned = await execution.run(running, registered, payload, context)
             finally:
-                if running.lane is None and running.has_slot:  # as in `leave`
+                if running.run_limit is None and running.has_slot:  # as in `leave`
                     running.is_open = running.has_slot = False
                     limit.running -= 1
-                    if limit.queue.lanes:
-                        limit.let_in()
+                    if limit.queue.waiters:
+                        limit.admit_next()
                 else:
                     scheduler.leave(running)
                 CALLER.reset(token)
@@ -152,7 +152,9 @@ class SingleCalls:
             if isinstance(returned, WithoutResult):
                 result = await delegate_or_suspend(frame, returned)
             else:
-                result = await refs.finished(frame, result or encode_result(spec, returned, meta))
+                result = await storing.store_and_truncate(
+                    frame, result or encode_result(spec, returned, meta)
+                )
         except BaseException as error:  # noqa: BLE001 - author code; `failure_of` tells a cancellation from an error
             frame = _frame(context, registered, received, services)
             result = frame.error_result(failure_of(frame, error))
@@ -161,12 +163,12 @@ class SingleCalls:
     async def _ended(self, frame: Frame, result: ToolResult) -> ToolResult:
         """Return the result of a call that has nothing more to execute, after what others do with it."""
         if result.status != "ok" and (result.delegated is not None or result.frozen is not None):
-            result = await self._later(frame.tool, frame.arguments, result, frame.meta)
+            result = await self._hand_to_run(frame.tool, frame.arguments, result, frame.meta)
         if frame.batch.touched:
             (result,) = await frame.batch.settle((result,))
         return result
 
-    async def _later(
+    async def _hand_to_run(
         self, tool: RegisteredTool, arguments: Arguments, result: ToolResult, meta: CallMeta
     ) -> ToolResult:
         """Return the result of a call that an agent answers, or that waits from now on."""

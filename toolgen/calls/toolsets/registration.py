@@ -80,7 +80,7 @@ class AgentRoute:
             message = text if prompt is None else render_template(prompt, json.loads(document), longest=None)
             return Delegated(agent=self.agent, message=message)
 
-        delegate.starts_run = True  # type: ignore[attr-defined]  # it does nothing else; see `RegisteredTool.runs_once`
+        delegate.starts_run = True  # type: ignore[attr-defined]  # it does nothing else; see `RegisteredTool.may_repeat`
         return delegate
 
 

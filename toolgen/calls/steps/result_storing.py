@@ -1,4 +1,4 @@
-"""What is stored before anybody sees a result: its artifacts by reference, and what its limit cuts off."""
+"""Stores what a result cannot hold before anybody sees it: its artifacts, and a document beyond its limit."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..content import ResourceContent
 from ..errors import ToolError
 from ..results import Artifact, ArtifactRef, ToolResult
 from .failures import log
-from .result_encoding import truncate_document
+from .result_encoding import truncation_marker
 
 if TYPE_CHECKING:
     from .frame import Frame
@@ -25,8 +25,8 @@ NO_STORE: Final = "the runtime has no store of artifacts"
 _FAILED: Final = "the store of artifacts failed"
 
 
-async def finished(frame: Frame, result: ToolResult) -> ToolResult:
-    """Return an encoded result as the hooks get it: known to the policy, its artifacts stored, truncated.
+async def store_and_truncate(frame: Frame, result: ToolResult) -> ToolResult:
+    """Return an encoded result as after-hooks get it: known to the policy, its artifacts stored, truncated.
 
     It stands where the store of artifacts fails; the reference says so, and the log has the failure.
     """
@@ -59,7 +59,7 @@ async def truncate_result(frame: Frame, result: ToolResult) -> ToolResult:
                 uri = await frame.services.retry_step(save, f"result of {spec.id}", is_idempotent=False)
         except Exception:  # noqa: BLE001 - a store of the author's; logged, and the result names no address
             log.exception("the untruncated result of %s was not stored", spec.id)
-    marker = truncate_document(document, limit, uri)
+    marker = truncation_marker(document, limit, uri)
     if not uri:
         return replace(result, json=marker)
     link = ResourceContent(
