@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from asyncio import get_running_loop
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,7 +20,6 @@ from toolgen.contract.limits import UNLIMITED
 from toolgen.contract.names import UNAVAILABLE
 from toolgen.contract.record import copied
 from toolgen.contract.secrets import hiding
-from toolgen.contract.tasks import Work
 
 from ..arguments import NO_ARGUMENTS, arguments_json, is_blank
 from ..call import CallMeta, ToolCall
@@ -66,7 +65,7 @@ _NO_ENGINE: Final = ToolgenError(
 )
 
 
-def dispatch(frame: Frame) -> Work[ToolResult]:
+def dispatch(frame: Frame) -> Coroutine[Any, Any, ToolResult]:
     """Return a coroutine that executes one call and returns its result.
 
     Raises:
@@ -89,7 +88,7 @@ def dispatch(frame: Frame) -> Work[ToolResult]:
     return work if caller is None else waited_for(caller, work)
 
 
-async def _redacted(frame: Frame, work: Work[ToolResult]) -> ToolResult:
+async def _redacted(frame: Frame, work: Awaitable[ToolResult]) -> ToolResult:
     """Return the result of a call that has sensitive values, with redaction of everything that it reports."""
     with hiding(frame.secrets):
         return await work
@@ -120,7 +119,7 @@ async def _dispatch_observed(frame: Frame) -> ToolResult:
     return emit_end(frame, result) if is_reported else result
 
 
-async def _run_in_span(spans: CallSpans, frame: Frame, work: Work[ToolResult]) -> ToolResult:
+async def _run_in_span(spans: CallSpans, frame: Frame, work: Awaitable[ToolResult]) -> ToolResult:
     """Return the result of work that has a span."""
     with spans.of(frame.spec, frame.meta, frame.arguments, frame.trace_before) as end:
         return end(await work)
