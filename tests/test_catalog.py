@@ -17,7 +17,7 @@ from tests.selection import first
 from toolgen.catalog import CatalogueError, format_schema, load_catalogue, read_catalogue
 from toolgen.catalog.entry import tool_digest
 from toolgen.catalog.reader import FORMAT_ID
-from toolgen.catalog.shared_types import SharedTypes, with_types
+from toolgen.catalog.repeated_types import RepeatedTypes, with_types
 from toolgen.codegen import generate
 from toolgen.contract.names import CATALOG_FORMAT
 from toolgen.dsl import Agent, Design, Service, Use, build
@@ -69,7 +69,7 @@ def digest_of(catalogue: dict[str, Any]) -> str:
 
 def shared(tools: list[dict[str, Any]]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Return the types of several tools, and the tools with references to them."""
-    types = SharedTypes(tools)
+    types = RepeatedTypes(tools)
     return types.types(), [types.short(tool) for tool in tools]
 
 

@@ -8,7 +8,7 @@ from operator import is_
 import pytest
 
 from tests.work import lines_run
-from toolgen.catalog.shared_types import definitions_of
+from toolgen.catalog.repeated_types import definitions_of
 from toolgen.catalog.writer import indented
 from toolgen.contract.json_value import Json
 from toolgen.dsl import Args, ArrayOf, Attribute, Design, Service, String, Tool, Toolset, Type, build

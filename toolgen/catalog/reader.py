@@ -13,7 +13,7 @@ from toolgen.contract.json_value import Json
 from toolgen.contract.names import CATALOG, CATALOG_FORMAT
 from toolgen.contract.record import frozen_record
 
-from .shared_types import class_of, typed_parts, with_types
+from .repeated_types import class_of, typed_parts, with_types
 
 FORMAT_ID: Final = f"urn:toolgen:catalog:{CATALOG_FORMAT}"
 """The `$id` of the schema of the format, which catalogues name as their `$schema`."""

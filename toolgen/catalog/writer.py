@@ -20,7 +20,7 @@ from toolgen.shapes.lexical import ASSERTED_FORMATS
 
 from .entry import canonical, sha256
 from .reader import FORMAT_ID
-from .shared_types import SharedTypes
+from .repeated_types import RepeatedTypes
 
 _EXPONENT: Final = re.compile(r"e-?\d+(?:[,\]}\n]|\Z)")
 _SMALL: Final = "0.0000"
@@ -57,12 +57,12 @@ def catalogue(
     agent: Json = None,
     further: Mapping[str, Json] | None = None,
     root: Root | None = None,
-    is_reviewed: bool = False,
+    is_indented: bool = False,
 ) -> str:
     """Return the text of a catalogue; tools are sorted by id.
 
     `agent` is whose tools they are, `further` what stands after them. Of a tool that is in `root` too stands
-    what differs. What is reviewed is indented.
+    what differs.
     """
     ordered = sorted(entries, key=lambda entry: str(entry["id"]))
     facts: dict[str, Json] = {} if agent is None else {"agent": agent}
@@ -71,7 +71,7 @@ def catalogue(
     if agent is not None:
         document["agent"] = agent
     if root is None:
-        shared = SharedTypes(ordered)
+        shared = RepeatedTypes(ordered)
         tools = [*map(shared.short, ordered)]
         if types := shared.types():
             document["types"] = types
@@ -79,7 +79,7 @@ def catalogue(
         document["catalog"]["root"] = root.path
         tools = [_difference(entry, root.entries[str(entry["id"])]) for entry in ordered]
     document |= {"tools": tools, **(further or {})}
-    return _indented(document) if is_reviewed else _in_lines(document)
+    return _indented(document) if is_indented else _in_lines(document)
 
 
 def _difference(entry: Mapping[str, Json], root: Mapping[str, Json]) -> dict[str, Json]:

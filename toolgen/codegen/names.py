@@ -74,7 +74,7 @@ def apart(names: Mapping[str, str], taken: Collection[str], word: str) -> dict[s
 
 def stub_module(toolset: Toolset) -> str:
     """Return the name under which a stub imports the toolset; a method of this name would hide it."""
-    return free(module_name(toolset.name), {method_name(tool.name) for tool in toolset.tools})
+    return unused_name(module_name(toolset.name), {method_name(tool.name) for tool in toolset.tools})
 
 
 def to_method_payload(tool: Tool) -> str:
@@ -105,19 +105,19 @@ def qualified(toolset: Toolset) -> str:
     return f"{toolset.service}.{toolset.name}"
 
 
-def distinct(toolsets: Sequence[Toolset], taken: Collection[str]) -> list[str]:
-    """Return one name a toolset: its own, after the service's where two have one or something else has it."""
+def toolset_names(toolsets: Sequence[Toolset], taken: Collection[str]) -> list[str]:
+    """Return a name for each toolset: its own, or with its service's if another or `taken` has it."""
     own = [module_name(toolset.name) for toolset in toolsets]
     names: list[str] = []
     for toolset, name in zip(toolsets, own, strict=True):
         if own.count(name) > 1 or name in taken:
             name = f"{snake(toolset.service)}_{snake(toolset.name)}"
-        names.append(free(name, {*names, *taken}))
+        names.append(unused_name(name, {*names, *taken}))
     return names
 
 
-def free(name: str, taken: Collection[str]) -> str:
-    """Return the name of a toolset that no other one has."""
+def unused_name(name: str, taken: Collection[str]) -> str:
+    """Return the name, followed by `_toolset` until it is not in `taken`."""
     while name in taken:
         name += "_toolset"
     return name

@@ -120,7 +120,7 @@ class _DesignContext:
 
     def catalogue(self, toolset: Toolset) -> str:
         ids = [*(tool.id for tool in toolset.tools), *(tool.id for tool in toolset.native)]
-        return self.writer.catalogue(map(self.entries.__getitem__, ids), is_reviewed=True)
+        return self.writer.catalogue(map(self.entries.__getitem__, ids), is_indented=True)
 
 
 def _design_context(design: Design) -> _DesignContext:
@@ -168,7 +168,7 @@ def _service(service: Service, whole: _DesignContext) -> Iterator[tuple[str, Vie
         scope = completions_scope(service, whole.shared)
         yield _path(completions_module(service.name)), completions_view(service, scope)
         facts = completion_facts(whole.writer, service, scope)
-        yield _path(folder, COMPLETION_SCHEMAS), whole.writer.catalogue([], further=facts, is_reviewed=True)
+        yield _path(folder, COMPLETION_SCHEMAS), whole.writer.catalogue([], further=facts, is_indented=True)
 
 
 def _agent(agent: Agent, whole: _DesignContext) -> Iterator[tuple[str, View | str]]:

@@ -23,7 +23,7 @@ _EVERY: Final = "*"
 _OTHERS: Final = "additionalProperties"
 
 
-def typed_parts(entry: Entry) -> dict[str, tuple[str, Entry]]:
+def types_by_place(entry: Entry) -> dict[str, tuple[str, Entry]]:
     """Return the parts of an entry that have a schema, with where they stand, by what a person calls them."""
     named = {"payload": ("payload",), "result": ("result",), "approval": ("confirmation", "payload")}
     named |= {"acknowledgement": ("long_running", "ack"), "progress": ("long_running", "progress")}
@@ -48,7 +48,7 @@ def mask_changes(
     renamed: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[Change]:
     """Yield the masks that came or went of fields which both sides have, by the new names of arguments."""
-    old, new = typed_parts(before), typed_parts(after)
+    old, new = types_by_place(before), types_by_place(after)
     for words in old.keys() & new.keys():
         (where, part), (there, other) = old[words], new[words]
         if words == "payload":

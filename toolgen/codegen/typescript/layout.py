@@ -76,19 +76,19 @@ def specifier(path: str, base: str) -> str:
 def property_names(toolsets: list[Toolset]) -> list[str]:
     """Return the property of each toolset, of a client and of the index."""
     taken = {"client", "events", "surface", "types"}
-    return distinct([camel(name) for name in names.distinct(toolsets, taken)])
+    return unique_names([camel(name) for name in names.toolset_names(toolsets, taken)])
 
 
 def method_names(toolset: Toolset) -> list[str]:
     """Return the method of each tool."""
-    return distinct([camel(tool.name) for tool in toolset.tools])
+    return unique_names([camel(tool.name) for tool in toolset.tools])
 
 
-def distinct(wanted: list[str]) -> list[str]:
-    """Return the names, with underscores where one stood before."""
+def unique_names(wanted: list[str]) -> list[str]:
+    """Return the names, with underscores after one that came before or is a property of JavaScript."""
     unique: list[str] = []
     for name in wanted:
-        unique.append(free(name, {*unique, *_PROPERTIES}))
+        unique.append(unused_name(name, {*unique, *_PROPERTIES}))
     return unique
 
 
@@ -98,7 +98,7 @@ def camel(name: str) -> str:
     return first + "".join(word[:1].upper() + word[1:] for word in others)
 
 
-def free(name: str, taken: Collection[str]) -> str:
+def unused_name(name: str, taken: Collection[str]) -> str:
     while name in taken:
         name += "_"
     return name
@@ -133,9 +133,9 @@ def shared_scope(design: Design) -> Scope:
             if name in python.modules
         },
     )
-    named = {name: free(name, _TAKEN) for name in python.modules}
+    named = {name: unused_name(name, _TAKEN) for name in python.modules}
     inputs = {
-        name: free(f"{named[name]}Input", {*named.values(), *_TAKEN})
+        name: unused_name(f"{named[name]}Input", {*named.values(), *_TAKEN})
         for name in two_sided(crossing.all, python.objects)
         if name in crossing.sent
     }
@@ -152,9 +152,9 @@ def toolset_scope(toolset: Toolset, shared: Scope) -> Scope:
     own = _own(toolset)
     crossing = reached(toolset.tools, {**shared.objects, **own})
     taken = {*shared.shared, *_TAKEN}
-    named = {name: free(name, taken) for name in class_names(toolset.objects)}
+    named = {name: unused_name(name, taken) for name in class_names(toolset.objects)}
     inputs = {
-        name: free(f"{named[name]}Input", {*named.values(), *taken})
+        name: unused_name(f"{named[name]}Input", {*named.values(), *taken})
         for name in two_sided(crossing.all, {**shared.objects, **own})
         if name in own and name in crossing.sent and name in crossing.received
     }

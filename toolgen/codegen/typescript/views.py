@@ -19,11 +19,11 @@ from .layout import (
     Scope,
     answer_type,
     call_type,
-    free,
     method_names,
     specifier,
     toolset_class,
     toolset_file,
+    unused_name,
 )
 from .spelling import Members
 from .text import WIDTH, comment, quote, union, value
@@ -141,7 +141,7 @@ class _OwnNames:
         self._taken = {*scope.shared, *scope.names["sent"].values(), *scope.names["received"].values()}
 
     def name(self, wanted: str) -> str:
-        name = free(wanted, self._taken)
+        name = unused_name(wanted, self._taken)
         self._taken.add(name)
         return name
 
@@ -234,7 +234,7 @@ def _tags(tool: Tool, method: str) -> Iterator[tuple[str, str]]:
 def _properties(toolsets: Sequence[tuple[Toolset, str, ToolsetView]]) -> tuple[ToolsetProperty, ...]:
     properties, taken = [], {"AgentId", "Client", "Surface", "SurfaceOptions"}
     for toolset, name, view in toolsets:
-        alias = free(view.name, taken)
+        alias = unused_name(view.name, taken)
         taken.add(alias)
         properties.append(
             ToolsetProperty(

@@ -93,13 +93,15 @@ class _AgentToolset:
 def _agent_toolsets(agent: Agent) -> list[_AgentToolset]:
     """Return the toolsets, each once; a module named like a parameter gets another name."""
     toolsets = toolsets_of(agent)
-    parameters = names.distinct(toolsets, REGISTER_PARAMETERS)
+    parameters = names.toolset_names(toolsets, REGISTER_PARAMETERS)
     wired: list[_AgentToolset] = []
     for toolset, parameter in zip(toolsets, parameters, strict=True):
         is_executed = bool(toolset.tools) and not toolset.exporter
         others = {*parameters, *(other.module for other in wired)}
         taken = (others if is_executed else others - {parameter}) | set(_FUNCTIONS)
-        wired.append(_AgentToolset(toolset=toolset, parameter=parameter, module=names.free(parameter, taken)))
+        wired.append(
+            _AgentToolset(toolset=toolset, parameter=parameter, module=names.unused_name(parameter, taken))
+        )
     return wired
 
 
@@ -201,7 +203,7 @@ class _Printer:
     def __init__(self, agent: Agent) -> None:
         called = {names.qualified(used.toolset) for used in agent.uses if used.tools}
         toolsets = [toolset for toolset in toolsets_of(agent) if names.qualified(toolset) in called]
-        modules = names.distinct(toolsets, ())
+        modules = names.toolset_names(toolsets, ())
         self._package: Module = agent_package(agent)
         self._imports = Imports(modules)
         self._modules = dict(zip(map(names.qualified, toolsets), modules, strict=True))
@@ -220,7 +222,7 @@ class _Printer:
         if used.name != names.wire(toolset, used.tool):
             yield f"name={quote(used.name)}"
         if confirmation := own_confirmation(used):
-            codecs = names.free(f"{alias}_codecs", self._modules.values())
+            codecs = names.unused_name(f"{alias}_codecs", self._modules.values())
             if confirmation.payload:
                 self._imports.name(relative(self._package, toolset_package(toolset)), "codecs", codecs)
             yield confirmed(confirmation, self._imports, codecs)

@@ -161,7 +161,9 @@ class _Made:
     def __init__(self, *, design: Design, place: AppPlace) -> None:
         self._design, self._place = design, place
         toolsets = list(_executed(design))
-        named = names.distinct(toolsets, (*_OWN, *(module_name(service.name) for service in design.services)))
+        named = names.toolset_names(
+            toolsets, (*_OWN, *(module_name(service.name) for service in design.services))
+        )
         self._names = {names.qualified(toolset): name for toolset, name in zip(toolsets, named, strict=True)}
         self._imported: dict[tuple[str, str], str] = {}
         self.library, self.own = _library(design, place), Imports({*_OWN})
@@ -204,7 +206,7 @@ class _Made:
         package = ".".join([self._place.generated, *agents_package(agent.service)])
         module = self._import(package, module_name(agent.name), f"{module_name(agent.name)}_agent")
         toolsets = toolsets_of(agent)
-        parameters = names.distinct(toolsets, REGISTER_PARAMETERS)
+        parameters = names.toolset_names(toolsets, REGISTER_PARAMETERS)
         arguments = [
             f"{parameter}={self._argument(toolset)}"
             for toolset, parameter in zip(toolsets, parameters, strict=True)
@@ -222,7 +224,7 @@ class _Made:
         """Return the name under which a name of a module is imported: another one where it is taken."""
         if (module, name) not in self._imported:
             taken = {*_OWN, *self._imported.values(), *self.library.names()}
-            chosen = names.free(other or f"{name}_", taken) if name in taken else name
+            chosen = names.unused_name(other or f"{name}_", taken) if name in taken else name
             self._imported[module, name] = self.own.name(module, name, chosen)
         return self._imported[module, name]
 

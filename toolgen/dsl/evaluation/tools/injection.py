@@ -20,8 +20,8 @@ from ..types.spelling import type_text
 
 
 @frozen_record
-class Injection:
-    """A payload, split into fields that the server fills and fields that the model sends."""
+class SplitArguments:
+    """Arguments, split into fields that the server fills and fields that the model sends."""
 
     fields: tuple[Field, ...]
     remaining: tuple[Field, ...]
@@ -29,39 +29,43 @@ class Injection:
     """Whether every name was found."""
 
 
-def inject(
+def split_arguments(
     tool: str,
     clauses: Iterable[Inject],
-    written: ResolvedFields,
+    own: ResolvedFields,
     inherited: ResolvedFields,
     *,
-    names: Iterable[str],
+    method_names: Iterable[str],
     is_known: bool,
     report: Report,
-) -> Injection:
-    """Split the arguments; `inherited` are those of the bound payload, `names` all of its."""
-    own = {field.name: field for field in written.fields}
-    taken = {field.name: field for field in inherited.fields}
+) -> SplitArguments:
+    """Split the arguments of a tool into those that the server fills and those that the model sends.
+
+    `own` are those of its `Args`, `inherited` come from the payload of its method, whose names are
+    `method_names`. With `Args`, only injected ones are inherited.
+    """
+    own_by_name = {field.name: field for field in own.fields}
+    inherited_by_name = {field.name: field for field in inherited.fields}
     injected: dict[str, Field] = {}
     unique = Unique(report, f"Inject of tool {tool!r}")
     for clause in clauses:
         for name in clause.names:
             if not unique.add("field", name, clause.source):
                 continue
-            field = own.get(name) or taken.get(name)
+            field = own_by_name.get(name) or inherited_by_name.get(name)
             if field is None:
                 if is_known:
-                    hint = suggestion(name, [*own, *names], _missing(name))
+                    hint = suggestion(name, [*own_by_name, *method_names], _missing(name))
                     report.add(codes.UNKNOWN_INJECT, clause.source, tool=tool, name=name, hint=hint)
                 is_known = False
                 continue
-            if name in own:
-                _check_required(tool, field, written.sources[name], clause, report)
-            source = {**inherited.sources, **written.sources}[name]
+            if name in own_by_name:
+                _check_required(tool, field, own.sources[name], clause, report)
+            source = {**inherited.sources, **own.sources}[name]
             _check_type(tool, field, source, clause, report)
             injected[name] = replace(field, required=True, default=MISSING)
-    rest = (field for field in (*written.fields, *inherited.fields) if field.name not in injected)
-    return Injection(fields=tuple(injected.values()), remaining=tuple(rest), is_known=is_known)
+    remaining = (field for field in (*own.fields, *inherited.fields) if field.name not in injected)
+    return SplitArguments(fields=tuple(injected.values()), remaining=tuple(remaining), is_known=is_known)
 
 
 def check_closed(tool: str, clauses: Iterable[Inject], arguments: Source, report: Report) -> None:

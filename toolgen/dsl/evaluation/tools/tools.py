@@ -37,7 +37,7 @@ from .bounds import bounded, example_fault, with_bounds
 from .conditions import Arguments
 from .errors import tool_errors
 from .facts import Behaviours, ClauseScope, facts_of, suppressed_of
-from .injection import Injection, check_closed, inject
+from .injection import SplitArguments, check_closed, split_arguments
 from .templates import TemplateNames, names_of, sensitive_names_of
 
 
@@ -132,7 +132,7 @@ class Tools:
 
     def _payload(
         self, clause: Tool, module: Module, bind: BindTo | None, operation: Operation | None
-    ) -> tuple[ObjectType, ResolvedFields, Injection]:
+    ) -> tuple[ObjectType, ResolvedFields, SplitArguments]:
         """Return the class of the arguments that the model sends, all arguments, and the injected ones."""
         class_name, where = naming.class_name(clause.name, "payload"), f"the payload of tool {clause.name!r}"
         module.reserve(class_name, where, clause.source)
@@ -157,42 +157,42 @@ class Tools:
         class_name: str,
         bind: BindTo | None,
         operation: Operation | None,
-    ) -> tuple[ResolvedFields, Injection]:
-        """Return the written or inherited arguments, split into injected and sent fields."""
+    ) -> tuple[ResolvedFields, SplitArguments]:
+        """Return the tool's own and inherited arguments, split into injected and sent fields."""
         args = single_clause(tool, tool.children, Args, self._report)
         clauses = clauses_of_kind(tool.children, Inject)
         names = frozenset(name for clause in clauses for name in clause.names)
         where = f"the arguments of tool {tool.name!r}"
-        drawn = self._fields(args, where, module, class_name)
+        own = self._fields(args, where, module, class_name)
         inherited = ResolvedFields()
         if operation and bind:
-            written = {field.name for field in drawn.fields}
+            own_names = {field.name for field in own.fields}
             projection = Projection(
                 rename=bind.rename,
-                only=None if args is None else names - written,
-                without=frozenset(written),
+                only=None if args is None else names - own_names,
+                without=frozenset(own_names),
             )
             source, source_where = operation.payload_clause, operation.payload_where
             inherited = self._fields(source, source_where, module, class_name, projection)
-        is_known = drawn.is_known and inherited.is_known and (bind is None or operation is not None)
-        injection = inject(
+        is_known = own.is_known and inherited.is_known and (bind is None or operation is not None)
+        injection = split_arguments(
             tool.name,
-            () if drawn.foreign else clauses,
-            drawn,
+            () if own.foreign else clauses,
+            own,
             inherited,
-            names=[field.name for field in operation.payload_type.fields] if operation else [],
+            method_names=[field.name for field in operation.payload_type.fields] if operation else [],
             is_known=is_known,
             report=self._report,
         )
-        if args and drawn.open:
+        if args and own.open:
             check_closed(tool.name, clauses, args.source, self._report)
         fields = ResolvedFields(
-            fields=(*drawn.fields, *inherited.fields),
-            sources={**inherited.sources, **drawn.sources},
-            description=drawn.description if args else inherited.description,
-            open=drawn.open,
-            foreign=drawn.foreign or inherited.foreign,
-            examples=drawn.examples if args else inherited.examples,
+            fields=(*own.fields, *inherited.fields),
+            sources={**inherited.sources, **own.sources},
+            description=own.description if args else inherited.description,
+            open=own.open,
+            foreign=own.foreign or inherited.foreign,
+            examples=own.examples if args else inherited.examples,
             is_known=is_known,
         )
         return fields, injection

@@ -17,7 +17,7 @@ _TYPED: Final = frozenset("payload result artifacts errors confirmation long_run
 """Keys of an entry below which a `schema` stands."""
 
 
-class SharedTypes:
+class RepeatedTypes:
     """The schemas that stand more than once in some entries, by the names of their types.
 
     Where one name has several schemas, it is the one that stands there most often.
