@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from toolgen.calls.arguments import arguments_json
+from toolgen.calls.call import arguments_json
 from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.engines import InProcessEngine
 from toolgen.events.hub import Events

@@ -15,7 +15,7 @@ from tests.agents.tools import answers, calling, ran, running, texts
 from tests.runtime.tools import EMPTY, META, SITE, Listing, nothing, runtime, spec
 from toolgen.agents import Await, FinalResult, RunHandle, ScriptedPlanner, complete
 from toolgen.agents.planner.completions import CompletionError, CompletionSpec
-from toolgen.calls.arguments import NO_ARGUMENTS
+from toolgen.calls.call import NO_ARGUMENTS
 from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.calls.toolsets.registration import AgentRoute
 from toolgen.engines import InProcessEngine

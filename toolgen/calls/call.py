@@ -12,14 +12,19 @@ from dataclasses import field, fields
 from typing import TYPE_CHECKING, Any, Final
 
 from toolgen.contract.record import frozen_record, record
+from toolgen.shapes.issues import FieldIssue
 from toolgen.shapes.sensitive import pointers_at, redacted
+from toolgen.shapes.values import plain
 
-from .errors import ToolError
+from .errors import ToolError, ToolValidationError
 
 if TYPE_CHECKING:
     from toolgen.contract.bounds import Bounds
     from toolgen.contract.json_value import Json
     from toolgen.contract.names import SuspensionKind
+Arguments = bytes | str | Mapping[str, object]
+"""Arguments of a call, as they came: JSON text, or a mapping of JSON values."""
+NO_ARGUMENTS: Final = b"{}"
 CALL: Final = "call_"
 """What the id of the run of a direct call begins with."""
 _OPTIONAL: Final = frozenset(
@@ -202,3 +207,42 @@ class FrozenCall:
             return cls(**facts)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ValueError(f"this is not the document of a frozen call: {error}") from error
+
+
+def json_document(data: Mapping[str, object]) -> bytes:
+    """Return a mapping of Python values as JSON bytes.
+
+    Raises:
+        ToolValidationError: a value has no JSON form.
+    """
+    try:
+        return json.dumps(plain(data)).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        issue = FieldIssue(keys=(), constraint="invalid_json", message=f"is not JSON: {error}")
+        raise ToolValidationError((issue.shortened(),)) from None
+
+
+def arguments_json(data: Arguments) -> bytes:
+    """Return the arguments as JSON bytes; empty arguments become `{}`.
+
+    Raises:
+        ToolValidationError: a mapping that is not JSON.
+    """
+    if not isinstance(data, bytes | str):
+        return json_document(data)
+    if not data or data.isspace():
+        return NO_ARGUMENTS
+    return data if isinstance(data, bytes) else data.encode(errors="replace")
+
+
+def is_blank(data: Arguments) -> bool:
+    """Return whether arguments are a text without content, which some models send for `{}`."""
+    return isinstance(data, bytes | str) and (not data or data.isspace())
+
+
+def arguments_json_or_empty(data: Arguments) -> bytes:
+    """Return the arguments as JSON bytes; empty for a mapping that is not JSON."""
+    try:
+        return arguments_json(data)
+    except ToolValidationError:
+        return b""

@@ -28,7 +28,7 @@ from toolgen.shapes.issues import (
 )
 from toolgen.shapes.sensitive import keys_of, redacted
 
-from .arguments import json_document
+from .call import json_document
 from .errors import MalformedResultError, ToolValidationError
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ from toolgen.contract.record import frozen_record
 if TYPE_CHECKING:
     from toolgen.contract.json_value import Json
 
-    from .arguments import Arguments
-    from .call import CallMeta, FrozenCall
+    from .call import Arguments, CallMeta, FrozenCall
     from .errors import ToolError
     from .results import ToolResult
     from .specs import ToolSpec

@@ -25,8 +25,7 @@ from toolgen.contract.limits import DEFAULT_LIMITS, Limits
 from .assembly import Assembly, check_policy, keeper_for, reports_for
 
 if TYPE_CHECKING:
-    from toolgen.calls.arguments import Arguments
-    from toolgen.calls.call import CallName
+    from toolgen.calls.call import Arguments, CallName
     from toolgen.calls.context import Values
     from toolgen.calls.results import ToolResult
     from toolgen.calls.specs import ToolSpec

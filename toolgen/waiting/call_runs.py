@@ -13,8 +13,7 @@ from dataclasses import fields, replace
 from functools import partial
 from typing import Any, Final
 
-from toolgen.calls.arguments import Arguments, arguments_json
-from toolgen.calls.call import CALL, CallMeta, CallNameError
+from toolgen.calls.call import CALL, Arguments, CallMeta, CallNameError, arguments_json
 from toolgen.calls.errors import OutcomeUnknownError, RuntimeClosedError, ToolError
 from toolgen.calls.results import ToolResult
 from toolgen.calls.steps.dispatch import WHY_CANCELED, failed_call_result

@@ -5,8 +5,7 @@ from __future__ import annotations
 from itertools import count
 from typing import Any, Final
 
-from toolgen.calls.arguments import Arguments, arguments_json
-from toolgen.calls.call import CallMeta, CallName, CallNameError
+from toolgen.calls.call import Arguments, CallMeta, CallName, CallNameError, arguments_json
 from toolgen.calls.errors import ToolValidationError
 from toolgen.calls.results import Suspended
 from toolgen.calls.steps.registered_tool import RegisteredTool

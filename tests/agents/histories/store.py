@@ -24,7 +24,7 @@ from toolgen.agents import (
     agents_of,
 )
 from toolgen.agents.loop.documents import LOOP
-from toolgen.calls.arguments import arguments_json
+from toolgen.calls.call import arguments_json
 from toolgen.calls.functions.tools import func_tool, function_toolset
 from toolgen.engines import InProcessEngine
 from toolgen.engines.in_process.journal import RunRecord

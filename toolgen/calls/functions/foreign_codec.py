@@ -22,7 +22,7 @@ from toolgen.shapes.guarded import guarded, nothing_surely_fits, rules_class, su
 from toolgen.shapes.issues import Findings
 from toolgen.shapes.steps import document_steps
 
-from ..arguments import json_document
+from ..call import json_document
 from ..codec import (
     MOST_SHOWN,
     Codec,

@@ -21,8 +21,7 @@ from toolgen.contract.names import UNAVAILABLE
 from toolgen.contract.record import copied
 from toolgen.contract.secrets import hiding
 
-from ..arguments import NO_ARGUMENTS, arguments_json, is_blank
-from ..call import CallMeta, ToolCall
+from ..call import NO_ARGUMENTS, CallMeta, ToolCall, arguments_json, is_blank
 from ..errors import (
     MalformedReportError,
     MalformedResultError,

@@ -16,7 +16,7 @@ from toolgen.contract.record import copied
 from toolgen.contract.secrets import current, scrubbed
 from toolgen.shapes.issues import FieldIssue
 
-from ..arguments import Arguments, arguments_json_or_empty
+from ..call import Arguments, arguments_json_or_empty
 from ..errors import (
     DeclaredError,
     MalformedResultError,

@@ -16,8 +16,7 @@ from toolgen.contract.names import NOBODY_TO_ASK
 from toolgen.contract.secrets import Secrets, hiding
 from toolgen.shapes.design.model import ToolModel
 
-from ..arguments import Arguments, arguments_json_or_empty
-from ..call import ToolCall
+from ..call import Arguments, ToolCall, arguments_json_or_empty
 from ..capability import Capability, RetryStep, once
 from ..context import Batch, ToolContext, set_resumption, set_retry_step
 from ..errors import MalformedResultError, ToolError, ToolValidationError

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from toolgen.contract.boundary import SuspendedWork, as_task_exception, run_first_step, run_with_timeout
 
-from ..arguments import arguments_json_or_empty
-from ..call import ToolCall
+from ..call import ToolCall, arguments_json_or_empty
 from ..errors import ToolError
 from ..results import ToolResult
 from .failures import internal_error, tool_error_of, unreadable_result

@@ -9,8 +9,7 @@ from __future__ import annotations
 from asyncio import get_running_loop
 from typing import TYPE_CHECKING, Any, Final
 
-from ..arguments import Arguments, is_blank
-from ..call import NO_META, CallMeta
+from ..call import NO_META, Arguments, CallMeta, is_blank
 from ..context import Batch, ToolContext, batch_of
 from ..errors import ToolError, ToolValidationError
 from ..reports import SILENT

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from pydantic_core import from_json, to_json
 
-from toolgen.calls.arguments import Arguments, arguments_json
-from toolgen.calls.call import CallMeta
+from toolgen.calls.call import Arguments, CallMeta, arguments_json
 from toolgen.calls.errors import DeclaredError
 from toolgen.calls.results import OpenSpan, ToolResult
 from toolgen.calls.specs import ToolSpec
