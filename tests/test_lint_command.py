@@ -106,17 +106,17 @@ def test_settings_and_clauses_turn_rules_off_and_on(desk: ProjectFolder) -> None
 
 def test_the_designs_of_the_documents_pass_strictly(desk: ProjectFolder) -> None:
     blocks = re.findall(r"^```python\n(.*?)^```", README.read_text("utf-8"), re.M | re.S)
-    (design,) = [text for text in blocks if "\ndesign = Design(" in text]
+    (design,) = [text for text in blocks if "\ndesign = d.Design(" in text]
     desk.write("app/design.py", design)
     done = desk.run("lint", "--strict")
     assert (done.code, done.err) == (0, "1 tool: 0 errors, 0 warnings, 0 suppressed\n")
     blocks = re.findall(r"^```python\n(.*?)^```", DOCUMENT.read_text("utf-8"), re.M | re.S)
     (form,) = [text for text in blocks if "Suppress(" in text]
-    many = ", ".join(f'Attribute("line_{n}", Int, "Euros of line {n} of the form.")' for n in range(16))
-    more = f'    Tool("check", "Check the form of a year.", Args({many})),\n)\n'
+    many = ", ".join(f'd.Attribute("line_{n}", d.Int, "Euros of line {n} of the form.")' for n in range(16))
+    more = f'    d.Tool("check", "Check the form of a year.", d.Args({many})),\n)\n'
     text = form.rstrip().removesuffix(")") + more
     desk.write(
-        "app/design.py", text + 'design = Design("tax", "Tax.", Service("tax", "Fills forms.", form))\n'
+        "app/design.py", text + 'design = d.Design("tax", "Tax.", d.Service("tax", "Fills forms.", form))\n'
     )
     done = desk.run("lint", "--strict")
     assert (done.code, done.err.count("is suppressed")) == (0, 1)

@@ -152,7 +152,8 @@ async def test_an_embedded_resource_is_passed_on_with_its_data() -> None:
     async with served(bare("good")) as (runtime, snapshot):
         font = (await snapshot.call("blocks", {})).content[-1]
         embedded = {"uri": "file:///d.bin", "mimeType": "font/ttf", "blob": "aGk="}
-        assert font.as_json() == {"type": "resource", "resource": embedded}
+        named = {"name": "d.bin", "description": "[no web page]", "size": 2}
+        assert font.as_json() == {"type": "resource", "resource": embedded, **named}
         async with Client(server(runtime).sdk) as client:
             served_again = (await client.call_tool("blocks", {})).content[-1]
         assert isinstance(served_again, types.EmbeddedResource)
