@@ -308,3 +308,64 @@ def test_parts_of_a_form_that_all_of_joins_are_all_sent() -> None:
     assert 'd.Attribute("cover", d.Bytes, None, required=True)' in text
     assert 'd.Attribute("pages", d.Int, None)' in text
     assert 'http.Body(http.File("cover"))' in text
+
+
+@pytest.mark.parametrize("schema", ["../secret.json", 5, ["string"]])
+@pytest.mark.parametrize("place", ["query", "header", "path"])
+def test_a_parameter_without_a_readable_schema_costs_its_schema_only(schema: object, place: str) -> None:
+    parameter = {"name": "q", "in": place, "required": place == "path", "schema": schema}
+    files = operation({"parameters": [parameter]}, path="/{q}" if place == "path" else "/x")
+    assert files.imported == 1
+    [finding] = files.findings
+    assert finding.code == "import-left-out"
+    assert str(finding.place.pointer).endswith("/post/parameters/0/schema")
+    assert finding.message.startswith("a schema belongs here, not a")
+
+
+@pytest.mark.parametrize("schema", ["../secret.json", 5, ["string"]])
+def test_what_is_no_schema_costs_nothing_beside_it(schema: object) -> None:
+    properties = {"odd": schema, "fine": {"type": "integer"}}
+    held = {"type": "object", "properties": properties}
+    for files in (operation(body(held)), operation({"responses": {"200": answer(held)}})):
+        assert 'Attribute("fine", d.Int' in design(files)
+        [finding] = files.findings
+        assert "a schema belongs here" in finding.message
+    for files in (operation(body(schema)), operation({"responses": {"200": answer(schema)}})):
+        [finding] = files.findings
+        assert "a schema belongs here" in finding.message
+
+
+@pytest.mark.parametrize(
+    ("path", "sent"),
+    [("/a b", "/a%20b"), ("x", "/x"), ("", "/"), ("/ä/{i}", "/%C3%A4/{i}"), ("a\\b", "/a%5Cb")],
+)
+def test_a_path_with_characters_that_no_address_has_is_sent_encoded(path: str, sent: str) -> None:
+    files = operation({}, path=path)
+    assert files.imported == 1
+    assert f'POST("{sent}")' in design(files)
+    assert f"the path {path!r} is sent as {sent!r}" in [finding.message for finding in files.findings]
+
+
+@pytest.mark.parametrize("path", ["/a/{id", "/{}", "/{id}/{id}", "/../a"])
+def test_a_path_that_nobody_can_fill_is_the_fault_of_its_document(path: str) -> None:
+    files = operation({}, path=path)
+    error = next(finding for finding in files.findings if finding.severity == "error")
+    assert error.message.startswith(f"the path {path!r} ")
+    assert error.hint == "correct the path"
+
+
+@pytest.mark.parametrize("value", ["a b", ["y"], {"z": 1}, None, True, "ü"])
+def test_a_value_of_a_server_that_no_address_has_costs_nothing_else(value: object) -> None:
+    variables = {"a": {"default": "x", "enum": ["x", value, 1]}}
+    files = operation({"servers": [{"url": "https://{a}.example", "variables": variables}]})
+    assert files.imported == 1
+    assert 'Variable("a", "x", "1", default="x")' in design(files)
+    [finding] = files.findings
+    assert finding.message == f"no address has {str(value)!r} for {{a}}; it is left out"
+
+
+def test_a_required_parameter_that_nobody_describes_is_a_text() -> None:
+    described: list[dict[str, object]] = [{}, {"schema": {}}, {"schema": {"title": "Q"}}]
+    for schema in described:
+        files = operation({"parameters": [{"name": "q", "in": "query", "required": True, **schema}]})
+        assert 'Attribute("q", d.String' in design(files)

@@ -36,7 +36,7 @@ from .openapi_operations import Operation, Selection, described, operations_of
 from .openapi_parameters import listed_parameters
 from .openapi_requests import request_of
 from .openapi_security import Securities
-from .openapi_servers import ServerOptions, base_address, is_relative, server_clauses
+from .openapi_servers import ServerOptions, base_address, is_relative, server_clauses, unfit_values
 from .openapi_types import TypeBook
 from .records import a_kind
 from .swagger import Swagger, is_swagger
@@ -268,11 +268,15 @@ class _Importer:
     def _servers(self, operation: Operation) -> tuple[Call, ...]:
         written = operation.servers or self._api.document.get("servers")
         servers = server_clauses(written, self._options.servers, self._api.base)
+        place, tool = (operation.pointer, operation.id) if operation.servers else ("/servers", "")
+        for server in map(mapping, listed(written)):
+            for name, values in unfit_values(text(server.get("url")), server).items():
+                message = f"no address has {', '.join(map(repr, values))} for {{{name}}}; it is left out"
+                self._find(codes.LEFT_OUT, place, message, "correct the values of the variable", tool=tool)
         if is_relative(servers[0]):
             message = "the document does not say at which absolute address it answers"
             urls = [str(each["url"]) for each in listed(written) if isinstance(each, dict) and "url" in each]
             addresses = ", ".join(repr(_USER.sub("//…@", url)) for url in urls)
-            place, tool = (operation.pointer, operation.id) if operation.servers else ("/servers", "")
             message = f"{message}, but {addresses}" if addresses else message
             hint = f"say it: --server https://…, or write it into {servers[0].flat} of the design"
             self._find(codes.NO_SERVER, place, message, hint, tool=tool)

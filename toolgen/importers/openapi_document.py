@@ -52,7 +52,7 @@ class API:
         self.size = _values(document)
         """How many values the document has, and the files of it that were read so far."""
         self.astray: dict[str, UnreadableError] = {}
-        """The references of schemas that lead to no schema, by place."""
+        """The references of schemas that lead to no schema, and what is none, by place."""
         self._read = read
         self._files: dict[str, object] = {}
         self._found: dict[str, object] = {}
@@ -137,6 +137,14 @@ class API:
                 return None
             self._targets[key] = address
         return self._targets[key]
+
+    def schema(self, value: object, place: str) -> dict[str, object] | bool:
+        """Return a schema; one of any value for what is none, which costs only this: `astray` has it."""
+        if isinstance(value, dict | bool):
+            return value
+        error = UnreadableError(place, f"a schema belongs here, not {a_kind(value)}", "write a schema")
+        self.astray.setdefault(place, error)
+        return True
 
     def followed(self, value: object, address: str) -> tuple[dict[str, object], str]:
         """Return the object at an address, or the one that its `$ref` leads to, with its own address.

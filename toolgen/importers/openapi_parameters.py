@@ -128,7 +128,8 @@ def schema_and_place(parameter: ParameterPart, api: API, find: Callable[..., Non
         message = f"the parameter {name!r} is {kind}; its argument is the text"
         find(codes.ASSUMED, pointer, message, "say in the design what the text holds")
         return {"type": "string"}, pointer
-    schema, at = schema_of(parameter.value), joined(pointer, "schema")
+    at = joined(pointer, "schema")
+    schema = api.schema(schema_of(parameter.value), at)
     needed = parameter.value.get("required") is True and parameter.place in _UNSENT_IF_EMPTY
     return sendable(schema, at, parameter.place, api, needed=needed), at
 
@@ -150,7 +151,7 @@ def sendable(schema: object, at: str, place: str, api: API, *, needed: bool = Fa
     kinds = held.get("type")
     types = {str(each) for each in (kinds if isinstance(kinds, list) else [kinds])} - {"null", "None"}
     more: dict[str, object] = {}
-    if limits and CONSTRAINTS.isdisjoint(held) and schema is not False:  # it takes any value
+    if CONSTRAINTS.isdisjoint(held) and schema is not False:  # it takes any value, also null
         more = {"type": "string", **limits}
         schema = schema if isinstance(schema, dict) else {}
     elif types == {"array"}:

@@ -6,9 +6,10 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, quote
 
 from toolgen.dsl.evaluation.checks.names import key_fault
+from toolgen.dsl.evaluation.transports.parameters import path_faults
 from toolgen.shapes.foreign.reader.validator import rejected_values
 
 from . import codes
@@ -17,13 +18,15 @@ from .names import RENAMED_HINT, Names, identifier
 from .openapi_bodies import RequestBody, body_of
 from .openapi_credentials import Filled
 from .openapi_cuts import Cut, never_null
-from .openapi_document import API, listed, mapping, text
+from .openapi_document import API, UnreadableError, listed, mapping, text
 from .openapi_kept import MISFIT, MISFIT_HINT
 from .openapi_operations import Operation
 from .openapi_parameters import ParameterPart, schema_and_place, sendable, sent_parameters, style_of
 from .openapi_types import TypeBook
 
 _VALUES: Final = frozenset(["string", "integer", "number", "boolean"])
+_UNSENDABLE: Final = re.compile(r"\{[^{}]*\}|[^!-~]|\\")
+"""Characters that no address has, and names in braces, which may have them."""
 _BODY: Final = ("", "body")
 """Name and place of the whole body."""
 
@@ -113,7 +116,7 @@ def request_of(operation: Operation, filled: Filled, names: Names, find: Callabl
     """
     parts = RequestParts()
     path, _, query = operation.path.partition("#")[0].partition("?")
-    parts.path = path
+    parts.path = _sent_path(operation, path, find)
     variables = list(dict.fromkeys(re.findall(r"\{([^{}]+)\}", path)))
     body = body_of(operation, find)
     is_filled = body is not None and filled.take_from(body, operation.api)
@@ -152,6 +155,22 @@ def request_of(operation: Operation, filled: Filled, names: Names, find: Callabl
         _add_body(parts, body, called[_BODY])
     _drop_defaults(parts, operation)
     return parts
+
+
+def _sent_path(operation: Operation, path: str, find: Callable[..., None]) -> str:
+    """Return a path with its slash, in characters that a path has; names in braces are as they are.
+
+    Raises:
+        UnreadableError: nobody can tell which variables it has, or it leads elsewhere.
+    """
+    slashed = path if path.startswith("/") else f"/{path}"
+    sent = _UNSENDABLE.sub(lambda found: found[0] if found[0][0] == "{" else quote(found[0]), slashed)
+    if sent != path:
+        message = f"the path {path!r} is sent as {sent!r}"
+        find(codes.ASSUMED, operation.pointer, message, "correct the path")
+    for fault, _ in path_faults(sent):
+        raise UnreadableError(operation.pointer, f"the path {path!r} {fault}", "correct the path")
+    return sent
 
 
 def _add_query(parts: RequestParts, query: str, body: RequestBody | None, place: str) -> None:

@@ -71,7 +71,7 @@ class Translator:
         Raises:
             UnreadableError: a reference leads nowhere, or out of the document.
         """
-        if not isinstance(schema, dict):
+        if not isinstance(schema := self._api.schema(schema, place), dict):
             return schema
         if not _LABELS.isdisjoint(schema):
             schema = labelled(schema)

@@ -78,19 +78,44 @@ def _relative(server: dict[str, object]) -> Call:
 
 def _variables(url: str, server: dict[str, object]) -> tuple[list[Call], dict[str, str]]:
     """Return the clauses of the variables in an address, and their defaults."""
-    variables = mapping(server.get("variables"))
     written: list[Call] = []
-    defaults: dict[str, str] = {}
-    for name in dict.fromkeys(_VARIABLE.findall(url)):
-        variable = mapping(variables.get(name))
-        values = [str(value) for value in listed(variable.get("enum"))]
-        default = str(variable.get("default", values[0] if values else ""))
+    unfit = unfit_values(url, server)
+    defaults = _defaults(url, server)
+    for name, default in defaults.items():
+        values = [text for value in _values(server, name) if (text := str(value)) not in unfit.get(name, ())]
         values = values if not values or default in values else [default, *values]
-        defaults[name] = default
         written.append(
             call("Variable", literal(name), *map(literal, values), Named("default", literal(default)))
         )
     return written, defaults
+
+
+def unfit_values(url: str, server: dict[str, object]) -> dict[str, list[str]]:
+    """Return the values of the variables in an address that make it none, by variable."""
+    defaults = _defaults(url, server)
+    base = "" if re.match(r"[^/]*:|//|\{", url) else "https://x.example/"
+
+    def fits(name: str, value: object) -> bool:
+        values = {**defaults, name: value}
+        is_value = isinstance(value, str | int | float) and not isinstance(value, bool)
+        return is_value and is_server(base + _VARIABLE.sub(lambda match: str(values[match[1]]), url))
+
+    unfit = {name: [str(each) for each in _values(server, name) if not fits(name, each)] for name in defaults}
+    return {name: values for name, values in unfit.items() if values}
+
+
+def _defaults(url: str, server: dict[str, object]) -> dict[str, str]:
+    """Return the defaults of the variables in an address."""
+    variables = mapping(server.get("variables"))
+    return {
+        name: str(mapping(variables.get(name)).get("default", next(iter(_values(server, name)), "")))
+        for name in _VARIABLE.findall(url)
+    }
+
+
+def _values(server: dict[str, object], name: str) -> list[object]:
+    """Return what a variable may be; nothing if it may be anything."""
+    return listed(mapping(mapping(server.get("variables")).get(name)).get("enum"))
 
 
 def is_server(url: str) -> bool:

@@ -199,12 +199,13 @@ def _name_fault(name: str, place: Place) -> str:
 def path_variables(scope: MethodScope, clause: HTTP) -> tuple[str, ...]:
     """Return the names in a path, in their order; what is wrong with the path is reported."""
     path = clause.request.path
-    for fault, hint in _path_faults(path):
+    for fault, hint in path_faults(path):
         scope.add(codes.BAD_PATH, clause.request.source, path=path, fault=fault, hint=hint)
     return tuple(dict.fromkeys(name for name in VARIABLE.findall(path) if name))
 
 
-def _path_faults(path: str) -> Iterator[tuple[str, str]]:
+def path_faults(path: str) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with a path, each with its hint."""
     names = VARIABLE.findall(path)
     plain = VARIABLE.sub("", path)
     if not path.startswith("/"):
