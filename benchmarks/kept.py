@@ -24,7 +24,7 @@ from tests.conformance.test_import_ledger import _sides as sides_of
 from toolgen.contract.json_pointer import escaped
 from toolgen.importers.design import design_files
 from toolgen.importers.enum_labels import LABELS
-from toolgen.importers.tool import Source
+from toolgen.importers.tool import ReaderResult
 from toolgen.runtime.functions import SchemaCodec
 from toolgen.shapes.foreign.reader.keywords import children
 
@@ -55,7 +55,7 @@ ROWS: Final = {
 
 def _kept(records: tuple[corpora.Record, ...], name: str, folder: Path, counts: Counter[str]) -> None:
     tools = [_tool(number, record) for number, record in enumerate(records)]
-    source = Source(name=name, description="Tools.", tools=tuple(tools), findings=())
+    source = ReaderResult(name=name, description="Tools.", tools=tuple(tools), findings=())
     design = design_files(source, name=name, service="others")
     named = _named(design.findings)
     odd = {finding.place.pointer for finding in design.findings if finding.code == "import-odd-schema"}

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from toolgen.codegen.write import STAGING, Edit, Report, write
+from toolgen.codegen.write import STAGING, Edit, WriteReport, write
 from toolgen.codegen.write.staging import staging
 from toolgen.contract.errors import ToolgenError
 
@@ -27,7 +27,7 @@ MINE, FOLLOWED = b"# mine\n", b"# mine\n# followed\n"
 WRITES = {"os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.chmod", "os.utime", "subprocess.Popen"}
 
 
-def run(project: Path, texts: dict[str, str]) -> Report:
+def run(project: Path, texts: dict[str, str]) -> WriteReport:
     """Write the tree, a stub where it is missing, and what an author's file gains where it lacks it."""
     stub, mine = project / "stubs/new/stub.py", project / "stubs/mine.py"
     return write(

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from toolgen.contract.mcp_lock import (
-    Lock,
     LockError,
+    MCPLock,
     contract_digest,
     listed_digest,
     lock_text,
@@ -33,7 +33,7 @@ TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required"
 ECHO: dict[str, Any] = {"name": "echo", "description": "Say it again.", "inputSchema": TEXT}
 
 
-def lock(*tools: Mapping[str, Any]) -> Lock:
+def lock(*tools: Mapping[str, Any]) -> MCPLock:
     return make_lock("2026-07-28", "Echo\u200b server", "1", tools)
 
 

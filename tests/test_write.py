@@ -15,13 +15,13 @@ from py_compile import PycInvalidationMode
 
 import pytest
 
-from toolgen.codegen.write import Edit, Report, compare, preview, write
+from toolgen.codegen.write import Edit, WriteReport, compare, preview, write
 from toolgen.contract.errors import ToolgenError
 
 TEXTS = {"__init__.py": "", "a/types.py": "x = {  'a':1 }\n", "a/schemas.json": '{ "a":1}\n'}
 
 
-def put(out: Path, texts: dict[str, str], stubs: dict[Path, str] | None = None) -> Report:
+def put(out: Path, texts: dict[str, str], stubs: dict[Path, str] | None = None) -> WriteReport:
     return write(out, texts, design="app.design", stubs=stubs)
 
 
@@ -69,7 +69,7 @@ def test_what_the_manifest_says_vouches_for_no_file(out: Path) -> None:
     manifest.write_text(json.dumps(document))
     assert compare(out, TEXTS).changed == ("a/types.py",)
     assert list(preview(out, TEXTS)) == [out / "a/types.py"]
-    assert put(out, TEXTS) == Report(written=("a/types.py",))
+    assert put(out, TEXTS) == WriteReport(written=("a/types.py",))
     assert {path: content for path, (content, _) in state(out).items()} == {
         path: content for path, (content, _) in before.items()
     }
@@ -80,14 +80,14 @@ def test_a_manifest_of_other_digests_is_written_again(out: Path) -> None:
     text = manifest.read_text()
     manifest.write_text(text.replace(sha256(b"").hexdigest(), "0" * 64))
     assert not compare(out, TEXTS).is_current
-    assert put(out, TEXTS) == Report()
+    assert put(out, TEXTS) == WriteReport()
     assert manifest.read_text() == text
     assert compare(out, TEXTS).is_current
 
 
 def test_a_second_run_touches_nothing(out: Path) -> None:
     before = state(out)
-    assert put(out, TEXTS) == Report()
+    assert put(out, TEXTS) == WriteReport()
     assert state(out) == before
 
 
@@ -95,13 +95,13 @@ def test_a_change_touches_only_its_file_and_the_manifest(out: Path) -> None:
     before = state(out)
     report = put(out, TEXTS | {"a/schemas.json": "{}\n"})
     after = state(out)
-    assert report == Report(written=("a/schemas.json",))
+    assert report == WriteReport(written=("a/schemas.json",))
     assert {path for path in after if after[path] != before[path]} == {"a/schemas.json", ".toolgen.json"}
 
 
 def test_another_text_that_formats_to_the_same_touches_nothing(out: Path) -> None:
     before = state(out)
-    assert put(out, TEXTS | {"a/types.py": "x = {'a': 1}\n"}) == Report()
+    assert put(out, TEXTS | {"a/types.py": "x = {'a': 1}\n"}) == WriteReport()
     assert state(out) == before
 
 
@@ -126,14 +126,14 @@ def test_lines_are_100_wide(tmp_path: Path) -> None:
 def test_an_edited_file_is_named_and_written_again(out: Path) -> None:
     (out / "a/types.py").write_text("mine")
     assert compare(out, TEXTS).edited == ("a/types.py",)
-    assert put(out, TEXTS) == Report(written=("a/types.py",), edited=("a/types.py",))
+    assert put(out, TEXTS) == WriteReport(written=("a/types.py",), edited=("a/types.py",))
     assert (out / "a/types.py").read_text() == 'x = {"a": 1}\n'
 
 
 def test_a_deleted_file_comes_back(out: Path) -> None:
     (out / "a/types.py").unlink()
     assert compare(out, TEXTS).missing == ("a/types.py",)
-    assert put(out, TEXTS) == Report(written=("a/types.py",))
+    assert put(out, TEXTS) == WriteReport(written=("a/types.py",))
 
 
 def test_a_stale_file_goes_with_its_empty_folder_and_caches(out: Path) -> None:
@@ -166,7 +166,7 @@ def test_a_stale_file_that_was_edited_is_kept_and_named_each_time(out: Path) -> 
         assert put(out, {"__init__.py": ""}).kept == ("a/types.py",)
         assert (out / "a/types.py").read_text() == "mine"
     (out / "a/types.py").unlink()
-    assert put(out, {"__init__.py": ""}) == Report()
+    assert put(out, {"__init__.py": ""}) == WriteReport()
     assert compare(out, {"__init__.py": ""}).is_current
 
 
@@ -196,7 +196,7 @@ def test_an_unrecorded_file_at_a_planned_place_is_refused_unless_it_is_the_same(
     assert state(out) == before
     (out / "new.py").write_text("x = 1\n")
     assert compare(out, texts).unrecorded == ("new.py",)
-    assert put(out, texts) == Report()
+    assert put(out, texts) == WriteReport()
     assert compare(out, texts).is_current
 
 

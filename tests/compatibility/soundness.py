@@ -10,7 +10,7 @@ from typing import Any
 from tests.compatibility.pairs import Pair
 from tests.fuzz.documents import changed, document
 from tests.schema_reader.random_schemas import Draws
-from toolgen.checks.compatibility import Document, contains
+from toolgen.checks.compatibility import SchemaDocument, contains
 
 
 class Figures:
@@ -38,7 +38,7 @@ def check(pairs: Iterable[Pair], seed: int, each: int) -> Figures:
     """
     figures, chance, draws = Figures(), Random(seed), Draws(seed)
     for one, two in pairs:
-        first, second = Document(one, noted=None), Document(two, noted=None)
+        first, second = SchemaDocument(one, noted=None), SchemaDocument(two, noted=None)
         if first.fault or second.fault:
             figures.verdicts["no schema"] += 1
             continue
@@ -57,7 +57,9 @@ def check(pairs: Iterable[Pair], seed: int, each: int) -> Figures:
     return figures
 
 
-def _try(small: Document, large: Document, chance: Random, draws: Draws, each: int, figures: Figures) -> None:
+def _try(
+    small: SchemaDocument, large: SchemaDocument, chance: Random, draws: Draws, each: int, figures: Figures
+) -> None:
     accepted_by_small = small.validator(("",))
     accepted_by_large = large.validator(("",))
     for number in range(each):

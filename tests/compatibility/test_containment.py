@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from toolgen.checks.compatibility import Document, contains
+from toolgen.checks.compatibility import SchemaDocument, contains
 from toolgen.shapes.lexical import BYTES, DECIMAL, DURATION, STRING_FORMATS
 
 
 def verdict(small: Any, large: Any, noted: Any = ()) -> str:
     """Return `yes` where the larger schema contains the smaller one, `no` with a witness, `?` otherwise."""
-    one, other = Document(small, noted), Document(large, noted)
+    one, other = SchemaDocument(small, noted), SchemaDocument(large, noted)
     found = contains(other, one)
     witnesses = [each for gap in found for each in gap.witnesses]
     for witness in witnesses:
@@ -152,7 +152,7 @@ def test_a_recursive_schema_is_within_one_whose_limits_are_wider() -> None:
 def test_places_name_every_difference() -> None:
     old = _object(("a",), a={"type": "array", "items": _object(b=TEXT)}, c=TEXT)
     new = _object(("a", "d"), a={"type": "array", "items": _object(e=TEXT)}, d=TEXT)
-    gaps = contains(Document(new), Document(old))
+    gaps = contains(SchemaDocument(new), SchemaDocument(old))
     assert {(gap.path, gap.keyword, gap.name) for gap in gaps} == {
         (("a", "*"), "additionalProperties", "b"),
         ((), "required", "d"),
@@ -169,7 +169,7 @@ def test_formats_of_other_people_are_notes() -> None:
 
 
 def test_a_circle_on_one_value_is_not_read() -> None:
-    assert "leads back here" in Document({"$ref": "#"}).fault
+    assert "leads back here" in SchemaDocument({"$ref": "#"}).fault
 
 
 def test_a_deep_schema_ends_without_an_answer() -> None:
@@ -185,7 +185,7 @@ def test_work_is_bounded() -> None:
     union = {"anyOf": [{"required": ["a"]}, {"required": ["b"]}]}
     small = {"type": "object", "allOf": [copy.deepcopy(union) for _ in range(14)]}
     large = {"type": "object", "allOf": [*small["allOf"], {"maxProperties": 2}]}
-    found = contains(Document(large), Document(small), most_steps=2_000)
+    found = contains(SchemaDocument(large), SchemaDocument(small), most_steps=2_000)
     assert found[0].witnesses or "more steps" in found[0].reason
 
 

@@ -24,7 +24,7 @@ from tests.golden import write
 from toolgen.codegen import generate
 from toolgen.dsl import build
 from toolgen.importers.design import design_files
-from toolgen.importers.tool import ImportedTool, Source
+from toolgen.importers.tool import ImportedTool, ReaderResult
 from toolgen.runtime import ToolSpec
 from toolgen.runtime.functions import Codec, SchemaCodec
 
@@ -66,7 +66,7 @@ def generated_tools(folder: Path, name: str, of: Sequence[Record]) -> Tools:
         )
         for number, record in records.items()
     )
-    source = Source(name=name, description="Tools.", tools=imported, findings=())
+    source = ReaderResult(name=name, description="Tools.", tools=imported, findings=())
     design = design_files(source, name=name, service="others")
     write(folder, design.files)
     evaluation = build(runpy.run_path(str(folder / next(iter(design.files))))["design"])

@@ -17,7 +17,7 @@ from toolgen.contract.findings import Finding
 from toolgen.contract.json_pointer import escaped
 from toolgen.dsl import build
 from toolgen.importers.design import design_files
-from toolgen.importers.tool import ImportedTool, Source
+from toolgen.importers.tool import ImportedTool, ReaderResult
 from toolgen.shapes.foreign.reader.keywords import children
 from toolgen.shapes.tree.schema import object_schema
 
@@ -32,7 +32,7 @@ def test_every_note_is_kept_or_named(tmp_path: Path, capsys: pytest.CaptureFixtu
     silent, invented = [], list[str]()
     for file in corpora.files():
         tools = [_tool(number, record) for number, record in enumerate(corpora.records(file))]
-        source = Source(name=file.stem, description="Tools.", tools=tuple(tools), findings=())
+        source = ReaderResult(name=file.stem, description="Tools.", tools=tuple(tools), findings=())
         design = design_files(source, name=file.stem, service="others")
         named = _named(design.findings)
         whole = {tool.name for tool in tools}

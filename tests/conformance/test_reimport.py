@@ -26,8 +26,8 @@ from toolgen.importers.design import design_files
 from toolgen.importers.openapi import OpenAPIOptions, openapi_files
 from toolgen.importers.openapi_servers import ServerOptions
 from toolgen.importers.reimport.merge import merge
-from toolgen.importers.text import Document
-from toolgen.importers.tool import ImportedTool, Source
+from toolgen.importers.text import SourceDocument
+from toolgen.importers.tool import ImportedTool, ReaderResult
 
 SEEDS = volume(4, lab=400)
 Tools = list[tuple[str, str, Any, Any]]
@@ -112,14 +112,14 @@ def _list(tools: Tools) -> str:
         ImportedTool(name=name, description=text, arguments=arguments, result=result)
         for name, text, arguments, result in tools
     ]
-    source = Source(name="tools", description="Tools.", tools=tuple(imported), findings=())
+    source = ReaderResult(name="tools", description="Tools.", tools=tuple(imported), findings=())
     files = design_files(source, name="tools", service="others").files
     return formatted([next(iter(files.values()))])[0] if files else ""
 
 
 def _api(value: Any) -> str:
     options = OpenAPIOptions(servers=ServerOptions(url="https://books.example"))
-    read = Document(name="library", value=value)
+    read = SourceDocument(name="library", value=value)
     files = openapi_files(read, lambda path: None, name="library", service="library", options=options)
     return formatted([next(iter(files.files.values()))])[0]
 

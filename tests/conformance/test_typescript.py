@@ -32,7 +32,7 @@ from toolgen import dsl
 from toolgen.codegen.languages import generate_language
 from toolgen.codegen.typescript.layout import (
     PLAIN,
-    Scope,
+    FileScope,
     shared_scope,
     toolset_file,
     toolset_scope,
@@ -177,7 +177,7 @@ def test_each_side_takes_what_crosses_it(tmp_path: Path) -> None:
     assert refused(project(tmp_path, texts)) == {}
 
 
-def _crossing(spec: ToolSpec[Any, Any], scope: Scope) -> Iterator[tuple[str, Any]]:
+def _crossing(spec: ToolSpec[Any, Any], scope: FileScope) -> Iterator[tuple[str, Any]]:
     """Yield documents that cross the surface, each with its type."""
     sent = [spec.payload, *([spec.confirm.payload] if spec.confirm and spec.confirm.payload else [])]
     late = spec.long_running
@@ -194,7 +194,7 @@ def _crossing(spec: ToolSpec[Any, Any], scope: Scope) -> Iterator[tuple[str, Any
             yield _name(codec, "received", scope), codec.public(json.loads(codec.encode(value)))
 
 
-def _name(codec: Codec[Any], side: Side, scope: Scope) -> str:
+def _name(codec: Codec[Any], side: Side, scope: FileScope) -> str:
     name = scope.names[side][codec.name]
     return f"{'shared' if name in scope.shared else 'own'}.{name}"
 

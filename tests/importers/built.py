@@ -10,14 +10,14 @@ from typing import Any
 
 from toolgen.dsl import build
 from toolgen.importers.design import DesignFiles, design_files
-from toolgen.importers.tool import ImportedTool, Source
+from toolgen.importers.tool import ImportedTool, ReaderResult
 from toolgen.shapes.tree.schema import object_schema
 
 
 def imported(arguments: Any, *, description: str = "Find.") -> DesignFiles:
     """Return the design module of a tool with these arguments."""
     tool = ImportedTool(name="find", description=description, arguments=arguments)
-    source = Source(name="tools", description="Tools.", tools=(tool,), findings=())
+    source = ReaderResult(name="tools", description="Tools.", tools=(tool,), findings=())
     return design_files(source, name="tools", service="others")
 
 

@@ -13,13 +13,13 @@ from toolgen.codegen import generate
 from toolgen.dsl import build
 from toolgen.dsl.evaluation import Evaluation
 from toolgen.importers.design import DesignFiles, design_files
-from toolgen.importers.tool import ImportedTool, Source
+from toolgen.importers.tool import ImportedTool, ReaderResult
 
 UNIQUE = {"type": "array", "uniqueItems": True}
 
 
-def source(*tools: ImportedTool) -> Source:
-    return Source(name="tools", description="Some tools.", tools=tools, findings=())
+def source(*tools: ImportedTool) -> ReaderResult:
+    return ReaderResult(name="tools", description="Some tools.", tools=tools, findings=())
 
 
 def tool(name: str = "find", arguments: object = True, **facts: Any) -> ImportedTool:

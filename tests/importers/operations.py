@@ -7,7 +7,7 @@ from pathlib import Path
 
 from toolgen.importers.design import DesignFiles
 from toolgen.importers.openapi import OpenAPIOptions, openapi_files
-from toolgen.importers.text import Document, read_document
+from toolgen.importers.text import SourceDocument, read_document
 
 LIBRARY = """\
 openapi: 3.0.3
@@ -107,7 +107,7 @@ def operation(
         "paths": {path: item},
         "components": components,
     }
-    return openapi_files(Document(name="api", value=document), read, name="api", service="api")
+    return openapi_files(SourceDocument(name="api", value=document), read, name="api", service="api")
 
 
 def body(schema: object, media_type: str = "application/json", *, required: bool = True) -> dict[str, object]:

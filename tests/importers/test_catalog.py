@@ -19,8 +19,8 @@ from toolgen.contract.names import CATALOG
 from toolgen.dsl import build
 from toolgen.importers.catalog import read_catalog
 from toolgen.importers.design import design_files
-from toolgen.importers.text import Document
-from toolgen.importers.tool import Source
+from toolgen.importers.text import SourceDocument
+from toolgen.importers.tool import ReaderResult
 
 ROOT = Path(__file__).parents[2]
 GOA = {
@@ -50,8 +50,8 @@ GOA = {
 }
 
 
-def source(value: object, root: object = None) -> Source:
-    return read_catalog(Document(name="tool_schemas", value=value), lambda path: root)
+def source(value: object, root: object = None) -> ReaderResult:
+    return read_catalog(SourceDocument(name="tool_schemas", value=value), lambda path: root)
 
 
 def imported(folder: Path, value: object, root: object = None) -> Catalogue:

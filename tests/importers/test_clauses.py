@@ -12,7 +12,7 @@ from toolgen.importers.clauses import ClauseSource, WrittenClauses
 from toolgen.importers.clauses_built import NotExpressibleError, check_tool
 from toolgen.importers.clauses_layout import Text, call, flat, literal, pattern, string
 from toolgen.importers.design_types import TypeTable
-from toolgen.importers.names import Names, identifier, is_type_name
+from toolgen.importers.names import DesignNames, identifier, is_type_name
 
 STRING = {"type": "string"}
 INTEGER = {"type": "integer"}
@@ -42,7 +42,7 @@ def written(
         classes={"FindPayload": closed(properties, *required), **named},
         formats_are_types=typed,
     )
-    found = TypeTable(Names()).write(shape, "FindPayload")
+    found = TypeTable(DesignNames()).write(shape, "FindPayload")
     tool = call("Tool", literal("find"), Text("Find."), call("Args", *found.parts))
     check_tool("tools", tool, [(type_.name, type_.text) for type_ in found.types])
     return found
@@ -297,7 +297,7 @@ def test_types_that_nest_too_deep_are_refused() -> None:
 
 
 def test_two_tools_share_a_type_that_is_the_same() -> None:
-    table = TypeTable(Names())
+    table = TypeTable(DesignNames())
     for tool in ("Find", "Load"):
         user = {"$ref": f"#/$defs/{tool}PayloadUser"}
         classes = {
@@ -310,7 +310,7 @@ def test_two_tools_share_a_type_that_is_the_same() -> None:
 
 
 def test_a_second_type_of_one_name_is_called_after_its_tool() -> None:
-    table = TypeTable(Names())
+    table = TypeTable(DesignNames())
     for tool, key in (("Find", "id"), ("Load", "name")):
         user = {"$ref": f"#/$defs/{tool}PayloadUser"}
         classes = {
@@ -342,7 +342,7 @@ def test_the_name_of_a_tool_is_an_identifier(name: str, expected: str) -> None:
 
 def test_tools_that_become_one_name_are_numbered() -> None:
     wanted = ["get_user", "get__user", "get_user", "a" * 64, "a" * 64]
-    names = Names().give_all({f"tool {at}": [name] for at, name in enumerate(wanted)})
+    names = DesignNames().give_all({f"tool {at}": [name] for at, name in enumerate(wanted)})
     assert [*names.values()] == [
         "get_user",
         "get__user_2",

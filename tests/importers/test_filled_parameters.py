@@ -16,7 +16,7 @@ from tests.importers.recording_api import RecordingAPI
 from tests.importers.recording_api import api as api
 from toolgen.importers.design import DesignFiles
 from toolgen.importers.openapi import openapi_files
-from toolgen.importers.text import Document
+from toolgen.importers.text import SourceDocument
 
 SLACK = Path(__file__).parents[3] / "shared/corpora/openapi/slack.json.gz"
 SECRET = "xoxb-3141/5926+53"
@@ -41,7 +41,7 @@ def imported(
     **components: Any,
 ) -> DesignFiles:
     return openapi_files(
-        Document(
+        SourceDocument(
             name="api", value=document(*parameters, security=security, body=body, server=server, **components)
         ),
         name="api",
@@ -206,17 +206,17 @@ def test_only_the_keys_that_are_required_are_needed() -> None:
 def test_a_credential_of_the_document_is_kept_beside_that_of_a_parameter() -> None:
     value = document(parameter("X-Api-Key", "header", required=True))
     value["security"] = [{"login": []}]
-    files = openapi_files(Document(name="api", value=value), name="api", service="api")
+    files = openapi_files(SourceDocument(name="api", value=value), name="api", service="api")
     assert "http.Security(login, key))" in text(files)
     authorization = document(parameter("Authorization", "header"), security=[{"login": []}])
-    files = openapi_files(Document(name="api", value=authorization), name="api", service="api")
+    files = openapi_files(SourceDocument(name="api", value=authorization), name="api", service="api")
     assert "http.Security(login))" in text(files)
 
 
 def test_the_header_authorization_is_the_only_scheme_that_stands_there() -> None:
     value = document(parameter("authorization", "header", required=True))
     value["components"]["securitySchemes"] = {"bearer": SCHEMES["bearer"]}
-    files = openapi_files(Document(name="api", value=value), name="api", service="api")
+    files = openapi_files(SourceDocument(name="api", value=value), name="api", service="api")
     assert "http.Security(bearer))" in text(files)
     several = imported(parameter("authorization", "header", required=True))
     assert "http.Security(" not in text(several).replace("http.BearerSecurity(", "")
@@ -274,7 +274,7 @@ def test_a_property_of_a_body_is_an_argument_unless_it_says_what_it_is() -> None
 )
 def test_no_tool_of_a_published_document_asks_for_its_token() -> None:
     value = json.loads(gzip.decompress(SLACK.read_bytes()))
-    files = openapi_files(Document(name="slack", value=value), name="slack", service="slack")
+    files = openapi_files(SourceDocument(name="slack", value=value), name="slack", service="slack")
     module = files.files["slack.py"]
     assert 'd.Attribute("token"' not in module
     assert {message for message in assumed(files) if "filled" in message} == {

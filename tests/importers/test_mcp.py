@@ -12,8 +12,8 @@ from toolgen.contract.printable import hides
 from toolgen.contract.tool_facts import Icon
 from toolgen.importers.design import design_files
 from toolgen.importers.mcp import read_mcp
-from toolgen.importers.text import Document
-from toolgen.importers.tool import Source
+from toolgen.importers.text import SourceDocument
+from toolgen.importers.tool import ReaderResult
 
 OBJECT = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
 TOOL = {
@@ -27,8 +27,8 @@ TOOL = {
 }
 
 
-def read(value: object) -> Source:
-    return read_mcp(Document(name="files", value=value))
+def read(value: object) -> ReaderResult:
+    return read_mcp(SourceDocument(name="files", value=value))
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from toolgen.importers.names import Names
+from toolgen.importers.names import DesignNames
 
 
 def test_names_that_wait_for_what_had_them() -> None:
-    names = Names({"object a": "Node", "object b": "Node", "tool x": "find"})
+    names = DesignNames({"object a": "Node", "object b": "Node", "tool x": "find"})
     assert names.give("object c", "Node") == "Node2"
     assert names.give("object d", "Node", also="object b") == "Node"
     assert names.give_all({"tool y": ["find"], "tool x": ["find"]}) == {"tool y": "find_2", "tool x": "find"}
@@ -16,5 +16,5 @@ def test_names_that_wait_for_what_had_them() -> None:
 
 
 def test_a_name_that_is_gone_is_free_again() -> None:
-    names = Names({"tool x": "find", "tool y": "find_2"})
+    names = DesignNames({"tool x": "find", "tool y": "find_2"})
     assert names.give_all({"tool z": ["find"], "tool y": ["find"]}) == {"tool z": "find", "tool y": "find_2"}

@@ -19,7 +19,7 @@ from toolgen.contract.names import RESERVED_CODES
 from toolgen.dsl import build
 from toolgen.importers.design import DesignFiles, design_files
 from toolgen.importers.openapi import openapi_files
-from toolgen.importers.text import Document
+from toolgen.importers.text import SourceDocument
 from toolgen.shapes import naming
 
 TEXT = {"type": "string"}
@@ -61,7 +61,7 @@ def schemas(**named: object) -> dict[str, Any]:
 
 
 def imported(value: object, name: str = "api", service: str = "", **more: Any) -> DesignFiles:
-    read = Document(name=name, value=value)
+    read = SourceDocument(name=name, value=value)
     return openapi_files(read, name=name, service=service or name, **more)
 
 

@@ -9,7 +9,7 @@ import pytest
 from tests.importers.operations import LIBRARY, answer, body, design, operation, yaml_files
 from toolgen.importers.design import DesignFiles
 from toolgen.importers.openapi import openapi_files
-from toolgen.importers.text import Document
+from toolgen.importers.text import SourceDocument
 
 
 @pytest.fixture(scope="module")
@@ -299,7 +299,7 @@ def test_an_exception_in_one_operation_is_its_finding_and_leaves_the_others() ->
     body = Odd({"content": {}})
     paths = {"/a": post(operationId="broken", requestBody=body), "/b": post(operationId="good")}
     value = {"openapi": "3.1.0", "servers": [{"url": "https://a.example"}], "paths": paths}
-    files = openapi_files(Document(name="api", value=value), name="api", service="api")
+    files = openapi_files(SourceDocument(name="api", value=value), name="api", service="api")
     [finding] = [finding for finding in files.findings if finding.code == "import-internal-error"]
     assert (finding.tool, finding.place.pointer) == ("broken", "/paths/~1a/post")
     assert "OSError" in finding.message

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.importers.operations import answer, body, design, operation
 from toolgen.importers.openapi import openapi_files
-from toolgen.importers.text import Document
+from toolgen.importers.text import SourceDocument
 
 FORM = "application/x-www-form-urlencoded"
 FILTER = {"type": "object", "properties": {"a": {"type": "string"}}}
@@ -52,7 +52,9 @@ def test_references_by_the_address_of_the_document_stay_in_it() -> None:
         "components": {"schemas": schemas},
     }
     held: dict[str, object] = {"c.json": {"type": "object", "properties": {"d": {"type": "string"}}}}
-    files = openapi_files(Document(name="api", value=value), held.__getitem__, name="api", service="api")
+    files = openapi_files(
+        SourceDocument(name="api", value=value), held.__getitem__, name="api", service="api"
+    )
     assert files.findings == ()
     text = files.files["api.py"]
     assert 'http.Server("https://x.example/apis/v1", accepted=False)' in text

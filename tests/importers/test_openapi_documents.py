@@ -11,7 +11,7 @@ from toolgen.contract.errors import ToolgenError
 from toolgen.importers.openapi import OpenAPIOptions, openapi_files
 from toolgen.importers.openapi_operations import Selection
 from toolgen.importers.openapi_servers import ServerOptions
-from toolgen.importers.text import Document, read_document
+from toolgen.importers.text import SourceDocument, read_document
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_a_server_without_a_host_keeps_its_path(servers: object, clause: str) ->
         "servers": servers,
         "paths": {"/x": {"get": {"operationId": "x", "summary": "Do x."}}},
     }
-    files = openapi_files(Document(name="api", value=value), name="api", service="api")
+    files = openapi_files(SourceDocument(name="api", value=value), name="api", service="api")
     assert clause in " ".join(design(files).split())
 
 
@@ -121,7 +121,7 @@ def test_a_document_without_an_absolute_server_asks_for_one(tmp_path: Path) -> N
 )
 def test_other_documents_are_refused(document: object, message: str) -> None:
     with pytest.raises(ToolgenError, match=message):
-        openapi_files(Document(name="api", value=document), name="api", service="api")
+        openapi_files(SourceDocument(name="api", value=document), name="api", service="api")
 
 
 @pytest.mark.parametrize(

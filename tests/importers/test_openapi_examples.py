@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.importers.operations import answer, design, operation
 from toolgen.importers.openapi import openapi_files
-from toolgen.importers.text import Document
+from toolgen.importers.text import SourceDocument
 
 BOOK: dict[str, object] = {
     "type": "object",
@@ -85,7 +85,7 @@ def test_a_toolset_has_the_description_of_its_tag() -> None:
         "tags": [{"name": "books", "description": "What may be borrowed."}],
         "paths": {"/x": {"post": {"operationId": "x", "summary": "Do x.", "tags": ["books"]}}},
     }
-    files = openapi_files(Document(name="api", value=value), name="api", service="api")
+    files = openapi_files(SourceDocument(name="api", value=value), name="api", service="api")
     assert 'd.Toolset("books", "What may be borrowed.", ' in design(files)
 
 

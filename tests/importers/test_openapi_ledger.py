@@ -10,14 +10,14 @@ import pytest
 from tests.importers.openapi_keywords import ENCODINGS, FORM, KEYWORDS, document
 from toolgen.contract.json_pointer import tokens_of
 from toolgen.importers.openapi import openapi_files
-from toolgen.importers.text import Document
+from toolgen.importers.text import SourceDocument
 
 VERSIONS = ("3.0.4", "3.1.1")
 
 
 def imported(value: Any) -> Any:
     """Return all that an import says and writes."""
-    files = openapi_files(Document(name="api", value=value), name="api", service="api")
+    files = openapi_files(SourceDocument(name="api", value=value), name="api", service="api")
     return files.files, [(each.code, each.place.pointer, each.message) for each in files.findings]
 
 

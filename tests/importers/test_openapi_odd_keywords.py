@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from toolgen.importers.openapi import openapi_files
-from toolgen.importers.text import Document
+from toolgen.importers.text import SourceDocument
 
 REFERENCE = {"$ref": "#/components/schemas/Pet"}
 
@@ -30,7 +30,7 @@ def require_whole(schemas: dict[str, Any], identifier: object = None, version: s
         "paths": {"/pets": {"post": pet}, "/ping/{id}": {"get": ping}},
         "components": {"schemas": schemas},
     }
-    files = openapi_files(Document(name="pets", value=document), name="pets", service="pets")
+    files = openapi_files(SourceDocument(name="pets", value=document), name="pets", service="pets")
     assert [each for each in files.findings if not each.is_warning] == []
     assert files.imported == 2
     assert all(f'd.Method("{name}"' in files.files["pets.py"] for name in ("keep", "ping"))

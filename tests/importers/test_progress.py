@@ -9,15 +9,15 @@ from collections.abc import Iterator
 import pytest
 
 from tests.importers.recursive_api import recursive_api
-from toolgen.cli.terminal import Progress
+from toolgen.cli.terminal import ProgressLine
 from toolgen.importers.openapi import openapi_files
-from toolgen.importers.text import Document
+from toolgen.importers.text import SourceDocument
 
 
 def lines(capsys: pytest.CaptureFixture[str], clock: Iterator[float]) -> list[str]:
     """Return the lines that were shown one over the other while three operations were imported."""
-    document = Document(name="api", value=recursive_api(3))
-    with Progress(lambda: next(clock)) as progress:
+    document = SourceDocument(name="api", value=recursive_api(3))
+    with ProgressLine(lambda: next(clock)) as progress:
         openapi_files(document, name="api", service="api", progress=progress)
     return capsys.readouterr().err.split("\r\x1b[K")
 

@@ -17,7 +17,7 @@ from typing_extensions import Doc
 
 from toolgen.contract.findings import Finding
 from toolgen.importers.python_functions import read_functions
-from toolgen.importers.tool import ImportedTool, Source
+from toolgen.importers.tool import ImportedTool, ReaderResult
 from toolgen.runtime import ToolContext
 from toolgen.runtime.functions import Sensitive
 from toolgen.shapes.python.docstrings import read_docstring
@@ -55,7 +55,7 @@ class Opaque:
     pass
 
 
-def read(function: Callable[..., object]) -> Source:
+def read(function: Callable[..., object]) -> ReaderResult:
     return read_functions("tools", "", {function.__name__: function})
 
 

@@ -14,7 +14,7 @@ from tests.selection import first
 from toolgen.contract.errors import ToolgenError
 from toolgen.importers.json_schema import read_schemas
 from toolgen.importers.text import MOST_BYTES, read_document
-from toolgen.importers.tool import Source
+from toolgen.importers.tool import ReaderResult
 
 OBJECT = {"type": "object", "properties": {"city": {"type": "string"}}}
 
@@ -25,7 +25,7 @@ def written(folder: Path, text: str | bytes, name: str = "tools.json") -> Path:
     return file
 
 
-def schemas(folder: Path, value: object, name: str = "tools.json") -> Source:
+def schemas(folder: Path, value: object, name: str = "tools.json") -> ReaderResult:
     return read_schemas(read_document(written(folder, json.dumps(value), name)))
 
 

@@ -17,7 +17,7 @@ from tests.importers.recording_api import RecordingAPI
 from tests.importers.recording_api import api as api
 from toolgen.importers.design import DesignFiles
 from toolgen.importers.openapi import openapi_files
-from toolgen.importers.text import Document
+from toolgen.importers.text import SourceDocument
 
 SLACK = Path(__file__).parents[3] / "shared/corpora/openapi/slack.json.gz"
 
@@ -127,7 +127,7 @@ def swagger(operation: dict[str, Any], **document: Any) -> DesignFiles:
         "paths": {"/x": {"post": {"operationId": "x", "summary": "Do x.", "responses": {}, **operation}}},
         **document,
     }
-    return openapi_files(Document(name="api", value=value), name="api", service="api")
+    return openapi_files(SourceDocument(name="api", value=value), name="api", service="api")
 
 
 def test_a_document_has_server_security_types_and_tools(tmp_path: Path) -> None:
@@ -271,7 +271,7 @@ def test_parts_of_other_files_are_read(tmp_path: Path) -> None:
         "responses": {"200": {"$ref": "shared/common.yaml#/responses/Thing"}},
     }
     value = {"swagger": 2.0, "host": "x.example", "schemes": ["https"], "paths": {"/x": {"post": operation}}}
-    document = Document(name="api", value=value)
+    document = SourceDocument(name="api", value=value)
     files = openapi_files(document, held.__getitem__, name="api", service="api")
     text = " ".join(design(files).split())
     assert files.findings == ()
@@ -313,7 +313,7 @@ def test_what_leads_nowhere_is_named_as_the_author_wrote_it(
 )
 def test_all_operations_of_a_published_document_are_imported(tmp_path: Path) -> None:
     value = json.loads(gzip.decompress(SLACK.read_bytes()))
-    files = openapi_files(Document(name="slack", value=value), name="slack", service="slack")
+    files = openapi_files(SourceDocument(name="slack", value=value), name="slack", service="slack")
     assert files.imported == 174
     assert [each for each in files.findings if not each.is_warning] == []
     assert not any("/components/" in f"{each.message}{each.place.pointer}" for each in files.findings)

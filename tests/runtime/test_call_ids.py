@@ -22,7 +22,7 @@ from toolgen.agents import (
     ToolMessage,
     agents_of,
 )
-from toolgen.agents.activities.planned_calls import CallIds
+from toolgen.agents.activities.planned_calls import PlannedCallIds
 from toolgen.contract.policy import History, RunPolicy
 from toolgen.events.records import Event
 from toolgen.runtime import CallMeta, Runtime
@@ -149,7 +149,7 @@ async def test_of_direct_calls_of_an_agents_tool(makes: Makes) -> None:
 
 
 def test_a_planners_own_id_stays_where_nobody_else_has_it() -> None:
-    ids = CallIds("run_1", 0, is_alone=False)
+    ids = PlannedCallIds("run_1", 0, is_alone=False)
     ids.reserve({"call_9"})
     assert [ids.assign_id("toolu_01"), ids.assign_id("call_9"), ids.assign_id("toolu_01")] == [
         "toolu_01",
@@ -160,7 +160,7 @@ def test_a_planners_own_id_stays_where_nobody_else_has_it() -> None:
 
 
 def test_ids_of_a_run_that_sees_no_other_hold_its_mark() -> None:
-    first, again, second = (CallIds(run, 2, is_alone=True) for run in ("run_1", "run_1", "run_2"))
+    first, again, second = (PlannedCallIds(run, 2, is_alone=True) for run in ("run_1", "run_1", "run_2"))
     ids = first.all(["toolu_01", ""])
     assert ids == again.all(["", "toolu_01"]), "the same planning gives the same"
     assert not set(ids) & set(second.all(["toolu_01", ""]))

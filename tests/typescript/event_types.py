@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import toolgen
-from toolgen.codegen.typescript.spelling import Speller
+from toolgen.codegen.typescript.spelling import TypeScriptSpeller
 from toolgen.codegen.typescript.text import comment, property_name, union
 from toolgen.events import records
 from toolgen.events.document import event_schema
@@ -85,7 +85,7 @@ def _references(node: Any) -> Iterator[str]:
 
 
 def _interface(head: str, schema: dict[str, Any], docs: dict[tuple[str, str], str], of: str) -> str:
-    speller = Speller(_name, str)
+    speller = TypeScriptSpeller(_name, str)
     lines = [comment(docs[of, ""]), f"export interface {head} {{"]
     required = schema.get("required", schema["properties"])
     for key, node in schema["properties"].items():

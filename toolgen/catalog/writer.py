@@ -32,7 +32,7 @@ Entry: TypeAlias = dict[str, Json]
 
 
 @frozen_record
-class Head:
+class CatalogHead:
     """What all catalogues of a design have in common."""
 
     design: str
@@ -51,7 +51,7 @@ class Root:
 
 
 def catalogue(
-    head: Head,
+    head: CatalogHead,
     entries: Iterable[Entry],
     *,
     agent: Json = None,
@@ -87,7 +87,7 @@ def _difference(entry: Mapping[str, Json], root: Mapping[str, Json]) -> dict[str
     return {key: value for key, value in entry.items() if key == "id" or root.get(key) != value}
 
 
-def _catalog(head: Head, tools: Sequence[Entry], facts: Mapping[str, Json]) -> dict[str, Json]:
+def _catalog(head: CatalogHead, tools: Sequence[Entry], facts: Mapping[str, Json]) -> dict[str, Json]:
     """Return the head of a catalogue; its digest covers whole tools and all other entries."""
     described: dict[str, Any] = {"format": CATALOG_FORMAT, "design": head.design}
     if head.version:

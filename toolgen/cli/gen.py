@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Final
 
 from toolgen.codegen.manifest import MANIFEST
-from toolgen.codegen.write import Comparison, Edit, Report, compare, preview, write
+from toolgen.codegen.write import Comparison, Edit, WriteReport, compare, preview, write
 from toolgen.contract.findings import Code, Finding, Format, Place
 from toolgen.contract.record import frozen_record
 from toolgen.dsl import Design
@@ -108,7 +108,7 @@ def generate_output(
 
 
 def _written(
-    plan: OutputPlan, reports: list[Report], warnings: list[Finding], notes: list[str], format: Format
+    plan: OutputPlan, reports: list[WriteReport], warnings: list[Finding], notes: list[str], format: Format
 ) -> Outcome:
     done = [_changes(report) for report in reports]
     done[0] += _new_stubs(plan)
@@ -201,7 +201,7 @@ def _design_outcome(diagnostics: tuple[Finding, ...], format: Format) -> Outcome
     return reported(diagnostics, format, code=1, summary=summary)
 
 
-def _changes(report: Report) -> list[str]:
+def _changes(report: WriteReport) -> list[str]:
     """Return a short summary of what a run did to a tree."""
     done = [f"{len(report.written)} written"] if report.written else []
     return [*done, f"{len(report.deleted)} deleted"] if report.deleted else done

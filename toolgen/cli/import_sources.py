@@ -18,8 +18,8 @@ from toolgen.importers.codes import NOT_IMPORTABLE, finding_at
 from toolgen.importers.json_schema import read_schemas
 from toolgen.importers.mcp import read_mcp
 from toolgen.importers.python_functions import read_functions
-from toolgen.importers.text import MOST_BYTES, Document, decoded, parsed, read_document, read_relative
-from toolgen.importers.tool import Kind, Source
+from toolgen.importers.text import MOST_BYTES, SourceDocument, decoded, parsed, read_document, read_relative
+from toolgen.importers.tool import Kind, ReaderResult
 
 from .functions import find_functions
 from .terminal import show_progress
@@ -35,7 +35,7 @@ _GENERAL: Final = frozenset(["", "api-docs", "openapi", "spec", "swagger"])
 class APISource:
     """A document of an API."""
 
-    document: Document
+    document: SourceDocument
     read: Callable[[str], object] | None = None
     """Returns what another file of its folder holds; None for a document at an address."""
     stored: Mapping[Path, str | None] = field(default_factory=dict)
@@ -89,7 +89,7 @@ def api_at(url: str, design: Path, *, is_check: bool) -> APISource:
     return APISource(document=document, stored=stored)
 
 
-def read_source(kind: Kind, source: str) -> Source:
+def read_source(kind: Kind, source: str) -> ReaderResult:
     """Return the tools of a source, except those of an API.
 
     Raises:
@@ -115,7 +115,7 @@ def read_source(kind: Kind, source: str) -> Source:
             assert_never(kind)
 
 
-def _elsewhere(source: Source) -> Source:
+def _elsewhere(source: ReaderResult) -> ReaderResult:
     """Return the source with a finding that its module is not found by its name."""
     message = f"Python finds no module {source.module!r} from here, so that calls of its functions fail"
     hint = f"put its file below {os.getcwd()}, or install its package"

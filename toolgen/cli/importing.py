@@ -34,7 +34,7 @@ from .import_sources import address_name, api_at, api_file, read_source
 from .new_files import write_new_files
 from .outcome import Outcome, reported
 from .reimporting import TAKE_LOCK, Update, counts_of, planned_update, stored_lock
-from .terminal import Progress, counted, show_progress
+from .terminal import ProgressLine, counted, show_progress
 
 _LARGE_BYTES: Final = 500_000
 _THRESHOLD: Final = (100_000, 40)
@@ -320,7 +320,7 @@ def _designed(request: ImportRequest) -> _Imported:
         request, file, last = remembered(request, name)
         api = api or api_at(request.source, file, is_check=request.is_check)
         stored = api.stored
-        with Progress() as progress:
+        with ProgressLine() as progress:
             design = openapi_files(
                 api.document,
                 api.read,

@@ -42,7 +42,7 @@ _MANY_TOOLS: Final = 150
 
 
 @frozen_record
-class Tree:
+class OutputTree:
     """A generated tree of one language."""
 
     folder: str
@@ -58,8 +58,8 @@ class Tree:
 class OutputPlan:
     """The files of a design; paths are relative to the working directory."""
 
-    python: Tree
-    others: tuple[Tree, ...]
+    python: OutputTree
+    others: tuple[OutputTree, ...]
     """Trees of other languages."""
     stub_folder: Path
     stubs: StubPlan
@@ -67,7 +67,7 @@ class OutputPlan:
     """What the design is not stopped by."""
 
     @property
-    def trees(self) -> tuple[Tree, ...]:
+    def trees(self) -> tuple[OutputTree, ...]:
         return (self.python, *self.others)
 
 
@@ -85,14 +85,14 @@ def output_plan(
     stub_folder = project.display_path(project.stubs)
     read = sources.union(*(inside(project, file) for file in evaluation.files))
     return OutputPlan(
-        python=Tree(
+        python=OutputTree(
             folder=project.out,
             out=project.display_path(project.out),
             texts=generate(checked, module=project.design),
             sources=stamp(project.directory, read, recorded_sources(project)),
         ),
         others=tuple(
-            Tree(
+            OutputTree(
                 folder=folder,
                 out=project.display_path(folder),
                 texts=generate_language(language, checked, module=project.design),

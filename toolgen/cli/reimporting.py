@@ -19,8 +19,8 @@ from toolgen.contract.lock_file import LockError
 from toolgen.contract.printable import printable, visible
 from toolgen.contract.record import frozen_record
 from toolgen.importers.codes import CONFLICT, DECLINED, REMOVED, UPDATED
-from toolgen.importers.reimport.clause_merge import Change, ChangeKind
-from toolgen.importers.reimport.conflicts import OpenConflict, Recorded
+from toolgen.importers.reimport.clause_merge import ChangeKind, DesignChange
+from toolgen.importers.reimport.conflicts import LastImport, OpenConflict
 from toolgen.importers.reimport.lock import (
     ImportLock,
     digest,
@@ -298,7 +298,7 @@ def _merged(
             ours,
             lock.module,
             unread=unread,
-            recorded=Recorded(targets=last.targets, open=last.open, chosen=chosen),
+            recorded=LastImport(targets=last.targets, open=last.open, chosen=chosen),
             formatted=formatted,
         )
     except (UnicodeDecodeError, SyntaxError) as error:
@@ -325,7 +325,7 @@ def _refused(design: Path, line: int, message: str) -> ToolgenError:
     return ToolgenError(f"{design}:{line}: {message}; nothing was written", hint=hint)
 
 
-def _effect(change: Change, design: Path, *, is_check: bool) -> Effect:
+def _effect(change: DesignChange, design: Path, *, is_check: bool) -> Effect:
     return Effect(
         kind=change.kind,
         subject=described(change.path),

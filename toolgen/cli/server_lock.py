@@ -12,7 +12,7 @@ from typing import Final
 from toolgen.checks.compatibility import compare, contract_of_server, ranked
 from toolgen.codegen.write.staging import formatted
 from toolgen.contract.errors import ToolgenError
-from toolgen.contract.mcp_lock import Lock, LockError, lock_text, read_lock
+from toolgen.contract.mcp_lock import LockError, MCPLock, lock_text, read_lock
 from toolgen.contract.printable import printable, visible, visible_lines
 from toolgen.contract.record import frozen_record
 from toolgen.shapes.naming import snake
@@ -135,7 +135,7 @@ def _next_steps(name: str, lock: Path, design: Path | None, settings: ServerSett
         )
 
 
-def _compared(file: Path, before: str | None, lock: Lock) -> Outcome:
+def _compared(file: Path, before: str | None, lock: MCPLock) -> Outcome:
     """Return how a lock differs from what its server lists now."""
     now = lock_text(lock)
     if before is None:
@@ -153,7 +153,7 @@ def _compared(file: Path, before: str | None, lock: Lock) -> Outcome:
     )
 
 
-def _changes(before: str, lock: Lock) -> tuple[str, ...]:
+def _changes(before: str, lock: MCPLock) -> tuple[str, ...]:
     """Return in one line which tools differ, and in one each what changed and whom it breaks."""
     try:
         listed = read_lock(before)

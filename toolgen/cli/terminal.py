@@ -40,7 +40,7 @@ def show_progress(text: str) -> None:
         print(printable(text), file=sys.stderr, flush=True)
 
 
-class Progress:
+class ProgressLine:
     """One line at the terminal about work that takes more than a second; pipes get nothing."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

@@ -20,8 +20,8 @@ from toolgen.contract.transport import HTTP, Response
 from toolgen.shapes.issues import MOST_WARNINGS, FieldIssue
 from toolgen.shapes.values import bytes_text
 
-from .connections import Answer
-from .failures import Request, busy, charset_of, malformed, refused, shown
+from .connections import ServerAnswer
+from .failures import RequestFacts, busy, charset_of, malformed, refused, shown
 from .operation import Operation
 from .paging import PageError, names_of_request, set_next
 from .reading import MisfitError, Reader
@@ -72,7 +72,7 @@ class AnswerPlan(Generic[R]):
         is_json = all(response.media == "json" for response in self._http.responses)
         return "application/json" if is_json else "*/*"
 
-    def result(self, request: Request, answer: Answer, sent: Mapping[str, Json], url: str) -> R:
+    def result(self, request: RequestFacts, answer: ServerAnswer, sent: Mapping[str, Json], url: str) -> R:
         """Return the result of an answer.
 
         Args:
@@ -108,7 +108,9 @@ class AnswerPlan(Generic[R]):
             raise malformed(request, f"with a result of more than {_MOST_KEPT} keys and items")
         return result
 
-    def _document(self, response: Response, answer: Answer, sent: Mapping[str, Json], url: str) -> bytes:
+    def _document(
+        self, response: Response, answer: ServerAnswer, sent: Mapping[str, Json], url: str
+    ) -> bytes:
         """Return the JSON of a result.
 
         Raises:
@@ -126,14 +128,14 @@ class AnswerPlan(Generic[R]):
         self._set_next(result, body, answer, sent, url)
         return to_json(result)
 
-    def _result_of(self, response: Response, answer: Answer, body: Json) -> dict[str, Any]:
+    def _result_of(self, response: Response, answer: ServerAnswer, body: Json) -> dict[str, Any]:
         """Return the attributes of a result, in the body and in headers."""
         is_absent = body is None and not answer.body
         result = {} if is_absent else {response.body: body} if response.body else dict(cast("Any", body))
         return result | _header_values(response, answer, self._reader)
 
     def _set_next(
-        self, result: dict[str, Json], body: Json, answer: Answer, sent: Mapping[str, Json], url: str
+        self, result: dict[str, Json], body: Json, answer: ServerAnswer, sent: Mapping[str, Json], url: str
     ) -> None:
         """Set the cursor of the next page.
 
@@ -144,7 +146,7 @@ class AnswerPlan(Generic[R]):
             set_next(paging, sent, result, body, answer.headers, url, names_of_request(self._http))
 
     def _undocumented(
-        self, request: Request, answer: Answer, sent: Mapping[str, Json], url: str
+        self, request: RequestFacts, answer: ServerAnswer, sent: Mapping[str, Json], url: str
     ) -> ToolError:
         """Return the error of a good answer whose status the design does not have."""
         known = [response for response in self._http.responses if not response.error]
@@ -157,9 +159,9 @@ class AnswerPlan(Generic[R]):
 
     def _unfit(
         self,
-        request: Request,
+        request: RequestFacts,
         response: Response,
-        answer: Answer,
+        answer: ServerAnswer,
         sent: Mapping[str, Json],
         url: str,
         why: str,
@@ -209,7 +211,9 @@ class AnswerPlan(Generic[R]):
 
         return PartReader(self._operation.result)
 
-    def _error(self, request: Request, response: Response, answer: Answer, *, is_full: bool) -> ToolError:
+    def _error(
+        self, request: RequestFacts, response: Response, answer: ServerAnswer, *, is_full: bool
+    ) -> ToolError:
         """Return the declared error of an answer; that of its status, where its details do not fit."""
         spec = self._errors.get(response.error)
         plain = refused(request, answer.status, answer.headers, answer.body)
@@ -230,7 +234,7 @@ class AnswerPlan(Generic[R]):
             is_retryable=spec.is_retryable,
         )
 
-    def _details_document(self, response: Response, answer: Answer) -> bytes:
+    def _details_document(self, response: Response, answer: ServerAnswer) -> bytes:
         """Return the JSON of the details of an error.
 
         Raises:
@@ -245,7 +249,7 @@ class AnswerPlan(Generic[R]):
         return to_json(details | _header_values(response, answer, self._details[response.error]))
 
 
-def _in_utf8(answer: Answer) -> Answer:
+def _in_utf8(answer: ServerAnswer) -> ServerAnswer:
     """Return an answer whose JSON is in UTF-8, without a byte order mark (RFC 8259, section 8.1).
 
     JSON in another charset that its Content-Type declares is decoded by it, since services do write so.
@@ -267,7 +271,7 @@ def _in_utf8(answer: Answer) -> Answer:
     return replace(answer, body=body, headers=headers)
 
 
-def _keys_of(response: Response, answer: Answer) -> int:
+def _keys_of(response: Response, answer: ServerAnswer) -> int:
     """Return how many keys and items a body has, or a bound of it that is no limit."""
     match response.media:
         case "json":
@@ -278,7 +282,7 @@ def _keys_of(response: Response, answer: Answer) -> int:
             return 0
 
 
-def _body_value(response: Response, answer: Answer) -> Json:
+def _body_value(response: Response, answer: ServerAnswer) -> Json:
     """Return the body of an answer as a JSON value; None for none.
 
     Raises:
@@ -304,7 +308,7 @@ def _body_value(response: Response, answer: Answer) -> Json:
                 raise MisfitError("what is no JSON") from None
 
 
-def _header_values(response: Response, answer: Answer, reader: Reader[Any]) -> dict[str, Json]:
+def _header_values(response: Response, answer: ServerAnswer, reader: Reader[Any]) -> dict[str, Json]:
     """Return the attributes that stand in headers, each as the first reading of its text that fits."""
     values: dict[str, Json] = {}
     for attribute, name in response.headers.items():
@@ -327,7 +331,7 @@ def _readings(text: str) -> Iterator[bytes]:
         return
 
 
-def _text_of_failure(answer: Answer) -> str:
+def _text_of_failure(answer: ServerAnswer) -> str:
     """Return what a body says of a failure; "" where it says nothing."""
     try:
         document = from_json(answer.body)

@@ -51,7 +51,7 @@ log = logger("toolgen.clients")
 
 
 @frozen_record
-class Answer:
+class ServerAnswer:
     """What a server has answered."""
 
     status: int
@@ -115,13 +115,13 @@ class Connections:
         if pool is not None:
             await pool.aclose()
 
-    def budget(self) -> Budget:
+    def budget(self) -> AnswerBudget:
         """Return what all answers of one call may have together."""
-        return Budget(self._most_bytes)
+        return AnswerBudget(self._most_bytes)
 
     async def exchange(
-        self, request: httpx.Request, guarded: Origin | None, on_send: OnSend | None, budget: Budget
-    ) -> Answer:
+        self, request: httpx.Request, guarded: Origin | None, on_send: OnSend | None, budget: AnswerBudget
+    ) -> ServerAnswer:
         """Return the answer to a request.
 
         Args:
@@ -152,8 +152,8 @@ class Connections:
         return await self._at_one_of(addresses, request, on_send, budget)
 
     async def _at_one_of(
-        self, addresses: Sequence[str], request: httpx.Request, on_send: OnSend | None, budget: Budget
-    ) -> Answer:
+        self, addresses: Sequence[str], request: httpx.Request, on_send: OnSend | None, budget: AnswerBudget
+    ) -> ServerAnswer:
         failure = NotConnectedError("it has no address")
         for address in addresses:
             request.url = request.url.copy_with(host=address)
@@ -163,7 +163,9 @@ class Connections:
                 failure = error
         raise failure
 
-    async def _exchanged(self, request: httpx.Request, on_send: OnSend | None, budget: Budget) -> Answer:
+    async def _exchanged(
+        self, request: httpx.Request, on_send: OnSend | None, budget: AnswerBudget
+    ) -> ServerAnswer:
         sending = _Sending(on_send)
         if on_send is not None:
             if self._http is None:
@@ -196,7 +198,7 @@ class Connections:
         return response
 
 
-async def _read(response: httpx.Response, verb: str, budget: Budget) -> Answer:
+async def _read(response: httpx.Response, verb: str, budget: AnswerBudget) -> ServerAnswer:
     """Return the answer with its body, unpacked.
 
     Raises:
@@ -212,7 +214,9 @@ async def _read(response: httpx.Response, verb: str, budget: Budget) -> Answer:
         if not is_failure:  # of a failure its status says enough
             raise
         is_cut = True
-    return Answer(status=response.status_code, headers=response.headers, body=b"".join(chunks), is_cut=is_cut)
+    return ServerAnswer(
+        status=response.status_code, headers=response.headers, body=b"".join(chunks), is_cut=is_cut
+    )
 
 
 class _Sending:
@@ -257,7 +261,7 @@ class _Counter:
         return chunk
 
 
-class Budget:
+class AnswerBudget:
     """What the answers of one call may have together: that of a redirect counts too."""
 
     __slots__ = ("received", "unpacked")
@@ -267,7 +271,7 @@ class Budget:
         self.unpacked = _Counter(most_bytes)
 
 
-async def _unpacked(response: httpx.Response, verb: str, budget: Budget) -> AsyncGenerator[bytes]:
+async def _unpacked(response: httpx.Response, verb: str, budget: AnswerBudget) -> AsyncGenerator[bytes]:
     """Yield the body in pieces of a bounded size, whatever it is packed in.
 
     Raises:

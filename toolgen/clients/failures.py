@@ -56,7 +56,7 @@ class AnswerLostError(Exception):
 
 
 @frozen_record
-class Request:
+class RequestFacts:
     """What errors say of a request."""
 
     name: str
@@ -72,7 +72,7 @@ class Request:
         return RetryHint(reason=reason, tool=self.tool, message=message, retry_after=retry_after)
 
 
-def not_connected(request: Request, why: str, *, may_pass: bool = True) -> ToolError:
+def not_connected(request: RequestFacts, why: str, *, may_pass: bool = True) -> ToolError:
     """Return the error of a request that was not sent."""
     message = f"{request.name} was not run: {request.server} cannot be reached: {shown(why)}"
     hint = request.hint("tool_unavailable", message) if may_pass else None
@@ -80,7 +80,7 @@ def not_connected(request: Request, why: str, *, may_pass: bool = True) -> ToolE
 
 
 def answer_lost(
-    request: Request, why: str, reason: RetryReason = "tool_unavailable", *, may_pass: bool = True
+    request: RequestFacts, why: str, reason: RetryReason = "tool_unavailable", *, may_pass: bool = True
 ) -> ToolError:
     """Return the error of a request whose answer did not come: of unknown outcome where it may not repeat."""
     message = f"{request.name} has no result: {shown(why)}"
@@ -89,14 +89,14 @@ def answer_lost(
     return ToolError(message, retry_hint=request.hint(reason, message), is_retryable=may_pass)
 
 
-def malformed(request: Request, why: str) -> ToolError:
+def malformed(request: RequestFacts, why: str) -> ToolError:
     """Return the error of an answer that is no result of the design: the request has been executed."""
     message = f"{request.name} ran; its result could not be read: {request.server} answered {shown(why)}"
     hint = request.hint("malformed_response", message) if request.may_repeat else None
     return ToolError(message, retry_hint=hint)
 
 
-def refused(request: Request, status: int, headers: Mapping[str, str], body: bytes) -> ToolError:
+def refused(request: RequestFacts, status: int, headers: Mapping[str, str], body: bytes) -> ToolError:
     """Return the error of a status that the design does not declare, with the beginning of its body."""
     quoted = shown(text_of_body(headers, body))
     message = (
@@ -106,7 +106,7 @@ def refused(request: Request, status: int, headers: Mapping[str, str], body: byt
     return ToolError(message, retry_hint=hint, is_retryable=hint is not None)
 
 
-def busy(request: Request, status: int, headers: Mapping[str, str], message: str) -> RetryHint | None:
+def busy(request: RequestFacts, status: int, headers: Mapping[str, str], message: str) -> RetryHint | None:
     """Return when a request may be made again, by its status and Retry-After; None where they do not say."""
     if status not in _BUSY:
         return None

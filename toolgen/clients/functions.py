@@ -26,7 +26,7 @@ from toolgen.contract.transport import Function
 from toolgen.shapes.design.model import ToolModel
 from toolgen.shapes.python.annotations import readable
 from toolgen.shapes.python.functions import type_hints, yielded
-from toolgen.shapes.python.yielding import Report, with_progress
+from toolgen.shapes.python.yielding import ProgressReporter, with_progress
 from toolgen.shapes.values import plain
 
 from .call import served_call
@@ -100,7 +100,7 @@ class FunctionsClient:
 
 
 @contextmanager
-def _progress_of_call() -> Iterator[Report]:
+def _progress_of_call() -> Iterator[ProgressReporter]:
     """Yield what reports progress to the call that is served here, until that is over; else to nobody."""
     call, is_over = served_call(), False
 
@@ -200,7 +200,7 @@ class _FunctionMethod:
             place = place_of(self.function)
             raise _UnfitFunctionError(*(f"{place}{problem}" for problem in problems))
 
-    def call(self, payload: BaseModel, report: Report) -> Callable[[], Any]:
+    def call(self, payload: BaseModel, report: ProgressReporter) -> Callable[[], Any]:
         """Return the function with its arguments of a payload, whose progress is reported.
 
         Raises:

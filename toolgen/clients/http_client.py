@@ -22,7 +22,7 @@ with extra("http"):
     import httpx
 
     from .connections import Connections
-    from .sending import Method
+    from .sending import MethodSender
 
 P = TypeVar("P", bound=BaseModel)
 R = TypeVar("R")
@@ -77,7 +77,7 @@ class HTTPClient:
             has_tls=self._base is not None and self._base.origin.scheme == "https",
             most_bytes=max_response_bytes,
         )
-        self._methods: dict[Operation[Any, Any], Method[Any]] = {}
+        self._methods: dict[Operation[Any, Any], MethodSender[Any]] = {}
 
     async def __aenter__(self) -> Self:
         return self
@@ -112,7 +112,7 @@ class HTTPClient:
         if method is None:
             if self._base is None:
                 raise ToolError(self._without_server(operation))
-            method = Method(operation, self._base, self._connections, self._timeout_s)
+            method = MethodSender(operation, self._base, self._connections, self._timeout_s)
             self._methods[operation] = method
         call = served_call()
         if call is not None:

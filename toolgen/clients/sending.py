@@ -16,11 +16,11 @@ from toolgen.contract.transport import HTTP, IDEMPOTENT_VERBS, SAFE_VERBS, Body,
 
 from .answers import AnswerPlan
 from .call import ServedCall
-from .connections import ENCODINGS, Answer, Connections
+from .connections import ENCODINGS, Connections, ServerAnswer
 from .failures import (
     AnswerLostError,
     NotConnectedError,
-    Request,
+    RequestFacts,
     answer_lost,
     charset_of,
     malformed,
@@ -58,7 +58,7 @@ _CHANGED_REQUEST: Final = frozenset((301, 302))
 """
 
 
-class Method(Generic[R]):
+class MethodSender(Generic[R]):
     """Performs one operation for a client."""
 
     def __init__(
@@ -109,7 +109,7 @@ class Method(Generic[R]):
             raise answer_lost(exchange.request, str(error), may_pass=error.may_pass) from None
         return self._answers.result(exchange.request, answer, document, url)
 
-    def request(self, call: ServedCall | None) -> Request:
+    def request(self, call: ServedCall | None) -> RequestFacts:
         """Return what errors say of a request."""
         name = tool = self._name
         if call is not None:
@@ -117,7 +117,7 @@ class Method(Generic[R]):
             name = call.context.spec.name if call.context.spec else tool
         safe_verbs = IDEMPOTENT_VERBS if call is None else SAFE_VERBS  # else the tool knows better
         may_repeat = self.http.verb in safe_verbs or (call is not None and call.may_repeat)
-        return Request(name=name, tool=tool, server=self.base.origin.host, may_repeat=may_repeat)
+        return RequestFacts(name=name, tool=tool, server=self.base.origin.host, may_repeat=may_repeat)
 
     def _limit_s(self, call: ServedCall | None) -> float | None:
         """Return the seconds for a request; None where the scheduler ends the call by itself."""
@@ -148,7 +148,7 @@ class _Exchange:
     """The requests that one call of an operation makes."""
 
     def __init__(
-        self, method: Method[Any], parts: RequestParts, content: dict[str, Any], call: ServedCall | None
+        self, method: MethodSender[Any], parts: RequestParts, content: dict[str, Any], call: ServedCall | None
     ) -> None:
         self._method = method
         self._parts = parts
@@ -163,7 +163,7 @@ class _Exchange:
         self._may_have_run = False
         """Whether the last answer was a 301 or a 302 to a request that changes something."""
 
-    async def answered(self, keyring: Keyring | None) -> tuple[Answer, str]:
+    async def answered(self, keyring: Keyring | None) -> tuple[ServerAnswer, str]:
         """Return the answer, and the address that it came from; it has no credentials.
 
         Raises:
@@ -183,7 +183,7 @@ class _Exchange:
                 raise await keyring.needed(used)
         return self._redacted(answer, used), url
 
-    def _redacted(self, answer: Answer, used: Used) -> Answer:
+    def _redacted(self, answer: ServerAnswer, used: Used) -> ServerAnswer:
         """Return an answer that says back none of the credentials."""
         charset = "utf-16" if b"\0" in answer.body[:4] else charset_of(answer.headers)
         secrets, body, headers = written_forms(used, charset), answer.body, answer.headers.raw
@@ -192,7 +192,7 @@ class _Exchange:
         pairs = [(name, without(secrets, text)) for name, text in headers]
         return replace(answer, body=without(secrets, body, charset), headers=httpx.Headers(pairs))
 
-    async def _followed(self, credentials: Applied) -> tuple[Answer, str]:
+    async def _followed(self, credentials: Applied) -> tuple[ServerAnswer, str]:
         """Return the answer at the end of redirects that stay at the origin (RFC 9110, section 15.4).
 
         Any body can be sent again: it is bytes. All requests are one call, with one limit of time and bytes.
@@ -224,7 +224,7 @@ class _Exchange:
             url, self.is_redirected = target, True
         raise self._failed(f"redirects more than {_MOST_REDIRECTS} times")
 
-    def _target(self, answer: Answer, url: str) -> str | None:
+    def _target(self, answer: ServerAnswer, url: str) -> str | None:
         """Return where a redirect leads; None where it does not say, and was before the work.
 
         Raises:
@@ -240,7 +240,7 @@ class _Exchange:
         except ValueError:
             raise self._not_followed(answer, location, "that is no address") from None
 
-    def _not_followed(self, answer: Answer, target: str, why: str) -> ToolError:
+    def _not_followed(self, answer: ServerAnswer, target: str, why: str) -> ToolError:
         where = f"redirects to {place(target)} (status {answer.status})"
         return self._failed(f"{where}, which was not followed: {why}")
 
@@ -253,7 +253,7 @@ class _Exchange:
             return answer_lost(request, f"{request.server} {why}", "malformed_response", may_pass=False)
         return ToolError(f"{request.name} failed: {request.server} {why}")
 
-    async def _exchanged(self, verb: Verb, url: str, credentials: Applied, *, has_body: bool) -> Answer:
+    async def _exchanged(self, verb: Verb, url: str, credentials: Applied, *, has_body: bool) -> ServerAnswer:
         base, parts, call = self._method.base, self._parts, self._call
         there = url.partition("?")[2].split("&")  # a redirect may have kept them
         if keys := [part for part in credentials.query if part not in there]:

@@ -16,7 +16,7 @@ from toolgen.catalog.entry import (
     tool_entry,
     type_entry,
 )
-from toolgen.catalog.writer import Entry, Head, catalogue
+from toolgen.catalog.writer import CatalogHead, Entry, catalogue
 from toolgen.contract.json_value import Json
 from toolgen.contract.policy import History, RunPolicy
 from toolgen.contract.tool_facts import Artifact, Confirmation, Error
@@ -36,13 +36,13 @@ from toolgen.shapes.sensitive import pointers_of
 from toolgen.shapes.tree.schema import SchemaParts, noted_formats
 
 from . import names
-from .layout import Scope
+from .layout import ModuleScope
 
 
 class CatalogWriter:
     """Writes the catalogues of a design; what several tools have is written once."""
 
-    def __init__(self, head: Head, shared: Objects) -> None:
+    def __init__(self, head: CatalogHead, shared: Objects) -> None:
         self.head = head
         self._shared = shared
         self._schemas = SchemaParts(shared=shared)
@@ -53,7 +53,7 @@ class CatalogWriter:
         """Return the text of a catalogue, see `toolgen.catalog.writer.catalogue`."""
         return catalogue(self.head, entries, **facts)
 
-    def type_record(self, of: ObjectType, scope: Scope, examples: tuple[Json, ...] = ()) -> TypeRecord:
+    def type_record(self, of: ObjectType, scope: ModuleScope, examples: tuple[Json, ...] = ()) -> TypeRecord:
         """Return what a catalogue says of an object that crosses the JSON boundary."""
         schema = self._schemas.schema(of, scope.objects)
         return TypeRecord(
@@ -64,7 +64,7 @@ class CatalogWriter:
             sensitive=pointers_of(scope.sensitive_places(of)),
         )
 
-    def shared_record(self, of: ObjectType, scope: Scope) -> TypeRecord:
+    def shared_record(self, of: ObjectType, scope: ModuleScope) -> TypeRecord:
         """Return the same, once for all tools that have a shared type."""
         if self._shared.get(of.name) is not of:
             return self.type_record(of, scope)
@@ -72,12 +72,12 @@ class CatalogWriter:
             self._records[of.name] = self.type_record(of, scope)
         return self._records[of.name]
 
-    def types(self, tool: Tool, scope: Scope) -> Mapping[str, TypeRecord]:
+    def types(self, tool: Tool, scope: ModuleScope) -> Mapping[str, TypeRecord]:
         """Return the types that cross the JSON boundary beside payload and result, by class name."""
         return {name: self.shared_record(scope.objects[name], scope) for name in tool.classes}
 
 
-def tool_record(writer: CatalogWriter, toolset: Toolset, tool: Tool, scope: Scope) -> ToolRecord:
+def tool_record(writer: CatalogWriter, toolset: Toolset, tool: Tool, scope: ModuleScope) -> ToolRecord:
     """Return what a catalogue says of a tool; its schemas take much memory."""
     type_record, types = writer.type_record, writer.types(tool, scope)
     results = tuple(example.result for example in tool.examples if example.result is not None)
@@ -110,7 +110,7 @@ def tool_record(writer: CatalogWriter, toolset: Toolset, tool: Tool, scope: Scop
 
 
 def agent_tool_entry(
-    writer: CatalogWriter, entry: Entry, toolset: Toolset, used: UsedTool, scope: Scope
+    writer: CatalogWriter, entry: Entry, toolset: Toolset, used: UsedTool, scope: ModuleScope
 ) -> Entry:
     """Return the entry of a tool as one agent calls it; `entry` is that of the tool."""
     tool, confirmation = used.tool, used.confirmation
@@ -139,7 +139,7 @@ def agent_entries(
     writer: CatalogWriter,
     agent: Agent,
     entries: Mapping[str, Entry],
-    scopes: Mapping[str, Scope],
+    scopes: Mapping[str, ModuleScope],
 ) -> Iterator[Entry]:
     """Return the entry of every tool that an agent has.
 
@@ -168,8 +168,8 @@ def agent_header(agent: Agent) -> dict[str, Json]:
 def agents_and_completions(
     writer: CatalogWriter,
     design: Design,
-    scopes: Mapping[str, Scope],
-    completion_scopes: Mapping[str, Scope],
+    scopes: Mapping[str, ModuleScope],
+    completion_scopes: Mapping[str, ModuleScope],
 ) -> dict[str, Json]:
     """Return the agents and completions of the design.
 
@@ -186,7 +186,7 @@ def agents_and_completions(
     return _without_empty({"agents": agents, "completions": completions})
 
 
-def completion_facts(writer: CatalogWriter, service: Service, scope: Scope) -> dict[str, Json]:
+def completion_facts(writer: CatalogWriter, service: Service, scope: ModuleScope) -> dict[str, Json]:
     """Return the completions of one service."""
     return {"completions": [_completion(writer, completion, scope) for completion in service.completions]}
 
@@ -198,7 +198,7 @@ def non_default_limits(policy: RunPolicy | History) -> dict[str, object]:
     return {name: value for name, value in values.items() if value != defaults[name]}
 
 
-def _agent(writer: CatalogWriter, agent: Agent, scopes: Mapping[str, Scope]) -> Json:
+def _agent(writer: CatalogWriter, agent: Agent, scopes: Mapping[str, ModuleScope]) -> Json:
     called: list[Json] = []
     for toolset, used_tool in ((used.toolset, each) for used in agent.uses for each in used.tools):
         tool, own = used_tool.tool, own_confirmation(used_tool)
@@ -231,7 +231,7 @@ def _export(export: Export) -> Json:
     return _without_empty({"toolset": names.qualified(export.toolset), "prompts": prompts})
 
 
-def _completion(writer: CatalogWriter, completion: Completion, scope: Scope) -> Json:
+def _completion(writer: CatalogWriter, completion: Completion, scope: ModuleScope) -> Json:
     return {
         "id": completion.id,
         "name": completion.name,

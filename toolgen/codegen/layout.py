@@ -73,7 +73,7 @@ def relative(package: Module, module: Module) -> str:
 
 
 @frozen_record
-class Scope:
+class ModuleScope:
     """The classes that a toolset, a service or the design itself may name."""
 
     objects: Objects
@@ -98,11 +98,11 @@ def class_names(objects: Iterable[ObjectType]) -> list[str]:
     return list(names)
 
 
-def shared_scope(design: Design) -> Scope:
+def shared_scope(design: Design) -> ModuleScope:
     names = class_names(design.types)
     names += [enum.name for enum in design.enums if enum.name]
     names += [union.name for union in design.unions if union.name]
-    return Scope(
+    return ModuleScope(
         objects=design.shared,
         modules=dict.fromkeys(names, SHARED),
         has_sensitive=_has_sensitive(design.types),
@@ -110,22 +110,22 @@ def shared_scope(design: Design) -> Scope:
     )
 
 
-def service_scope(service: Service, shared: Scope) -> Scope:
+def service_scope(service: Service, shared: ModuleScope) -> ModuleScope:
     return _scope({service_module(service.name): service.objects}, shared)
 
 
-def completions_scope(service: Service, shared: Scope) -> Scope:
+def completions_scope(service: Service, shared: ModuleScope) -> ModuleScope:
     return _scope({completions_module(service.name): service.completion_objects}, shared)
 
 
-def toolset_scope(toolset: Toolset, shared: Scope) -> Scope:
+def toolset_scope(toolset: Toolset, shared: ModuleScope) -> ModuleScope:
     return _scope({module: objects for module, _, objects in types_modules(toolset)}, shared)
 
 
-def _scope(own: Mapping[Module, tuple[ObjectType, ...]], shared: Scope) -> Scope:
+def _scope(own: Mapping[Module, tuple[ObjectType, ...]], shared: ModuleScope) -> ModuleScope:
     objects = {object_.name: object_ for members in own.values() for object_ in members}
     modules = {name: module for module, members in own.items() for name in class_names(members)}
-    return Scope(
+    return ModuleScope(
         objects={**shared.objects, **objects},
         modules={**shared.modules, **modules},
         has_sensitive=shared.has_sensitive or _has_sensitive(objects.values()),
@@ -164,7 +164,7 @@ def _reached(tool: Tool, waiting: dict[str, ObjectType]) -> Iterator[ObjectType]
             names[:0] = [part.name for part in inner if isinstance(part, RefType)]
 
 
-def foreign_parts(root: ObjectType, scope: Scope) -> Iterator[Foreign]:
+def foreign_parts(root: ObjectType, scope: ModuleScope) -> Iterator[Foreign]:
     """Return the schemas that somebody else wrote inside an object, or instead of it."""
     if not scope.has_foreign:
         return

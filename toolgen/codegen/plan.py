@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from toolgen.catalog.entry import tool_entry
-from toolgen.catalog.writer import Entry, Head, Root
+from toolgen.catalog.writer import CatalogHead, Entry, Root
 from toolgen.contract.names import CATALOG, COMPLETION_SCHEMAS
 from toolgen.contract.record import frozen_record
 from toolgen.dsl.expr.tree import Agent, Design, Service, Toolset
@@ -22,7 +22,7 @@ from .catalog import (
 )
 from .layout import (
     Module,
-    Scope,
+    ModuleScope,
     agent_package,
     agents_package,
     client_module,
@@ -112,9 +112,9 @@ class _DesignContext:
 
     design: Design
     writer: CatalogWriter
-    shared: Scope
-    services: dict[str, Scope]
-    toolsets: dict[str, Scope]
+    shared: ModuleScope
+    services: dict[str, ModuleScope]
+    toolsets: dict[str, ModuleScope]
     entries: dict[str, Entry]
     """Catalogue entries by id, with those of the native tools."""
 
@@ -124,7 +124,7 @@ class _DesignContext:
 
 
 def _design_context(design: Design) -> _DesignContext:
-    head = Head(design=design.name, version=design.version)
+    head = CatalogHead(design=design.name, version=design.version)
     writer, shared = CatalogWriter(head, design.shared), shared_scope(design)
     toolsets = [toolset for service in design.services for toolset in service.toolsets]
     scopes = {names.qualified(toolset): toolset_scope(toolset, shared) for toolset in toolsets}

@@ -38,7 +38,7 @@ ListedFacts = Mapping[str, Json]
 
 
 @frozen_record
-class Lock:
+class MCPLock:
     """What a server has listed."""
 
     protocol: str
@@ -76,13 +76,13 @@ def _locked_facts(tool: ListedFacts) -> ListedFacts:
     return {key: tool[key] for key in _FACTS if tool.get(key) is not None}
 
 
-def make_lock(protocol: str, server: str, version: str, tools: Iterable[ListedFacts]) -> Lock:
+def make_lock(protocol: str, server: str, version: str, tools: Iterable[ListedFacts]) -> MCPLock:
     """Return the lock of tools, with what it keeps of each."""
     ordered = sorted(map(_locked_facts, tools), key=lambda tool: str(tool["name"]))
-    return Lock(protocol=protocol, server=server, version=version, tools=tuple(ordered))
+    return MCPLock(protocol=protocol, server=server, version=version, tools=tuple(ordered))
 
 
-def lock_text(lock: Lock) -> str:
+def lock_text(lock: MCPLock) -> str:
     """Return the text of the file, the same for the same lock; schemas keep the order of their keys."""
     facts: dict[str, Json] = {
         "protocol": lock.protocol,
@@ -92,7 +92,7 @@ def lock_text(lock: Lock) -> str:
     return lock_file_text(_KIND, facts)
 
 
-def read_lock(text: str | bytes) -> Lock:
+def read_lock(text: str | bytes) -> MCPLock:
     """Return the lock of a file.
 
     Raises:
@@ -109,7 +109,7 @@ def read_lock(text: str | bytes) -> Lock:
             counts = Counter(str(tool["name"]) for tool in read)
             if twice := [name for name, count in counts.items() if count > 1]:
                 raise LockError(f"has the tool {printable(twice[0][:_LONGEST_SHOWN])!r} twice")
-            return Lock(protocol=protocol, server=server, version=version, tools=read)
+            return MCPLock(protocol=protocol, server=server, version=version, tools=read)
         case _:
             raise LockError("is no lock of an MCP server")
 

@@ -14,13 +14,13 @@ from toolgen.calls.documents.results import parsed
 from toolgen.calls.documents.types import ResultDocument
 from toolgen.contract.json_value import Json
 
-from .records import Event, Head, ToolEnd, ToolStart
+from .records import Event, EventHead, ToolEnd, ToolStart
 
 E = TypeVar("E", bound=Event)
 
 FORMAT: Final = 2
 """The format of the JSON. Within a format events and fields are added, never changed or removed."""
-_ALWAYS: Final = frozenset({"type", "tool", "status", *(field.name for field in fields(Head))})
+_ALWAYS: Final = frozenset({"type", "tool", "status", *(field.name for field in fields(EventHead))})
 """Fields that each end of a call has; the others are left out while empty, as in a `ResultDocument`."""
 _OF_RESULT: Final = frozenset(field.name for field in fields(ToolEnd))
 

@@ -27,7 +27,7 @@ EXPIRED: Final = "nobody answered in time"
 
 # Twenty classes would repeat these six fields, so this is a base class, against the house style.
 @record
-class Head:
+class EventHead:
     """The number, time and ids of an event; filled by `Events.emit`."""
 
     seq: int = 0
@@ -43,7 +43,7 @@ class Head:
 
 
 @record
-class RunStarted(Head):
+class RunStarted(EventHead):
     """A run began; its first event."""
 
     type: Literal["run_started"] = "run_started"
@@ -52,7 +52,7 @@ class RunStarted(Head):
 
 
 @record
-class RunPhase(Head):
+class RunPhase(EventHead):
     """A run entered its next phase."""
 
     type: Literal["run_phase"] = "run_phase"
@@ -60,7 +60,7 @@ class RunPhase(Head):
 
 
 @record
-class ToolStart(Head):
+class ToolStart(EventHead):
     """A call's arguments are decoded, and its executor is about to run."""
 
     type: Literal["tool_start"] = "tool_start"
@@ -78,7 +78,7 @@ class ToolStart(Head):
 
 
 @record
-class ToolArgsDelta(Head):
+class ToolArgsDelta(EventHead):
     """A piece of the arguments while the model writes them; best effort."""
 
     type: Literal["tool_args_delta"] = "tool_args_delta"
@@ -88,7 +88,7 @@ class ToolArgsDelta(Head):
 
 
 @record
-class ToolUpdate(Head):
+class ToolUpdate(EventHead):
     """The progress of a call; best effort."""
 
     type: Literal["tool_update"] = "tool_update"
@@ -101,7 +101,7 @@ class ToolUpdate(Head):
 
 
 @record
-class ToolOutputDelta(Head):
+class ToolOutputDelta(EventHead):
     """A piece of output before the result is there; best effort."""
 
     type: Literal["tool_output_delta"] = "tool_output_delta"
@@ -110,7 +110,7 @@ class ToolOutputDelta(Head):
 
 
 @record
-class ToolEnd(Head):
+class ToolEnd(EventHead):
     """A call has its result: its `ResultDocument`, without sensitive values and content blocks."""
 
     type: Literal["tool_end"] = "tool_end"
@@ -138,7 +138,7 @@ class ToolEnd(Head):
 
 
 @record
-class AgentRunStarted(Head):
+class AgentRunStarted(EventHead):
     """A tool call started the run of another agent."""
 
     type: Literal["agent_run_started"] = "agent_run_started"
@@ -148,7 +148,7 @@ class AgentRunStarted(Head):
 
 
 @record
-class QuestionAsked(Head):
+class QuestionAsked(EventHead):
     """The planner asks the person a question."""
 
     type: Literal["question_asked"] = "question_asked"
@@ -163,7 +163,7 @@ class QuestionAsked(Head):
 
 
 @record
-class ApprovalRequested(Head):
+class ApprovalRequested(EventHead):
     """A person must approve a call. The token for the answer is in the result, for its client alone."""
 
     type: Literal["approval_requested"] = "approval_requested"
@@ -186,7 +186,7 @@ class ApprovalRequested(Head):
 
 
 @record
-class InputRequested(Head):
+class InputRequested(EventHead):
     """A call needs a person's answer or a credential. The token is in the result, as above."""
 
     type: Literal["input_requested"] = "input_requested"
@@ -209,7 +209,7 @@ class InputRequested(Head):
 
 
 @record
-class AnswerAccepted(Head):
+class AnswerAccepted(EventHead):
     """A call or a planner got the answer that it waited for; the answer itself is not in the event.
 
     After `ApprovalRequested` it is `ToolAuthorization` that says so.
@@ -226,7 +226,7 @@ class AnswerAccepted(Head):
 
 
 @record
-class ToolAuthorization(Head):
+class ToolAuthorization(EventHead):
     """A call was approved or denied."""
 
     type: Literal["tool_authorization"] = "tool_authorization"
@@ -241,7 +241,7 @@ class ToolAuthorization(Head):
 
 
 @record
-class PlannerThought(Head):
+class PlannerThought(EventHead):
     """The planner's reasoning; best effort."""
 
     type: Literal["planner_thought"] = "planner_thought"
@@ -249,7 +249,7 @@ class PlannerThought(Head):
 
 
 @record
-class PlanRetry(Head):
+class PlanRetry(EventHead):
     """A planning begins again; its texts, thoughts and arguments so far are discarded."""
 
     type: Literal["plan_retry"] = "plan_retry"
@@ -261,7 +261,7 @@ class PlanRetry(Head):
 
 
 @record
-class AssistantReply(Head):
+class AssistantReply(EventHead):
     """Text for the person; the whole of it unless it is partial."""
 
     type: Literal["assistant_reply"] = "assistant_reply"
@@ -272,7 +272,7 @@ class AssistantReply(Head):
 
 
 @record
-class Usage(Head):
+class Usage(EventHead):
     """The token usage of one request to a model."""
 
     type: Literal["usage"] = "usage"
@@ -282,7 +282,7 @@ class Usage(Head):
 
 
 @record
-class StateChanged(Head):
+class StateChanged(EventHead):
     """A call that succeeded changed a key of the state; its value is for those who may read the state."""
 
     type: Literal["state_changed"] = "state_changed"
@@ -294,7 +294,7 @@ class StateChanged(Head):
 
 
 @record
-class StateConflict(Head):
+class StateConflict(EventHead):
     """Parallel calls changed a key of the state in ways that its rule does not merge."""
 
     type: Literal["state_conflict"] = "state_conflict"
@@ -307,7 +307,7 @@ class StateConflict(Head):
 
 
 @record
-class ArtifactSaved(Head):
+class ArtifactSaved(EventHead):
     """An artifact was stored."""
 
     type: Literal["artifact_saved"] = "artifact_saved"
@@ -319,7 +319,7 @@ class ArtifactSaved(Head):
 
 
 @record
-class ToolsetDropped(Head):
+class ToolsetDropped(EventHead):
     """A toolset could not be listed and is left out of the request."""
 
     type: Literal["toolset_dropped"] = "toolset_dropped"
@@ -328,7 +328,7 @@ class ToolsetDropped(Head):
 
 
 @record
-class EventsDropped(Head):
+class EventsDropped(EventHead):
     """The reader was too slow, and events are missing here. The subscription adds this, with `seq` 0."""
 
     type: Literal["events_dropped"] = "events_dropped"
@@ -339,7 +339,7 @@ class EventsDropped(Head):
 
 
 @record
-class RunCompleted(Head):
+class RunCompleted(EventHead):
     """A run has ended."""
 
     type: Literal["run_completed"] = "run_completed"
@@ -348,7 +348,7 @@ class RunCompleted(Head):
 
 
 @record
-class RunStreamEnd(Head):
+class RunStreamEnd(EventHead):
     """The last event of a run."""
 
     type: Literal["run_stream_end"] = "run_stream_end"

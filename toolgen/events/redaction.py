@@ -23,7 +23,7 @@ from toolgen.shapes.issues import FieldIssue
 from toolgen.shapes.sensitive import MARKER, redacted
 
 from .document import as_read
-from .records import Event, Head
+from .records import Event, EventHead
 
 T = TypeVar("T")
 E = TypeVar("E", bound=Event)
@@ -37,7 +37,7 @@ _NAMES: Final = frozenset(
 )  # fmt: skip
 """Fields that hold names, ids and times, by which events belong together."""
 _PUBLIC_RETRY: Final = ("reason", "tool", "restrict_to_tool", "after_s")
-_HEAD: Final = frozenset(field.name for field in fields(Head))
+_HEAD: Final = frozenset(field.name for field in fields(EventHead))
 
 
 def without_secrets(event: E) -> E:

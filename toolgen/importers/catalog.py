@@ -19,8 +19,8 @@ from .boundary import each
 from .codes import LEFT_OUT, finding_at
 from .pointers import joined
 from .records import Keys, collected, read_record
-from .text import Document
-from .tool import ImportedTool, Source
+from .text import SourceDocument
+from .tool import ImportedTool, ReaderResult
 
 _KEYS: Final = Keys(arguments=("arguments",), result=("returned",), may_have_none=True)
 _NOT_READ: Final = (
@@ -30,7 +30,7 @@ _NOT_READ: Final = (
 """Keys of an entry that concern who calls the tool, and that the design does not get."""
 
 
-def read_catalog(document: Document, read: Callable[[str], object]) -> Source:
+def read_catalog(document: SourceDocument, read: Callable[[str], object]) -> ReaderResult:
     """Return the tools of a catalogue; `read` returns the document of the root that an agent's names.
 
     Raises:

@@ -22,7 +22,7 @@ from toolgen.shapes.foreign.nodes import Classes, Node, meanings_of, without_nul
 from toolgen.shapes.foreign.nodes import target as class_of
 
 from .clauses_built import NotExpressibleError
-from .clauses_layout import Call, Named, Part, Text, call, literal
+from .clauses_layout import ClauseCall, Named, Part, Text, call, literal
 from .clauses_parts import (
     constraints_of,
     description_part,
@@ -78,7 +78,7 @@ class NamedType:
     """A `Type` above the tools."""
 
     name: str
-    text: Call
+    text: ClauseCall
     claims: tuple[str, ...]
     """The classes that are generated for it."""
     identity: str = ""

@@ -14,7 +14,7 @@ from toolgen.contract.record import frozen_record
 from toolgen.dsl.words import value_of
 from toolgen.shapes.tree.schema import object_schema, schemas_of
 
-from .clauses_layout import Call, Items, Named, Part, Text, call, literal
+from .clauses_layout import ClauseCall, Items, Named, Part, Text, call, literal
 
 
 class NotExpressibleError(ValueError):
@@ -42,7 +42,9 @@ def _fault_of(type_: Part) -> str:
     return ""
 
 
-def check_tool(toolset: str, tool: Call, types: Iterable[tuple[str, Call]] = ()) -> tuple[Any, Any]:
+def check_tool(
+    toolset: str, tool: ClauseCall, types: Iterable[tuple[str, ClauseCall]] = ()
+) -> tuple[Any, Any]:
     """Return the schemas of a tool's arguments and result, beside the named types that it uses, in order.
 
     Raises:
@@ -56,7 +58,7 @@ def check_tool(toolset: str, tool: Call, types: Iterable[tuple[str, Call]] = ())
     return object_schema(checked.payload, objects), object_schema(checked.result, objects)
 
 
-def check_service(service: Call, types: Iterable[tuple[str, Call]] = ()) -> Any:
+def check_service(service: ClauseCall, types: Iterable[tuple[str, ClauseCall]] = ()) -> Any:
     """Return the checked design of a service beside the named types that it uses, in order.
 
     Raises:
@@ -81,14 +83,14 @@ class Fault:
     message: str
     owner: str
     """The variable, the method or the tool that is at fault; "" if nobody can tell."""
-    part: Call | None
+    part: ClauseCall | None
     """The clause of it that is at fault, or it itself."""
 
 
 class BuiltDesign:
     """A design that is the last of some variables, and is not written yet."""
 
-    def __init__(self, statements: Iterable[tuple[str, Call]], schemas: Mapping[str, Any]) -> None:
+    def __init__(self, statements: Iterable[tuple[str, ClauseCall]], schemas: Mapping[str, Any]) -> None:
         """Build the design; `schemas` are those that stand in files, by path."""
         builder = _Builder(schemas)
         for name, part in statements:
@@ -117,10 +119,10 @@ class _Builder:
     def __init__(self, schemas: Mapping[str, Json] | None = None) -> None:
         self.named: dict[str, Any] = {}
         self._schemas = schemas or {}
-        self._owners: list[tuple[str, Call]] = []
+        self._owners: list[tuple[str, ClauseCall]] = []
         self._here = dsl.Design("here", "Here.").source
 
-    def add(self, name: str, part: Call) -> Any:
+    def add(self, name: str, part: ClauseCall) -> Any:
         """Make what a variable is, and return it."""
         self.named[name] = self._built(part, name, self._source(name, part))
         return self.named[name]
@@ -130,7 +132,7 @@ class _Builder:
         owner, part = self._owners[int(file)] if file.isdecimal() else ("", None)
         return Fault(message=finding.message, owner=owner, part=part)
 
-    def _source(self, owner: str, part: Call) -> object:
+    def _source(self, owner: str, part: ClauseCall) -> object:
         """Return a place that is of this clause alone, in a file that has its number for a name."""
         self._owners.append((owner, part))
         code = _NO_CODE.replace(co_filename=str(len(self._owners) - 1))
@@ -141,7 +143,7 @@ class _Builder:
         match part:
             case str():
                 return self.named[part] if part in self.named else value_of(part)
-            case Call():
+            case ClauseCall():
                 if part.clause in _DIVIDED:
                     owner = str(getattr(part.parts[0], "value", owner))
                     source = self._source(owner, part)
@@ -149,7 +151,7 @@ class _Builder:
                 keywords: dict[str, Any] = {}
                 for item in part.parts:
                     place = source
-                    if isinstance(item, Call) and (part.clause in _DIVIDED or item.clause == "Example"):
+                    if isinstance(item, ClauseCall) and (part.clause in _DIVIDED or item.clause == "Example"):
                         place = self._source(owner, item)
                     if isinstance(item, Named):
                         keywords[item.keyword] = self._built(item.value, owner, place)

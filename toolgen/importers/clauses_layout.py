@@ -37,7 +37,7 @@ class Text:
 
 
 @frozen_record(kw_only=False)
-class Value:
+class CodeValue:
     """A value, and the expression of Python that makes it."""
 
     value: object
@@ -61,7 +61,7 @@ class Named:
         return name.isidentifier() and name.isascii() and not keyword.iskeyword(name)
 
 
-class Call:
+class ClauseCall:
     """A clause with its arguments."""
 
     __slots__ = ("clause", "flat", "parts")
@@ -72,7 +72,7 @@ class Call:
         self.flat = f"{spelling(clause)}({', '.join(_arguments(self.parts))})"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Call) and self.flat == other.flat
+        return isinstance(other, ClauseCall) and self.flat == other.flat
 
     def __hash__(self) -> int:
         return hash(self.flat)
@@ -88,7 +88,7 @@ class Items:
         self.flat = f"({', '.join(map(flat, self.parts))}{',' if len(self.parts) == 1 else ''})"
 
 
-Part: TypeAlias = "str | Text | Value | Call | Items"
+Part: TypeAlias = "str | Text | CodeValue | ClauseCall | Items"
 """A piece of an expression; a plain str is the name of a clause or of a type."""
 
 
@@ -97,8 +97,8 @@ def flat(part: Part | Named) -> str:
     return spelling(part) if isinstance(part, str) else part.flat
 
 
-def call(clause: str, *parts: Part | Named) -> Call:
-    return Call(clause, parts)
+def call(clause: str, *parts: Part | Named) -> ClauseCall:
+    return ClauseCall(clause, parts)
 
 
 def parts_in(part: Part | Named) -> Iterator[Part]:
@@ -109,7 +109,7 @@ def parts_in(part: Part | Named) -> Iterator[Part]:
         if isinstance(part, Named):
             part = part.value
         yield part
-        waiting += part.parts if isinstance(part, Call | Items) else ()
+        waiting += part.parts if isinstance(part, ClauseCall | Items) else ()
 
 
 def _arguments(parts: tuple[Part | Named, ...]) -> Iterator[str]:
@@ -140,9 +140,9 @@ def pattern(value: str) -> str:
     return string(value)
 
 
-def literal(value: object) -> Value:
+def literal(value: object) -> CodeValue:
     """Return the expression of a value that a design can hold: JSON, bytes, a date, a decimal, a tuple."""
-    return Value(value, _expression(value))
+    return CodeValue(value, _expression(value))
 
 
 def _expression(value: object) -> str:

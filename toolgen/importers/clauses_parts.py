@@ -10,7 +10,7 @@ from toolgen.shapes.constraints import CONSTRAINTS, FLAGS, LIMITS
 from toolgen.shapes.foreign.nodes import NULL, Node, without_null
 
 from .clauses_built import NotExpressibleError, check_type
-from .clauses_layout import Call, Items, Named, Part, Text, Value, call, literal, pattern
+from .clauses_layout import ClauseCall, CodeValue, Items, Named, Part, Text, call, literal, pattern
 from .clauses_schemas import compact, schema_clause
 
 _CONSTRAINTS: Final = {
@@ -39,7 +39,7 @@ def enum_values(members: list[str | int], meanings: list[str]) -> Iterator[Part]
     """Yield the values of an enumeration, each with what it means."""
     for member, meaning in zip(members, meanings, strict=True):
         text = " ".join(meaning.split())
-        yield call("Value", literal(member), Text(text)) if text else literal(member)
+        yield call("CodeValue", literal(member), Text(text)) if text else literal(member)
 
 
 def constraints_of(node: Node, type_: Part) -> tuple[Named, ...]:
@@ -58,15 +58,15 @@ def constraints_of(node: Node, type_: Part) -> tuple[Named, ...]:
     return constraints
 
 
-def pattern_value(text: str) -> Value:
-    return Value(text, pattern(text))
+def pattern_value(text: str) -> CodeValue:
+    return CodeValue(text, pattern(text))
 
 
 def with_constraints(type_: Part, constraints: tuple[Named, ...]) -> Part:
     """Return a type that carries its own constraints."""
     if not constraints:
         return type_
-    if isinstance(type_, Call):
+    if isinstance(type_, ClauseCall):
         return call(type_.clause, *type_.parts, *constraints)
     assert isinstance(type_, str)
     return call(type_, *constraints)

@@ -32,17 +32,17 @@ from toolgen.shapes.python.sensitive import MARK
 from . import codes
 from .boundary import each
 from .clauses_built import NotExpressibleError, check_tool
-from .clauses_layout import MODULES, Call, Named, Part, Text, Value, call, flat, literal, parts_in
+from .clauses_layout import MODULES, ClauseCall, CodeValue, Named, Part, Text, call, flat, literal, parts_in
 from .codes import finding_at
 from .contradictions import contradictions
-from .design_attributes import Attributes, is_sensitive, told
+from .design_attributes import AttributesWriter, is_sensitive, told
 from .design_functions import BoundTools
 from .design_objects import required_defaults, root_schema_clause, to_clauses
 from .design_types import TypeTable
 from .enum_labels import with_labelled_values
 from .ledger import lost_notes
-from .names import RENAMED, RENAMED_HINT, Names, identifier
-from .tool import ImportedTool, Source
+from .names import RENAMED, RENAMED_HINT, DesignNames, identifier
+from .tool import ImportedTool, ReaderResult
 
 Side = Literal["args", "result"]
 
@@ -64,7 +64,7 @@ class DesignFiles:
 
 
 def design_files(
-    source: Source, *, name: str, service: str, names: Mapping[str, str] | None = None
+    source: ReaderResult, *, name: str, service: str, names: Mapping[str, str] | None = None
 ) -> DesignFiles:
     """Return the design module `<name>.py` with one toolset, and the schema files that it refers to.
 
@@ -72,11 +72,11 @@ def design_files(
     last import.
     """
     toolset = identifier(name, "tools")[: naming.LONGEST_NAME].rstrip("_")
-    return _Module(source, toolset, service, Names(names)).files()
+    return _Module(source, toolset, service, DesignNames(names)).files()
 
 
 class _Module:
-    def __init__(self, source: Source, toolset: str, service: str, names: Names) -> None:
+    def __init__(self, source: ReaderResult, toolset: str, service: str, names: DesignNames) -> None:
         self._source = source
         self._toolset = toolset
         self._names = names
@@ -240,7 +240,7 @@ class _Module:
         self, tool: ImportedTool, class_name: str, word: str, source_schema: object, pointer: str
     ) -> Part:
         """Return `Args` or `Return` of a function, some of whose attributes have a schema as type."""
-        clause = call(word, *Attributes(self._toolset, class_name, self._types).of(source_schema))
+        clause = call(word, *AttributesWriter(self._toolset, class_name, self._types).of(source_schema))
         types = [(type_.name, type_.text) for type_ in self._types.types]
         schemas = check_tool(self._toolset, call("Tool", literal("tool"), Text("T."), clause), types)
         self._find_lost_notes(tool, told(source_schema), schemas[word == "Return"], pointer)
@@ -292,7 +292,7 @@ class _Module:
         self._findings.append(finding_at(code, pointer, message, hint=hint, tool=tool.name))
 
 
-def fact_clauses(tool: ImportedTool, name: str) -> Iterator[Call]:
+def fact_clauses(tool: ImportedTool, name: str) -> Iterator[ClauseCall]:
     """Yield the clauses about a tool's behaviour and its name in the source."""
     hints = dict(tool.annotations)
     if hints.get("read_only"):
@@ -310,14 +310,14 @@ def fact_clauses(tool: ImportedTool, name: str) -> Iterator[Call]:
         yield call("Meta", Named("name", literal(tool.name.strip())))
 
 
-def _icon(of: Icon) -> Call:
+def _icon(of: Icon) -> ClauseCall:
     texts = {"mime_type": of.mime_type, "theme": of.theme}
     named = [Named(name, literal(text)) for name, text in texts.items() if text]
     sizes = [Named("sizes", literal(list(of.sizes)))] if of.sizes else []
     return call("Icon", literal(of.src), *named, *sizes)
 
 
-def module_text(about: str, statements: list[tuple[str, Call]]) -> str:
+def module_text(about: str, statements: list[tuple[str, ClauseCall]]) -> str:
     """Return a design module of these variables, with the imports that it needs."""
     used = {name for _, part in statements for name in modules_in(part)}
     lines = [line for name, line in MODULES.items() if name in used]
@@ -329,10 +329,10 @@ def module_text(about: str, statements: list[tuple[str, Call]]) -> str:
 def modules_in(part: Part) -> Iterable[str]:
     """Yield the modules that an expression needs: for clauses, and for dates, durations and decimals."""
     for inner in parts_in(part):
-        word = inner.clause if isinstance(inner, Call) else inner
+        word = inner.clause if isinstance(inner, ClauseCall) else inner
         if isinstance(word, str) and word in PREFIXES:
             yield PREFIXES[word]
-        elif isinstance(inner, Value):
+        elif isinstance(inner, CodeValue):
             held = inner.value if isinstance(inner.value, tuple) else (inner.value,)
             yield from ("dt" for value in held if isinstance(value, dt.date | dt.timedelta))
             yield from ("decimal" for value in held if isinstance(value, Decimal))

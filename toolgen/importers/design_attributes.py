@@ -14,14 +14,14 @@ from toolgen.shapes.foreign.reader import read
 from toolgen.shapes.python.sensitive import MARK, without_marks
 
 from .clauses_built import NotExpressibleError, check_tool
-from .clauses_layout import Call, Named, Part, Text, call, literal
+from .clauses_layout import ClauseCall, Named, Part, Text, call, literal
 from .design_objects import to_clauses
 from .design_types import TypeTable
 
 _DEFINITIONS: Final = "#/$defs/"
 
 
-class Attributes:
+class AttributesWriter:
     """Writes the attributes of one side of a tool, and their types into the table."""
 
     def __init__(self, toolset: str, class_name: str, types: TypeTable) -> None:
@@ -42,7 +42,7 @@ class Attributes:
         if object_.get("additionalProperties"):
             yield Named("open", literal(True))
 
-    def _attribute(self, key: str, property_: Json, held: dict[str, Json], is_required: bool) -> Call:
+    def _attribute(self, key: str, property_: Json, held: dict[str, Json], is_required: bool) -> ClauseCall:
         if is_sensitive(property_):
             marked = self._attribute(key, _unmarked(property_), held, is_required)
             return call("Attribute", *marked.parts, Named("sensitive", literal(True)))
@@ -60,7 +60,7 @@ class Attributes:
                 raise NotExpressibleError("it cannot be read")
             written = to_clauses(reading.foreign, self._class_name, self._types, formats_are_types=True)
             [part] = written.parts
-            if not isinstance(part, Call) or part.clause != "Attribute":
+            if not isinstance(part, ClauseCall) or part.clause != "Attribute":
                 raise NotExpressibleError("it is no attribute")
             self._check(part, [(type_.name, type_.text) for type_ in written.types])
         except NotExpressibleError:
@@ -68,7 +68,7 @@ class Attributes:
         self._types.add(written)
         return part
 
-    def _opaque(self, key: str, property_: Any, held: dict[str, Json], is_required: bool) -> Call:
+    def _opaque(self, key: str, property_: Any, held: dict[str, Json], is_required: bool) -> ClauseCall:
         """Return an attribute whose type is its schema."""
         own = {word: value for word, value in property_.items() if word not in ("description", "default")}
         text = Text(property_["description"]) if property_.get("description") else literal(None)
@@ -85,7 +85,7 @@ class Attributes:
                 return attribute
         return call("Attribute", *parts)
 
-    def _check(self, attribute: Call, types: list[tuple[str, Call]]) -> None:
+    def _check(self, attribute: ClauseCall, types: list[tuple[str, ClauseCall]]) -> None:
         tool = call("Tool", literal("tool"), Text("T."), call("Args", attribute))
         check_tool(self._toolset, tool, types)
 

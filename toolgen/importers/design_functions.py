@@ -11,8 +11,8 @@ from typing import Final
 from toolgen.shapes import naming
 
 from .clauses import NamedType
-from .clauses_layout import Call, Part, Text, call, literal
-from .names import Names
+from .clauses_layout import ClauseCall, Part, Text, call, literal
+from .names import DesignNames
 from .tool import ImportedTool
 
 _SIDES: Final = {"Args": ("Payload", "arguments"), "Return": ("Result", "return")}
@@ -22,11 +22,11 @@ _SIDES: Final = {"Args": ("Payload", "arguments"), "Return": ("Result", "return"
 class BoundTools:
     """The methods of the functions, and the types that they share with their tools."""
 
-    def __init__(self, service: str, module: str, names: Names) -> None:
+    def __init__(self, service: str, module: str, names: DesignNames) -> None:
         self._service = service
         self._module = module
         self._names = names
-        self._methods: list[Call] = []
+        self._methods: list[ClauseCall] = []
         self.types: list[NamedType] = []
         """Those that no source has named; they refer to those of the source."""
 
@@ -34,7 +34,7 @@ class BoundTools:
         """Yield the clauses of a tool with its types shared, and `BindTo`, and keep its method."""
         children: list[Part] = []
         for clause in clauses:
-            assert isinstance(clause, Call), "Args or Return"
+            assert isinstance(clause, ClauseCall), "Args or Return"
             word, last = _SIDES[clause.clause]
             if clause.clause == "Return" and tool.result is None:
                 continue  # of a function without a result
@@ -46,11 +46,11 @@ class BoundTools:
         self._methods.append(call("Method", literal(name), Text(description), *children))
         yield call("BindTo", literal(self._service), literal(name))
 
-    def parts(self) -> tuple[Call, ...]:
+    def parts(self) -> tuple[ClauseCall, ...]:
         """Return what the service has beside its toolset."""
         return (call("Functions", literal(self._module)), *self._methods) if self._methods else ()
 
-    def _shared(self, wanted: str, clause: Call, identity: str) -> Part:
+    def _shared(self, wanted: str, clause: ClauseCall, identity: str) -> Part:
         """Return the name of the type that stands in a clause, which is made where it has none."""
         parts = clause.parts
         if len(parts) == 1 and isinstance(parts[0], str):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from .clauses import ClauseSource, NamedType, WrittenClauses, plan_types, type_identity, write_clauses
 from .clauses_built import NotExpressibleError
-from .names import Names, content, is_type_name, type_name
+from .names import DesignNames, content, is_type_name, type_name
 
 
 class TypeTable:
     """The types above the tools, in order."""
 
-    def __init__(self, names: Names) -> None:
+    def __init__(self, names: DesignNames) -> None:
         self._names = names
         self._types: dict[str, NamedType] = {}
 

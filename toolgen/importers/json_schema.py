@@ -14,8 +14,8 @@ from toolgen.contract.findings import Finding
 from .codes import NO_TOOL, finding_at
 from .pointers import joined
 from .records import Keys, a_kind, collected, read_record
-from .text import Document
-from .tool import ImportedTool, Source
+from .text import SourceDocument
+from .tool import ImportedTool, ReaderResult
 
 _ARGUMENTS: Final = ("input_schema", "inputSchema", "parameters")
 _RESULT: Final = ("output_schema", "outputSchema")
@@ -25,12 +25,12 @@ _FUNCTION: Final = Keys(arguments=_ARGUMENTS, result=_RESULT, may_have_none=True
 _LISTS: Final = ("tools", "functions")
 
 
-def read_schemas(document: Document) -> Source:
+def read_schemas(document: SourceDocument) -> ReaderResult:
     """Return the tools of a document of JSON Schema; records that are no tools become findings."""
     return collected(document.name, "", (*document.findings, *_tools(document)))
 
 
-def _tools(document: Document) -> Iterator[ImportedTool | Finding]:
+def _tools(document: SourceDocument) -> Iterator[ImportedTool | Finding]:
     value = document.value
     if isinstance(value, list):
         yield from _records(value, "")

@@ -14,14 +14,14 @@ from toolgen.contract.findings import Finding
 from .codes import MORE_PAGES, finding_at
 from .pointers import joined
 from .records import Keys, a_kind, collected, read_records
-from .text import Document
-from .tool import ImportedTool, Source
+from .text import SourceDocument
+from .tool import ImportedTool, ReaderResult
 
 _KEYS: Final = Keys(arguments=("inputSchema",), result=("outputSchema",), may_have_none=False)
 _HINT: Final = 'save what tools/list answers: {"tools": […]}'
 
 
-def read_mcp(document: Document) -> Source:
+def read_mcp(document: SourceDocument) -> ReaderResult:
     """Return the tools of a list.
 
     Raises:

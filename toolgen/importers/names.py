@@ -38,7 +38,7 @@ _CLASSES: Final = frozenset(["definition", "object", "type"])
 """Kinds whose names are `LikeThis`, so that a number stands at their end without `_`."""
 
 
-class Names:
+class DesignNames:
     """The names of one design: what is taken, what the last import gave, and what this one gives.
 
     An identity is a kind and what a name of this kind stands for in the source.

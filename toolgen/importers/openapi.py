@@ -20,27 +20,27 @@ from toolgen.shapes.foreign.normal_form import safe_text
 from . import codes
 from .boundary import apart
 from .clauses_built import BuiltDesign, NotExpressibleError
-from .clauses_layout import Call, Named, Text, call, literal
+from .clauses_layout import ClauseCall, Named, Text, call, literal
 from .codes import finding_at
 from .design import DesignFiles, fact_clauses
-from .names import RENAMED, RENAMED_HINT, Names
+from .names import RENAMED, RENAMED_HINT, DesignNames
 from .openapi_answers import AnswerWriter, answers_of
 from .openapi_components import Components
-from .openapi_credentials import Filled, filled_findings
+from .openapi_credentials import FilledCredentials, filled_findings
 from .openapi_document import API, UnreadableError, listed, mapping, text
 from .openapi_faults import Draft, Faults
 from .openapi_ledger import loosened_unions, lost_parts, shortened_schemas
-from .openapi_module import Module, ServiceParts
-from .openapi_notes import SchemaLedger, Source
-from .openapi_operations import Operation, Selection, described, operations_of
+from .openapi_module import OpenAPIModule, ServiceParts
+from .openapi_notes import NotedSchema, SchemaLedger
+from .openapi_operations import OpenAPIOperation, Selection, described, operations_of
 from .openapi_parameters import listed_parameters
 from .openapi_requests import request_of
-from .openapi_security import Securities
+from .openapi_security import SecuritySchemes
 from .openapi_servers import ServerOptions, base_address, is_relative, server_clauses, unfit_values
 from .openapi_types import TypeBook
 from .records import a_kind
 from .swagger import Swagger, is_swagger
-from .text import Document
+from .text import SourceDocument
 from .tool import ImportedTool
 
 _DEPRECATED = "The API marks this operation as deprecated."
@@ -64,7 +64,7 @@ def _ignore(what: str, done: int, count: int, current: str) -> None:
 
 
 def openapi_files(
-    document: Document,
+    document: SourceDocument,
     read: Callable[[str], object] | None = None,
     *,
     name: str,
@@ -86,7 +86,7 @@ def openapi_files(
     if swagger is not None:
         value, read = swagger.converted(), swagger.file if read else None
     api, options = API(value, read, document.base), options or OpenAPIOptions()
-    files = _Importer(api, document, name, service, options, Names(names), progress).files()
+    files = _Importer(api, document, name, service, options, DesignNames(names), progress).files()
     return replace(files, findings=swagger.findings(files.findings)) if swagger else files
 
 
@@ -113,11 +113,11 @@ class _Importer:
     def __init__(
         self,
         api: API,
-        document: Document,
+        document: SourceDocument,
         name: str,
         service: str,
         options: OpenAPIOptions,
-        names: Names,
+        names: DesignNames,
         progress: Progress,
     ) -> None:
         self._progress = progress
@@ -130,12 +130,12 @@ class _Importer:
         self._options = options
         self._findings: list[Finding] = list(document.findings)
         self._components = Components(api)
-        self._module = Module(name, names, _about(api, name), _tags(api))
+        self._module = OpenAPIModule(name, names, _about(api, name), _tags(api))
         self._types = TypeBook(self._components, name, names, self._find)
         address = base_address(api.document.get("servers"), options.servers, api.base)
         accepted = options.servers.is_accepted
-        self._securities = Securities(api, names, self._find, address=address, is_accepted=accepted)
-        self._filled: list[Filled] = []
+        self._securities = SecuritySchemes(api, names, self._find, address=address, is_accepted=accepted)
+        self._filled: list[FilledCredentials] = []
         self._faults = Faults(self._types, self._find)
 
     def files(self) -> DesignFiles:
@@ -189,7 +189,7 @@ class _Importer:
             message = f"{error.message}; any JSON is taken for what it stands for"
             yield finding_at(codes.LEFT_OUT, place, message, hint=error.hint)
 
-    def _sources(self, drafts: Iterable[Draft]) -> Iterator[Source]:
+    def _sources(self, drafts: Iterable[Draft]) -> Iterator[NotedSchema]:
         """Yield the schemas of the components, and of operations, with the classes that have them."""
         yield from self._types.sources()
         for draft in drafts:
@@ -197,7 +197,7 @@ class _Importer:
             for cut, sides in ((draft.payload, ["payload"]), *((each, ["result"]) for each in answers)):
                 for schema, place in cut.properties.values():
                     classes = tuple(naming.class_name(draft.name, side) for side in sides)
-                    yield Source(
+                    yield NotedSchema(
                         schema=schema,
                         pointer=place,
                         direction=cut.direction,
@@ -224,7 +224,7 @@ class _Importer:
         selection = self._options.selection
         operations = list(operations_of(self._api))
         self._findings += [each for each in operations if isinstance(each, Finding)]
-        readable = [each for each in operations if isinstance(each, Operation)]
+        readable = [each for each in operations if isinstance(each, OpenAPIOperation)]
         self._findings += selection.unmatched(readable)
         taken = [operation for operation in readable if selection.takes(operation)]
         named = self._named(readable, taken)
@@ -236,7 +236,7 @@ class _Importer:
                 except UnreadableError as error:
                     self._findings.append(error.finding(operation.id))
 
-    def _draft(self, operation: Operation, name: str) -> Draft:
+    def _draft(self, operation: OpenAPIOperation, name: str) -> Draft:
         find = partial(self._find, tool=operation.id)
         security = self._securities.of(operation.value)
         common = self._securities.common()
@@ -255,7 +255,7 @@ class _Importer:
             security=filled.clauses(security or common) if filled.names else security,
         )
 
-    def _named(self, readable: list[Operation], taken: list[Operation]) -> list[str]:
+    def _named(self, readable: list[OpenAPIOperation], taken: list[OpenAPIOperation]) -> list[str]:
         """Return the names of operations."""
         wanted = self._options.selection.wanted(readable, taken)
         names = list(self._names.give_all({identity: [name] for identity, name in wanted.items()}).values())
@@ -265,7 +265,7 @@ class _Importer:
                 self._find(codes.RENAMED, operation.pointer, message, RENAMED_HINT, tool=operation.id)
         return names
 
-    def _servers(self, operation: Operation) -> tuple[Call, ...]:
+    def _servers(self, operation: OpenAPIOperation) -> tuple[ClauseCall, ...]:
         written = operation.servers or self._api.document.get("servers")
         servers = server_clauses(written, self._options.servers, self._api.base)
         place, tool = (operation.pointer, operation.id) if operation.servers else ("/servers", "")
@@ -324,7 +324,7 @@ class _Importer:
         service.methods[name] = literal(name), Text(about), method
         service.tools.setdefault(operation.tag, []).append(self._tool(draft, title, description))
 
-    def _tool(self, draft: Draft, title: str, description: str) -> Call:
+    def _tool(self, draft: Draft, title: str, description: str) -> ClauseCall:
         operation, name = draft.operation, draft.name
         facts = ImportedTool(
             name=operation.id,
@@ -343,7 +343,7 @@ class _Importer:
         self._findings.append(finding_at(code, pointer, message, hint=hint, tool=tool))
 
 
-def _key(servers: tuple[Call, ...]) -> tuple[str, ...]:
+def _key(servers: tuple[ClauseCall, ...]) -> tuple[str, ...]:
     """Return what tells services apart: the text of their servers."""
     return tuple(server.flat for server in servers)
 

@@ -16,11 +16,11 @@ from toolgen.shapes.foreign.normal_form import safe_text
 
 from . import codes
 from .clauses_built import NotExpressibleError
-from .clauses_layout import Call, Named, Part, Text, call, literal
-from .names import RENAMED_HINT, Names
+from .clauses_layout import ClauseCall, Named, Part, Text, call, literal
+from .names import RENAMED_HINT, DesignNames
 from .openapi_cuts import Cut
 from .openapi_document import UnreadableError, component_name, mapping, text
-from .openapi_operations import Operation
+from .openapi_operations import OpenAPIOperation
 from .openapi_types import TypeBook
 from .pointers import joined
 
@@ -69,7 +69,7 @@ class Answers:
         return [answer.cut for answer in self.good if answer.cut is not None]
 
 
-def answers_of(operation: Operation, types: TypeBook, find: Callable[..., None]) -> Answers:
+def answers_of(operation: OpenAPIOperation, types: TypeBook, find: Callable[..., None]) -> Answers:
     """Return the answers of an operation; their types are known to the book."""
     answers = Answers()
     responses = mapping(operation.value.get("responses"))
@@ -100,7 +100,7 @@ def answers_of(operation: Operation, types: TypeBook, find: Callable[..., None])
     return answers
 
 
-def _answer(operation: Operation, value: object, place: str, status: str, *, is_good: bool) -> _Answer:
+def _answer(operation: OpenAPIOperation, value: object, place: str, status: str, *, is_good: bool) -> _Answer:
     response, pointer = operation.api.followed(value, place)
     content = mapping(response.get("content"))
     described = safe_text(text(response.get("description")))
@@ -157,12 +157,12 @@ def _cut(answer: _Answer, types: TypeBook) -> Cut | None:
 class AnswerWriter:
     """Writes the clauses of answers."""
 
-    def __init__(self, types: TypeBook, components: Any, names: Names) -> None:
+    def __init__(self, types: TypeBook, components: Any, names: DesignNames) -> None:
         self._types = types
         self._components = components
         self._names = names
 
-    def result(self, answers: Answers, class_name: str) -> tuple[list[Call], list[Call]]:
+    def result(self, answers: Answers, class_name: str) -> tuple[list[ClauseCall], list[ClauseCall]]:
         """Return the `Result`, or nothing, and the `Response`s that mean it."""
         bodies: dict[str, list[_Answer]] = {}
         for answer in answers.good:
@@ -182,8 +182,8 @@ class AnswerWriter:
                 return [call("Result", *whole)], [
                     call("Response", literal(_status(each))) for each in statuses
                 ]
-        attributes: list[Call] = []
-        responses: list[Call] = []
+        attributes: list[ClauseCall] = []
+        responses: list[ClauseCall] = []
         for same in bodies.values():
             name = _attribute_name(same[0]) if len(bodies) == 1 else _status_name(same[0].status)
             is_required = len(bodies) == 1 and not empty
@@ -196,7 +196,7 @@ class AnswerWriter:
         responses += [call("Response", literal(_status(answer.status))) for answer in empty]
         return [call("Result", *attributes)], responses
 
-    def accept(self, answers: Answers) -> list[Call]:
+    def accept(self, answers: Answers) -> list[ClauseCall]:
         """Return the `Accept` of the success answers; nothing where the client asks for the same by itself.
 
         The client also asks by itself where the document names a range, or what is no media type.
@@ -229,7 +229,7 @@ class AnswerWriter:
         except (NotExpressibleError, UnreadableError):
             return None
 
-    def _attribute(self, answer: _Answer, name: str, class_name: str, *, required: bool) -> Call:
+    def _attribute(self, answer: _Answer, name: str, class_name: str, *, required: bool) -> ClauseCall:
         described = answer.description or f"{naming.title(name)}."
         end = [Named("required", literal(True))] if required else []
         if answer.media != "json" or answer.cut is None:
@@ -259,20 +259,20 @@ class AnswerWriter:
         )
         written = self._types.written(named, class_name, None)
         (attribute, *_) = written.parts
-        if not isinstance(attribute, Call):
+        if not isinstance(attribute, ClauseCall):
             raise NotExpressibleError("the answer is no attribute")
         return attribute
 
     def errors(
         self, answers: Answers, tool: str, identity: str, find: Callable[..., None]
-    ) -> list[tuple[Call, Call]]:
+    ) -> list[tuple[ClauseCall, ClauseCall]]:
         """Return the declared errors, each with the `Response` that means it."""
         class_name = naming.class_name(tool)
         wanted = {f"error {identity} {answer.status}": _error_name(answer) for answer in answers.bad}
         names = self._names.give_all(
             {each: [name, f"{name}_{each.rpartition(' ')[2].lower()}"] for each, name in wanted.items()}, tool
         )
-        written: list[tuple[Call, Call]] = []
+        written: list[tuple[ClauseCall, ClauseCall]] = []
         for answer in answers.bad:
             name = names[f"error {identity} {answer.status}"]
             if (taken := _error_name(answer)) in RESERVED_CODES:
@@ -291,7 +291,7 @@ class AnswerWriter:
 
     def _details(
         self, answer: _Answer, name: str, class_name: str, described: str
-    ) -> tuple[Part, tuple[Call, ...]]:
+    ) -> tuple[Part, tuple[ClauseCall, ...]]:
         """Return the type of the details of an error, and the attribute of it that is the whole body."""
         attribute = _attribute_name(answer)
         try:

@@ -13,7 +13,7 @@ from toolgen.shapes import naming
 from . import codes
 from .clauses_layout import Part, call
 from .openapi_document import API, UnreadableError, listed, mapping, schema_of
-from .openapi_operations import Operation
+from .openapi_operations import OpenAPIOperation
 from .pointers import joined
 
 _DEEPEST: Final = 10
@@ -39,7 +39,7 @@ class RequestBody:
         return self.media == "multipart"
 
 
-def body_of(operation: Operation, find: Callable[..., None]) -> RequestBody | None:
+def body_of(operation: OpenAPIOperation, find: Callable[..., None]) -> RequestBody | None:
     """Return the body; None where there is none.
 
     Raises:
@@ -163,7 +163,7 @@ _KINDS: Final[tuple[tuple[Callable[[str], bool], Media], ...]] = (
 )
 
 
-def _spread(operation: Operation, body: RequestBody, find: Callable[..., None]) -> None:
+def _spread(operation: OpenAPIOperation, body: RequestBody, find: Callable[..., None]) -> None:
     """Take the parts of a multipart body apart: those of `allOf`, and of each alternative.
 
     Raises:

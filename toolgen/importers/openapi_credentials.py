@@ -10,7 +10,7 @@ from typing import Final
 from toolgen.contract.findings import Finding
 
 from . import codes
-from .clauses_layout import Call, Named, call, literal
+from .clauses_layout import ClauseCall, Named, call, literal
 from .codes import finding_at
 from .openapi_bodies import RequestBody
 from .openapi_document import API, UnreadableError, listed, mapping, text
@@ -33,7 +33,7 @@ _EMPTY: Final = frozenset(["type", "properties", "required", "description", "tit
 
 
 @dataclass(slots=True, kw_only=True)
-class Filled:
+class FilledCredentials:
     """What of one request its credentials fill."""
 
     keys: set[tuple[str, str]]
@@ -90,11 +90,11 @@ class Filled:
             return not rest and schema.keys() <= _EMPTY
         return False
 
-    def clauses(self, security: tuple[Call, ...]) -> tuple[Call, ...]:
+    def clauses(self, security: tuple[ClauseCall, ...]) -> tuple[ClauseCall, ...]:
         """Return the clauses of a method, which say where its token stands too."""
         return tuple(map(self._clause, security))
 
-    def _clause(self, clause: Call) -> Call:
+    def _clause(self, clause: ClauseCall) -> ClauseCall:
         if clause.clause != "Security":
             return clause
         first = next(part for part in clause.parts if isinstance(part, str) and part in self.tokens)
@@ -125,7 +125,7 @@ def _kind(parameter: Mapping[str, object]) -> object:
 
 
 def filled_findings(
-    requests: Iterable[Filled], repeats: Mapping[tuple[str, str, str], list[str]]
+    requests: Iterable[FilledCredentials], repeats: Mapping[tuple[str, str, str], list[str]]
 ) -> Iterator[Finding]:
     """Yield a finding for each place and name that credentials fill, and for those that stay arguments.
 

@@ -16,7 +16,7 @@ from toolgen.shapes import naming
 from toolgen.shapes.foreign.nodes import ENUM, NULL, Node
 from toolgen.shapes.foreign.normal_form import UnsafeError, normal_form
 from toolgen.shapes.foreign.reader.keywords import CONSTRAINTS
-from toolgen.shapes.foreign.reader.names import Names
+from toolgen.shapes.foreign.reader.names import ClassNames
 
 from .clauses_built import NotExpressibleError
 from .clauses_layout import Part
@@ -50,7 +50,7 @@ class Cut:
     """The types by their marks."""
     inlined: dict[str, str] = field(default_factory=dict)
     """Names in `definitions` of schemas that become no types, by address."""
-    names: Names = field(default_factory=lambda: Names(""))
+    names: ClassNames = field(default_factory=lambda: ClassNames(""))
     """Names in `definitions`."""
     place: str = ""
     direction: Direction = ""

@@ -11,7 +11,7 @@ from toolgen.shapes.foreign.nodes import ENUM, Node, meanings_of
 from toolgen.shapes.foreign.normal_form import safe_text
 
 from .clauses_built import NotExpressibleError, check_type
-from .clauses_layout import Call, Part, Text, call, literal
+from .clauses_layout import ClauseCall, Part, Text, call, literal
 from .clauses_parts import enum_values
 from .names import type_name
 from .openapi_cuts import Cut
@@ -24,7 +24,7 @@ class EnumBook:
     def __init__(self) -> None:
         self._schemas: dict[str, Mapping[str, Json]] = {}
         self._called: dict[str, str] = {}
-        self._calls: dict[str, Call | None] = {}
+        self._calls: dict[str, ClauseCall | None] = {}
         """Clauses by address; None for what no design may hold."""
         self._used: dict[str, None] = {}
 
@@ -66,12 +66,12 @@ class EnumBook:
         self._used.setdefault(address)
         return self._called[address]
 
-    def statements(self) -> list[tuple[str, Call]]:
+    def statements(self) -> list[tuple[str, ClauseCall]]:
         """Return the enumerations that are used, with their names."""
         clauses = ((self._called[address], self._calls[address]) for address in self._used)
         return [(name, clause) for name, clause in clauses if clause is not None]
 
-    def _clause(self, address: str, node: Node) -> Call | None:
+    def _clause(self, address: str, node: Node) -> ClauseCall | None:
         described = safe_text(text(self._schemas[address].get("description")))
         about = Text(described) if described else literal(None)
         values = enum_values(node["enum"], meanings_of(node))

@@ -13,12 +13,12 @@ from toolgen.shapes import naming
 
 from . import codes
 from .clauses_built import Fault, NotExpressibleError
-from .clauses_layout import Call
+from .clauses_layout import ClauseCall
 from .openapi_answers import Answers
 from .openapi_cuts import Cut
 from .openapi_kept import MISFIT, MISFIT_HINT
-from .openapi_operations import Operation
-from .openapi_requests import RequestParts
+from .openapi_operations import OpenAPIOperation
+from .openapi_requests import PayloadParts
 from .openapi_types import TypeBook
 
 T = TypeVar("T")
@@ -31,12 +31,12 @@ SIDES: Final[tuple[Side, Side]] = ("payload", "result")
 class Draft:
     """An operation whose schemas are known to the types, and which is not written yet."""
 
-    operation: Operation
+    operation: OpenAPIOperation
     name: str
-    request: RequestParts
+    request: PayloadParts
     payload: Cut
     answers: Answers
-    security: tuple[Call, ...]
+    security: tuple[ClauseCall, ...]
     loosened: dict[Side, int] = field(default_factory=dict)
     """How often a side says less, because a design may not hold its clauses."""
 
@@ -129,7 +129,9 @@ class Faults:
                 if not self._loosen(draft, side, str(error)):
                     raise
 
-    def errors(self, draft: Draft, errors: list[tuple[Call, Call]]) -> list[tuple[Call, Call]]:
+    def errors(
+        self, draft: Draft, errors: list[tuple[ClauseCall, ClauseCall]]
+    ) -> list[tuple[ClauseCall, ClauseCall]]:
         """Return the errors of an operation that a design may hold."""
         held = []
         for error, response in errors:
@@ -147,7 +149,7 @@ def _classes(draft: Draft) -> tuple[str, str]:
     return naming.class_name(draft.name, "payload"), naming.class_name(draft.name, "result")
 
 
-def _place(draft: Draft | None, owner: str, part: Call | None) -> str:
+def _place(draft: Draft | None, owner: str, part: ClauseCall | None) -> str:
     """Return what is at fault of an owner: a side of an operation, or a clause; "" for all of it."""
     clause = part.clause if part else ""
     if draft is not None and owner in _classes(draft):

@@ -16,9 +16,9 @@ from toolgen.shapes.foreign.reader.validator import rejected_values
 
 from . import codes
 from .clauses_built import NotExpressibleError
-from .clauses_layout import Call, Named, Part, call, literal
+from .clauses_layout import ClauseCall, Named, Part, call, literal
 from .clauses_schemas import schema_clause
-from .names import Names, content, type_name
+from .names import DesignNames, content, type_name
 from .openapi_components import Components, Direction
 from .openapi_cuts import shown
 from .openapi_document import UnreadableError, component_name, listed
@@ -68,7 +68,7 @@ class KeptSchemas:
         self,
         components: Components,
         toolset: str,
-        names: Names,
+        names: DesignNames,
         find: Callable[..., None],
     ) -> None:
         self._components = components
@@ -79,7 +79,7 @@ class KeptSchemas:
         self._called: dict[str, str] = {}
         self._defined: dict[str, str] = {}
         self._parts: dict[tuple[str, Direction], _Part] = {}
-        self._examples: dict[tuple[str, Direction], list[Call]] = {}
+        self._examples: dict[tuple[str, Direction], list[ClauseCall]] = {}
         self._spent = 0
         """Values that all schemas carry so far."""
         self._small: dict[str, Part | None] = {}
@@ -88,7 +88,7 @@ class KeptSchemas:
         """The addresses of components of which schemas that refer to very much have outlines."""
         self.opened: set[str] = set()
         """Names of schemas that no design may hold, so that any JSON stands for them."""
-        self.clauses: dict[str, Call] = {}
+        self.clauses: dict[str, ClauseCall] = {}
         """The clauses of the schemas by name."""
         self.files: dict[str, object] = {}
         """The schemas in files by path."""
@@ -189,7 +189,7 @@ class KeptSchemas:
         tagged = [{name: tag, **value} for tag in dict.fromkeys(tag for each in values for tag in each)]
         return [each for each in tagged if not rejected_values(whole, [("", each)])]
 
-    def examples(self, address: str, direction: Direction) -> list[Call]:
+    def examples(self, address: str, direction: Direction) -> list[ClauseCall]:
         """Return the examples of an object of its own as clauses; those that do not fit are findings."""
         if (address, direction) not in self._examples:
             schema = self._api.find(address)

@@ -10,7 +10,7 @@ from toolgen.contract.findings import Finding
 from . import codes
 from .codes import finding_at
 from .openapi_document import API, UnreadableError, component_name, listed, mapping
-from .openapi_operations import Operation
+from .openapi_operations import OpenAPIOperation
 from .openapi_parameters import is_of_client
 from .openapi_texts import first_of, place_count, tally
 from .openapi_unread import unread_keywords
@@ -24,7 +24,7 @@ _MOST_NAMED: Final = 20
 _HINT: Final = "write it into a description, if a model should read it"
 
 
-def lost_parts(api: API, operations: Iterable[Operation]) -> Iterator[Finding]:
+def lost_parts(api: API, operations: Iterable[OpenAPIOperation]) -> Iterator[Finding]:
     """Yield a finding for each kind of thing that the design does not carry, at the first place of it."""
     operations = list(operations)
     places: dict[str, list[str]] = {}
@@ -67,7 +67,7 @@ def shortened_schemas(addresses: Iterable[str]) -> Iterator[Finding]:
         yield finding_at(codes.LEFT_OUT, found_at[0], message, hint=_SPLIT)
 
 
-def _lost(api: API, operations: Iterable[Operation]) -> Iterator[tuple[str, str]]:
+def _lost(api: API, operations: Iterable[OpenAPIOperation]) -> Iterator[tuple[str, str]]:
     if api.document.get("webhooks"):
         yield "what the API calls itself, its webhooks", "/webhooks"
     for operation in operations:
@@ -95,7 +95,7 @@ def _lost(api: API, operations: Iterable[Operation]) -> Iterator[tuple[str, str]
                     yield "the schemas of items of a stream", joined(at, "content", kind, "itemSchema")
 
 
-def _lost_of_parameters(api: API, operation: Operation) -> Iterator[tuple[str, str]]:
+def _lost_of_parameters(api: API, operation: OpenAPIOperation) -> Iterator[tuple[str, str]]:
     holders = (operation.item, operation.item_pointer), (operation.value, operation.pointer)
     for holder, pointer in holders:
         for n, parameter in enumerate(listed(holder.get("parameters"))):

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 
 from toolgen.shapes import naming
 
-from .clauses_layout import Call, Named, Part, Text, Value, call, literal, parts_in
+from .clauses_layout import ClauseCall, CodeValue, Named, Part, Text, call, literal, parts_in
 from .design import json_text, module_text
-from .names import Names, content, identifier
+from .names import DesignNames, content, identifier
 from .openapi_types import TypeBook
 
-MethodParts = tuple[Part, Part, list[Call]]
+MethodParts = tuple[Part, Part, list[ClauseCall]]
 """Name, description and clauses of a method."""
 
 
@@ -22,17 +22,17 @@ class ServiceParts:
     """A service with one list of servers, while it is being written."""
 
     name: str
-    servers: tuple[Call, ...]
-    security: tuple[Call, ...]
+    servers: tuple[ClauseCall, ...]
+    security: tuple[ClauseCall, ...]
     methods: dict[str, MethodParts] = field(default_factory=dict)
-    tools: dict[str, list[Call]] = field(default_factory=dict)
+    tools: dict[str, list[ClauseCall]] = field(default_factory=dict)
     """Tools by the tag of their operation; "" for none."""
 
 
-class Module:
+class OpenAPIModule:
     """One module."""
 
-    def __init__(self, name: str, names: Names, description: str, tags: Mapping[str, str]) -> None:
+    def __init__(self, name: str, names: DesignNames, description: str, tags: Mapping[str, str]) -> None:
         self._name = name
         self._names = names
         self._tags = tags
@@ -49,8 +49,8 @@ class Module:
         self._toolsets = {key: names[identity] for key, identity in identities.items()}
 
     def statements(
-        self, services: list[ServiceParts], types: TypeBook, security: dict[str, Call]
-    ) -> list[tuple[str, Call]]:
+        self, services: list[ServiceParts], types: TypeBook, security: dict[str, ClauseCall]
+    ) -> list[tuple[str, ClauseCall]]:
         """Return the variables of the module in order, `design` last, and all types, used or not."""
         asked = [part for each in services for clause in _security_in(each) for part in clause.parts]
         used = {part for part in asked if isinstance(part, str)}
@@ -65,7 +65,7 @@ class Module:
         quoted = [name for name in types.quoted if name in _reached(statements, written)]
         return [*statements, ("design", call("Design", *about, *quoted, *written))]
 
-    def files(self, statements: list[tuple[str, Call]], types: TypeBook) -> dict[str, str]:
+    def files(self, statements: list[tuple[str, ClauseCall]], types: TypeBook) -> dict[str, str]:
         """Return the module of the variables that the design needs and the schemas beside it, by path."""
         about = f"The API {self._name}: `toolgen gen` reads `design` and writes its client and types."
         reached = _reached(statements, ["design"])
@@ -74,12 +74,12 @@ class Module:
         schemas = {path: json_text(held) for path, held in types.kept.files.items() if path in texts}
         return {f"{self._name}.py": module_text(about, needed)} | schemas
 
-    def _errors(self, services: list[ServiceParts]) -> dict[Call, str]:
+    def _errors(self, services: list[ServiceParts]) -> dict[ClauseCall, str]:
         """Return the errors that several methods have, with their variables."""
         errors = [clause for each in services for _, _, method in each.methods.values() for clause in method]
         errors = [clause for clause in errors if clause.clause == "Error"]
         times = Counter(error.flat for error in errors)
-        shared: dict[str, Call] = {}
+        shared: dict[str, ClauseCall] = {}
         for error in errors:
             if times[error.flat] > 1:
                 shared.setdefault(error.flat, error)
@@ -90,8 +90,8 @@ class Module:
         return dict(zip(shared.values(), self._names.give_all(wanted).values(), strict=True))
 
     def _statements(
-        self, service: ServiceParts, errors: dict[Call, str], written: list[str]
-    ) -> Iterator[tuple[str, Call]]:
+        self, service: ServiceParts, errors: dict[ClauseCall, str], written: list[str]
+    ) -> Iterator[tuple[str, ClauseCall]]:
         """Yield the toolsets and the service, which is a child of the design."""
         by_text = {error.flat: name for error, name in errors.items()}
         common = self._common(service, by_text)
@@ -135,7 +135,7 @@ class Module:
         return identifier(tag, "tools")[: naming.LONGEST_NAME - 3].rstrip("_") if tag else self._name
 
 
-def _reached(statements: list[tuple[str, Call]], names: Iterable[str]) -> set[str]:
+def _reached(statements: list[tuple[str, ClauseCall]], names: Iterable[str]) -> set[str]:
     """Return the variables that some need, and these."""
     parts = dict(statements)
     reached: set[str] = set()
@@ -148,19 +148,19 @@ def _reached(statements: list[tuple[str, Call]], names: Iterable[str]) -> set[st
     return reached
 
 
-def _mentioned(part: Call) -> Iterator[str]:
+def _mentioned(part: ClauseCall) -> Iterator[str]:
     """Yield the names of types and variables in an expression, those in quotes too, and other texts."""
     for each in parts_in(part):
-        name = each.value if isinstance(each, Value) else each
+        name = each.value if isinstance(each, CodeValue) else each
         if isinstance(name, str):
             yield name
 
 
-def _named(part: Call, by_text: dict[str, str]) -> Part:
+def _named(part: ClauseCall, by_text: dict[str, str]) -> Part:
     return by_text.get(part.flat, part)
 
 
-def _security_in(service: ServiceParts) -> Iterator[Call]:
+def _security_in(service: ServiceParts) -> Iterator[ClauseCall]:
     yield from service.security
     for _, _, parts in service.methods.values():
         yield from (part for part in parts if part.clause == "Security")

@@ -42,7 +42,7 @@ _MEANT: Final = ("nullable", "default", "deprecated")
 
 
 @frozen_record
-class Source:
+class NotedSchema:
     """A schema of the document, and what was written of it."""
 
     schema: object
@@ -69,7 +69,7 @@ class SchemaLedger:
         self._foreign: dict[str, None] = {}
         self._ignored: dict[str, None] = {}
 
-    def findings(self, sources: Iterable[Source], reported: Iterable[Finding]) -> Iterator[Finding]:
+    def findings(self, sources: Iterable[NotedSchema], reported: Iterable[Finding]) -> Iterator[Finding]:
         """Yield what is lost, grouped, and what is odd or takes long; not what is reported."""
         odd = {each.place.pointer or "" for each in reported if each.code == codes.ODD_SCHEMA.name}
         missing = {each.place.pointer or "" for each in reported if each.code == codes.LEFT_OUT.name}
@@ -113,7 +113,7 @@ class SchemaLedger:
             hint = "write it beside allOf: [{$ref: …}], if it should count"
             yield finding_at(codes.NOTE_LEFT_OUT, next(iter(self._ignored)), message, hint=hint)
 
-    def _reached(self, source: Source) -> Iterator[tuple[object, str]]:
+    def _reached(self, source: NotedSchema) -> Iterator[tuple[object, str]]:
         """Yield a schema and each one that it leads to, with their addresses, once for all sources."""
         waiting: list[tuple[object, str]] = [(source.schema, source.pointer)]
         while waiting:
@@ -168,7 +168,7 @@ class SchemaLedger:
         written = [self._root["$defs"][name] for name in names if name in self._root["$defs"]]
         return notes_of(self._root, {"allOf": written}, self._types) if written else None
 
-    def _notes_in(self, source: Source) -> Iterator[tuple[Place, str, Json, str]]:
+    def _notes_in(self, source: NotedSchema) -> Iterator[tuple[Place, str, Json, str]]:
         """Yield place, keyword, value and address of each note of a schema, without those of other types."""
         waiting: list[tuple[object, Place, str, bool]] = [(source.schema, (), source.pointer, True)]
         seen: set[int] = set()
@@ -228,7 +228,7 @@ def _above(pointer: str) -> Iterator[str]:
         pointer = pointer.rpartition("/")[0]
 
 
-def _owner(pointer: str, source: Source) -> str:
+def _owner(pointer: str, source: NotedSchema) -> str:
     """Return the component in which a place stands; else whose schema it is."""
     parts = pointer.split("/")
     is_component = parts[1:3] == ["components", "schemas"] and len(parts) > 3

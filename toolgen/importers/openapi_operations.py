@@ -40,7 +40,7 @@ class Selection:
     is_read_only: bool = False
     """Whether only operations that change nothing become tools."""
 
-    def takes(self, operation: Operation) -> bool:
+    def takes(self, operation: OpenAPIOperation) -> bool:
         names = operation.id, operation.name
         if self.is_read_only and operation.verb not in SAFE_VERBS:
             return False
@@ -50,7 +50,9 @@ class Selection:
             return False
         return not _fits(names, self.exclude)
 
-    def wanted(self, readable: Sequence[Operation], taken: Sequence[Operation]) -> dict[str, str]:
+    def wanted(
+        self, readable: Sequence[OpenAPIOperation], taken: Sequence[OpenAPIOperation]
+    ) -> dict[str, str]:
         """Return the names that operations would have, by identity, in order.
 
         It is that of the option, or of the id, of which the short form counts if no other operation has it.
@@ -65,7 +67,7 @@ class Selection:
             wanted[f"{identity} as {option}" if option else identity] = option or name
         return wanted
 
-    def unmatched(self, operations: Sequence[Operation]) -> Iterator[Finding]:
+    def unmatched(self, operations: Sequence[OpenAPIOperation]) -> Iterator[Finding]:
         """Yield a finding for each tag, id and pattern that fits none of all operations of a document."""
         tags = {tag for operation in operations for tag in operation.tags}
         names = {name for operation in operations for name in (operation.id, operation.name)}
@@ -80,7 +82,7 @@ class Selection:
 
 
 @frozen_record
-class Operation:
+class OpenAPIOperation:
     """One operation, with its path item."""
 
     api: API
@@ -131,7 +133,7 @@ class Operation:
         return self.value.get("servers") or self.item.get("servers")
 
 
-def operations_of(api: API) -> Iterator[Operation | Finding]:
+def operations_of(api: API) -> Iterator[OpenAPIOperation | Finding]:
     """Yield the operations of a document, and what cannot be read."""
     paths = api.document.get("paths")
     if not isinstance(paths, dict):
@@ -172,7 +174,7 @@ def _item(api: API, item: object, pointer: str) -> tuple[dict[str, object], str]
 
 def _operation(
     api: API, path: str, item: dict[str, object], pointer: str, method: str
-) -> Operation | Finding:
+) -> OpenAPIOperation | Finding:
     place = joined(pointer, method)
     try:
         if not isinstance(item[method], dict):
@@ -180,12 +182,12 @@ def _operation(
         value, at = api.followed(item[method], place)
     except UnreadableError as error:
         return error.finding(f"{method}_{path}")
-    return Operation(
+    return OpenAPIOperation(
         api=api, method=method, path=path, item=item, item_pointer=pointer, value=value, pointer=at
     )
 
 
-def described(operation: Operation) -> tuple[str, str]:
+def described(operation: OpenAPIOperation) -> tuple[str, str]:
     """Return title and description of an operation."""
     summary, description = text(operation.value.get("summary")), text(operation.value.get("description"))
     return (summary.rstrip(".") if description else ""), description or summary

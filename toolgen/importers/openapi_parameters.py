@@ -15,7 +15,7 @@ from .clauses_layout import Named, literal
 from .clauses_values import REQUEST_FORMATS
 from .openapi_bodies import FORMS
 from .openapi_document import API, UnreadableError, mapping, schema_of, text
-from .openapi_operations import Operation
+from .openapi_operations import OpenAPIOperation
 from .pointers import joined
 from .records import a_kind
 
@@ -68,7 +68,7 @@ class ParameterPart:
         return ""
 
 
-def listed_parameters(operation: Operation) -> list[ParameterPart]:
+def listed_parameters(operation: OpenAPIOperation) -> list[ParameterPart]:
     """Return the parameters that the document lists; the operation's own win over those of its path.
 
     Raises:
@@ -91,7 +91,7 @@ def listed_parameters(operation: Operation) -> list[ParameterPart]:
     return list(result.values())
 
 
-def sent_parameters(operation: Operation, find: Callable[..., None]) -> Iterator[ParameterPart]:
+def sent_parameters(operation: OpenAPIOperation, find: Callable[..., None]) -> Iterator[ParameterPart]:
     """Yield the listed parameters but those that the client itself sends, or that cannot be sent."""
     for part in listed_parameters(operation):
         if part.place in ("header", "cookie") and not is_token(part.name):

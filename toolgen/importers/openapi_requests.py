@@ -13,14 +13,14 @@ from toolgen.dsl.evaluation.transports.parameters import path_faults
 from toolgen.shapes.foreign.reader.validator import rejected_values
 
 from . import codes
-from .clauses_layout import Call, Named, Part, Value, call, literal
-from .names import RENAMED_HINT, Names, identifier
+from .clauses_layout import ClauseCall, CodeValue, Named, Part, call, literal
+from .names import RENAMED_HINT, DesignNames, identifier
 from .openapi_bodies import RequestBody, body_of
-from .openapi_credentials import Filled
+from .openapi_credentials import FilledCredentials
 from .openapi_cuts import Cut, never_null
 from .openapi_document import API, UnreadableError, listed, mapping, text
 from .openapi_kept import MISFIT, MISFIT_HINT
-from .openapi_operations import Operation
+from .openapi_operations import OpenAPIOperation
 from .openapi_parameters import ParameterPart, schema_and_place, sendable, sent_parameters, style_of
 from .openapi_types import TypeBook
 
@@ -32,7 +32,7 @@ _BODY: Final = ("", "body")
 
 
 @dataclass(slots=True)
-class RequestParts:
+class PayloadParts:
     """The attributes of a payload, and the clauses that place them."""
 
     properties: dict[str, tuple[object, str]] = field(default_factory=dict)
@@ -45,9 +45,9 @@ class RequestParts:
     """What parameters are called in a request, where their attributes are called differently."""
     json: set[str] = field(default_factory=set)
     """Parameters that are sent as JSON text."""
-    clauses: dict[str, Call] = field(default_factory=dict)
+    clauses: dict[str, ClauseCall] = field(default_factory=dict)
     """Clauses by attribute; one that stands where it would anyway has none."""
-    body: Call | None = None
+    body: ClauseCall | None = None
     is_whole: bool = False
     """Whether one attribute is the body."""
     path: str = ""
@@ -95,7 +95,7 @@ class RequestParts:
         """
         parts = self.clauses[key].parts if key in self.clauses and types else ()
         style = next((part.value for part in parts if isinstance(part, Named)), None)
-        if not isinstance(style, Value):
+        if not isinstance(style, CodeValue):
             return
         if style.value == "deepObject" and types == {"array"}:
             self.clauses[key] = call("Param", literal(key), literal(f"{self.names.get(key, key)}[]"))
@@ -108,13 +108,15 @@ class RequestParts:
             self.required.append(key)
 
 
-def request_of(operation: Operation, filled: Filled, names: Names, find: Callable[..., None]) -> RequestParts:
+def request_of(
+    operation: OpenAPIOperation, filled: FilledCredentials, names: DesignNames, find: Callable[..., None]
+) -> PayloadParts:
     """Return the attributes of an operation, without those that its credentials fill.
 
     Raises:
         UnreadableError: a parameter or the body cannot be sent.
     """
-    parts = RequestParts()
+    parts = PayloadParts()
     path, _, query = operation.path.partition("#")[0].partition("?")
     parts.path = _sent_path(operation, path, find)
     variables = list(dict.fromkeys(re.findall(r"\{([^{}]+)\}", path)))
@@ -157,7 +159,7 @@ def request_of(operation: Operation, filled: Filled, names: Names, find: Callabl
     return parts
 
 
-def _sent_path(operation: Operation, path: str, find: Callable[..., None]) -> str:
+def _sent_path(operation: OpenAPIOperation, path: str, find: Callable[..., None]) -> str:
     """Return a path with its slash, in characters that a path has; names in braces are as they are.
 
     Raises:
@@ -173,7 +175,7 @@ def _sent_path(operation: Operation, path: str, find: Callable[..., None]) -> st
     return sent
 
 
-def _add_query(parts: RequestParts, query: str, body: RequestBody | None, place: str) -> None:
+def _add_query(parts: PayloadParts, query: str, body: RequestBody | None, place: str) -> None:
     """Add what a path says of its query, as arguments of one value."""
     for name, value in parse_qsl(query, keep_blank_values=True):
         if name not in parts.properties and name not in _body_keys(body):
@@ -183,7 +185,10 @@ def _add_query(parts: RequestParts, query: str, body: RequestBody | None, place:
 
 
 def _arguments(
-    operation: Operation, parameters: list[tuple[str, str]], body: RequestBody | None, names: Names
+    operation: OpenAPIOperation,
+    parameters: list[tuple[str, str]],
+    body: RequestBody | None,
+    names: DesignNames,
 ) -> dict[tuple[str, str], str]:
     """Return the names of arguments for parameters, by name and place, and for the whole body."""
     names.claim_arguments(_body_keys(body), operation.id)
@@ -205,7 +210,7 @@ def _body_keys(body: RequestBody | None) -> set[str]:
     return set(mapping(mapping(body.schema).get("properties"))) if body and body.is_spread else set()
 
 
-def _drop_defaults(parts: RequestParts, operation: Operation) -> None:
+def _drop_defaults(parts: PayloadParts, operation: OpenAPIOperation) -> None:
     """Remove the clauses of parameters that go into the query by themselves."""
     if parts.is_whole or (parts.body is None and operation.verb not in ("PUT", "POST", "PATCH")):
         for key, clause in list(parts.clauses.items()):
@@ -214,7 +219,7 @@ def _drop_defaults(parts: RequestParts, operation: Operation) -> None:
 
 
 def _add_parameter(
-    parts: RequestParts, key: str, parameter: ParameterPart, api: API, find: Callable[..., None]
+    parts: PayloadParts, key: str, parameter: ParameterPart, api: API, find: Callable[..., None]
 ) -> None:
     name, place = parameter.name, parameter.place
     schema, at = schema_and_place(parameter, api, find)
@@ -271,7 +276,7 @@ def _types_of(schema: Any, definitions: Mapping[str, Any], depth: int = 0) -> fr
     return frozenset(str(each) for each in types if each != "null")
 
 
-def _add_body(parts: RequestParts, body: RequestBody, key: str) -> None:
+def _add_body(parts: PayloadParts, body: RequestBody, key: str) -> None:
     if body.is_spread:
         schema = mapping(body.schema)
         for name, part in mapping(schema.get("properties")).items():

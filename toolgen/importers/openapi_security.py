@@ -12,9 +12,9 @@ from toolgen.shapes import naming
 from toolgen.shapes.foreign.normal_form import safe_text
 
 from . import codes
-from .clauses_layout import Call, Named, Text, call, literal
-from .names import Names, identifier
-from .openapi_credentials import Filled
+from .clauses_layout import ClauseCall, Named, Text, call, literal
+from .names import DesignNames, identifier
+from .openapi_credentials import FilledCredentials
 from .openapi_document import API, UnreadableError, listed, mapping, text
 from .openapi_parameters import ParameterPart
 from .pointers import joined
@@ -28,11 +28,11 @@ _FLOWS: Final = {
 """The flows that a client offers, the one with a person first, with their clauses."""
 
 
-class Securities:
+class SecuritySchemes:
     """The security schemes of a document, each a variable of the design where something uses it."""
 
     def __init__(
-        self, api: API, names: Names, find: Callable[..., None], *, address: str, is_accepted: bool
+        self, api: API, names: DesignNames, find: Callable[..., None], *, address: str, is_accepted: bool
     ) -> None:
         self._api = api
         self._address = address
@@ -48,30 +48,30 @@ class Securities:
         self._scopes: dict[str, dict[str, str]] = {}
         self._others: dict[str, list[str]] = {}
         """The schemes of further flows, by that of the first."""
-        self._oauth: dict[str, tuple[str, str, Call]] = {}
+        self._oauth: dict[str, tuple[str, str, ClauseCall]] = {}
         self._places: dict[tuple[str, str], list[str]] = {}
         self.repeats: dict[tuple[str, str, str], list[str]] = {}
         """Where parameters repeat a scheme that no operation of theirs asks for; by place, name, scheme."""
-        self.clauses: dict[str, Call] = {}
+        self.clauses: dict[str, ClauseCall] = {}
         """The clauses of schemes by their variables."""
 
-    def common(self) -> tuple[Call, ...]:
+    def common(self) -> tuple[ClauseCall, ...]:
         """Return the clauses of the service."""
         return self._alternatives(self._api.document.get("security"))
 
-    def of(self, operation: dict[str, object]) -> tuple[Call, ...]:
+    def of(self, operation: dict[str, object]) -> tuple[ClauseCall, ...]:
         """Return the clauses of an operation that has others than the document; () for none."""
         own = operation.get("security")
         if not isinstance(own, list) or own == self._api.document.get("security"):
             return ()
         return self._alternatives(own) or ((call("NoSecurity"),) if self.common() else ())
 
-    def keys(self, clauses: tuple[Call, ...]) -> set[tuple[str, str]]:
+    def keys(self, clauses: tuple[ClauseCall, ...]) -> set[tuple[str, str]]:
         """Return names and places of the API keys that clauses ask for; of headers in small letters."""
         names = {part for clause in clauses for part in clause.parts if isinstance(part, str)}
         return {self._keys[name] for name in names if name in self._keys}
 
-    def filled(self, clauses: tuple[Call, ...]) -> Filled:
+    def filled(self, clauses: tuple[ClauseCall, ...]) -> FilledCredentials:
         """Return what the credentials of a request fill; a token only if each alternative has one."""
         kinds = ("BearerSecurity", "OAuth2Security")
         tokens = {name for name, clause in self.clauses.items() if clause.clause in kinds}
@@ -79,9 +79,13 @@ class Securities:
         has_token = bool(needed) and all(
             any(isinstance(part, str) and part in tokens for part in clause.parts) for clause in needed
         )
-        return Filled(keys=self.keys(clauses), tokens=frozenset(tokens) if has_token else frozenset())
+        return FilledCredentials(
+            keys=self.keys(clauses), tokens=frozenset(tokens) if has_token else frozenset()
+        )
 
-    def repeated(self, operation: dict[str, object], parameters: Iterable[ParameterPart]) -> tuple[Call, ...]:
+    def repeated(
+        self, operation: dict[str, object], parameters: Iterable[ParameterPart]
+    ) -> tuple[ClauseCall, ...]:
         """Return the clauses of an operation with parameters that are a credential it does not ask for."""
         own = operation.get("security")
         written = own if isinstance(own, list) else listed(self._api.document.get("security"))
@@ -120,8 +124,8 @@ class Securities:
                 self._places.setdefault(sent, []).append(name)
         return self._places
 
-    def _alternatives(self, security: object) -> tuple[Call, ...]:
-        clauses: dict[str, Call] = {}
+    def _alternatives(self, security: object) -> tuple[ClauseCall, ...]:
+        clauses: dict[str, ClauseCall] = {}
         for each in listed(security):
             wanted = mapping(each)
             held = self._all_of(wanted) if wanted else (call("NoSecurity"),)
@@ -129,7 +133,7 @@ class Securities:
         held = tuple(clauses.values())
         return () if held == (call("NoSecurity"),) else held
 
-    def _all_of(self, wanted: dict[str, object]) -> tuple[Call, ...]:
+    def _all_of(self, wanted: dict[str, object]) -> tuple[ClauseCall, ...]:
         """Return a clause for what is needed together, and one for each other flow of it."""
         variables = [self._variable(name) for name in wanted]
         places = [self._keys.get(variable, _AUTHORIZATION) for variable in variables]

@@ -9,7 +9,7 @@ from urllib.parse import urljoin
 from toolgen.contract.record import frozen_record
 from toolgen.dsl.evaluation.transports.servers import is_address
 
-from .clauses_layout import Call, Named, call, literal
+from .clauses_layout import ClauseCall, Named, call, literal
 from .openapi_document import listed, mapping, text
 
 _VARIABLE: Final = re.compile(r"\{([^{}]*)\}")
@@ -25,7 +25,7 @@ class ServerOptions:
     """Whether the addresses of the document are chosen, so that they may be private ones."""
 
 
-def server_clauses(servers: object, options: ServerOptions, base: str = "") -> tuple[Call, ...]:
+def server_clauses(servers: object, options: ServerOptions, base: str = "") -> tuple[ClauseCall, ...]:
     """Return the clauses of a list of servers: the absolute ones, else the first, without its host.
 
     `base` is the address of the document, to which relative ones are (OAS 3.2.0, 4.5.2).
@@ -46,12 +46,12 @@ def base_address(servers: object, options: ServerOptions, base: str = "") -> str
     return str(url) if is_server(str(url)) else ""
 
 
-def is_relative(server: Call) -> bool:
+def is_relative(server: ClauseCall) -> bool:
     """Return whether a server has no host, so that somebody has to name it."""
     return server.flat.startswith('http.Server("/')
 
 
-def _server(server: dict[str, object], options: ServerOptions, base: str) -> Call | None:
+def _server(server: dict[str, object], options: ServerOptions, base: str) -> ClauseCall | None:
     url = text(server.get("url"))
     is_own = not re.match(r"(https?://|\{)", url, re.IGNORECASE)
     if options.url:
@@ -67,7 +67,7 @@ def _server(server: dict[str, object], options: ServerOptions, base: str) -> Cal
     return call("Server", literal(url), *written, *accepted)
 
 
-def _relative(server: dict[str, object]) -> Call:
+def _relative(server: dict[str, object]) -> ClauseCall:
     """Return the path of a server whose host nobody knows."""
     url = text(server.get("url"))
     path = "/" if re.match(r"[^/]*:|//", url) else f"/{url.lstrip('./')}".rstrip("/") or "/"
@@ -76,9 +76,9 @@ def _relative(server: dict[str, object]) -> Call:
     return call("Server", literal(path), *written) if is_path else call("Server", literal("/"))
 
 
-def _variables(url: str, server: dict[str, object]) -> tuple[list[Call], dict[str, str]]:
+def _variables(url: str, server: dict[str, object]) -> tuple[list[ClauseCall], dict[str, str]]:
     """Return the clauses of the variables in an address, and their defaults."""
-    written: list[Call] = []
+    written: list[ClauseCall] = []
     unfit = unfit_values(url, server)
     defaults = _defaults(url, server)
     for name, default in defaults.items():

@@ -16,13 +16,13 @@ from toolgen.shapes.foreign.reader import Reading, read
 from . import codes
 from .clauses import ClauseSource, WrittenClauses
 from .clauses_built import NotExpressibleError
-from .clauses_layout import Call, Named, Part, Text, call, literal
+from .clauses_layout import ClauseCall, Named, Part, Text, call, literal
 from .clauses_schemas import notes
 from .clauses_types import named_apart, ordered
 from .clauses_values import REQUEST_FORMATS
 from .design_objects import with_good_examples
 from .design_types import TypeTable
-from .names import Names, content, type_name
+from .names import DesignNames, content, type_name
 from .openapi_components import Components, Direction
 from .openapi_cuts import (
     Cut,
@@ -37,7 +37,7 @@ from .openapi_cuts import (
 from .openapi_document import UnreadableError, component_name, mapping, text
 from .openapi_enums import EnumBook
 from .openapi_kept import KeptSchemas
-from .openapi_notes import Source
+from .openapi_notes import NotedSchema
 from .openapi_texts import own_title
 
 _MOST_ROUNDS: Final = 10
@@ -56,11 +56,12 @@ class _Shared(dict[str, Any]):
 class TypeBook:
     """The types of a design, while they are being found, ordered and written."""
 
-    def __init__(self, components: Components, toolset: str, names: Names, find: Callable[..., None]) -> None:
+    def __init__(
+        self, components: Components, toolset: str, names: DesignNames, find: Callable[..., None]
+    ) -> None:
         self._components = components
         self._api = components.api
-        self._find = find
-        self._names = names
+        self._find, self._names = find, names
         self._table = TypeTable(self._names)
         self._cuts: dict[TypeKey, Cut] = {}
         self._order: dict[TypeKey, int] = {}
@@ -73,7 +74,7 @@ class TypeBook:
         self._details: dict[str, str] = {}
         self.bases: set[str] = set()
         """The classes that components are called like."""
-        self.errors: dict[tuple[str, str], tuple[Part, tuple[Call, ...]]] = {}
+        self.errors: dict[tuple[str, str], tuple[Part, tuple[ClauseCall, ...]]] = {}
         """Types of the details of errors, and what of them is the body, by place and name."""
         self._origins: dict[str, str] = {}
         """The object for which a type was written, by the name of the type."""
@@ -82,7 +83,7 @@ class TypeBook:
         """The schemas that stay so."""
         self.enums = EnumBook()
         """The enumerations with a name."""
-        self.types: dict[str, Call] = {}
+        self.types: dict[str, ClauseCall] = {}
         """Types and unions by name, in order."""
         self.quoted: dict[str, None] = {}
         """Types that are named before they are there."""
@@ -162,12 +163,12 @@ class TypeBook:
         }
         return cut
 
-    def sources(self) -> Iterator[Source]:
+    def sources(self) -> Iterator[NotedSchema]:
         """Yield the components that are types, with the classes that they are."""
         whole = {key.address for key in self._order if not key.tag}
         for key in self._order:
             if not key.tag or key.address not in whole:
-                yield Source(
+                yield NotedSchema(
                     schema=self._api.find(key.address),
                     pointer=key.address,
                     direction=key.direction,
@@ -206,7 +207,7 @@ class TypeBook:
             self._failed.add(key)
         return True
 
-    def statements(self) -> list[tuple[str, Call]]:
+    def statements(self) -> list[tuple[str, ClauseCall]]:
         """Return schemas and types with their names, in order."""
         return [*self.enums.statements(), *self.kept.clauses.items(), *self.types.items()]
 
@@ -266,12 +267,12 @@ class TypeBook:
         described = text(mapping(self._api.find(key.address)).get("description"))
         return Text(safe_text(described)) if described else literal(None)
 
-    def _union(self, cut: Cut, name: str, key: TypeKey) -> Call:
+    def _union(self, cut: Cut, name: str, key: TypeKey) -> ClauseCall:
         (part,) = self._parts(*self._objects[key][0], cut, name, key).parts[:1]
-        type_ = part.parts[1] if isinstance(part, Call) else part
-        if isinstance(type_, Call) and type_.clause == "Nullable":
+        type_ = part.parts[1] if isinstance(part, ClauseCall) else part
+        if isinstance(type_, ClauseCall) and type_.clause == "Nullable":
             type_ = type_.parts[0]
-        if not isinstance(type_, Call) or type_.clause != "OneOf":
+        if not isinstance(type_, ClauseCall) or type_.clause != "OneOf":
             raise NotExpressibleError("the union is none of objects")
         return call("OneOf", type_.parts[0], literal(name), *type_.parts[1:])
 

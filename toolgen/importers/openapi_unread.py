@@ -8,7 +8,7 @@ from typing import Final
 from .openapi_answers import media_read
 from .openapi_bodies import FORMS, chosen_media
 from .openapi_document import API, UnreadableError, listed, mapping
-from .openapi_operations import Operation
+from .openapi_operations import OpenAPIOperation
 from .pointers import joined
 
 READ: Final[Mapping[str, frozenset[str]]] = {
@@ -44,7 +44,7 @@ READ: Final[Mapping[str, frozenset[str]]] = {
 _IGNORED: Final = ("", False, None)
 
 
-def unread_keywords(api: API, operations: Iterable[Operation]) -> Iterator[tuple[str, str, str]]:
+def unread_keywords(api: API, operations: Iterable[OpenAPIOperation]) -> Iterator[tuple[str, str, str]]:
     """Yield kind, keyword and address of each keyword of a document, schemas apart, that is not read.
 
     What no operation refers to is no part of the document here.
@@ -64,7 +64,7 @@ def unread_keywords(api: API, operations: Iterable[Operation]) -> Iterator[tuple
         yield from _of_operation(operation)
 
 
-def _of_operation(operation: Operation) -> Iterator[tuple[str, str, str]]:
+def _of_operation(operation: OpenAPIOperation) -> Iterator[tuple[str, str, str]]:
     api, value, pointer = operation.api, operation.value, operation.pointer
     yield from _unread("operations", value, pointer)
     yield from _of_servers(value.get("servers"), joined(pointer, "servers"))

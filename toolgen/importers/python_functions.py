@@ -15,7 +15,7 @@ from toolgen.contract.printable import plain_spaces
 from toolgen.shapes.fields import MISSING
 from toolgen.shapes.foreign.reader.keywords import children
 from toolgen.shapes.python.annotations import readable
-from toolgen.shapes.python.functions import Function, Parameter, read_function
+from toolgen.shapes.python.functions import Parameter, TypedFunction, read_function
 from toolgen.shapes.python.schema import UNWARNED, limited_text, with_limit_sentences
 from toolgen.shapes.python.sensitive import without_marks
 from toolgen.shapes.values import bytes_text
@@ -24,7 +24,7 @@ from . import codes
 from .boundary import each
 from .codes import finding_at
 from .records import collected
-from .tool import ImportedTool, Source
+from .tool import ImportedTool, ReaderResult
 
 RESULT: Final = "result"
 """The attribute with what a function returns that is no object of attributes."""
@@ -63,7 +63,7 @@ class _UntitledSchema(GenerateJsonSchema):
 
 def read_functions(
     name: str, description: str, functions: Mapping[str, Callable[..., object]], owner: str = ""
-) -> Source:
+) -> ReaderResult:
     """Return functions, by their names, as tools; those whose types have no schema become findings.
 
     With an owner, `package.module:` or `package.module:object.`, the functions themselves execute the tools.
@@ -148,7 +148,7 @@ def _arguments(tool: str, parameters: tuple[Parameter, ...]) -> dict[str, object
     return described
 
 
-def _result(tool: str, function: Function) -> dict[str, object] | Finding | None:
+def _result(tool: str, function: TypedFunction) -> dict[str, object] | Finding | None:
     if function.result is type(None):
         return None
     schema = _schema(function.result, "serialization")

@@ -16,7 +16,7 @@ from . import codes
 from .boundary import each
 from .codes import finding_at
 from .pointers import joined
-from .tool import ImportedTool, Source
+from .tool import ImportedTool, ReaderResult
 
 _HINTS: Final = {
     "readOnlyHint": "read_only",
@@ -37,7 +37,7 @@ class Keys:
     """Whether a record without a schema of its arguments is a tool without arguments."""
 
 
-def collected(name: str, description: str, results: Iterable[ImportedTool | Finding]) -> Source:
+def collected(name: str, description: str, results: Iterable[ImportedTool | Finding]) -> ReaderResult:
     """Return the source of the tools and findings; a second tool of one name becomes a finding."""
     tools: dict[str, ImportedTool] = {}
     findings: list[Finding] = []
@@ -50,7 +50,9 @@ def collected(name: str, description: str, results: Iterable[ImportedTool | Find
             findings.append(
                 finding_at(codes.DUPLICATE_TOOL, result.pointer, message, hint=hint, tool=result.name)
             )
-    return Source(name=name, description=description, tools=tuple(tools.values()), findings=tuple(findings))
+    return ReaderResult(
+        name=name, description=description, tools=tuple(tools.values()), findings=tuple(findings)
+    )
 
 
 def read_records(records: object, pointer: str, keys: Keys) -> Iterator[ImportedTool | Finding]:

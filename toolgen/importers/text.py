@@ -27,7 +27,7 @@ _UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
 
 
 @frozen_record
-class Document:
+class SourceDocument:
     """A source file as JSON values; one of JSON Lines is a list."""
 
     name: str
@@ -38,7 +38,7 @@ class Document:
     """The address that it was read from; "" for a file."""
 
 
-def read_document(file: Path, *, yaml: bool = False) -> Document:
+def read_document(file: Path, *, yaml: bool = False) -> SourceDocument:
     """Return the document in a file: JSON, JSON Lines by its suffix and, where asked for, YAML by its suffix.
 
     Raises:
@@ -48,7 +48,7 @@ def read_document(file: Path, *, yaml: bool = False) -> Document:
     return _lines(file, text) if file.suffix.lower() in _LINES else parsed(text, file, str(file), yaml=yaml)
 
 
-def parsed(text: str, file: Path, source: str, *, yaml: bool) -> Document:
+def parsed(text: str, file: Path, source: str, *, yaml: bool) -> SourceDocument:
     """Return the document that a text is, by the suffix of its file; messages name its source.
 
     Raises:
@@ -66,7 +66,7 @@ def parsed(text: str, file: Path, source: str, *, yaml: bool) -> Document:
     return _document(file, value, findings)
 
 
-def read_relative(file: Path, path: str) -> Document:
+def read_relative(file: Path, path: str) -> SourceDocument:
     """Return the document at a path below the folder of a file, in JSON or YAML by its suffix.
 
     Raises:
@@ -117,7 +117,7 @@ def decoded(data: bytes, source: str, hint: str = "save it as UTF-8") -> str:
         ) from error
 
 
-def _lines(file: Path, text: str) -> Document:
+def _lines(file: Path, text: str) -> SourceDocument:
     """Return the values of all lines; a line that is no JSON becomes a finding and leaves no value."""
     values: list[object] = []
     findings: list[Finding] = []
@@ -133,9 +133,9 @@ def _lines(file: Path, text: str) -> Document:
     return _document(file, values, findings)
 
 
-def _document(file: Path, value: object, findings: list[Finding]) -> Document:
+def _document(file: Path, value: object, findings: list[Finding]) -> SourceDocument:
     """Return the document with U+FFFD for halves of characters, which cannot be written as UTF-8."""
-    return Document(name=file.stem, value=_whole(value, findings), findings=tuple(findings))
+    return SourceDocument(name=file.stem, value=_whole(value, findings), findings=tuple(findings))
 
 
 def _read_json(text: str, findings: list[Finding]) -> object:

@@ -49,7 +49,7 @@ class ImportedTool:
 
 
 @frozen_record
-class Source:
+class ReaderResult:
     """The result of a reader."""
 
     name: str

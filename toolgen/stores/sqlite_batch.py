@@ -31,7 +31,7 @@ class BatchRequest(Generic[T]):
 
 
 @dataclass(slots=True)
-class Batch:
+class WriteBatch:
     """What is written together."""
 
     number: int
@@ -51,7 +51,7 @@ class Batch:
     def __bool__(self) -> bool:
         return bool(self.rows or self.callbacks or self.waiters or self.requests)
 
-    def put_before(self, batch: Batch) -> None:
+    def put_before(self, batch: WriteBatch) -> None:
         """Put what was not written before what came since; its requests have failed."""
         self.rows, self.callbacks = batch.rows + self.rows, batch.callbacks + self.callbacks
         self.waiters = batch.waiters + self.waiters

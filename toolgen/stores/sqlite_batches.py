@@ -26,7 +26,7 @@ from .errors import (
     StoreError,
     StoreLockedError,
 )
-from .sqlite_batch import Batch, BatchRequest, fail
+from .sqlite_batch import BatchRequest, WriteBatch, fail
 from .sqlite_connection import Synchronous, create_file
 from .sqlite_file import BUSY_S
 from .sqlite_format import SqliteFormat
@@ -92,12 +92,12 @@ class SqliteBatches:
         self._contested = contested
         self._is_inline = synchronous == "NORMAL"
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._batch = Batch(1)
+        self._batch = WriteBatch(1)
         self._newest_written = 0
         """Number of the newest batch that was written."""
         self._newest_rewritten = -1
         """Number of the newest batch that was written before the file was last rewritten; -1 for none."""
-        self._flight: tuple[Batch, Future[None]] | None = None
+        self._flight: tuple[WriteBatch, Future[None]] | None = None
         self._is_due = self._is_failing = False
         self._timer: asyncio.TimerHandle | None = None
         self.guard = lambda database: None
@@ -302,7 +302,7 @@ class SqliteBatches:
         if self._flight is not None or not self._batch:
             self._batch.is_urgent = bool(self._batch)  # it is written after the one of now
             return
-        batch, self._batch = self._batch, Batch(self._batch.number + 1)
+        batch, self._batch = self._batch, WriteBatch(self._batch.number + 1)
         if self._is_closed:
             self._finish(batch, closed_error(self.path))
             return
@@ -319,7 +319,7 @@ class SqliteBatches:
                 return
         self._submit(batch)
 
-    def _submit(self, batch: Batch) -> None:
+    def _submit(self, batch: WriteBatch) -> None:
         """Write a batch in the thread of the file."""
         loop = self._loop
         assert loop is not None, "a batch is written from its event loop"
@@ -336,11 +336,11 @@ class SqliteBatches:
 
         future.add_done_callback(landed)
 
-    def _on_written(self, batch: Batch, future: Future[None]) -> None:
+    def _on_written(self, batch: WriteBatch, future: Future[None]) -> None:
         if self._flight is not None and self._flight[0] is batch:
             self._finish(batch, future.exception())
 
-    def _finish(self, batch: Batch, error: BaseException | None) -> None:
+    def _finish(self, batch: WriteBatch, error: BaseException | None) -> None:
         """Notify the callers of a batch of its end; keep its rows when it was not written."""
         self._flight = None
         if error is None:
@@ -355,7 +355,7 @@ class SqliteBatches:
         if self._batch.requests or (self._batch.is_urgent and error is None):
             self.write_soon()
 
-    def _failed(self, batch: Batch, error: BaseException) -> None:
+    def _failed(self, batch: WriteBatch, error: BaseException) -> None:
         newer = self._batch
         newer.put_before(batch)
         fail((request.done for request in batch.requests), error)
@@ -379,7 +379,7 @@ class SqliteBatches:
     def lose(self, error: StoreError) -> None:
         """Forget what is not written: another process may have gone on from what is."""
         waiters, requests = self._waiters(), self._batch.requests
-        self._batch = Batch(self._batch.number + 1)
+        self._batch = WriteBatch(self._batch.number + 1)
         fail([*waiters, *(request.done for request in requests)], error)
         self.on_lost(error)
 
@@ -393,6 +393,6 @@ class SqliteBatches:
         flight = [] if self._flight is None else self._flight[0].waiters
         return [*flight, *self._batch.waiters]
 
-    def _write(self, batch: Batch, database: sqlite3.Connection) -> None:
+    def _write(self, batch: WriteBatch, database: sqlite3.Connection) -> None:
         self.guard(database)
         batch.write(database, self.path, self._contested)

@@ -20,7 +20,7 @@ from toolgen.adapters.postgres import (
     PostgresSessionStore,
     PostgresStateStore,
 )
-from toolgen.adapters.postgres.connection import Connection
+from toolgen.adapters.postgres.connection import PostgresConnection
 from toolgen.agents import EngineLease
 from toolgen.capabilities import Change
 from toolgen.stores import (
@@ -34,11 +34,11 @@ from toolgen.stores import (
 ADD = (Change(key="n", operation="add", value=1),)
 
 
-async def kill(database: Postgres, connection: Connection) -> None:
+async def kill(database: Postgres, connection: PostgresConnection) -> None:
     """Have the server terminate a connection, and wait until it has."""
     pid = connection.info.backend_pid
 
-    async def step(other: Connection) -> None:
+    async def step(other: PostgresConnection) -> None:
         await other.execute("SELECT pg_terminate_backend(%s, 10000)", (pid,))
 
     await database.write(step)
@@ -70,7 +70,7 @@ async def test_a_step_whose_connection_was_killed_is_run_again(conninfo: str, da
     attempts = 0
     other = Postgres(conninfo)
 
-    async def step(connection: Connection) -> None:
+    async def step(connection: PostgresConnection) -> None:
         nonlocal attempts
         attempts += 1
         await connection.execute("INSERT INTO toolgen.engine VALUES ('e', true, 1)")
@@ -102,7 +102,7 @@ async def test_a_commit_without_an_answer_is_repeated_or_unknown(
     with psycopg.connect(conninfo) as connection:
         break_commit(connection, "toolgen.state")
 
-    async def step(connection: Connection) -> str:
+    async def step(connection: PostgresConnection) -> str:
         await connection.execute("INSERT INTO toolgen.state VALUES ('app', 'a', '{}') ON CONFLICT DO NOTHING")
         return "stored"
 
@@ -115,7 +115,7 @@ async def test_a_commit_without_an_answer_is_repeated_or_unknown(
     assert caught.value.is_unknown
 
 
-async def nothing(connection: Connection) -> None:
+async def nothing(connection: PostgresConnection) -> None:
     pass
 
 
@@ -159,7 +159,7 @@ async def test_steps_at_once_lose_nothing(database: Postgres) -> None:
 async def test_a_step_that_is_cancelled_is_rolled_back(conninfo: str, database: Postgres) -> None:
     begun = asyncio.Event()
 
-    async def step(connection: Connection) -> None:
+    async def step(connection: PostgresConnection) -> None:
         await connection.execute("INSERT INTO toolgen.engine VALUES ('e', true, 1)")
         begun.set()
         await asyncio.Event().wait()
@@ -176,7 +176,7 @@ async def test_a_step_that_is_cancelled_is_rolled_back(conninfo: str, database: 
 async def test_a_step_is_cancelled_soon_where_the_server_does_not_answer(database: Postgres) -> None:
     stopped: list[int] = []
 
-    async def step(connection: Connection) -> None:
+    async def step(connection: PostgresConnection) -> None:
         stopped.append(connection.info.backend_pid)
         os.kill(stopped[0], signal.SIGSTOP)
         await connection.execute("SELECT 1")
@@ -196,7 +196,7 @@ async def test_a_step_is_cancelled_soon_where_the_server_does_not_answer(databas
 
 @pytest.mark.parametrize(("given", "idle"), [("", "30"), (" keepalives_idle=7", "7")])
 async def test_a_host_that_vanishes_is_noticed(conninfo: str, given: str, idle: str) -> None:
-    async def options(connection: Connection) -> dict[str, str]:
+    async def options(connection: PostgresConnection) -> dict[str, str]:
         return connection.info.get_parameters()
 
     async with Postgres(conninfo + given) as database:
@@ -246,16 +246,16 @@ async def test_a_database_that_was_closed_is_closed(database: Postgres) -> None:
 async def test_a_row_that_stays_locked_is_said_so_at_once(conninfo: str, database: Postgres) -> None:
     attempts = 0
 
-    async def waits(connection: Connection) -> None:
+    async def waits(connection: PostgresConnection) -> None:
         nonlocal attempts
         attempts += 1
         await connection.execute("SET LOCAL lock_timeout = '1ms'")
         await connection.execute("UPDATE toolgen.engine SET alive_until = 2")
 
-    async def locks(connection: Connection) -> None:
+    async def locks(connection: PostgresConnection) -> None:
         await connection.execute("INSERT INTO toolgen.engine VALUES ('e', true, 1)")
 
-    async def holds(connection: Connection) -> None:
+    async def holds(connection: PostgresConnection) -> None:
         await connection.execute("UPDATE toolgen.engine SET alive_until = 3")
         with pytest.raises(StoreLockedError, match="was locked by another transaction"):
             await database.write(waits)
@@ -280,7 +280,7 @@ async def test_an_error_says_what_the_server_did(
     tried = 0
     statement = sql.SQL("DO $$ BEGIN RAISE 'said so' USING ERRCODE = {}; END $$").format(sql.Literal(code))
 
-    async def step(connection: Connection) -> None:
+    async def step(connection: PostgresConnection) -> None:
         nonlocal tried
         tried += 1
         await connection.execute(statement)
@@ -301,7 +301,7 @@ async def test_a_message_that_was_heard_is_not_stored_again(database: Postgres) 
 
 
 async def test_idle_connections_that_another_thread_closes_are_made_anew(database: Postgres) -> None:
-    class Emptied(list[Connection]):
+    class Emptied(list[PostgresConnection]):
         """A list that another thread empties after it was seen to hold something."""
 
         def __bool__(self) -> bool:
@@ -317,9 +317,9 @@ async def test_idle_connections_that_another_thread_closes_are_made_anew(databas
 async def test_a_connection_of_a_database_that_is_closed_meanwhile_is_closed_after_its_step(
     database: Postgres,
 ) -> None:
-    used: list[Connection] = []
+    used: list[PostgresConnection] = []
 
-    async def step(connection: Connection) -> None:
+    async def step(connection: PostgresConnection) -> None:
         used.append(connection)
         await asyncio.to_thread(database.close)
 
@@ -331,15 +331,15 @@ async def test_a_step_that_waits_for_a_connection_of_a_database_that_is_closed_d
     conninfo: str,
 ) -> None:
     database, begun = Postgres(conninfo, connections=1), asyncio.Event()
-    ran: list[Connection] = []
+    ran: list[PostgresConnection] = []
 
-    async def holds(connection: Connection) -> None:
+    async def holds(connection: PostgresConnection) -> None:
         begun.set()
         await asyncio.sleep(0)  # the other step begins to wait
         await asyncio.sleep(0)
         database.close()
 
-    async def waits(connection: Connection) -> None:
+    async def waits(connection: PostgresConnection) -> None:
         ran.append(connection)
 
     async with asyncio.TaskGroup() as tasks:

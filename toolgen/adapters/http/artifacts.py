@@ -18,7 +18,7 @@ from toolgen.runtime import Runtime
 from .bodies import has_tag
 from .call_views import spec_of
 from .callers import Caller
-from .problems import Problem
+from .problems import HTTPProblem
 
 _RANGE: Final = re.compile(r"bytes=[ \t]*(\d{0,18})-(\d{0,18})[ \t]*")
 """One range; of several the whole is sent, which a server may (RFC 9110, 14.2)."""
@@ -44,7 +44,7 @@ async def read_artifact(runtime: Runtime, request: Request, caller: Caller) -> R
     if session is not None:
         await caller.require(session)
     elif not caller.sees_all:
-        raise Problem("not-found", "there is no artifact of this URI")
+        raise HTTPProblem("not-found", "there is no artifact of this URI")
     stored = await runtime.artifacts.load(uri, session_id=session)
     data = _public(runtime, stored)
     tag = f'"{hashlib.sha256(data).hexdigest()}"'

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from toolgen.contract.json_value import Json
 from toolgen.contract.limits import Limits, exceeded_limit
 
-from .problems import Problem
+from .problems import HTTPProblem
 
 _ROOM_KEYS: Final = 100
 """Members of a body beside those of the document in it."""
@@ -36,16 +36,16 @@ async def read_body(request: Request, limits: Limits, most_bytes: int) -> dict[s
         return {}
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type != "application/json":  # a form of another page could send any other without being asked
-        raise Problem("unsupported-media-type", f"the body is {media_type or 'of no media type'}")
+        raise HTTPProblem("unsupported-media-type", f"the body is {media_type or 'of no media type'}")
     room = replace(limits, bytes=most_bytes, keys=limits.keys + _ROOM_KEYS, depth=limits.depth + _ROOM_DEPTH)
     if (exceeded := exceeded_limit(body, room)) is not None:
-        raise Problem("content-too-large", f"the body {exceeded.message}")
+        raise HTTPProblem("content-too-large", f"the body {exceeded.message}")
     try:
         document = from_json(body, allow_inf_nan=False)
     except ValueError as error:
-        raise Problem("invalid-request", f"the body is no JSON: {error}") from None
+        raise HTTPProblem("invalid-request", f"the body is no JSON: {error}") from None
     if not isinstance(document, dict):
-        raise Problem("invalid-request", "the body is no JSON object")
+        raise HTTPProblem("invalid-request", "the body is no JSON object")
     return document
 
 
@@ -56,11 +56,11 @@ async def _read(request: Request, most_bytes: int) -> bytes:
             parts.append(part)
             size += len(part)
             if size > most_bytes:
-                raise Problem(
+                raise HTTPProblem(
                     "content-too-large", f"the body has more than {most_bytes} bytes", headers=_CLOSE
                 )
     except TimeoutError:
-        raise Problem("request-timeout", headers=_CLOSE) from None
+        raise HTTPProblem("request-timeout", headers=_CLOSE) from None
     return b"".join(parts)
 
 
@@ -71,7 +71,7 @@ def require_known(body: dict[str, Json], *names: str) -> None:
         Problem: as said.
     """
     if unknown := sorted(body.keys() - set(names)):
-        raise Problem(
+        raise HTTPProblem(
             "invalid-request", f"the body has {unknown[0]!r}; its members are {', '.join(sorted(names))}"
         )
 
@@ -83,7 +83,7 @@ def require_known_query(request: Request, *names: str) -> None:
         Problem: as said.
     """
     if unknown := sorted(set(request.query_params).difference(names)):
-        raise Problem(
+        raise HTTPProblem(
             "invalid-request",
             f"the query has {unknown[0]!r}; its parameters are {', '.join(sorted(names))}",
         )
@@ -97,9 +97,9 @@ def text_of(body: dict[str, Json], name: str, *, default: str | None = "") -> st
     """
     value = body.get(name, default)
     if value is None or (value == "" and default is None):
-        raise Problem("invalid-request", f"the body has no {name!r}")
+        raise HTTPProblem("invalid-request", f"the body has no {name!r}")
     if not isinstance(value, str):
-        raise Problem("invalid-request", f"{name!r} is no text")
+        raise HTTPProblem("invalid-request", f"{name!r} is no text")
     return value
 
 
@@ -111,7 +111,7 @@ def seconds_of(body: dict[str, Json], name: str, default: float, most: float) ->
     """
     value = body.get(name, default)
     if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
-        raise Problem("invalid-request", f"{name!r} is no number of seconds")
+        raise HTTPProblem("invalid-request", f"{name!r} is no number of seconds")
     return min(float(value), most)
 
 
@@ -122,7 +122,7 @@ def required(body: dict[str, Any], name: str) -> Json:
         Problem: it is missing.
     """
     if name not in body:
-        raise Problem("invalid-request", f"the body has no {name!r}")
+        raise HTTPProblem("invalid-request", f"the body has no {name!r}")
     value: Json = body[name]
     return value
 
@@ -135,7 +135,9 @@ def idempotency_key(request: Request) -> str:
     """
     key = request.headers.get("idempotency-key")
     if key is not None and not 0 < len(key) <= _LONGEST_KEY:
-        raise Problem("invalid-request", f"an Idempotency-Key is a text of at most {_LONGEST_KEY} characters")
+        raise HTTPProblem(
+            "invalid-request", f"an Idempotency-Key is a text of at most {_LONGEST_KEY} characters"
+        )
     return key or ""
 
 
@@ -156,7 +158,7 @@ def number_of(request: Request, name: str, default: int) -> int:
     """
     text = request.query_params.get(name, str(default))
     if not (text.isascii() and text.isdecimal() and len(text) <= 15):
-        raise Problem("invalid-request", f"{name!r} is no number")
+        raise HTTPProblem("invalid-request", f"{name!r} is no number")
     return int(text)
 
 
@@ -174,5 +176,5 @@ def choice_of(request: Request, name: str, choices: tuple[str, ...]) -> Any:
     """
     text = request.query_params.get(name)
     if text is not None and text not in choices:
-        raise Problem("invalid-request", f"{name!r} is one of {', '.join(choices)}")
+        raise HTTPProblem("invalid-request", f"{name!r} is one of {', '.join(choices)}")
     return text

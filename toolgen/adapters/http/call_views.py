@@ -22,7 +22,7 @@ from toolgen.runtime import (
 )
 from toolgen.runtime.public_views import hiding_arguments
 
-from .problems import Problem
+from .problems import HTTPProblem
 from .records import Call, Suspension
 
 _Spec = ToolSpec[Any, Any]
@@ -64,7 +64,7 @@ def call_record(
     return cast(Call, {"id": call_id, **record})
 
 
-def refusal_of(result: ToolResult, spec: _Spec, arguments: bytes, limits: Limits) -> Problem | None:
+def refusal_of(result: ToolResult, spec: _Spec, arguments: bytes, limits: Limits) -> HTTPProblem | None:
     """Return the problem of a call whose arguments were refused before anything ran; None for any other."""
     hint = result.retry_hint
     if result.status != "error" or hint is None or not hint.issues:
@@ -76,7 +76,7 @@ def refusal_of(result: ToolResult, spec: _Spec, arguments: bytes, limits: Limits
         issues = hint.issues
         if spec.is_sensitive:
             issues = tuple(issue.without_other_keys(spec.payload.keys) for issue in issues)
-        return Problem(
+        return HTTPProblem(
             "invalid-arguments", f"{hint.message}{more}", issues=issues, example=hint.example_input
         )
     return None  # the executor says so of what it was called with

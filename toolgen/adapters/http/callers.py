@@ -19,7 +19,7 @@ from toolgen.runtime import CallMeta
 with extra("serve"):  # the first import of starlette by this package, whose other modules need it
     from starlette.requests import Request
 
-from .problems import Problem
+from .problems import HTTPProblem
 
 OwnsSession: TypeAlias = Callable[[str], bool | Awaitable[bool]]
 """Returns whether the session of an id is the caller's own."""
@@ -93,7 +93,7 @@ class Caller:
         if self.session_id or self.sees_all:
             return self.session_id
         if self.prefix is None:
-            raise Problem("invalid-request", "name a session of yours: session")
+            raise HTTPProblem("invalid-request", "name a session of yours: session")
         return f"{self.prefix}{_DEFAULT}"
 
     async def require(self, session_id: str) -> None:
@@ -103,9 +103,9 @@ class Caller:
             Problem: as said; it reads as if nothing was there. Or no session has an id that long.
         """
         if len(session_id) > _LONGEST_ID:
-            raise Problem("invalid-request", f"the id of a session has at most {_LONGEST_ID} characters")
+            raise HTTPProblem("invalid-request", f"the id of a session has at most {_LONGEST_ID} characters")
         if not await self.owns(session_id):
-            raise Problem("not-found", "there is nothing under this id, or it is not yours")
+            raise HTTPProblem("not-found", "there is nothing under this id, or it is not yours")
 
     def new_session(self) -> str:
         """Return the id of a session that is yet to begin.
@@ -114,7 +114,7 @@ class Caller:
             Problem: a function says which sessions are their own, and so the host gives them their ids.
         """
         if self.prefix is None:
-            raise Problem("invalid-request", "name a session of yours: session")
+            raise HTTPProblem("invalid-request", "name a session of yours: session")
         return f"{self.prefix}{uuid.uuid4().hex}"
 
     def meta(self, session_id: str, tool_call_id: str = "") -> CallMeta:
@@ -141,7 +141,7 @@ async def caller_of(request: Request, ask: CallerOf) -> Caller:
             raise TypeError(f"it returned {type(caller).__name__}, which is no Caller")
     except Exception as error:  # noqa: BLE001 - author code; logged, and the caller stays unknown
         reference = log_failure(log, error, "the function that says who calls failed")
-        raise Problem("unavailable", f"it is not known who calls (reference {reference})") from None
+        raise HTTPProblem("unavailable", f"it is not known who calls (reference {reference})") from None
     if caller is None:
-        raise Problem("unauthenticated", headers={"WWW-Authenticate": "Bearer"})
+        raise HTTPProblem("unauthenticated", headers={"WWW-Authenticate": "Bearer"})
     return caller

@@ -21,7 +21,7 @@ from toolgen.waiting.loop import call_of
 from .bodies import idempotency_key, require_known, text_of
 from .call_views import call_record, refusal_of, spec_of
 from .callers import Caller
-from .problems import Problem
+from .problems import HTTPProblem
 from .records import Call
 from .wait_views import OpenWaits, require_own
 
@@ -64,7 +64,7 @@ class ServedCalls:
 
     async def _make_once(self, caller: Caller, tool: str, arguments: bytes, session: str, key: str) -> Call:
         if self._runtime.engine is None:
-            raise Problem(
+            raise HTTPProblem(
                 "not-implemented",
                 "this server keeps no calls, so it cannot tell whether one was made before",
                 hint="leave out the Idempotency-Key, or give the runtime an engine",
@@ -77,7 +77,7 @@ class ServedCalls:
         within = await self.offered(meta)
         result = await self._runtime.call_once(name, tool, arguments, meta, within=within)
         if isinstance(result.error, CallNameError):
-            raise Problem("idempotency-key-reused", result.error.message)
+            raise HTTPProblem("idempotency-key-reused", result.error.message)
         self._accepted(result, arguments, within)
         return await self.record(caller, await self._run_of(name, meta), result, arguments, within)
 
@@ -100,7 +100,7 @@ class ServedCalls:
             UnknownRunError: nobody keeps it, or it is somebody else's.
         """
         if self._runtime.engine is None:
-            raise Problem("not-found", "this server keeps no calls")
+            raise HTTPProblem("not-found", "this server keeps no calls")
         status = await self._runtime.engine.status(call_id)
         session = await require_own(caller, status)
         result = await self._runtime.runs.call_result(call_id)
@@ -122,7 +122,7 @@ class ServedCalls:
         if result.suspension is not None and self._runtime.engine is not None:
             open_waits = OpenWaits(self._runtime, self._runtime.engine, caller)
             for asked in result.suspensions:
-                with suppress(Problem):  # somebody has answered it meanwhile
+                with suppress(HTTPProblem):  # somebody has answered it meanwhile
                     waits.append((await open_waits.find(asked.id, asked.run_id)).record)
             call_id = result.suspension.call.run_id or call_id
         spec = self._spec(result, within)
@@ -136,7 +136,7 @@ class ServedCalls:
         """
         spec = self._spec(result, within)
         if spec is None:
-            raise Problem("unknown-tool", str(result.error))
+            raise HTTPProblem("unknown-tool", str(result.error))
         limits = self._runtime.assembly.services.limits
         if (refusal := refusal_of(result, spec, arguments, limits)) is not None:
             raise refusal
@@ -161,7 +161,7 @@ async def while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T:
             task.cancel()
             await asyncio.wait((task,))
         if task.cancelled():
-            raise Problem("unavailable", "the client is gone")
+            raise HTTPProblem("unavailable", "the client is gone")
         return task.result()
     finally:
         task.cancel()

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from toolgen.catalog.entry import ToolsetRecord, tool_entry
-from toolgen.catalog.writer import Head, catalogue
+from toolgen.catalog.writer import CatalogHead, catalogue
 from toolgen.runtime import ReadonlyContext, Runtime, Snapshot, ToolsetRegistration, ToolSpec
 
 from .bodies import has_tag
@@ -27,12 +27,12 @@ class _Made:
     tag: str
 
 
-class Catalogue:
+class RuntimeCatalog:
     """The catalogue of one runtime."""
 
     def __init__(self, runtime: Runtime, design: str, version: str) -> None:
         self._runtime = runtime
-        self._head = Head(design=design, version=version)
+        self._head = CatalogHead(design=design, version=version)
         self._made: _Made | None = None
 
     async def read(self, request: Request, caller: Caller) -> Response:

@@ -21,7 +21,7 @@ from .bodies import number_of, require_known_query
 from .callers import Caller
 from .event_ring import EventRing, lines_of
 from .options import SurfaceOptions
-from .problems import FRESH, Problem
+from .problems import FRESH, HTTPProblem
 from .request_limit import RequestLimit
 from .wait_views import require_own
 
@@ -84,7 +84,7 @@ class EventStreams:
             Problem: nothing is told, a type does not exist, or there are too many streams.
         """
         if self._ring is None:
-            raise Problem(
+            raise HTTPProblem(
                 "not-implemented",
                 "this runtime tells no events",
                 hint="give it a hub: Runtime(events=Events())",
@@ -95,7 +95,7 @@ class EventStreams:
             await caller.require(session)
         types = frozenset(name for name in names.split(",") if name)
         if unknown := types - _TYPES:
-            raise Problem("invalid-request", f"there is no event {', '.join(sorted(unknown))}")
+            raise HTTPProblem("invalid-request", f"there is no event {', '.join(sorted(unknown))}")
         self._ring.open()
         place = self._ring.place_of(
             request.headers.get("last-event-id") or request.query_params.get("after", "")
@@ -221,7 +221,7 @@ def _last_seq(request: Request) -> int:
     if last is None:
         return number_of(request, "after", 0)
     if not (last.isascii() and last.isdecimal() and len(last) <= 15):
-        raise Problem("invalid-request", "Last-Event-ID is no number of an event of this run")
+        raise HTTPProblem("invalid-request", "Last-Event-ID is no number of an event of this run")
     return int(last)
 
 

@@ -81,7 +81,7 @@ _OF_ERRORS: Final[Sequence[tuple[type[Exception], str]]] = (
 """The problem of each error; the first that fits counts."""
 
 
-class Problem(Exception):
+class HTTPProblem(Exception):
     """A request that is refused."""
 
     def __init__(
@@ -113,18 +113,18 @@ class Problem(Exception):
         return Response(to_json({**head, **self._facts}), self.status, headers, MEDIA_TYPE)
 
 
-def problem_of(error: Exception, what: str) -> Problem:
+def problem_of(error: Exception, what: str) -> HTTPProblem:
     """Return the problem of an error; one that nobody expected is logged, and said by its reference."""
-    if isinstance(error, Problem):
+    if isinstance(error, HTTPProblem):
         return error
     if isinstance(error, StoreError):  # whoever asks is told neither a file nor a server
         log.error("%s failed: %s", what, error)
-        return Problem("unavailable", error.public_text)
+        return HTTPProblem("unavailable", error.public_text)
     for kind, name in _OF_ERRORS:
         if isinstance(error, kind):
             message = error.message if isinstance(error, ToolgenError) else str(error)
             hint = (error.hint or "") if isinstance(error, ToolgenError) else ""
             issues = error.issues if isinstance(error, waiting.BadAnswerError) else ()
-            return Problem(name, message, hint=hint, issues=issues)
+            return HTTPProblem(name, message, hint=hint, issues=issues)
     reference = log_failure(log, error, "%s failed", what)
-    return Problem("internal-error", f"it failed; the log has why (reference {reference})")
+    return HTTPProblem("internal-error", f"it failed; the log has why (reference {reference})")

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from ..ports.admission import most_of_one
 from .callers import Caller
-from .problems import Problem
+from .problems import HTTPProblem
 
 
 class RequestLimit:
@@ -46,9 +46,11 @@ class RequestLimit:
         key = caller.key
         own = self._of_caller[key]
         if own >= most_of_one(self._most, self._most_of_caller, self.count - own):
-            raise Problem("too-many-requests", f"too many {self._what} of this caller: {own} are running")
+            raise HTTPProblem("too-many-requests", f"too many {self._what} of this caller: {own} are running")
         if self.count >= self._most:
-            raise Problem("unavailable", f"too many {self._what}: {self._most} are running; try again later")
+            raise HTTPProblem(
+                "unavailable", f"too many {self._what}: {self._most} are running; try again later"
+            )
         self.count += 1
         self._is_empty.clear()
         self._of_caller[key] += 1

@@ -25,7 +25,7 @@ from .bodies import choice_of, idempotency_key, limit_of, require_known, require
 from .callers import Caller
 from .calls import DOOR, ServedCalls
 from .pages import fetched
-from .problems import Problem
+from .problems import HTTPProblem
 from .records import AgentPage, Call, Run, RunPage, Suspension
 from .run_views import run_record
 from .wait_views import OpenWaits, require_own, session_of
@@ -54,7 +54,7 @@ class ServedRuns:
         """
         joined = self._runtime.assembly.joined
         if not isinstance(joined, Agents):
-            raise Problem("not-found", "this runtime has no agents")
+            raise HTTPProblem("not-found", "this runtime has no agents")
         return joined
 
     def list_agents(self) -> AgentPage:
@@ -134,7 +134,7 @@ class ServedRuns:
         try:
             client = agents.client(agent)
         except RegistrationError as error:
-            raise Problem("not-found", error.message, hint=error.hint) from None
+            raise HTTPProblem("not-found", error.message, hint=error.hint) from None
         try:
             handle = await client.start(
                 message,
@@ -144,11 +144,13 @@ class ServedRuns:
                 requested_by=caller.id,
             )
         except UnknownRunError:  # the run of the key is of another agent
-            raise Problem("idempotency-key-reused", "the key was given before, with another agent") from None
+            raise HTTPProblem(
+                "idempotency-key-reused", "the key was given before, with another agent"
+            ) from None
         status = await self._runtime.runs.status(handle.run_id)
         run_input: Any = status.input
         if key and run_input["message"] != portable_text(message):
-            raise Problem("idempotency-key-reused", "the key was given before, with another message")
+            raise HTTPProblem("idempotency-key-reused", "the key was given before, with another message")
         return run_record(self._runtime, status)
 
     async def status(self, caller: Caller, run_id: str) -> RunStatus:
@@ -200,7 +202,7 @@ class ServedRuns:
         await self.status(caller, run_id)
         outcome: Any = text_of(body, "outcome", default=None)
         if outcome not in _OUTCOMES:
-            raise Problem("invalid-request", f"'outcome' is one of {', '.join(_OUTCOMES)}")
+            raise HTTPProblem("invalid-request", f"'outcome' is one of {', '.join(_OUTCOMES)}")
         resolution = Resolution(outcome=outcome, result=body.get("result"), message=text_of(body, "message"))
         call_id = text_of(body, "tool_call_id")
         try:
@@ -208,9 +210,9 @@ class ServedRuns:
         except (UnknownRunError, StoreError):
             raise
         except UnfitResultError as error:
-            raise Problem("invalid-answer", error.message, hint=error.hint) from None
+            raise HTTPProblem("invalid-answer", error.message, hint=error.hint) from None
         except ToolgenError as error:
-            raise Problem("conflict", error.message, hint=error.hint) from None
+            raise HTTPProblem("conflict", error.message, hint=error.hint) from None
         return await self._calls.record(caller, result.tool_call_id or run_id, result, b"{}", None)
 
 

@@ -26,11 +26,11 @@ from .artifacts import read_artifact
 from .bodies import read_body
 from .callers import Caller, CallerOf, caller_of
 from .calls import ServedCalls
-from .catalogue import Catalogue
+from .catalogue import RuntimeCatalog
 from .conversations import ServedConversations
 from .event_streams import EventStreams
 from .options import SurfaceOptions
-from .problems import FRESH, Problem, problem_of
+from .problems import FRESH, HTTPProblem, problem_of
 from .request_limit import RequestLimit
 from .runs import ServedRuns
 from .waits import ServedWaits
@@ -77,7 +77,9 @@ class HTTPSurface:
         self.streams = EventStreams(runtime, options)
         """The streams of events that are open."""
         calls = ServedCalls(runtime)
-        router = Router(self._routes(calls, Catalogue(runtime, design, version)), lifespan=self._lifespan)
+        router = Router(
+            self._routes(calls, RuntimeCatalog(runtime, design, version)), lifespan=self._lifespan
+        )
         router.redirect_slashes = False
         endpoint: ASGIApp = BodyDeadline(_Refusals(router), options.body_s)
         if options.origins:
@@ -116,7 +118,7 @@ class HTTPSurface:
         yield
         await self.aclose()
 
-    def _routes(self, calls: ServedCalls, catalogue: Catalogue) -> list[Route]:
+    def _routes(self, calls: ServedCalls, catalogue: RuntimeCatalog) -> list[Route]:
         runs = ServedRuns(self.runtime, calls)
         waits = ServedWaits(self.runtime, calls, self._options)
         conversations, streams = ServedConversations(self.runtime, runs), self.streams
@@ -188,7 +190,7 @@ class HTTPSurface:
     async def _caller(self, request: Request) -> Caller:
         caller = await caller_of(request, self._ask)
         if (refused := assign(request.scope, caller.key)) is not None:
-            raise Problem("too-many-requests" if refused.status == 429 else "unavailable", refused.text)
+            raise HTTPProblem("too-many-requests" if refused.status == 429 else "unavailable", refused.text)
         return caller
 
 
@@ -203,12 +205,12 @@ class _Refusals:
             await self._app({**scope, "app": scope.get("app", self)}, receive, send)
         except HTTPException as error:
             name = "method-not-allowed" if error.status_code == 405 else "not-found"
-            refused = Problem(name, f"{scope['method']} {scope['path']}", headers=error.headers)
+            refused = HTTPProblem(name, f"{scope['method']} {scope['path']}", headers=error.headers)
             await refused.response()(scope, receive, send)
 
 
 def _refused(status: int, text: str) -> ASGIApp:
-    return Problem("misdirected-request" if status == 421 else "forbidden", text).response()
+    return HTTPProblem("misdirected-request" if status == 421 else "forbidden", text).response()
 
 
 def _created(record: Any, folder: str) -> Response:

@@ -14,7 +14,7 @@ from toolgen.runtime.public_views import shown_record
 from toolgen.waiting.checking import CheckedCall, waits_of
 
 from .callers import Caller
-from .problems import Problem
+from .problems import HTTPProblem
 from .records import Suspension
 
 _OF_CALLS: Final = (
@@ -70,7 +70,7 @@ class OpenWaits:
         for wait in waits:
             if id_of(wait) == id_ and (visible := await self._visible(wait)) is not None:
                 return visible
-        raise Problem("not-found", "nothing waits under this id, or it is not yours")
+        raise HTTPProblem("not-found", "nothing waits under this id, or it is not yours")
 
     async def below(self, status: RunStatus) -> list[FoundWait]:
         """Return the waits of a run and of those below it, its own first."""

@@ -23,7 +23,7 @@ from .callers import Caller
 from .calls import ServedCalls
 from .options import SurfaceOptions
 from .pages import cut
-from .problems import Problem
+from .problems import HTTPProblem
 from .records import Answered, Suspension, SuspensionPage
 from .wait_views import FoundWait, OpenWaits, session_of
 
@@ -125,7 +125,7 @@ class ServedWaits:
         """
         agents, record = self._runtime.assembly.joined, open_wait.record
         if not isinstance(agents, Agents):
-            raise Problem("unavailable", "the agents of this run are not registered here")
+            raise HTTPProblem("unavailable", "the agents of this run are not registered here")
         handle = agents.client(record.get("agent", "")).handle(
             open_wait.wait.run_id, session_id=record.get("session_id", "")
         )

@@ -53,7 +53,7 @@ def _too_much(server: str, what: str) -> ToolError:
     return ToolError(f"{server} answered with {what}")
 
 
-class RefusedError(ToolError):
+class OAuthRefusedError(ToolError):
     """An authorization server has refused a request; `code` is its error (RFC 6749, section 5.2)."""
 
     def __init__(self, service: str, code: str, description: str) -> None:

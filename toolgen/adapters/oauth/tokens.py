@@ -20,7 +20,7 @@ from toolgen.contract.logs import redact_http_logs
 from toolgen.contract.record import frozen_record
 from toolgen.contract.transport import OAuthFlow, Requirement
 
-from .exchanges import RefusedError, ask, shown
+from .exchanges import OAuthRefusedError, ask, shown
 from .metadata import Discovery, Endpoints
 
 with extra("http"):
@@ -91,7 +91,7 @@ class OAuth(TokenSource):
         form, scopes = {"refresh_token": credential.refresh_token}, credential.scopes
         try:
             token = await self._token(service, client, endpoints, scopes, "refresh_token", form)
-        except RefusedError as refused:
+        except OAuthRefusedError as refused:
             if refused.code == "invalid_grant":
                 return None
             raise
@@ -176,7 +176,7 @@ class OAuth(TokenSource):
         )
         if status != 200 or "error" in document:
             code, description = document.get("error", status), document.get("error_description", "")
-            raise RefusedError(service, str(code), str(description))
+            raise OAuthRefusedError(service, str(code), str(description))
         return self._credential(service, document, scopes)
 
     def _credential(self, service: str, document: dict[str, Json], scopes: tuple[str, ...]) -> Credential:

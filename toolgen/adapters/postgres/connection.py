@@ -41,7 +41,7 @@ _ROLLED_BACK: Final = {
 }
 
 
-class Connection(psycopg.AsyncConnection[TupleRow]):
+class PostgresConnection(psycopg.AsyncConnection[TupleRow]):
     """A connection; within a step it is the `Transaction` of `toolgen.stores.transactions`."""
 
     async def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:

@@ -23,11 +23,11 @@ with extra("postgres"):  # the first import of psycopg by this package, whose ot
     from psycopg.conninfo import conninfo_to_dict, make_conninfo
     from psycopg.pq import TransactionStatus
 
-from .connection import Connection, connection_error, is_lost, server_of, store_error, unknown_commit
+from .connection import PostgresConnection, connection_error, is_lost, server_of, store_error, unknown_commit
 from .tables import create_tables
 
 T = TypeVar("T")
-Step: TypeAlias = Callable[[Connection], Awaitable[T]]
+Step: TypeAlias = Callable[[PostgresConnection], Awaitable[T]]
 
 _LOCK_S: Final = 10
 """How long a statement waits for the transactions of others, in seconds."""
@@ -59,9 +59,9 @@ class _Connections:
 
     def __init__(self, most: int) -> None:
         self.free = asyncio.Semaphore(most)
-        self.idle: list[Connection] = []
+        self.idle: list[PostgresConnection] = []
 
-    def take(self) -> Connection | None:
+    def take(self) -> PostgresConnection | None:
         """Return one that nobody uses; None where all are in use. Another thread may close the others."""
         try:
             return self.idle.pop()
@@ -172,7 +172,7 @@ class Postgres:
             self._is_ready = True
         return await self._transact(begin, step, may_repeat)
 
-    async def _create_tables(self, connection: Connection) -> None:
+    async def _create_tables(self, connection: PostgresConnection) -> None:
         await create_tables(connection, self.server)
 
     async def _transact(self, begin: str, step: Step[T], may_repeat: bool) -> T:
@@ -194,7 +194,7 @@ class Postgres:
         raise AssertionError("the last attempt returns or raises")
 
     @asynccontextmanager
-    async def _connection(self) -> AsyncIterator[Connection]:
+    async def _connection(self) -> AsyncIterator[PostgresConnection]:
         """Yield a connection that is in no transaction."""
         self._require_open()
         mine = self._of_loop()
@@ -216,7 +216,7 @@ class Postgres:
         if self._closed.is_set():
             raise StoreClosedError("is closed", server=self.server, hint="construct a new Postgres")
 
-    async def connect(self) -> Connection:
+    async def connect(self) -> PostgresConnection:
         """Return a new connection, which its owner closes.
 
         Raises:
@@ -224,7 +224,7 @@ class Postgres:
         """
         self._require_open()
         try:
-            connection = await Connection.connect(
+            connection = await PostgresConnection.connect(
                 self._conninfo,
                 autocommit=True,  # transactions begin and end by statements
                 prepare_threshold=None,  # poolers give each transaction another connection of the server
@@ -275,7 +275,7 @@ async def _cancelable(transaction: Work[T]) -> T:
             await asyncio.wait([task])
 
 
-async def _transaction(connection: Connection, begin: str, step: Step[T]) -> T:
+async def _transaction(connection: PostgresConnection, begin: str, step: Step[T]) -> T:
     """Run a step in a transaction; the connection is closed unless it is over.
 
     Raises:
@@ -301,14 +301,14 @@ async def _transaction(connection: Connection, begin: str, step: Step[T]) -> T:
     return value
 
 
-async def _roll_back(connection: Connection) -> None:
+async def _roll_back(connection: PostgresConnection) -> None:
     try:
         await connection.execute("ROLLBACK")
     except psycopg.Error:
         connection.pgconn.finish()
 
 
-async def _nothing(connection: Connection) -> None:
+async def _nothing(connection: PostgresConnection) -> None:
     """Do nothing; a connection was made, and the tables are there."""
 
 

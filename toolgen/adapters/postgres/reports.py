@@ -21,7 +21,7 @@ import psycopg
 from toolgen.contract.logs import logger
 from toolgen.stores import StoreError
 
-from .connection import Connection
+from .connection import PostgresConnection
 from .database import Postgres
 
 _PART: Final = 7_900
@@ -96,7 +96,7 @@ class PostgresReports:
         parts = [(self._name(topic), part) for topic, message in messages for part in self._parts_of(message)]
         channels, texts = [channel for channel, _ in parts], [text for _, text in parts]
 
-        async def step(connection: Connection) -> None:
+        async def step(connection: PostgresConnection) -> None:
             await connection.execute(_NOTIFY, (channels, texts))
 
         await self.database.write(step)
@@ -147,7 +147,7 @@ class PostgresReports:
                 is_away = True
                 await asyncio.sleep(_PAUSE_S)
 
-    async def _hear(self, connection: Connection) -> None:
+    async def _hear(self, connection: PostgresConnection) -> None:
         """Take what comes on a connection, until nobody listens.
 
         Raises:
@@ -168,7 +168,7 @@ class PostgresReports:
                 self._channels[name].is_heard.set()
             await self._until_changed(connection)
 
-    async def _until_changed(self, connection: Connection) -> None:
+    async def _until_changed(self, connection: PostgresConnection) -> None:
         """Take what comes until other channels are wanted.
 
         Raises:

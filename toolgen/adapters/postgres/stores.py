@@ -25,7 +25,7 @@ from toolgen.events.records import Event
 from toolgen.events.sinks import EventSink
 from toolgen.stores import StoreCorruptError
 
-from .connection import Connection
+from .connection import PostgresConnection
 from .database import Postgres
 
 _ADD: Final = b"""
@@ -62,7 +62,7 @@ class PostgresEventStore:
     async def add_rows(self, writer: str, rows: Sequence[tuple[object, ...]]) -> None:
         """Store rows of events, each with its place before it; as `add`."""
 
-        async def step(connection: Connection) -> None:
+        async def step(connection: PostgresConnection) -> None:
             async with connection.cursor() as cursor:
                 await cursor.executemany(_ADD, [(writer, *row) for row in rows])
 
@@ -185,7 +185,7 @@ class PostgresPayloads:
         """
         digest, now = sha256(data).digest(), float(self._clock())
 
-        async def step(tx: Connection) -> None:
+        async def step(tx: PostgresConnection) -> None:
             if not await tx.change(f"{_USE} AND session_id = ?", now, digest, owner):  # it is sent once
                 await tx.change(_INSERT, digest, owner, now, now, bytes(data))
 

@@ -16,7 +16,7 @@ from toolgen.capabilities.state_tables import STATE
 from toolgen.stores import StoreFormatError
 from toolgen.stores.session_tables import SESSION_TABLES
 
-from .connection import Connection
+from .connection import PostgresConnection
 
 _LOCK: Final = 0x746F6F6C67656E
 """Key of the advisory lock of whoever creates the tables: "toolgen"."""
@@ -75,7 +75,7 @@ _TYPE: Final = re.compile("|".join(_TYPES))
 _TABLE: Final = re.compile(r"\b(TABLE|EXISTS|ON|INTO|FROM) (?=[a-z])")
 
 
-async def create_tables(connection: Connection, server: str) -> None:
+async def create_tables(connection: PostgresConnection, server: str) -> None:
     """Create the tables in a database that lacks them, in a transaction of the caller.
 
     If several processes do so at once, the first one creates the tables.
@@ -99,7 +99,7 @@ async def create_tables(connection: Connection, server: str) -> None:
     await connection.execute("INSERT INTO toolgen.migration (number) VALUES (%s)", (FORMAT,))
 
 
-async def _is_ready(connection: Connection, server: str) -> bool:
+async def _is_ready(connection: PostgresConnection, server: str) -> bool:
     """Return whether the schema has the tables; False if it has none.
 
     Raises:

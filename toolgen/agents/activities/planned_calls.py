@@ -38,7 +38,7 @@ async def calls_step(
     snapshot: Snapshot,
     reader: RegisteredTool | None,
     facts: RunFacts,
-    ids: CallIds,
+    ids: PlannedCallIds,
     limit: int,
 ) -> CallsStep:
     """Return the step of a plan that calls tools; texts and values of events have at most `limit` bytes.
@@ -131,7 +131,7 @@ def _portable_call(call: PlannedCall) -> PlannedCall:
     return call if arguments == call.arguments else replace(call, arguments=arguments)
 
 
-class CallIds:
+class PlannedCallIds:
     """Assigns ids to the calls of one planning; the planner's own ids stay where they are new.
 
     The ids of a run that does not see all calls of its session hold a mark of the run: one that answers a
@@ -182,7 +182,7 @@ class PlanEvents:
         info: ActivityInfo,
         meta: CallMeta,
         clock: Callable[[], float],
-        ids: CallIds,
+        ids: PlannedCallIds,
         limit: int,
         attempt: int = 1,
     ) -> None:

@@ -50,7 +50,7 @@ from .cut_results import CutResults
 from .missing_tools import require_returned
 from .model_hooks import ModelHooks
 from .plan_secrets import note_messages, sensitive_tools
-from .planned_calls import CallIds, PlanEvents, calls_step, portable_message, with_run_ids
+from .planned_calls import PlanEvents, PlannedCallIds, calls_step, portable_message, with_run_ids
 
 _MOST_CALLS: Final = 100
 """Calls of one plan, for a run whose policy does not allow more calls in all."""
@@ -118,7 +118,7 @@ class Planning:
 
     def _events(self, info: ActivityInfo, argument: PlanArgument) -> PlanEvents:
         host, facts = self._host, argument["facts"]
-        ids = CallIds(info.run_id, argument["step"], is_alone=hides_calls(facts))
+        ids = PlannedCallIds(info.run_id, argument["step"], is_alone=hides_calls(facts))
         limit, attempt = host.tools.limits.result_bytes, argument.get("attempt", 1)
         return PlanEvents(info, host.meta(info.run_id, facts), host.clock, ids, limit, attempt)
 
@@ -209,7 +209,7 @@ class Planning:
         snapshot: Snapshot,
         reader: RegisteredTool | None,
         facts: RunFacts,
-        ids: CallIds,
+        ids: PlannedCallIds,
     ) -> Step:
         if plan_input.closing and not isinstance(result, FinalResponse | FinalResult):
             return _problem("the run ends now; give the final answer")

@@ -32,7 +32,7 @@ _NONE: Final = object()
 
 
 @frozen_record
-class Filled:
+class FilledArguments:
     """Arguments of a call, and where each is from."""
 
     arguments: dict[str, Json] = field(default_factory=dict)
@@ -42,7 +42,7 @@ class Filled:
     """Required arguments that neither has."""
 
 
-def filled(spec: ToolSpec[Any, Any], message: str, matched: Sequence[str]) -> Filled:
+def filled(spec: ToolSpec[Any, Any], message: str, matched: Sequence[str]) -> FilledArguments:
     """Return the arguments that a message and the example of a tool give.
 
     What is optional is taken from the message alone. `matched` are the words that led to the tool.
@@ -53,7 +53,7 @@ def filled(spec: ToolSpec[Any, Any], message: str, matched: Sequence[str]) -> Fi
     example = _object(spec.example or "")
     text = _Text(message, matched, spec)
     written = text.document()
-    draft = Filled()
+    draft = FilledArguments()
     order = sorted(properties, key=lambda name: name not in required)
     for name in order:
         value: Any = written[name] if name in written else text.named(name, properties[name])
@@ -68,7 +68,7 @@ def filled(spec: ToolSpec[Any, Any], message: str, matched: Sequence[str]) -> Fi
         if name not in draft.arguments and name in example:
             _take(draft, name, example[name], _EXAMPLE)
     ordered = [name for name in properties if name in draft.arguments]
-    return Filled(
+    return FilledArguments(
         arguments={name: draft.arguments[name] for name in ordered},
         sources={name: draft.sources[name] for name in ordered},
         missing=tuple(name for name in required if name not in draft.arguments),
@@ -86,7 +86,7 @@ def is_yes(text: str) -> bool:
     return text.strip().strip('".!').lower() in _TRUE
 
 
-def _take(draft: Filled, name: str, value: Json, source: str) -> None:
+def _take(draft: FilledArguments, name: str, value: Json, source: str) -> None:
     draft.arguments[name] = value
     draft.sources[name] = source
 

@@ -32,7 +32,7 @@ _LEAST: Final = 1.0
 
 
 @frozen_record
-class Match:
+class ToolMatch:
     """A tool, or an agent that may take over, and the words of the message that are for it."""
 
     name: str
@@ -59,7 +59,7 @@ def words_of(text: str) -> Iterator[str]:
 
 def best_match(
     message: str, tools: Sequence[ToolSpec[Any, Any]], agents: Mapping[str, str] | None = None
-) -> Match | None:
+) -> ToolMatch | None:
     """Return what the words of a message are for, the first of equals; None where they are for nothing.
 
     A question is for a tool that only reads, where its words are for one. An agent, by its description, is
@@ -68,7 +68,7 @@ def best_match(
     named = re.match(r"\s*([\w-]+)", message)
     for spec in tools:
         if named and named[1] == spec.name:
-            return Match(name=spec.name, words=(spec.name,), score=float(len(tools) + 1))
+            return ToolMatch(name=spec.name, words=(spec.name,), score=float(len(tools) + 1))
     weights = {spec.name: _weights(spec) for spec in tools}
     asked = {spec.name: weights[spec.name] for spec in tools if spec.hints["read_only"]}
     best = (_QUESTION.match(message) and _best(message, asked)) or _best(message, weights)
@@ -77,9 +77,9 @@ def best_match(
     return best
 
 
-def _best(message: str, candidates: Mapping[str, Mapping[str, float]]) -> Match | None:
+def _best(message: str, candidates: Mapping[str, Mapping[str, float]]) -> ToolMatch | None:
     spread = Counter(word for weights in candidates.values() for word in weights)
-    best: Match | None = None
+    best: ToolMatch | None = None
     for name, weights in candidates.items():
         score, words, seen = 0.0, list[str](), set[str]()
         for word in words_of(message):
@@ -96,7 +96,7 @@ def _best(message: str, candidates: Mapping[str, Mapping[str, float]]) -> Match 
                 score += weight * log(1 + len(candidates) / spread[other])
                 words.append(word)
         if score >= _LEAST and (best is None or score > best.score):
-            best = Match(name=name, words=tuple(words), score=score)
+            best = ToolMatch(name=name, words=tuple(words), score=score)
     return best
 
 

@@ -23,8 +23,8 @@ from ..planner.planner import (
     PlanInput,
     PlanResult,
 )
-from .filling import Filled, converted, filled, is_yes, shown
-from .matching import Match, best_match
+from .filling import FilledArguments, converted, filled, is_yes, shown
+from .matching import ToolMatch, best_match
 from .telling import result_text, typed_result
 
 _WRITER: Final = "demo"
@@ -79,7 +79,7 @@ def _answered(
 ) -> PlanResult:
     """Return the plan after a person's answer: the missing argument, or whether to call."""
     arguments, sources = dict(asked["arguments"]), dict(asked["sources"])
-    match = Match(name=spec.name, words=tuple(asked["words"]), score=0.0)
+    match = ToolMatch(name=spec.name, words=tuple(asked["words"]), score=0.0)
     if not asked["field"]:
         if is_yes(text):
             return _call(spec, arguments)
@@ -89,10 +89,14 @@ def _answered(
     arguments[field] = converted(text, properties.get(field))
     sources[field] = "your answer"
     missing = tuple(name for name in asked["missing"] if name != field)
-    return _next(spec, Filled(arguments=arguments, sources=sources, missing=missing), match, plan_input)
+    return _next(
+        spec, FilledArguments(arguments=arguments, sources=sources, missing=missing), match, plan_input
+    )
 
 
-def _next(spec: ToolSpec[Any, Any], draft: Filled, match: Match, plan_input: PlanInput) -> PlanResult:
+def _next(
+    spec: ToolSpec[Any, Any], draft: FilledArguments, match: ToolMatch, plan_input: PlanInput
+) -> PlanResult:
     """Return the call, where it is complete and only reads; else what has to be asked first."""
     matched = f"{_WHO}: {_matched(match)} {spec.name}"
     listed = "; ".join(shown(draft.arguments, draft.sources))
@@ -111,12 +115,14 @@ def _next(spec: ToolSpec[Any, Any], draft: Filled, match: Match, plan_input: Pla
     return Await(kind="confirmation", question=question, schema={"type": "boolean"}, native=native)
 
 
-def _matched(match: Match) -> str:
+def _matched(match: ToolMatch) -> str:
     words = ", ".join(map(repr, match.words))
     return f"{words} {'matches' if len(match.words) == 1 else 'match'}"
 
 
-def _announced_call(spec: ToolSpec[Any, Any], draft: Filled, text: str, plan_input: PlanInput) -> PlanResult:
+def _announced_call(
+    spec: ToolSpec[Any, Any], draft: FilledArguments, text: str, plan_input: PlanInput
+) -> PlanResult:
     _stream(text, plan_input)
     return CallTools(calls=(PlannedCall.of(spec.name, draft.arguments),), text=text)
 
@@ -125,7 +131,9 @@ def _call(spec: ToolSpec[Any, Any], arguments: Mapping[str, Json]) -> PlanResult
     return CallTools(calls=(PlannedCall.of(spec.name, arguments),))
 
 
-def _native(spec: ToolSpec[Any, Any], draft: Filled, match: Match, field: str) -> dict[str, object]:
+def _native(
+    spec: ToolSpec[Any, Any], draft: FilledArguments, match: ToolMatch, field: str
+) -> dict[str, object]:
     """Return what the planner has asked, as the conversation keeps it: `field`, or whether to call ("")."""
     return {
         "writer": _WRITER,

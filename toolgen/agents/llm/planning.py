@@ -27,7 +27,7 @@ from .finish_reasons import FinishReason
 from .model_client import ModelClient, ModelReply
 from .request_options import RequestOptions, request_options
 from .sanitizing import arguments_text
-from .streaming import CallIds, StreamReporter
+from .streaming import StreamedCallIds, StreamReporter
 from .transcript import native_json, reminder, transcript
 
 _INSTRUCTIONS: Final = (
@@ -83,7 +83,7 @@ async def _request_reply(
     plan_input: PlanInput,
 ) -> ModelReply:
     """Return the model's answer, its calls under ids that are new in the conversation."""
-    ids = CallIds(_call_ids(messages), plan_input.step)
+    ids = StreamedCallIds(_call_ids(messages), plan_input.step)
     telling = StreamReporter(plan_input.reports, ids, offered.own)
     asked = _with_reminder(messages, words)
     answer = await asking.request(asked, offered.parameters, offered.settings, plan_input, telling)

@@ -25,7 +25,7 @@ _ID: Final = re.compile(r"[a-zA-Z0-9_-]{1,40}")
 """Ids that every provider takes back: Anthropic's characters, OpenAI's length."""
 
 
-class CallIds:
+class StreamedCallIds:
     """Assigns ids to the calls of an answer, unique in the conversation; unique ids of the model stay."""
 
     def __init__(self, taken: Iterable[str], step: int) -> None:
@@ -51,7 +51,7 @@ class CallIds:
 class StreamReporter:
     """Reports the stream of one answer to the subscribers of the run."""
 
-    def __init__(self, reports: PlanReports, ids: CallIds, hidden: Set[str]) -> None:
+    def __init__(self, reports: PlanReports, ids: StreamedCallIds, hidden: Set[str]) -> None:
         self._reports = reports
         self._ids = ids
         self._hidden = hidden

@@ -32,7 +32,7 @@ from .documents import (
     ChildRun,
     Failure,
     KeepArgument,
-    PendingWork,
+    PendingWorkDocument,
     RunDocument,
     RunFacts,
     RunInput,
@@ -85,7 +85,7 @@ class LoopCalls:
             return nullcontext()
         return self._sequential.setdefault(call.get("sequential_key", ""), self._ctx.one_by_one())
 
-    async def _detached(self, call: StepCall, frozen: dict[str, Any]) -> PendingWork:
+    async def _detached(self, call: StepCall, frozen: dict[str, Any]) -> PendingWorkDocument:
         """Start a detached run for pending work of a call, and return where the call waits."""
         document: Any = {"frozen": frozen, "version": VERSION, "facts": self._facts}
         run_id = await self._ctx.detach(f"{WORK}{call['id']}", WAITING_CALL, document)

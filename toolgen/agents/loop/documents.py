@@ -240,7 +240,7 @@ class ChildRun(TypedDict):
     input: RunInput
 
 
-class PendingWork(TypedDict):
+class PendingWorkDocument(TypedDict):
     """A call that was acknowledged, and waits in a run of its own."""
 
     run_id: str
@@ -275,7 +275,7 @@ class Failure(TypedDict):
     """What stands behind it, the nearest first, also in the runs of other agents."""
 
 
-class Question(TypedDict):
+class QuestionDocument(TypedDict):
     """The subject of a wait: a planner's question."""
 
     kind: AwaitKind
@@ -291,7 +291,7 @@ class AcceptArgument(TypedDict):
 
     op: str
     """Key of the wait."""
-    about: Question
+    about: QuestionDocument
     answer: Json
     """What the journal holds as the answer."""
 
@@ -317,7 +317,7 @@ class RunDocument(TypedDict):
     children: int
     """Runs that it started, and those that they started."""
     artifacts: list[Json]
-    pending: list[PendingWork]
+    pending: list[PendingWorkDocument]
     """Work that goes on, and whose calls were acknowledged."""
     waited_s: float
     """Seconds for which it waited for a person."""

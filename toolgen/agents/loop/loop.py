@@ -28,7 +28,7 @@ from .documents import (
     CallRecord,
     CallsStep,
     FinalStep,
-    PendingWork,
+    PendingWorkDocument,
     PlanArgument,
     RunDocument,
     RunInput,
@@ -87,7 +87,7 @@ class _Run:
         self._problems = 0
         self._usage = self._plannings.usage
         self._artifacts: list[Json] = []
-        self._pending: list[PendingWork] = []
+        self._pending: list[PendingWorkDocument] = []
         self._children = 0
         self._causes: list[str] = []
         """What the newest failed call was told, and what stands behind that."""

@@ -8,7 +8,7 @@ from toolgen.engines.context import RunContext, answer_name
 from toolgen.engines.errors import ActivityFailed, PayloadTooLargeError
 from toolgen.events.records import AnswerAccepted, QuestionAsked
 
-from .documents import AcceptArgument, AwaitStep, Question
+from .documents import AcceptArgument, AwaitStep, QuestionDocument
 from .events import RunEvents
 from .limits import LimitCounter
 
@@ -18,7 +18,7 @@ async def ask(ctx: RunContext, step: AwaitStep, id_: str, progress: LimitCounter
     number, reason = 1, ""
     while True:
         name = id_ if number == 1 else f"{id_}:{number}"
-        about: Question = {
+        about: QuestionDocument = {
             "kind": step["await_kind"],
             "id": name,
             "question": step["question"],
@@ -50,7 +50,7 @@ async def _accepted(ctx: RunContext, argument: AcceptArgument) -> tuple[str | No
     return accepted["text"], accepted["reason"]
 
 
-def _event(step: AwaitStep, about: Question) -> QuestionAsked:
+def _event(step: AwaitStep, about: QuestionDocument) -> QuestionAsked:
     return QuestionAsked(
         suspension_id=about["id"],
         question=about["question"],

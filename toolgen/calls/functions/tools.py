@@ -29,7 +29,7 @@ from toolgen.shapes.design.model import ToolModel
 from toolgen.shapes.naming import LONGEST_NAME, TOOL_NAME, class_name, field_name
 from toolgen.shapes.naming import title as title_of
 from toolgen.shapes.python.annotations import without_texts
-from toolgen.shapes.python.functions import Function, Parameter, payload_field, read_function
+from toolgen.shapes.python.functions import Parameter, TypedFunction, payload_field, read_function
 from toolgen.shapes.python.yielding import with_progress
 
 from ..context import ToolContext
@@ -200,7 +200,10 @@ class _Payload:
 
 
 def _problems(
-    function: Callable[..., object], name: str, read: Function, context: type[ToolContext | SyncToolContext]
+    function: Callable[..., object],
+    name: str,
+    read: TypedFunction,
+    context: type[ToolContext | SyncToolContext],
 ) -> Iterator[str]:
     if not TOOL_NAME.fullmatch(name) or len(name) > LONGEST_NAME:
         yield (
@@ -293,7 +296,7 @@ def _is_plain_result(type_: object) -> bool:
     return not TypeCodec(type_, "Result", is_result=True).sensitive
 
 
-def _result(name: str, read: Function, problems: list[str]) -> TypeCodec[Any] | None:
+def _result(name: str, read: TypedFunction, problems: list[str]) -> TypeCodec[Any] | None:
     try:
         type_ = _plain(read.result)
         type_name, texts = class_name(name or "function", "result"), read.docstring.result
@@ -319,7 +322,7 @@ def _plain(annotation: object) -> object:
 
 
 def _executor(
-    function: Callable[..., Any], read: Function, attributes: Mapping[str, str]
+    function: Callable[..., Any], read: TypedFunction, attributes: Mapping[str, str]
 ) -> Callable[..., object]:
     """Return the executor that calls the function with the fields and the context."""
     if yields := read.yielding is not None:

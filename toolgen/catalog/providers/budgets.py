@@ -7,7 +7,7 @@ from typing import Any
 
 from toolgen.contract.record import frozen_record
 
-from .dialects import Budget
+from .dialects import SchemaBudget
 from .parts import Schema
 
 
@@ -39,7 +39,7 @@ def spent(schema: Schema) -> Spent:
     )
 
 
-def overspent(schema: Schema, budget: Budget) -> str:
+def overspent(schema: Schema, budget: SchemaBudget) -> str:
     """Return which budget of one tool its schema exceeds, in words; "" for none."""
     counts = spent(schema)
     for count, most, what in (
@@ -57,7 +57,7 @@ def overspent(schema: Schema, budget: Budget) -> str:
 class RequestBudget:
     """What is left of a budget that the strict tools of a request share."""
 
-    def __init__(self, budget: Budget) -> None:
+    def __init__(self, budget: SchemaBudget) -> None:
         self._budget = budget
         self._tools = self._optional = self._unions = 0
 

@@ -64,7 +64,7 @@ class ArgumentCodec(Protocol):
 
 
 @frozen_record(kw_only=False)
-class Same:
+class SameCodec:
     """The value is the same on both sides."""
 
     def encode(self, value: Json) -> Json:
@@ -74,7 +74,7 @@ class Same:
         return value
 
 
-SAME: Final = Same()
+SAME: Final = SameCodec()
 
 
 @frozen_record(kw_only=False)
@@ -136,7 +136,7 @@ class Property:
 
 
 @frozen_record
-class Object:
+class ObjectCodec:
     """An object of known properties; others, where it takes some, are pairs in a property of their own."""
 
     properties: Mapping[str, Property]
@@ -226,7 +226,7 @@ class Pairs:
 
 
 @frozen_record(kw_only=False)
-class Values:
+class ValuesCodec:
     """An object of any keys, sent as one."""
 
     codec: ArgumentCodec
@@ -264,7 +264,7 @@ class Array:
 
 
 @frozen_record
-class Branch:
+class BranchCodec:
     """One branch of a union: the tool's schema of it, the provider's, and the codec."""
 
     schema: Any
@@ -276,7 +276,7 @@ class Branch:
 class Union:
     """The first branch that fits."""
 
-    branches: Sequence[Branch]
+    branches: Sequence[BranchCodec]
     own: Any
     wire: Any
     """The schemas that the branches are parts of, on both sides."""
@@ -311,7 +311,7 @@ class Union:
             decoded.append(document)
         return decoded[0] if decoded else value
 
-    def _fitting(self, value: Json) -> list[Branch]:
+    def _fitting(self, value: Json) -> list[BranchCodec]:
         return [branch for branch in self.branches if may_fit(self.wire, branch.wire, value, _steps.get())]
 
 

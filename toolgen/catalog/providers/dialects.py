@@ -22,7 +22,7 @@ _NAME: Final = r"[a-zA-Z0-9_-]{1,64}"
 
 
 @frozen_record
-class Budget:
+class SchemaBudget:
     """The most that one tool, or all strict tools of a request together, may have; None is no limit."""
 
     object_levels: int | None = None
@@ -80,7 +80,7 @@ class Dialect:
     """Whether patterns may have them; word boundaries too."""
     has_exact_enums: bool = True
     """Whether models keep to the case of enum values."""
-    budget: Budget = Budget()
+    budget: SchemaBudget = SchemaBudget()
 
     @property
     def is_strict(self) -> bool:
@@ -111,7 +111,7 @@ _OPENAI_STRICT: Final = Dialect(
     | frozenset("minimum maximum exclusiveMinimum exclusiveMaximum multipleOf maxItems".split()),
     formats=_STRING_FORMATS,
     needs_all_required=True,
-    budget=Budget(
+    budget=SchemaBudget(
         object_levels=10, properties=5000, enum_values=1000, enum_characters=15_000, characters=120_000
     ),
 )
@@ -143,7 +143,7 @@ _ANTHROPIC_STRICT: Final = Dialect(
     has_recursion=False,
     has_backreferences=False,
     has_exact_enums=False,
-    budget=Budget(min_items=1, repetitions=100, tools=20, optional=24, unions=16),
+    budget=SchemaBudget(min_items=1, repetitions=100, tools=20, optional=24, unions=16),
 )
 _GEMINI: Final = Dialect(
     name="gemini",
@@ -161,7 +161,7 @@ _GEMINI: Final = Dialect(
     enum_kinds=frozenset(("string",)),
     has_recursion=False,
     has_nullable=True,
-    budget=Budget(enum_size=40, nodes=2000),
+    budget=SchemaBudget(enum_size=40, nodes=2000),
 )
 _GEMINI_JSON: Final = Dialect(
     name="gemini-json",
@@ -176,7 +176,7 @@ _GEMINI_JSON: Final = Dialect(
     ),
     enum_kinds=frozenset(("string", "integer", "number")),
     has_untyped=True,
-    budget=Budget(enum_size=40),
+    budget=SchemaBudget(enum_size=40),
 )
 
 DIALECTS: Final[Mapping[str, Dialect]] = MappingProxyType(

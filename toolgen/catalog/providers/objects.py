@@ -8,8 +8,8 @@ from typing import Any, Final
 from toolgen.contract.json_value import Json
 from toolgen.shapes.constraints import lengths_of
 
-from .codecs import EXPLICIT_NULL, SAME, Array, Object, Pairs, Property, Values
-from .parts import Context, Part, Place, Schema, nullable
+from .codecs import EXPLICIT_NULL, SAME, Array, ObjectCodec, Pairs, Property, ValuesCodec
+from .parts import Context, Part, Schema, SchemaPlace, nullable
 from .sentences import listed
 
 _REST: Final = "additional_properties"
@@ -29,7 +29,7 @@ _EXPLICIT: Final[Schema] = {
 }
 
 
-def object_part(ctx: Context, schema: Schema, place: Place, *, is_root: bool = False) -> Part:
+def object_part(ctx: Context, schema: Schema, place: SchemaPlace, *, is_root: bool = False) -> Part:
     """Return an object; the root is one of known properties, whatever it is."""
     properties = dict(schema.get("properties") or {})
     rest = _rest(schema)
@@ -63,7 +63,7 @@ def _known_part(
     schema: Schema,
     properties: Schema,
     required: frozenset[str],
-    place: Place,
+    place: SchemaPlace,
     *,
     is_root: bool,
 ) -> Part:
@@ -84,18 +84,18 @@ def _known_part(
     if ctx.dialect.has_maps and rest is not False:
         if isinstance(rest, dict) and rest:
             ctx.lose(place, "additionalProperties", "dropped")
-        codec = Object(properties=codecs, is_open=True)
+        codec = ObjectCodec(properties=codecs, is_open=True)
     elif rest is False or rest is None:
         if rest is None and (properties or not is_root):
             ctx.lose(place, "additionalProperties", "closed")
-        codec = Object(properties=codecs)
+        codec = ObjectCodec(properties=codecs)
     else:
         rest_name = _wire_name(ctx, _REST, taken)
         pairs = _pairs(ctx, {**schema, "description": ""}, rest, place)
         optional = ctx.dialect.needs_all_required
         wires[rest_name] = nullable(pairs.schema, has_nullable=False) if optional else pairs.schema
         needed += [rest_name] if optional else []
-        codec = Object(
+        codec = ObjectCodec(
             properties=codecs, rest=Property(wire=rest_name, codec=pairs.codec, is_null_absent=optional)
         )
     wire: Schema = {"type": "object", "properties": wires}
@@ -150,20 +150,20 @@ def _wire_name(ctx: Context, key: str, taken: set[str]) -> str:
     return name
 
 
-def _map_part(ctx: Context, schema: Schema, rest: Json, place: Place) -> Part:
+def _map_part(ctx: Context, schema: Schema, rest: Json, place: SchemaPlace) -> Part:
     """Return an object of any keys."""
     if ctx.dialect.has_maps:
         inner = ctx.part(True if rest is None else rest, place.at("additionalProperties", deeper=1))
         value = ctx.nullable(inner) if inner.takes_null else inner.schema
         wire = {"type": "object", "properties": {}, "additionalProperties": value}
         text = ctx.description(schema, place, _OF_OBJECT | ctx.dialect.keywords)
-        return Part(schema={**wire, **text}, codec=Values(inner.codec))
+        return Part(schema={**wire, **text}, codec=ValuesCodec(inner.codec))
     if rest is None or rest is True:
         return ctx.json_text({**schema, "type": "object"}, place, "type")
     return _pairs(ctx, schema, rest, place)
 
 
-def _pairs(ctx: Context, schema: Schema, rest: Json, place: Place) -> Part:
+def _pairs(ctx: Context, schema: Schema, rest: Json, place: SchemaPlace) -> Part:
     """Return the keys and values of an object as an array."""
     most = ctx.dialect.budget.object_levels
     if most is not None and place.level > most:
@@ -201,7 +201,7 @@ def _is_size_taken(ctx: Context, keyword: str, size: Any) -> bool:
     return keyword in ctx.dialect.keywords and is_small
 
 
-def array_part(ctx: Context, schema: Schema, place: Place) -> Part:
+def array_part(ctx: Context, schema: Schema, place: SchemaPlace) -> Part:
     """Return an array; the items of a tuple are any of those that it has."""
     first, rest = schema.get("prefixItems"), schema.get("items", True)
     if isinstance(rest, list):  # a tuple before 2020-12
@@ -226,7 +226,7 @@ def _tuple_part(
     schema: Schema,
     first: list[Json],
     rest: Json,
-    place: Place,
+    place: SchemaPlace,
     sizes: Schema,
     keywords: frozenset[str],
 ) -> Part:

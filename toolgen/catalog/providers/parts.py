@@ -30,7 +30,7 @@ class NotStrictError(Exception):
 
 
 @frozen_record(kw_only=False)
-class Place:
+class SchemaPlace:
     """Where a part of the tool's own schema stands."""
 
     path: str = ""
@@ -38,9 +38,9 @@ class Place:
     level: int = 1
     """Objects around it and itself, were it one."""
 
-    def at(self, *steps: str | int, deeper: int = 0) -> Place:
+    def at(self, *steps: str | int, deeper: int = 0) -> SchemaPlace:
         """Return the place that these steps lead to from here."""
-        return Place(self.path + pointer_of(steps), self.level + deeper)
+        return SchemaPlace(self.path + pointer_of(steps), self.level + deeper)
 
 
 @frozen_record
@@ -59,7 +59,7 @@ class Context:
 
     dialect: Dialect
     root: Schema
-    project: Callable[[Context, Any, Place], Part]
+    project: Callable[[Context, Any, SchemaPlace], Part]
     enum_size: int | None
     """The largest enum that stays one."""
     defs: dict[str, Schema] = field(default_factory=dict)
@@ -79,7 +79,7 @@ class Context:
     merged: int = 0
     """Schemas that were looked into for `allOf`."""
 
-    def part(self, schema: Any, place: Place) -> Part:
+    def part(self, schema: Any, place: SchemaPlace) -> Part:
         """Return a part of the schema as the provider gets it.
 
         Raises:
@@ -94,7 +94,7 @@ class Context:
         finally:
             self.depth -= 1
 
-    def define(self, name: str, schema: object, place: Place) -> None:
+    def define(self, name: str, schema: object, place: SchemaPlace) -> None:
         """Make a part of `$defs`; its losses are kept beside it, whatever becomes of who refers to it."""
         around, self.losses = self.losses, []
         part = self.part(schema, place)
@@ -106,12 +106,12 @@ class Context:
         self.defs[name] = self.nullable(part) if part.takes_null else part.schema
         self.codecs[name] = part.codec
 
-    def lose(self, place: Place, keyword: str, action: Action, detail: str = "") -> None:
+    def lose(self, place: SchemaPlace, keyword: str, action: Action, detail: str = "") -> None:
         """Note what the provider's schema does not say."""
         self.losses.append(Loss(path=place.path, keyword=keyword, action=action, detail=detail))
 
     def description(
-        self, schema: Mapping[str, Any], place: Place, keywords: frozenset[str], *more: str
+        self, schema: Mapping[str, Any], place: SchemaPlace, keywords: frozenset[str], *more: str
     ) -> Schema:
         """Return the description of a part, with what it says nowhere else; empty where there is nothing.
 
@@ -126,7 +126,7 @@ class Context:
         text = joined(*texts, *more)
         return {"description": text} if text else {}
 
-    def json_text(self, schema: object, place: Place, keyword: str, what: str = "") -> Part:
+    def json_text(self, schema: object, place: SchemaPlace, keyword: str, what: str = "") -> Part:
         """Return a part that is sent as the text of its JSON."""
         whole: Schema = schema if isinstance(schema, dict) else {}
         what = what or _JSON_WORDS.get(str(whole.get("type")), _JSON_VALUE)
@@ -142,7 +142,7 @@ class Context:
         return nullable(part.schema, has_nullable=self.dialect.has_nullable)
 
 
-def described_limits(schema: Mapping[str, Json], place: Place) -> list[Loss]:
+def described_limits(schema: Mapping[str, Json], place: SchemaPlace) -> list[Loss]:
     """Return the limits in keywords of toolgen's own, which the description of a designed type says."""
     limits = [keyword for keyword in schema if keyword in _LIMITS]
     return [Loss(path=place.path, keyword=keyword, action="described") for keyword in limits]

@@ -12,7 +12,7 @@ from toolgen.shapes.keywords import embedded
 from .codecs import SAME, Wrapped
 from .dialects import Dialect
 from .losses import Loss
-from .parts import Place, Schema, described_limits
+from .parts import Schema, SchemaPlace, described_limits
 from .sentences import alternatives, joined, other_rules
 from .structured import ARGUMENTS, Rewritten, rewritten
 
@@ -38,7 +38,7 @@ def plain(schema: Schema, dialect: Dialect) -> Rewritten:
         return rewritten(schema, dialect, dialect.budget.enum_size)
     losses: list[Loss] = []
     root, words, is_wrapped = _root(schema, losses)
-    cleaned = _cleaned(root, Place(), losses)
+    cleaned = _cleaned(root, SchemaPlace(), losses)
     description = str(cleaned.pop("description", "") if is_wrapped else "")
     if not is_wrapped:
         cleaned.pop("description", None)
@@ -98,7 +98,7 @@ def _keys(schema: Json, is_named: bool = False) -> Iterator[str]:
             pass
 
 
-def _cleaned(schema: Json, place: Place, losses: list[Loss]) -> Any:
+def _cleaned(schema: Json, place: SchemaPlace, losses: list[Loss]) -> Any:
     """Return a schema without keywords of toolgen's own, objects with properties and arrays with items."""
     if isinstance(schema, list):
         return [_cleaned(item, place.at(index), losses) for index, item in enumerate(schema)]

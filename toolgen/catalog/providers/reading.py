@@ -14,7 +14,7 @@ from toolgen.contract.json_value import Json
 from toolgen.shapes.constraints import LIMITS
 
 from .losses import Loss
-from .parts import Place, Schema
+from .parts import Schema, SchemaPlace
 
 MOST_LEVELS: Final = 100
 """Schemas inside each other, and arrays and objects inside each other in a default, an enum, an example."""
@@ -71,11 +71,11 @@ _KINDS: Final[Mapping[str, Callable[[Json], bool]]] = {
 def readable(schema: Schema) -> tuple[Schema, list[Loss]]:
     """Return the schema less the keywords whose value is not of their kind, and what was left out."""
     losses: list[Loss] = []
-    read = _read(schema, Place(), losses, 1)
+    read = _read(schema, SchemaPlace(), losses, 1)
     return read if isinstance(read, dict) else {}, losses
 
 
-def _read(schema: object, place: Place, losses: list[Loss], level: int) -> object:
+def _read(schema: object, place: SchemaPlace, losses: list[Loss], level: int) -> object:
     if isinstance(schema, bool):
         return schema
     if not isinstance(schema, dict) or level > MOST_LEVELS:

@@ -12,7 +12,7 @@ from toolgen.shapes.union_shapes import types_of
 
 from .codecs import SAME, EnumText
 from .dialects import Dialect
-from .parts import Context, Part, Place, Schema
+from .parts import Context, Part, Schema, SchemaPlace
 from .sentences import listed, shown
 
 _OF_TEXT: Final = frozenset(row.keyword for row in held_by("string") if row.takes in ("text", "length"))
@@ -23,7 +23,7 @@ _REPETITION: Final = re.compile(r"\{(\d+)(?:,(\d*))?\}")
 _NUMBER_FORMATS: Final = frozenset("int32 int64 uint32 uint64 float double unixtime".split())
 
 
-def scalar_part(ctx: Context, schema: Schema, kind: str, place: Place) -> Part:
+def scalar_part(ctx: Context, schema: Schema, kind: str, place: SchemaPlace) -> Part:
     """Return a text, a number, a boolean or null."""
     if kind == "null":
         wire: Schema = {"type": "null"}
@@ -64,7 +64,7 @@ def _is_pattern_taken(dialect: Dialect, pattern: str) -> bool:
     return most is None or all(count <= most for count in counts)
 
 
-def enum_part(ctx: Context, schema: Schema, kinds: Sequence[str], place: Place) -> Part:
+def enum_part(ctx: Context, schema: Schema, kinds: Sequence[str], place: SchemaPlace) -> Part:
     """Return one of some values; those that the type of the schema does not have are left out."""
     keyword = "const" if "const" in schema else "enum"
     values = _values([schema["const"]] if keyword == "const" else schema["enum"], kinds)
@@ -102,7 +102,7 @@ def _values(values: Sequence[Json], kinds: Sequence[str]) -> list[Json]:
     return list(by_identity.values())
 
 
-def _of_kind(ctx: Context, kind: str, values: list[Json], keyword: str, place: Place) -> Schema:
+def _of_kind(ctx: Context, kind: str, values: list[Json], keyword: str, place: SchemaPlace) -> Schema:
     most = ctx.enum_size
     characters = ctx.dialect.budget.enum_characters
     size = sum(len(value) for value in values if isinstance(value, str))

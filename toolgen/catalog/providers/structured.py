@@ -21,7 +21,7 @@ from .dialects import Dialect
 from .losses import Loss
 from .merging import UnmergeableError
 from .objects import array_part, object_part
-from .parts import Context, Part, Place, Schema
+from .parts import Context, Part, Schema, SchemaPlace
 from .scalars import enum_part, scalar_part
 from .sentences import joined
 from .unions import (
@@ -70,7 +70,7 @@ def rewritten(schema: Schema, dialect: Dialect, enum_size: int | None) -> Rewrit
     )
     root = resolved(ctx, schema)
     root = root if isinstance(root, dict) else {"type": "object"}
-    place = Place()
+    place = SchemaPlace()
     try:
         flat = flattened(ctx, root)
         part, description = _root_part(ctx, flat, place)
@@ -93,7 +93,7 @@ def _referred(ctx: Context, wire: Schema) -> dict[str, Schema]:
     return {name: part for name, part in ctx.defs.items() if name in reached}
 
 
-def _root_part(ctx: Context, flat: Schema, place: Place) -> tuple[Part, str]:
+def _root_part(ctx: Context, flat: Schema, place: SchemaPlace) -> tuple[Part, str]:
     kinds = flat.get("type", "object")
     is_object = kinds == "object" or (isinstance(kinds, list) and "object" in kinds)
     if not is_object or {"enum", "const"} & flat.keys():
@@ -122,7 +122,7 @@ def _says_required(branch: Json) -> bool:
     return isinstance(branch, dict) and without_annotations(branch).keys() == {"required"}
 
 
-def _wrapped(ctx: Context, schema: object, place: Place) -> Part:
+def _wrapped(ctx: Context, schema: object, place: SchemaPlace) -> Part:
     inner = ctx.part(schema, place)
     wire: Schema = {"type": "object", "properties": {ARGUMENTS: inner.schema}, "required": [ARGUMENTS]}
     if "additionalProperties" in ctx.dialect.keywords:
@@ -130,7 +130,7 @@ def _wrapped(ctx: Context, schema: object, place: Place) -> Part:
     return Part(schema=wire, codec=Wrapped(ARGUMENTS, inner.codec))
 
 
-def _part(ctx: Context, schema: Json, place: Place) -> Part:
+def _part(ctx: Context, schema: Json, place: SchemaPlace) -> Part:
     """Return any part of a schema; see `Context.part`."""
     if schema is False:
         ctx.lose(place, "", "dropped", "no value fits")
@@ -173,7 +173,7 @@ def _kinds(schema: Schema) -> Sequence[str]:
     return tuple(kind for kind, keywords in _HINTS.items() if schema.keys() & set(keywords))[:1]
 
 
-def _of_kinds(ctx: Context, schema: Schema, kinds: Sequence[str], place: Place) -> Part:
+def _of_kinds(ctx: Context, schema: Schema, kinds: Sequence[str], place: SchemaPlace) -> Part:
     """Return a schema of several types as a union of one each."""
     shared = {
         key: value for key, value in schema.items() if key in ("description", "title", "default", "examples")
@@ -205,7 +205,7 @@ def _own(schema: Schema, kind: str) -> Schema:
     return {key: value for key, value in schema.items() if key not in foreign}
 
 
-def _of_kind(ctx: Context, schema: Schema, kind: str, place: Place) -> Part:
+def _of_kind(ctx: Context, schema: Schema, kind: str, place: SchemaPlace) -> Part:
     match kind:
         case "object":
             return object_part(ctx, schema, place)
@@ -215,7 +215,7 @@ def _of_kind(ctx: Context, schema: Schema, kind: str, place: Place) -> Part:
             return scalar_part(ctx, schema, kind, place)
 
 
-def _untyped(ctx: Context, schema: Schema, place: Place) -> Part:
+def _untyped(ctx: Context, schema: Schema, place: SchemaPlace) -> Part:
     if ctx.dialect.has_untyped:
         return Part(schema=ctx.description(schema, place, frozenset()), codec=SAME, takes_null=True)
     return ctx.json_text(schema, place, "type")

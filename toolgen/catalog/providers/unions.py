@@ -12,10 +12,10 @@ from toolgen.contract.json_pointer import definition_of, referred
 from toolgen.contract.json_value import Json, compact
 from toolgen.shapes.foreign.plain_fit import may_fit
 
-from .codecs import SAME, Branch, JsonText, Pairs, Reference, Union
+from .codecs import SAME, BranchCodec, JsonText, Pairs, Reference, Union
 from .exclusive import are_exclusive
 from .merging import UnmergeableError, merged
-from .parts import Context, NotStrictError, Part, Place, Schema, with_description
+from .parts import Context, NotStrictError, Part, Schema, SchemaPlace, with_description
 from .sentences import alternatives
 
 _MOST_UNROLLED = 3
@@ -81,7 +81,7 @@ def resolved(ctx: Context, schema: Any) -> Any:
     return schema
 
 
-def reference_part(ctx: Context, schema: Schema, place: Place) -> Part:
+def reference_part(ctx: Context, schema: Schema, place: SchemaPlace) -> Part:
     """Return a reference into `$defs`, or what it leads to where the provider has none."""
     reference = str(schema["$ref"])
     target = referred(ctx.root, reference)
@@ -89,9 +89,9 @@ def reference_part(ctx: Context, schema: Schema, place: Place) -> Part:
         return ctx.json_text({**schema, "$ref": None}, place, "$ref")
     takes_null = may_fit(ctx.root, target, None)
     text = ctx.description(schema, place, frozenset(("$ref",)))
-    inner = Place(reference.removeprefix("#"))
+    inner = SchemaPlace(reference.removeprefix("#"))
     if "$ref" not in ctx.dialect.keywords:
-        return _inlined(ctx, target, reference, Place(inner.path, place.level), text, place)
+        return _inlined(ctx, target, reference, SchemaPlace(inner.path, place.level), text, place)
     if not ctx.dialect.has_recursion and reference in ctx.open:
         raise NotStrictError(f"{reference} leads to itself")
     if reference not in ctx.names:
@@ -104,7 +104,7 @@ def reference_part(ctx: Context, schema: Schema, place: Place) -> Part:
     return with_description(part, text)
 
 
-def merged_part(ctx: Context, schema: Schema, flat: Schema, place: Place) -> Part:
+def merged_part(ctx: Context, schema: Schema, flat: Schema, place: SchemaPlace) -> Part:
     """Return a part that was merged of several, which is one of `$defs` where it leads to itself.
 
     `flat` is the schema as `flattened` returns it.
@@ -137,7 +137,9 @@ def _has_no_room(ctx: Context) -> bool:
     return len(ctx.open) > _MOST_OPEN or ctx.nodes > ctx.dialect.budget.nodes
 
 
-def _inlined(ctx: Context, target: object, reference: str, inner: Place, text: Schema, place: Place) -> Part:
+def _inlined(
+    ctx: Context, target: object, reference: str, inner: SchemaPlace, text: Schema, place: SchemaPlace
+) -> Part:
     if ctx.open.count(reference) >= _MOST_UNROLLED or _has_no_room(ctx):
         return with_description(ctx.json_text(target, place, "$ref"), text)
     ctx.open.append(reference)
@@ -154,7 +156,7 @@ def _definition_name(reference: str, taken: set[str]) -> str:
     return name
 
 
-def union_part(ctx: Context, schema: Schema, place: Place) -> Part:
+def union_part(ctx: Context, schema: Schema, place: SchemaPlace) -> Part:
     """Return a union: as an enum where its branches are values, else as `anyOf`.
 
     A union stays one only where what the model sends tells the branch.
@@ -176,7 +178,7 @@ def union_part(ctx: Context, schema: Schema, place: Place) -> Part:
     return _any_of(ctx, schema, branches, keyword, place)
 
 
-def noted_as(ctx: Context, keyword: str, own: str, place: Place, make: Callable[[], Part]) -> Part:
+def noted_as(ctx: Context, keyword: str, own: str, place: SchemaPlace, make: Callable[[], Part]) -> Part:
     """Return a part that is made by a keyword which is not the schema's own; losses name its own."""
     count = len(ctx.losses)
     part = make()
@@ -211,8 +213,8 @@ def _enum(rest: Schema, branches: list[Schema]) -> Schema:
 
 
 def _branches(
-    ctx: Context, rest: Schema, branches: Sequence[Any], keyword: str, place: Place
-) -> list[tuple[object, Place]]:
+    ctx: Context, rest: Schema, branches: Sequence[Any], keyword: str, place: SchemaPlace
+) -> list[tuple[object, SchemaPlace]]:
     """Return the branches with what stands beside the union, which holds for each of them.
 
     Raises:
@@ -237,7 +239,7 @@ def _branches(
 
 
 def _any_of(
-    ctx: Context, schema: Schema, branches: list[tuple[Any, Place]], keyword: str, place: Place
+    ctx: Context, schema: Schema, branches: list[tuple[Any, SchemaPlace]], keyword: str, place: SchemaPlace
 ) -> Part:
     takes_null = any(may_fit(ctx.root, branch, None) for branch, _ in branches)
     others = [(branch, at) for branch, at in branches if not _is_null(ctx, branch)]
@@ -262,7 +264,7 @@ def _any_of(
         for wire in part.schema["anyOf"] if part.schema.keys() == {"anyOf"} else [part.schema]:
             if wire not in wires:
                 wires.append(wire)
-    codecs = [Branch(schema=branch, wire=part.schema, codec=part.codec) for branch, part in parts]
+    codecs = [BranchCodec(schema=branch, wire=part.schema, codec=part.codec) for branch, part in parts]
     is_same = all(each.codec is SAME for each in codecs)
     codec = SAME if is_same else Union(branches=codecs, own=ctx.root, wire={"$defs": ctx.defs})
     wire = wires[0] if len(wires) == 1 else {"anyOf": wires}

@@ -4,10 +4,10 @@ from .changes import Change, TextChange, step_made, step_of
 from .comparison import compare, ranked
 from .containment import contains
 from .contracts import Contract, contract_of, contract_of_server
-from .documents import Document
+from .documents import SchemaDocument
 from .parked import ParkedCall, parked_changes
 from .proof import Gap
-from .rules import BY_CODE, KINDS, PARTIES, RULES, Kind, Party, Rule, Step
+from .rules import BY_CODE, KINDS, PARTIES, RULES, ChangeRule, Kind, Party, Step
 
 __all__ = [
     "BY_CODE",
@@ -15,13 +15,13 @@ __all__ = [
     "PARTIES",
     "RULES",
     "Change",
+    "ChangeRule",
     "Contract",
-    "Document",
     "Gap",
     "Kind",
     "ParkedCall",
     "Party",
-    "Rule",
+    "SchemaDocument",
     "Step",
     "TextChange",
     "compare",

@@ -13,7 +13,7 @@ from .changes import Change, change, key_of, place, properties_of
 from .conjunctions import LIMITS, flatten, kind_of, required_of
 from .containment import contains
 from .defaults import default_changes
-from .documents import Document, Node
+from .documents import SchemaDocument, SchemaNode
 from .keywords import RULES
 from .masks import spread
 from .proof import Gap
@@ -26,7 +26,7 @@ _OF_VALUES: Final = frozenset(("enum", "anyOf", "oneOf"))
 
 
 def argument_changes(
-    tool: str, before: Document, after: Document, *, injected: tuple[set[str], set[str]]
+    tool: str, before: SchemaDocument, after: SchemaDocument, *, injected: tuple[set[str], set[str]]
 ) -> Iterator[Change]:
     """Yield the changes of arguments; `injected` are the fields that the server filled, and fills now."""
     is_faulty = bool(before.fault or after.fault)
@@ -77,7 +77,7 @@ def argument_changes(
     yield from default_changes(tool, before, after)
 
 
-def _of_faulty(tool: str, before: Document, after: Document) -> Iterator[Change]:
+def _of_faulty(tool: str, before: SchemaDocument, after: SchemaDocument) -> Iterator[Change]:
     yield from _narrowed(tool, contains(after, before), set())
     if _has_limits(before.written):
         message = "the arguments may have looser limits: one of the schemas cannot be compared"
@@ -110,7 +110,7 @@ def _subject(name: str, singular: str, plural: str) -> str:
     return f"argument {name!r} {singular}"
 
 
-def _loosened(tool: str, before: Document, after: Document, listed: set[str]) -> Iterator[Change]:
+def _loosened(tool: str, before: SchemaDocument, after: SchemaDocument, listed: set[str]) -> Iterator[Change]:
     """Yield what is accepted now and was not; what cannot be told here breaks nobody, but for limits."""
     for gap in contains(before, after):
         name = key_of(gap)
@@ -145,11 +145,11 @@ def _has_limits(schema: object) -> bool:
     return any(not LIMITS.isdisjoint(part) for part in objects_in(schema))
 
 
-def _limits_values(before: Document, gap: Gap) -> bool:
+def _limits_values(before: SchemaDocument, gap: Gap) -> bool:
     """Return whether a schema had limits for the kind of the new values that its list or branches refuse."""
     if gap.keyword not in _OF_VALUES:
         return False
-    nodes = spread([Node(before, gap.large, resolved(before.schema, gap.large))])
+    nodes = spread([SchemaNode(before, gap.large, resolved(before.schema, gap.large))])
     limited = [flatten((node,)).kinds for node in nodes if not LIMITS.isdisjoint(node.schema)]
     kinds = {kind_of(value) for document in gap.witnesses for value in _values_at(document, gap.path)}
     return any(kinds & each for each in limited)
@@ -190,7 +190,7 @@ def _plain(part: Json) -> object:
     )
 
 
-def _witness(before: Document, after: Document, name: str) -> Gap | None:
+def _witness(before: SchemaDocument, after: SchemaDocument, name: str) -> Gap | None:
     """Return the gap that a removed argument leaves; None where the new schema takes any key."""
     gaps = contains(after, before)
     return next(

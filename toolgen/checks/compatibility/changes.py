@@ -13,9 +13,9 @@ from toolgen.contract.printable import printable, visible
 from toolgen.contract.record import frozen_record
 
 from .conjunctions import flatten
-from .documents import Document
+from .documents import SchemaDocument
 from .proof import Gap
-from .rules import BY_CODE, PARTIES, STEPS, Kind, Party, Rule, Step
+from .rules import BY_CODE, PARTIES, STEPS, ChangeRule, Kind, Party, Step
 
 _LONGEST_SHOWN: Final = 200
 _SHOWN_AS: Final = {"suspended_calls": "suspended calls", "generated_code": "generated code"}
@@ -42,7 +42,7 @@ class TextChange:
 class Change:
     """A change of one tool, agent or completion."""
 
-    rule: Rule
+    rule: ChangeRule
     tool: str
     """Id of what changed."""
     message: str
@@ -154,7 +154,7 @@ def _is_version(text: str) -> bool:
     return bool(text) and all(part.isascii() and part.isdigit() for part in text.split("."))
 
 
-def properties_of(document: Document) -> Mapping[str, Any]:
+def properties_of(document: SchemaDocument) -> Mapping[str, Any]:
     """Return the named properties of the root of a schema, with references and `allOf` followed."""
     flat = flatten((document.root,))
     return {name: part for properties in flat.of("properties") for name, part in properties.items()}

@@ -25,10 +25,10 @@ from toolgen.shapes.constraints import (
 )
 from toolgen.shapes.union_shapes import types_of
 
-from .documents import Node, accepts, matches
+from .documents import SchemaNode, accepts, matches
 from .limits import ROWS
 
-Conjunction: TypeAlias = tuple[Node, ...]
+Conjunction: TypeAlias = tuple[SchemaNode, ...]
 """Schemas that all look at one value."""
 UnionKey: TypeAlias = tuple[tuple[int, str], str]
 """A place and its keyword, `anyOf` or `oneOf`."""
@@ -69,12 +69,12 @@ def kind_of(value: object) -> str:
 class Flat:
     """What a conjunction says, with references and `allOf` followed."""
 
-    nodes: list[Node] = field(default_factory=list)
+    nodes: list[SchemaNode] = field(default_factory=list)
     """The objects that say it."""
     kinds: frozenset[str] = ALL
     values: dict[Any, Any] | None = None
     """The only values, by identity; None where they are not listed."""
-    unions: list[tuple[UnionKey, list[Node]]] = field(default_factory=list)
+    unions: list[tuple[UnionKey, list[SchemaNode]]] = field(default_factory=list)
     """Branches of which one at least takes the value."""
     is_empty: bool = False
 
@@ -169,12 +169,12 @@ def _drop_kinds(flat: Flat) -> None:
             flat.kinds -= {kind}
 
 
-def property_of(nodes: Iterable[Node], name: str) -> Conjunction:
+def property_of(nodes: Iterable[SchemaNode], name: str) -> Conjunction:
     """Return all that objects say of the value under a key."""
     return tuple(part for node in nodes for part in _of_key(node, name))
 
 
-def _of_key(node: Node, name: str) -> Iterator[Node]:
+def _of_key(node: SchemaNode, name: str) -> Iterator[SchemaNode]:
     is_named = False
     if name in node.schema.get("properties", ()):
         is_named = True
@@ -200,7 +200,7 @@ def unnamed_keys(flat: Flat, covered: frozenset[str]) -> Iterator[tuple[str, Con
     yield "", tuple(node.child(rest) for node in flat.nodes if rest in node.schema)
 
 
-def item_of(nodes: Iterable[Node], place: int) -> Conjunction:
+def item_of(nodes: Iterable[SchemaNode], place: int) -> Conjunction:
     """Return all that arrays say of the item at a place."""
     parts = []
     for node in nodes:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from .documents import Document
+from .documents import SchemaDocument
 from .keywords import prove
 from .proof import MOST_STEPS, Gap, Proof
 
 
-def contains(large: Document, small: Document, most_steps: int = MOST_STEPS) -> tuple[Gap, ...]:
+def contains(large: SchemaDocument, small: SchemaDocument, most_steps: int = MOST_STEPS) -> tuple[Gap, ...]:
     """Return what keeps the larger schema from accepting whatever the smaller one accepts.
 
     It does without a gap, and does not where one has a witness; else nobody can tell.

@@ -10,7 +10,7 @@ from toolgen.catalog.reader import Catalogue
 from toolgen.contract.json_value import Json
 from toolgen.contract.record import frozen_record
 
-from .documents import Document
+from .documents import SchemaDocument
 
 _HINTS: Final = {
     "destructiveHint": True,
@@ -33,10 +33,10 @@ class Contract:
     has_notes: bool = False
     """No `format` is checked, as in what MCP servers list."""
 
-    def document(self, part: Mapping[str, Any]) -> Document:
+    def document(self, part: Mapping[str, Any]) -> SchemaDocument:
         """Return the schema of a part of an entry, such as its payload, to be compared."""
         noted = None if self.has_notes else tuple(part.get("noted_formats", ()))
-        return Document(part.get("schema", True), noted)
+        return SchemaDocument(part.get("schema", True), noted)
 
 
 def contract_of(catalogue: Catalogue) -> Contract:

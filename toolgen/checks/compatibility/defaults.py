@@ -9,16 +9,16 @@ from toolgen.contract.json_pointer import escaped
 from toolgen.contract.json_value import identity
 
 from .changes import Change, change, place
-from .documents import Document, Node
+from .documents import SchemaDocument, SchemaNode
 from .masks import inside, spread
 
 _MOST: Final = 2_000
 """Pairs of places that are looked at."""
 
 
-def default_changes(tool: str, before: Document, after: Document) -> Iterator[Change]:
+def default_changes(tool: str, before: SchemaDocument, after: SchemaDocument) -> Iterator[Change]:
     """Yield the defaults that changed; whoever has to send a key asks for no default."""
-    waiting: list[tuple[str, list[Node], list[Node]]] = [("", [before.root], [after.root])]
+    waiting: list[tuple[str, list[SchemaNode], list[SchemaNode]]] = [("", [before.root], [after.root])]
     seen: set[Any] = set()
     while waiting and len(seen) < _MOST:
         name, old, new = waiting.pop(0)
@@ -37,7 +37,9 @@ def default_changes(tool: str, before: Document, after: Document) -> Iterator[Ch
             waiting.append((f"{name}[]", items, others))
 
 
-def _changed(tool: str, name: str, key: str, old: list[Node], new: list[Node]) -> Iterator[Change]:
+def _changed(
+    tool: str, name: str, key: str, old: list[SchemaNode], new: list[SchemaNode]
+) -> Iterator[Change]:
     had, has = _defaults(old, key), _defaults(new, key)
     if had.keys() != has.keys():
         code = "default-changed" if has else "default-removed"
@@ -47,19 +49,21 @@ def _changed(tool: str, name: str, key: str, old: list[Node], new: list[Node]) -
         yield change(code, tool, message, argument=name, before=where, after=where)
 
 
-def _defaults(nodes: list[Node], key: str) -> dict[object, object]:
+def _defaults(nodes: list[SchemaNode], key: str) -> dict[object, object]:
     parts = (node.schema for node in spread(inside(nodes, escaped(key))))
     values = [part["default"] for part in parts if "default" in part]
     return {identity(value): value for value in values}
 
 
-def _keys(nodes: list[Node]) -> set[str]:
+def _keys(nodes: list[SchemaNode]) -> set[str]:
     return {key for node in nodes for key in node.schema.get("properties", ())}
 
 
-def _is_required(nodes: list[Node], key: str) -> bool:
+def _is_required(nodes: list[SchemaNode], key: str) -> bool:
     return any(key in node.schema.get("required", ()) for node in nodes)
 
 
-def _under(step: str, old: list[Node], new: list[Node]) -> tuple[list[Node], list[Node]]:
+def _under(
+    step: str, old: list[SchemaNode], new: list[SchemaNode]
+) -> tuple[list[SchemaNode], list[SchemaNode]]:
     return list(inside(old, step)), list(inside(new, step))

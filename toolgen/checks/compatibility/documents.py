@@ -13,7 +13,7 @@ import jsonschema_rs as rs
 
 from toolgen.contract.json_pointer import escaped, resolved
 from toolgen.contract.printable import printable
-from toolgen.shapes.foreign.reader import Problem, upgraded
+from toolgen.shapes.foreign.reader import SchemaProblem, upgraded
 from toolgen.shapes.keywords import format_pointers
 
 from .limits import FORMATS, KEYWORDS
@@ -23,17 +23,17 @@ _NUMBERS = count()
 _MOST_VALIDATORS: Final = 4_096
 
 
-class Node(NamedTuple):
+class SchemaNode(NamedTuple):
     """A schema at its place in a document."""
 
-    document: Document
+    document: SchemaDocument
     pointer: str
     """JSON Pointer (RFC 6901) from the root of the document."""
     schema: Any
     """An object, true or false."""
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Node) and self.key == other.key
+        return isinstance(other, SchemaNode) and self.key == other.key
 
     def __hash__(self) -> int:
         return hash(self.key)
@@ -43,32 +43,32 @@ class Node(NamedTuple):
         """What is equal for the same place."""
         return self.document.number, self.pointer
 
-    def child(self, *tokens: str | int) -> Node:
+    def child(self, *tokens: str | int) -> SchemaNode:
         """Return the schema that some keyword here has."""
         schema, pointer = self.schema, self.pointer
         for token in tokens:
             schema = schema[token]
             pointer += f"/{escaped(str(token))}"
-        return Node(self.document, pointer, schema)
+        return SchemaNode(self.document, pointer, schema)
 
-    def children(self, keyword: str) -> Iterator[tuple[Any, Node]]:
+    def children(self, keyword: str) -> Iterator[tuple[Any, SchemaNode]]:
         """Yield each schema in the list or the object of a keyword, with its place or its name."""
         held = self.schema.get(keyword, ())
         names = held if isinstance(held, dict) else range(len(held))
         for name in names:
             yield name, self.child(keyword, name)
 
-    def target(self) -> Node:
+    def target(self) -> SchemaNode:
         """Return what the `$ref` here leads to."""
         pointer = unquote(self.schema["$ref"].removeprefix("#"))
-        return Node(self.document, pointer, resolved(self.document.schema, pointer))
+        return SchemaNode(self.document, pointer, resolved(self.document.schema, pointer))
 
     def text(self) -> str:
         """Return a text that is equal for the same schema; "" where it has references."""
         return self.document.text(self)
 
 
-class Document:
+class SchemaDocument:
     """One schema; `fault` says why it cannot be compared, and is "" where it can."""
 
     def __init__(self, schema: object, noted: Collection[str] | None = ()) -> None:
@@ -77,7 +77,7 @@ class Document:
         self.written = schema
         read = upgraded(schema)
         self.fault = ""
-        if isinstance(read, Problem):
+        if isinstance(read, SchemaProblem):
             at = f"at {printable(read.pointer)} " if read.pointer else ""
             self.fault, read = f"{at}it {read.message}", {}
         self.schema = read
@@ -85,7 +85,7 @@ class Document:
             holder = resolved(read, pointer.rpartition("/")[0])
             if isinstance(holder, dict):
                 holder.pop("format", None)
-        self.root = Node(self, "", read)
+        self.root = SchemaNode(self, "", read)
         self._texts: dict[str, str] = {}
         self._uri = f"urn:toolgen:{self.number}"
         try:
@@ -94,14 +94,14 @@ class Document:
         except (ValueError, rs.ReferencingError) as error:
             self.fault = self.fault or f"it cannot be checked: {printable(str(error).splitlines()[0][:200])}"
 
-    def text(self, node: Node) -> str:
+    def text(self, node: SchemaNode) -> str:
         """Return the text of a place, "" where it has references."""
         if node.pointer not in self._texts:
             text = json.dumps(node.schema, sort_keys=True)
             self._texts[node.pointer] = "" if '"$ref"' in text else text
         return self._texts[node.pointer]
 
-    def accepts(self, nodes: tuple[Node, ...], value: Any) -> bool:
+    def accepts(self, nodes: tuple[SchemaNode, ...], value: Any) -> bool:
         """Return whether places of this document all accept a value."""
         return bool(_validator(self, tuple(node.pointer for node in nodes))(value))
 
@@ -119,11 +119,11 @@ class Document:
 
 
 @lru_cache(_MOST_VALIDATORS)
-def _validator(document: Document, pointers: tuple[str, ...]) -> Any:
+def _validator(document: SchemaDocument, pointers: tuple[str, ...]) -> Any:
     return document.validator(pointers)
 
 
-def accepts(nodes: tuple[Node, ...], value: object) -> bool:
+def accepts(nodes: tuple[SchemaNode, ...], value: object) -> bool:
     """Return whether all these places accept a value."""
     return all(node.document.accepts((node,), value) for node in nodes)
 
@@ -134,11 +134,11 @@ def matches(pattern: str, text: str) -> bool:
     return bool(rs.Draft202012Validator({"pattern": pattern}).is_valid(text))
 
 
-def lone(schema: object) -> Node:
+def lone(schema: object) -> SchemaNode:
     """Return a schema that stands by itself, such as `{"type": "string"}`."""
     return _alone(json.dumps(schema, sort_keys=True))
 
 
 @lru_cache(1_024)
-def _alone(text: str) -> Node:
-    return Document(json.loads(text)).root
+def _alone(text: str) -> SchemaNode:
+    return SchemaDocument(json.loads(text)).root

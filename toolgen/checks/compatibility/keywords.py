@@ -13,7 +13,7 @@ from toolgen.shapes.lexical import STRING_FORMATS
 
 from . import keywords_arrays, keywords_objects
 from .conjunctions import BOUNDS, NUMBERS, SIZES, STEP, kinds_of
-from .documents import Node
+from .documents import SchemaNode
 from .keywords_objects import count_fits
 from .limits import ROWS, implies, is_multiple, kind_of, value_of
 from .proof import Case, Gap, Rule, kind_groups
@@ -164,7 +164,7 @@ def _one_of(case: Case) -> list[Gap]:
     return _branches(case, "oneOf", branches)
 
 
-def _branches(case: Case, keyword: str, branches: list[Node]) -> list[Gap]:
+def _branches(case: Case, keyword: str, branches: list[SchemaNode]) -> list[Gap]:
     if case.says(keyword):
         return []
     near = [branch for branch in branches if not case.is_apart(branch)]

@@ -12,7 +12,7 @@ from toolgen.contract.printable import printable
 
 from .changes import Change, change
 from .contracts import Contract
-from .documents import Document, Node
+from .documents import SchemaDocument, SchemaNode
 
 Entry = Mapping[str, Any]
 
@@ -80,7 +80,7 @@ def _renamed(place: str, names: Mapping[str, str]) -> str:
     return place
 
 
-def _unmasked(had: Entry, whole: Document, has: Entry, document: Document) -> list[str]:
+def _unmasked(had: Entry, whole: SchemaDocument, has: Entry, document: SchemaDocument) -> list[str]:
     """Return the masks of one side whose field the other side has, or may have, and does not mask."""
     masks = [mask.split("/")[1:] for mask in has.get("sensitive", ())]
     tags = _texts_in(whole.schema)
@@ -116,7 +116,7 @@ def _list(value: object) -> list[object]:
     return value if isinstance(value, list) else []
 
 
-def _is_there(nodes: Iterable[Node], steps: Sequence[str]) -> bool:
+def _is_there(nodes: Iterable[SchemaNode], steps: Sequence[str]) -> bool:
     """Return whether a schema has a place for the value that these steps lead to."""
     reached = list(nodes)
     for step in steps:
@@ -129,9 +129,9 @@ def _is_there(nodes: Iterable[Node], steps: Sequence[str]) -> bool:
     return bool(reached)
 
 
-def spread(nodes: Iterable[Node]) -> list[Node]:
+def spread(nodes: Iterable[SchemaNode]) -> list[SchemaNode]:
     """Return the schemas, and all that look at the same value: references, conjunctions and branches."""
-    reached: dict[object, Node] = {}
+    reached: dict[object, SchemaNode] = {}
     waiting = list(nodes)
     while waiting:
         node = waiting.pop()
@@ -144,7 +144,7 @@ def spread(nodes: Iterable[Node]) -> list[Node]:
     return list(reached.values())
 
 
-def inside(nodes: Iterable[Node], step: str) -> Iterator[Node]:
+def inside(nodes: Iterable[SchemaNode], step: str) -> Iterator[SchemaNode]:
     """Yield the schemas under a key, escaped as in a pointer; `*` is every item and every other key."""
     for node in nodes:
         if step == _EVERY:

@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias
 from toolgen.contract.record import frozen_record
 
 from .conjunctions import NUMBERS, Conjunction, Emptiness, Flat, UnionKey, flatten
-from .documents import Node, accepts, lone
+from .documents import SchemaNode, accepts, lone
 from .samples import Samples
 
 MOST_STEPS: Final = 20_000
@@ -58,7 +58,7 @@ class Case:
     proof: Proof
     conjunction: Conjunction
     chosen: frozenset[UnionKey]
-    large: Node
+    large: SchemaNode
     level: int
     """How many values deep it is."""
     depth: int
@@ -90,13 +90,15 @@ class Case:
             witnesses=tuple(self.proof.samples.of(self.conjunction, other, _MOST_WITNESSES, self.chosen)),
         )
 
-    def within(self, large: Node, *, more: Conjunction = (), union: UnionKey | None = None) -> list[Gap]:
+    def within(
+        self, large: SchemaNode, *, more: Conjunction = (), union: UnionKey | None = None
+    ) -> list[Gap]:
         """Return the gaps of the same value and another schema, with what it also says."""
         chosen = self.chosen | ({union} if union else set())
         return self.proof.fits((*self.conjunction, *more), chosen, large, self.level, self.depth + 1)
 
     def below(
-        self, conjunction: Conjunction, large: Node, step: str, wrapped: Callable[[Any], Iterable[Any]]
+        self, conjunction: Conjunction, large: SchemaNode, step: str, wrapped: Callable[[Any], Iterable[Any]]
     ) -> list[Gap]:
         """Return the gaps of a value inside; `wrapped` yields documents that hold one."""
         gaps = self.proof.fits(conjunction, _NOTHING_CHOSEN, large, self.level + 1, self.depth + 1)
@@ -107,11 +109,11 @@ class Case:
             wider.append(replace(gap, path=(step, *gap.path), witnesses=tuple(documents), small=small))
         return wider
 
-    def is_apart(self, other: Node) -> bool:
+    def is_apart(self, other: SchemaNode) -> bool:
         """Return whether no value of this side is one of the other schema."""
         return self.proof.emptiness.of((*self.conjunction, other), self.chosen)
 
-    def is_same(self, first: Node, other: Node) -> bool:
+    def is_same(self, first: SchemaNode, other: SchemaNode) -> bool:
         """Return whether two schemas of the same value accept the same, whatever else is said of it."""
         return not any(
             self.proof.fits((small,), _NOTHING_CHOSEN, large, self.level, self.depth + 1)
@@ -124,10 +126,10 @@ class Case:
         return any(_text_of(node, keywords) == wanted for node in self.flat.nodes) if wanted else False
 
 
-def _text_of(node: Node, keywords: Iterable[str]) -> str:
+def _text_of(node: SchemaNode, keywords: Iterable[str]) -> str:
     """Return a text that is equal for the same keywords; "" where it has references."""
     part = {keyword: node.schema[keyword] for keyword in keywords if keyword in node.schema}
-    return Node(node.document, f"{node.pointer}#{','.join(keywords)}", part).text()
+    return SchemaNode(node.document, f"{node.pointer}#{','.join(keywords)}", part).text()
 
 
 Rule: TypeAlias = Callable[[Case], list[Gap]]
@@ -147,7 +149,7 @@ class Proof:
         self._trail: list[object] = []
         """What was proved, in order; what was proved within a pair that has a gap is forgotten."""
 
-    def gaps(self, small: Node, large: Node) -> list[Gap]:
+    def gaps(self, small: SchemaNode, large: SchemaNode) -> list[Gap]:
         """Return what keeps one schema from containing the other, with witnesses that both have judged."""
         try:
             gaps = self.fits((small,), _NOTHING_CHOSEN, large, 0, 0)
@@ -162,7 +164,7 @@ class Proof:
         return checked
 
     def fits(
-        self, conjunction: Conjunction, chosen: frozenset[UnionKey], large: Node, level: int, depth: int
+        self, conjunction: Conjunction, chosen: frozenset[UnionKey], large: SchemaNode, level: int, depth: int
     ) -> list[Gap]:
         """Return the gaps between a conjunction and a schema; empty where it was proved to be within it."""
         if large.schema is True or (not large.schema and large.schema is not False):
@@ -227,7 +229,7 @@ def _unique(gaps: Iterable[Gap]) -> list[Gap]:
     return list(by_place.values())
 
 
-def kind_groups(flat: Flat) -> list[Node]:
+def kind_groups(flat: Flat) -> list[SchemaNode]:
     """Return a schema for each kind of values that the flat one takes; all numbers are one kind."""
     names = [kind for kind in sorted(flat.kinds) if kind not in NUMBERS]
     names += ["number"] if flat.kinds & NUMBERS else []

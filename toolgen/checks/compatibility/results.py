@@ -8,7 +8,7 @@ from typing import Any, Final
 from .changes import Change, change, key_of, place, properties_of
 from .containment import contains
 from .contracts import Contract
-from .documents import Document
+from .documents import SchemaDocument
 from .proof import Gap
 
 _LATE: Final = {"ack": "the acknowledgement", "progress": "the progress"}
@@ -36,8 +36,8 @@ def late_changes(
 
 def result_changes(
     tool: str,
-    before: Document,
-    after: Document,
+    before: SchemaDocument,
+    after: SchemaDocument,
     *,
     is_bounded_new: bool,
     part: str = "/result",
@@ -80,7 +80,7 @@ def result_changes(
 
 
 def _narrowed(
-    tool: str, before: Document, after: Document, listed: set[str], part: str, words: str
+    tool: str, before: SchemaDocument, after: SchemaDocument, listed: set[str], part: str, words: str
 ) -> Iterator[Change]:
     """Yield what the executor has to keep to now; what cannot be told here breaks nobody."""
     for gap in contains(after, before):
@@ -155,7 +155,7 @@ def _parts(
             yield change(code, tool, message, gap=gap, argument=name, **where)
 
 
-def fields_gone(after: Document, before: Document) -> list[Gap]:
+def fields_gone(after: SchemaDocument, before: SchemaDocument) -> list[Gap]:
     """Return the gaps of fields that were there, and that the new schema does not take."""
     return [
         gap

@@ -23,7 +23,7 @@ STEPS: Final[tuple[Step, ...]] = ("patch", "minor", "major")
 
 
 @frozen_record(kw_only=False)
-class Rule:
+class ChangeRule:
     """One kind of change."""
 
     code: str
@@ -45,7 +45,7 @@ _GUARD: Final = "keep it"
 _WAIT: Final = "let what waits end before you deploy it, or keep the old contract beside the new one"
 
 RULES: Final = (
-    Rule(
+    ChangeRule(
         "tool-removed",
         "CWS",
         "major",
@@ -53,14 +53,14 @@ RULES: Final = (
         "cannot go on.",
         f"mark it Deprecated first, with its replacement; {_NEW_MAJOR}",
     ),
-    Rule(
+    ChangeRule(
         "tool-renamed",
         "CWS",
         "major",
         "The wire name of a tool changed: models and clients call it by the old one.",
         f"keep the name; {_NEW_MAJOR}",
     ),
-    Rule(
+    ChangeRule(
         "tool-moved",
         "WS",
         "minor",
@@ -68,45 +68,45 @@ RULES: Final = (
         "wait have the old id.",
         _WAIT,
     ),
-    Rule("tool-added", "", "minor", "A tool is new."),
-    Rule(
+    ChangeRule("tool-added", "", "minor", "A tool is new."),
+    ChangeRule(
         "argument-removed",
         "CS",
         "major",
         "An argument is gone: a call that has it is refused, or it has no effect any more.",
         f"keep it, deprecated, and ignore it; {_NEW_MAJOR}",
     ),
-    Rule(
+    ChangeRule(
         "argument-renamed",
         "CWS",
         "major",
         "An argument has another name; who sends the old one is refused.",
         f"keep the old name beside the new one; {_NEW_MAJOR}",
     ),
-    Rule("argument-added", "", "minor", "An optional argument is new."),
-    Rule(
+    ChangeRule("argument-added", "", "minor", "An optional argument is new."),
+    ChangeRule(
         "argument-added-required",
         "CWS",
         "major",
         "A new argument is required, and nobody sends it yet.",
         "make it optional, or give it a default",
     ),
-    Rule(
+    ChangeRule(
         "argument-required",
         "CWS",
         "major",
         "An argument that could be left out is required.",
         "leave it optional, or give it a default",
     ),
-    Rule(
+    ChangeRule(
         "argument-optional",
         "S",
         "minor",
         "A required argument may be left out, and has no default: its type in the generated code gains None.",
         "handle None in the executor",
     ),
-    Rule("argument-defaulted", "", "minor", "A required argument may be left out, and has a default."),
-    Rule(
+    ChangeRule("argument-defaulted", "", "minor", "A required argument may be left out, and has a default."),
+    ChangeRule(
         "argument-narrowed",
         "CW",
         "major",
@@ -114,7 +114,7 @@ RULES: Final = (
         "an enum, a key.",
         f"accept what was accepted; {_NEW_MAJOR}",
     ),
-    Rule(
+    ChangeRule(
         "argument-widened",
         "S",
         "minor",
@@ -122,7 +122,7 @@ RULES: Final = (
         "new one.",
         "look at the executor",
     ),
-    Rule(
+    ChangeRule(
         "limit-loosened",
         "",
         "minor",
@@ -131,14 +131,14 @@ RULES: Final = (
         _GUARD,
         is_weakening=True,
     ),
-    Rule(
+    ChangeRule(
         "default-changed",
         "c",
         "minor",
         "The default of an argument changed: a call without it means something else now.",
         "keep the default, and let callers ask for the new value",
     ),
-    Rule(
+    ChangeRule(
         "default-removed",
         "cS",
         "minor",
@@ -146,7 +146,7 @@ RULES: Final = (
         "in the generated code gains None.",
         "keep the default",
     ),
-    Rule(
+    ChangeRule(
         "result-field-added",
         "R",
         "major",
@@ -154,49 +154,49 @@ RULES: Final = (
         "refuse it.",
         f"make results open from the start; {_NEW_MAJOR}",
     ),
-    Rule(
+    ChangeRule(
         "result-field-removed",
         "RS",
         "major",
         "A field of a result is gone.",
         f"keep it, deprecated; {_NEW_MAJOR}",
     ),
-    Rule(
+    ChangeRule(
         "result-optional",
         "RS",
         "major",
         "A field that every result had may be absent.",
         f"keep it required; {_NEW_MAJOR}",
     ),
-    Rule(
+    ChangeRule(
         "result-required",
         "S",
         "minor",
         "A field of a result is always there now; the executor has to fill it.",
         "look at the executor",
     ),
-    Rule(
+    ChangeRule(
         "result-widened",
         "R",
         "major",
         "A result may have values that it never had: a new value of an enum, a looser limit, another branch.",
         f"keep what readers were promised; {_NEW_MAJOR}",
     ),
-    Rule(
+    ChangeRule(
         "result-narrowed",
         "S",
         "minor",
         "A result may have fewer values; the executor has to keep to them.",
         "look at the executor",
     ),
-    Rule(
+    ChangeRule(
         "bounded-added",
         "RS",
         "major",
         "A result is a window on more now, and has fields that say so.",
         _NEW_TOOL,
     ),
-    Rule(
+    ChangeRule(
         "bounded-removed",
         "RS",
         "major",
@@ -204,44 +204,44 @@ RULES: Final = (
         "not give them.",
         _NEW_TOOL,
     ),
-    Rule("artifact-added", "", "minor", "A kind of artifacts is new."),
-    Rule("artifact-removed", "RS", "major", "A kind of artifacts is gone.", f"keep it; {_NEW_MAJOR}"),
-    Rule(
+    ChangeRule("artifact-added", "", "minor", "A kind of artifacts is new."),
+    ChangeRule("artifact-removed", "RS", "major", "A kind of artifacts is gone.", f"keep it; {_NEW_MAJOR}"),
+    ChangeRule(
         "artifact-widened",
         "R",
         "major",
         "An artifact may have values that it never had.",
         f"keep what readers were promised; {_NEW_MAJOR}",
     ),
-    Rule(
+    ChangeRule(
         "error-added",
         "r",
         "minor",
         "A tool may fail in a way that it did not declare. Readers that list all errors lack one.",
         "tell readers",
     ),
-    Rule(
+    ChangeRule(
         "error-removed",
         "S",
         "minor",
         "A declared error is gone; code that raises or handles it does not type-check.",
         "look at the executor",
     ),
-    Rule(
+    ChangeRule(
         "error-widened",
         "R",
         "major",
         "The details of an error may have values that they never had.",
         f"keep what readers were promised; {_NEW_MAJOR}",
     ),
-    Rule(
+    ChangeRule(
         "confirmation-added",
         "cW",
         "minor",
         "A person has to agree where nobody was asked before; calls wait.",
         "tell who calls it without a person",
     ),
-    Rule(
+    ChangeRule(
         "confirmation-removed",
         "w",
         "minor",
@@ -249,7 +249,7 @@ RULES: Final = (
         _GUARD,
         is_weakening=True,
     ),
-    Rule(
+    ChangeRule(
         "confirmation-narrowed",
         "w",
         "minor",
@@ -257,7 +257,7 @@ RULES: Final = (
         _GUARD,
         is_weakening=True,
     ),
-    Rule(
+    ChangeRule(
         "hint-lost",
         "cW",
         "minor",
@@ -266,21 +266,21 @@ RULES: Final = (
         "look at policies and retries",
         is_weakening=True,
     ),
-    Rule(
+    ChangeRule(
         "hint-gained",
         "",
         "minor",
         "A tool promises more than before: it is read-only or idempotent, it destroys nothing, or it stays "
         "within its own system.",
     ),
-    Rule(
+    ChangeRule(
         "inject-added",
         "CS",
         "major",
         "The server fills an argument that models sent; a call that has it is refused.",
         f"take another name for the injected field; {_NEW_MAJOR}",
     ),
-    Rule(
+    ChangeRule(
         "inject-removed",
         "C",
         "major",
@@ -288,22 +288,22 @@ RULES: Final = (
         _GUARD,
         is_weakening=True,
     ),
-    Rule(
+    ChangeRule(
         "long-running-added",
         "cR",
         "major",
         "The result comes later now; the model gets an acknowledgement first.",
         _NEW_TOOL,
     ),
-    Rule(
+    ChangeRule(
         "long-running-removed",
         "r",
         "minor",
         "The result comes at once; readers of the acknowledgement get none.",
         "tell readers",
     ),
-    Rule("sensitive-added", "", "patch", "More values are masked in events, logs and spans."),
-    Rule(
+    ChangeRule("sensitive-added", "", "patch", "More values are masked in events, logs and spans."),
+    ChangeRule(
         "sensitive-removed",
         "",
         "minor",
@@ -311,15 +311,15 @@ RULES: Final = (
         _GUARD,
         is_weakening=True,
     ),
-    Rule("deprecated", "", "minor", "A tool is marked as one that should not be used any more."),
-    Rule(
+    ChangeRule("deprecated", "", "minor", "A tool is marked as one that should not be used any more."),
+    ChangeRule(
         "text-changed",
         "",
         "patch",
         "A title, a description, an example, a tag, an icon or a hint changed, or a limit became tighter. "
         "Every document is accepted as before; models act by the new texts.",
     ),
-    Rule(
+    ChangeRule(
         "approval-invalidated",
         "w",
         "patch",
@@ -327,37 +327,37 @@ RULES: Final = (
         "asked again.",
         "answer what waits before you deploy it",
     ),
-    Rule("agent-removed", "CWS", "major", "An agent is gone.", _NEW_MAJOR.removeprefix("or ")),
-    Rule(
+    ChangeRule("agent-removed", "CWS", "major", "An agent is gone.", _NEW_MAJOR.removeprefix("or ")),
+    ChangeRule(
         "agent-tool-removed",
         "CWS",
         "major",
         "An agent has a tool no longer; its models and its runs that wait lack it.",
         f"keep it in Use(…); {_NEW_MAJOR}",
     ),
-    Rule(
+    ChangeRule(
         "agent-tool-renamed",
         "CWS",
         "major",
         "An agent calls a tool by another wire name.",
         f"keep the name; {_NEW_MAJOR}",
     ),
-    Rule(
+    ChangeRule(
         "agent-export-removed",
         "CWS",
         "major",
         "An agent offers a toolset to others no longer.",
         f"keep the export; {_NEW_MAJOR}",
     ),
-    Rule("completion-removed", "CS", "major", "A completion is gone.", _NEW_MAJOR.removeprefix("or ")),
-    Rule(
+    ChangeRule("completion-removed", "CS", "major", "A completion is gone.", _NEW_MAJOR.removeprefix("or ")),
+    ChangeRule(
         "completion-widened",
         "R",
         "major",
         "A completion may have values that it never had.",
         f"keep what readers were promised; {_NEW_MAJOR}",
     ),
-    Rule(
+    ChangeRule(
         "suspended-call",
         "W",
         "major",
@@ -365,7 +365,7 @@ RULES: Final = (
         "its tool is gone, or its approval is asked again.",
         _WAIT,
     ),
-    Rule(
+    ChangeRule(
         "undecided",
         "",
         "major",
@@ -377,4 +377,4 @@ RULES: Final = (
 )
 """Every kind of change, in the order in which they are explained."""
 
-BY_CODE: Final[Mapping[str, Rule]] = MappingProxyType({rule.code: rule for rule in RULES})
+BY_CODE: Final[Mapping[str, ChangeRule]] = MappingProxyType({rule.code: rule for rule in RULES})

@@ -31,7 +31,7 @@ from .conjunctions import (
     required_of,
     unnamed_keys,
 )
-from .documents import Node, accepts, lone
+from .documents import SchemaNode, accepts, lone
 from .limits import ROWS, kind_of, value_of
 from .strings import texts_of
 
@@ -59,7 +59,7 @@ class Samples:
     def of(
         self,
         conjunction: Conjunction,
-        other: Node | None = None,
+        other: SchemaNode | None = None,
         most: int = MOST,
         chosen: frozenset[UnionKey] = frozenset(),
         depth: int = 0,
@@ -80,7 +80,7 @@ class Samples:
         return next(([each] for each in islice(documents, 60) if accepts(conjunction, each)), [])
 
     def _tried(
-        self, conjunction: Conjunction, chosen: frozenset[UnionKey], other: Node | None, depth: int
+        self, conjunction: Conjunction, chosen: frozenset[UnionKey], other: SchemaNode | None, depth: int
     ) -> Iterator[object]:
         self._left -= 1
         if depth > _DEEPEST or self._left < 0:
@@ -268,7 +268,7 @@ def _beyond(compared: Flat, kind: str) -> list[int]:
     return sorted(size for size in sizes if _LONGEST < size <= _FURTHEST + 1)
 
 
-def _around_limits(nodes: Iterable[Node]) -> Iterator[str]:
+def _around_limits(nodes: Iterable[SchemaNode]) -> Iterator[str]:
     """Yield dates, durations, decimals and bytes at their limits, and a step from them."""
     for node in nodes:
         kind = kind_of(node.schema)

@@ -12,7 +12,7 @@ from toolgen.contract.findings import Code, Finding, Severity
 from toolgen.contract.json_value import compact
 from toolgen.contract.record import frozen_record
 
-from .rules import RULES, Problem
+from .rules import RULES, LintProblem
 from .tool import LintedTool
 
 Setting: TypeAlias = Literal["off", "warning", "error"]
@@ -99,14 +99,14 @@ def lint(tools: Iterable[LintedTool], settings: LintSettings | None = None) -> L
 
 def _problems(
     tool: LintedTool, settings: LintSettings, alike: Mapping[str, str]
-) -> Iterator[tuple[str, Problem]]:
+) -> Iterator[tuple[str, LintProblem]]:
     for code, rule in RULES.items():
         if settings.level(code) != "off":
             for problem in rule.check(tool, settings.limit(code)):
                 yield code, problem
     if other := alike.get(tool.id):
         message = f"a model cannot tell it from {other!r}: both have the same description"
-        yield SIMILAR_TOOLS.name, Problem(message, "say what is different, or leave one out")
+        yield SIMILAR_TOOLS.name, LintProblem(message, "say what is different, or leave one out")
 
 
 def _similar(tools: Iterable[LintedTool]) -> dict[str, str]:
@@ -125,15 +125,17 @@ def _unused(tool: LintedTool, code: str, settings: LintSettings) -> Finding:
     if code not in CODES:
         near = difflib.get_close_matches(code, CODES, n=1)
         hint = f"did you mean {near[0]!r}? " if near else ""
-        problem = Problem(f"its Suppress names no rule: {code!r}", f"{hint}toolgen lint --rules lists them")
+        problem = LintProblem(
+            f"its Suppress names no rule: {code!r}", f"{hint}toolgen lint --rules lists them"
+        )
     elif settings.level(code) == "off":
-        problem = Problem(f"its Suppress names the rule {code!r}, which is off", "remove the Suppress")
+        problem = LintProblem(f"its Suppress names the rule {code!r}, which is off", "remove the Suppress")
     else:
-        problem = Problem(f"its Suppress of {code!r} hides nothing", "remove the Suppress")
+        problem = LintProblem(f"its Suppress of {code!r} hides nothing", "remove the Suppress")
     return _finding(tool, UNUSED_SUPPRESS.name, problem, settings)
 
 
-def _finding(tool: LintedTool, code: str, problem: Problem, settings: LintSettings) -> Finding:
+def _finding(tool: LintedTool, code: str, problem: LintProblem, settings: LintSettings) -> Finding:
     severity: Severity = "error" if settings.level(code) == "error" else "warning"
     return Finding(
         code=code,

@@ -17,10 +17,10 @@ from toolgen.contract.printable import printable
 from toolgen.contract.record import frozen_record
 from toolgen.shapes.constraints import LIMITS
 
-from .tool import LintedTool, Node
+from .tool import LintedSchema, LintedTool
 
 
-class Problem(NamedTuple):
+class LintProblem(NamedTuple):
     """What a rule finds at a tool."""
 
     message: str
@@ -29,7 +29,7 @@ class Problem(NamedTuple):
     """Where in the schema of the arguments, or of the result."""
 
 
-Check: TypeAlias = Callable[[LintedTool, int], Iterator[Problem]]
+Check: TypeAlias = Callable[[LintedTool, int], Iterator[LintProblem]]
 """Yields the problems of a tool; the number is the limit of the rule."""
 
 
@@ -66,22 +66,24 @@ Two small letters are for the most part a language, such as `en`, or a word.
 """
 
 
-def _no_description(tool: LintedTool, _: int) -> Iterator[Problem]:
+def _no_description(tool: LintedTool, _: int) -> Iterator[LintProblem]:
     if not tool.description.strip():
-        yield Problem("the tool has no description", "say in one sentence what it does and when to use it")
+        yield LintProblem(
+            "the tool has no description", "say in one sentence what it does and when to use it"
+        )
     bare = [node for node in tool.arguments if node.depth == 1 and not _description(node)]
     if bare:
         names = _listed(bare)
-        yield Problem(
+        yield LintProblem(
             f"{names} {_has(bare)} no description",
             "say what it is, its unit, and where a model finds its value",
             bare[0].pointer,
         )
 
 
-def _unhelpful_description(tool: LintedTool, _: int) -> Iterator[Problem]:
+def _unhelpful_description(tool: LintedTool, _: int) -> Iterator[LintProblem]:
     if tool.description.strip() and not _new_words(tool.description, tool.name):
-        yield Problem(
+        yield LintProblem(
             f"the description {_short(tool.description)} says no more than the name",
             "say what it does and when to use it",
         )
@@ -91,51 +93,53 @@ def _unhelpful_description(tool: LintedTool, _: int) -> Iterator[Problem]:
         if (text := _description(node)) and not _new_words(text, f"{node.name} {_kinds(node.schema)}")
     ]
     if idle:
-        yield Problem(
+        yield LintProblem(
             f"the description of {_listed(idle)} says no more than the name",
             "say what it is, its unit, and where a model finds its value",
             idle[0].pointer,
         )
 
 
-def _generic_name(tool: LintedTool, _: int) -> Iterator[Problem]:
+def _generic_name(tool: LintedTool, _: int) -> Iterator[LintProblem]:
     if tool.name.lower() in _GENERIC_TOOLS:
-        yield Problem(f"the name {tool.name!r} fits any tool", "name what is done and to what: list_devices")
+        yield LintProblem(
+            f"the name {tool.name!r} fits any tool", "name what is done and to what: list_devices"
+        )
     vague = [node for node in tool.arguments if node.depth == 1 and node.name.lower() in _GENERIC_ARGUMENTS]
     if vague and len([node for node in tool.arguments if node.depth == 1]) > 1:
-        yield Problem(
+        yield LintProblem(
             f"{_listed(vague)} {'is a name' if len(vague) == 1 else 'are names'} that would fit any argument",
             "name what it holds: device_id, reading",
             vague[0].pointer,
         )
 
 
-def _many_arguments(tool: LintedTool, limit: int) -> Iterator[Problem]:
+def _many_arguments(tool: LintedTool, limit: int) -> Iterator[LintProblem]:
     count = sum(node.depth == 1 for node in tool.arguments)
     if count > limit:
-        yield Problem(
+        yield LintProblem(
             f"it has {count} arguments, and more than {limit} are hard to fill",
             "split the tool, or leave out what no model needs (Inject what the server knows)",
         )
 
 
-def _deep_arguments(tool: LintedTool, limit: int) -> Iterator[Problem]:
+def _deep_arguments(tool: LintedTool, limit: int) -> Iterator[LintProblem]:
     deepest = max(tool.arguments, key=lambda node: node.depth, default=None)
     if deepest and deepest.depth > limit:
-        yield Problem(
+        yield LintProblem(
             f"its arguments are {deepest.depth} objects deep, and models lose their way beyond {limit}",
             "give the inner object's fields to the tool itself, or a tool of its own",
             deepest.pointer,
         )
 
 
-def _unbounded_list(tool: LintedTool, _: int) -> Iterator[Problem]:
+def _unbounded_list(tool: LintedTool, _: int) -> Iterator[LintProblem]:
     if tool.is_bounded:
         return
     for node in tool.result_nodes:
         if node.depth <= 1 and "array" in _types(node.schema) and not node.schema.keys() & _LIMITS_OF_ARRAYS:
             name = f"the list {node.name!r} of its result" if node.name else "the list that it returns"
-            yield Problem(
+            yield LintProblem(
                 f"{name} may be of any length",
                 "add BoundedResult(…) with a cursor, or MaxLength(…) to the list",
                 node.pointer,
@@ -143,15 +147,15 @@ def _unbounded_list(tool: LintedTool, _: int) -> Iterator[Problem]:
             return
 
 
-def _missing_annotations(tool: LintedTool, _: int) -> Iterator[Problem]:
+def _missing_annotations(tool: LintedTool, _: int) -> Iterator[LintProblem]:
     if tool.says_behaviour is False:
-        yield Problem(
+        yield LintProblem(
             "nothing says whether it only reads or may destroy, so that clients have to expect the worst",
             "add Annotations(read_only=True), or what is true of it",
         )
 
 
-def _opaque_enum(tool: LintedTool, _: int) -> Iterator[Problem]:
+def _opaque_enum(tool: LintedTool, _: int) -> Iterator[LintProblem]:
     for node in tool.nodes:
         values = node.schema.get("enum")
         if not isinstance(values, list) or len(values) < 2:
@@ -161,37 +165,37 @@ def _opaque_enum(tool: LintedTool, _: int) -> Iterator[Problem]:
         unsaid = [value for value in opaque if not isinstance(value, bool) and not _says(text, str(value))]
         if len(unsaid) * 2 > len(values):
             of = f" of {node.key!r}" if node.key else ""
-            yield Problem(
+            yield LintProblem(
                 f"values{of} such as {unsaid[0]!r} do not say what they mean",
                 'give them meanings: Enum(…, Value("b1", "Basement")), or say them in the description',
                 f"{node.pointer}/enum",
             )
 
 
-def _missing_example(tool: LintedTool, limit: int) -> Iterator[Problem]:
+def _missing_example(tool: LintedTool, limit: int) -> Iterator[LintProblem]:
     inner = sum(node.depth > 1 for node in tool.arguments)
     if inner > limit and not tool.has_examples and not any("examples" in node.schema for node in tool.nodes):
-        yield Problem(
+        yield LintProblem(
             f"its arguments have {inner} fields inside others, and no example shows them",
             "add Example(args={…}, result={…}) to the tool",
         )
 
 
-def _costly_tool(tool: LintedTool, limit: int) -> Iterator[Problem]:
+def _costly_tool(tool: LintedTool, limit: int) -> Iterator[LintProblem]:
     if tool.tokens > limit:
-        yield Problem(
+        yield LintProblem(
             f"each request spends about {tool.tokens} tokens on it, more than {limit}",
             "shorten its descriptions, or leave out what no model needs: toolgen schema --tokens counts",
         )
 
 
-def _not_strict(tool: LintedTool, _: int) -> Iterator[Problem]:
+def _not_strict(tool: LintedTool, _: int) -> Iterator[LintProblem]:
     projection = project(tool.name, tool.description, dict(tool.payload), "openai-strict")
     free = [loss for loss in projection.losses if loss.action in ("as JSON text", "dropped", "not strict")]
     if free:
         more = f", and at {len(free) - 1} more places" if len(free) > 1 else ""
         where, what = printable(free[0].path or "/"), printable(f"{free[0].keyword}: {free[0].action}")
-        yield Problem(
+        yield LintProblem(
             f"OpenAI cannot be strict at {where} ({what}){more}",
             "name the keys and their types; toolgen schema --for openai-strict --losses says all of it",
             free[0].path,
@@ -276,7 +280,7 @@ RULES: Final[Mapping[str, LintRule]] = MappingProxyType({rule.code: rule for rul
 """The rules of one tool by code; `similar-tools`, which compares, is in `linter`."""
 
 
-def _description(node: Node) -> str:
+def _description(node: LintedSchema) -> str:
     text = node.schema.get("description")
     return text.strip() if isinstance(text, str) else ""
 
@@ -307,12 +311,12 @@ def _new_words(text: str, name: str) -> bool:
     return not set(words(text)) <= {"", *words(name), *(word.removesuffix("s") for word in _FILLERS)}
 
 
-def _listed(nodes: list[Node], most: int = 3) -> str:
+def _listed(nodes: list[LintedSchema], most: int = 3) -> str:
     names = ", ".join(repr(node.name) for node in nodes[:most])
     return names if len(nodes) <= most else f"{names} and {len(nodes) - most} more"
 
 
-def _has(nodes: list[Node]) -> str:
+def _has(nodes: list[LintedSchema]) -> str:
     return "has" if len(nodes) == 1 else "have"
 
 

@@ -18,7 +18,7 @@ _MOST_NODES: Final = 20_000
 """Schemas of one tool that are looked at."""
 
 
-class Node(NamedTuple):
+class LintedSchema(NamedTuple):
     """A schema inside that of a payload or a result."""
 
     pointer: str
@@ -65,17 +65,17 @@ class LintedTool:
     """What its toolset turns off."""
 
     @cached_property
-    def nodes(self) -> tuple[Node, ...]:
+    def nodes(self) -> tuple[LintedSchema, ...]:
         """The schemas of the payload, a property once, the outer ones first."""
         return tuple(_nodes(self.payload))
 
     @cached_property
-    def arguments(self) -> tuple[Node, ...]:
+    def arguments(self) -> tuple[LintedSchema, ...]:
         """The properties of the payload, at any depth."""
         return tuple(node for node in self.nodes if node.name)
 
     @cached_property
-    def result_nodes(self) -> tuple[Node, ...]:
+    def result_nodes(self) -> tuple[LintedSchema, ...]:
         return tuple(_nodes(self.result or {}))
 
     @cached_property
@@ -112,9 +112,9 @@ def _schema(part: Mapping[str, Any]) -> Mapping[str, Any]:
     return schema
 
 
-def _nodes(root: Mapping[str, Json]) -> Iterator[Node]:
+def _nodes(root: Mapping[str, Json]) -> Iterator[LintedSchema]:
     """Yield the schemas inside another; what a reference names once, where it comes first."""
-    waiting = deque([Node("", "", 0, root)])
+    waiting = deque([LintedSchema("", "", 0, root)])
     seen = {"#"}
     for _ in range(_MOST_NODES):
         if not waiting:
@@ -125,23 +125,23 @@ def _nodes(root: Mapping[str, Json]) -> Iterator[Node]:
         if isinstance(reference, str) and reference not in seen:
             seen.add(reference)
             if isinstance(target := referred(root, reference), Mapping):
-                waiting.append(Node(node.pointer, "", node.depth, target, node.key))
+                waiting.append(LintedSchema(node.pointer, "", node.depth, target, node.key))
         waiting.extend(_children(node))
 
 
-def _children(node: Node) -> Iterator[Node]:
+def _children(node: LintedSchema) -> Iterator[LintedSchema]:
     pointer, _, depth, schema, key = node
     properties = schema.get("properties")
     if isinstance(properties, Mapping):
         for name, value in properties.items():
             if isinstance(value, Mapping):
                 inner = f"{key}.{name}" if key else name
-                yield Node(f"{pointer}/properties/{escaped(name)}", name, depth + 1, value, inner)
+                yield LintedSchema(f"{pointer}/properties/{escaped(name)}", name, depth + 1, value, inner)
     for keyword, mark in (("items", "[]"), ("additionalProperties", ".*")):
         if isinstance(value := schema.get(keyword), Mapping):
-            yield Node(f"{pointer}/{keyword}", "", depth, value, f"{key}{mark}")
+            yield LintedSchema(f"{pointer}/{keyword}", "", depth, value, f"{key}{mark}")
     for keyword in ("anyOf", "oneOf", "allOf", "prefixItems"):
         branches = schema.get(keyword)
         for number, value in enumerate(branches if isinstance(branches, list) else ()):
             if isinstance(value, Mapping):
-                yield Node(f"{pointer}/{keyword}/{number}", "", depth, value, key)
+                yield LintedSchema(f"{pointer}/{keyword}/{number}", "", depth, value, key)

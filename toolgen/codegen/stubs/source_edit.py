@@ -27,7 +27,7 @@ class UnreadableSourceError(Exception):
 
 
 @frozen_record
-class Source:
+class StubSource:
     data: bytes
     tree: ast.Module
     codec: str
@@ -62,7 +62,7 @@ class ClassEnd:
     newline: str
 
 
-def read_source(data: bytes) -> Source:
+def read_source(data: bytes) -> StubSource:
     """Return the parsed file.
 
     Raises:
@@ -77,10 +77,10 @@ def read_source(data: bytes) -> Source:
         raise UnreadableSourceError(error.lineno or 1, error.msg) from error
     except (ValueError, RecursionError, MemoryError) as error:
         raise UnreadableSourceError(1, str(error) or "it is nested too deeply") from error
-    return Source(data=data, tree=tree, codec=codec, start=start, lines=tuple(_LINE.findall(text)))
+    return StubSource(data=data, tree=tree, codec=codec, start=start, lines=tuple(_LINE.findall(text)))
 
 
-def class_end(source: Source, node: ast.ClassDef) -> ClassEnd | None:
+def class_end(source: StubSource, node: ast.ClassDef) -> ClassEnd | None:
     """Return where the class ends, comments of its own included; None for a body on the line of its head."""
     first, last = node.body[0], node.body[-1]
     before = _before(source, first)
@@ -102,7 +102,7 @@ def class_end(source: Source, node: ast.ClassDef) -> ClassEnd | None:
     )
 
 
-def append(source: Source, end: ClassEnd, methods: Mapping[str, Sequence[str]]) -> Insertion | None:
+def append(source: StubSource, end: ClassEnd, methods: Mapping[str, Sequence[str]]) -> Insertion | None:
     """Return the insertion of methods, lines by name, at the end of a class; None where it is not sure."""
     lines = [line for method in methods.values() for line in ("", *method)]
     before = "".join(source.lines[: end.line])
@@ -148,7 +148,7 @@ def _declared_codec(data: bytes) -> str:
     return tokenize.detect_encoding(lines.__next__)[0]
 
 
-def _before(source: Source, node: ast.stmt) -> str:
+def _before(source: StubSource, node: ast.stmt) -> str:
     """Return what stands on the line before a statement."""
     return source.lines[node.lineno - 1].encode()[: node.col_offset].decode()
 

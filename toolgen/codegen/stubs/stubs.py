@@ -19,7 +19,7 @@ from .. import names
 from ..layout import toolset_path
 from ..views.stub import StubMethodView, method_lines, stub_method
 from .scopes import ModuleNames, Spelling, dotted, has_lazy_annotations, module_names
-from .source_edit import Insertion, Source, UnreadableSourceError, append, apply, class_end, read_source
+from .source_edit import Insertion, StubSource, UnreadableSourceError, append, apply, class_end, read_source
 from .user_classes import (
     UserExecutor,
     could_be_a_tool,
@@ -84,7 +84,7 @@ def read_stub(data: bytes, toolset: Toolset, package: str) -> Stub:
     return Stub(data=data, statuses=(Status(line=line, state="missing", text=text),))
 
 
-def _stub(source: Source, toolset: Toolset, package: str) -> Stub:
+def _stub(source: StubSource, toolset: Toolset, package: str) -> Stub:
     imported = module_names(source.tree)
     executors = find_executors(source.tree, imported, toolset, package)
     insertions = _Insertions(source=source, names=imported, toolset=toolset, package=package)
@@ -192,7 +192,7 @@ def _is_toolset(path: str, package: str) -> bool:
 class _Insertions:
     """Collects the additions to one file."""
 
-    source: Source
+    source: StubSource
     names: ModuleNames
     toolset: Toolset
     package: str

@@ -12,12 +12,12 @@ from toolgen.shapes.foreign.nodes import Node
 
 from ..views.types import Role
 from .imports import TypeImports
-from .layout import Scope
+from .layout import FileScope
 from .sides import Named, Side
 from .spelling import (
     HIDDEN,
     Members,
-    Speller,
+    TypeScriptSpeller,
     choice,
     foreign_meanings,
     foreign_notes,
@@ -48,7 +48,7 @@ class TypeView:
 class TypePrinter:
     """Prints the types of one file."""
 
-    def __init__(self, scope: Scope, imports: TypeImports, *, types: str, surface: str) -> None:
+    def __init__(self, scope: FileScope, imports: TypeImports, *, types: str, surface: str) -> None:
         """Make the printer; `types` and `surface` are how the file imports what it names of others."""
         self._scope = scope
         self._imports = imports
@@ -153,8 +153,8 @@ class TypePrinter:
             )
         return _interface(name, text, tuple(members), is_open=node["additionalProperties"] is True)
 
-    def _speller(self, side: Side) -> Speller:
-        return Speller(partial(self.reference, side), self.used)
+    def _speller(self, side: Side) -> TypeScriptSpeller:
+        return TypeScriptSpeller(partial(self.reference, side), self.used)
 
 
 def may_be_empty(object_: ObjectType, side: Side) -> bool:

@@ -13,7 +13,7 @@ from toolgen.shapes.naming import class_name, module_name
 
 from .. import layout, names
 from ..layout import class_names
-from .sides import Named, Reached, Side, reached, two_sided
+from .sides import CrossingTypes, Named, Side, reached, two_sided
 
 SURFACE: Final = "surface.ts"
 PLAIN: Final = ("surface.ts", "records.ts", "events.ts", "forms.ts", "controls.ts", "schemas.ts")
@@ -32,11 +32,11 @@ _PROPERTIES: Final = frozenset("constructor default prototype then".split())
 
 
 @frozen_record
-class Scope:
+class FileScope:
     """The types that one file has, and those that it may name."""
 
     objects: Objects
-    crossing: Reached
+    crossing: CrossingTypes
     """What crosses the surface by it: of the shared types, by the tools of all toolsets."""
     names: Mapping[Side, Mapping[str, str]]
     """What a type is called in TypeScript, by its name in the design and its side."""
@@ -116,13 +116,13 @@ def answer_type(tool: Tool) -> str:
     return class_name(tool.name, "answer")
 
 
-def shared_scope(design: Design) -> Scope:
+def shared_scope(design: Design) -> FileScope:
     """Return the scope of the file of shared types."""
     python = layout.shared_scope(design)
     by_toolset = [
         reached(toolset.tools, {**design.shared, **_own(toolset)}) for toolset in toolsets_of(design)
     ]
-    crossing = Reached(
+    crossing = CrossingTypes(
         sent={
             name: each for reach in by_toolset for name, each in reach.sent.items() if name in python.modules
         },
@@ -139,7 +139,7 @@ def shared_scope(design: Design) -> Scope:
         for name in two_sided(crossing.all, python.objects)
         if name in crossing.sent
     }
-    return Scope(
+    return FileScope(
         objects=python.objects,
         crossing=crossing,
         names={"sent": {**named, **inputs}, "received": named},
@@ -147,7 +147,7 @@ def shared_scope(design: Design) -> Scope:
     )
 
 
-def toolset_scope(toolset: Toolset, shared: Scope) -> Scope:
+def toolset_scope(toolset: Toolset, shared: FileScope) -> FileScope:
     """Return the scope of the file of a toolset."""
     own = _own(toolset)
     crossing = reached(toolset.tools, {**shared.objects, **own})
@@ -158,7 +158,7 @@ def toolset_scope(toolset: Toolset, shared: Scope) -> Scope:
         for name in two_sided(crossing.all, {**shared.objects, **own})
         if name in own and name in crossing.sent and name in crossing.received
     }
-    return Scope(
+    return FileScope(
         objects={**shared.objects, **own},
         crossing=crossing,
         names={

@@ -26,7 +26,7 @@ Named: TypeAlias = "ObjectType | EnumType | UnionType"
 
 
 @frozen_record
-class Reached:
+class CrossingTypes:
     """What crosses the surface, by name, in order of first use."""
 
     sent: Mapping[str, Named]
@@ -37,10 +37,10 @@ class Reached:
         return {**self.sent, **self.received}
 
 
-def reached(tools: Iterable[Tool], objects: Objects) -> Reached:
+def reached(tools: Iterable[Tool], objects: Objects) -> CrossingTypes:
     """Return what the tools' callers send and receive; `objects` are those that the tools name."""
     tools = tuple(tools)
-    return Reached(
+    return CrossingTypes(
         sent=_closure((name for tool in tools for name in _sent(tool)), objects),
         received=_closure((name for tool in tools for name in _received(tool)), objects),
     )

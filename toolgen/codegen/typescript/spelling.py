@@ -60,7 +60,7 @@ _FORMATS: Final[dict[ScalarKind, str]] = {
 _PRIMITIVES: Final = {"string": "string", "integer": "number", "number": "number", "boolean": "boolean"}
 
 
-class Speller:
+class TypeScriptSpeller:
     """Writes the types of one file.
 
     `reference` returns the name under which the file has an object, an enum or a union; `used` hears of

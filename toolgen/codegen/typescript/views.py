@@ -16,7 +16,7 @@ from .layout import (
     CLIENT,
     SURFACE,
     TYPES,
-    Scope,
+    FileScope,
     answer_type,
     call_type,
     method_names,
@@ -91,7 +91,7 @@ class IndexView:
     toolsets: tuple[ToolsetProperty, ...]
 
 
-def types_view(design: Design, scope: Scope) -> TypesView:
+def types_view(design: Design, scope: FileScope) -> TypesView:
     imports = TypeImports()
     printer = TypePrinter(scope, imports, types="", surface=specifier(SURFACE, TYPES))
     types = tuple(printer.types(scope.crossing.all))
@@ -99,7 +99,7 @@ def types_view(design: Design, scope: Scope) -> TypesView:
     return TypesView(comment=comment(text), imports=imports.text(), types=types)
 
 
-def toolset_view(toolset: Toolset, scope: Scope, name: str) -> ToolsetView:
+def toolset_view(toolset: Toolset, scope: FileScope, name: str) -> ToolsetView:
     """Return the view of the file of a toolset; `name` is its property of the client."""
     path, imports = toolset_file(toolset), TypeImports()
     printer = TypePrinter(scope, imports, types=specifier(TYPES, path), surface=specifier(SURFACE, path))
@@ -137,7 +137,7 @@ def _generic(name: str, parameters: list[Members], before: str) -> str:
 class _OwnNames:
     """Names of what a file has beside the types of its design."""
 
-    def __init__(self, scope: Scope) -> None:
+    def __init__(self, scope: FileScope) -> None:
         self._taken = {*scope.shared, *scope.names["sent"].values(), *scope.names["received"].values()}
 
     def name(self, wanted: str) -> str:
@@ -259,7 +259,7 @@ def client_view(design: Design, toolsets: Sequence[tuple[Toolset, str, ToolsetVi
 
 
 def index_view(
-    design: Design, toolsets: Sequence[tuple[Toolset, str, ToolsetView]], shared: Scope
+    design: Design, toolsets: Sequence[tuple[Toolset, str, ToolsetView]], shared: FileScope
 ) -> IndexView:
     return IndexView(
         has_agents=any(service.agents for service in design.services),

@@ -14,7 +14,7 @@ from toolgen.shapes.naming import class_name, constant
 
 from .. import names
 from ..imports import Imports
-from ..layout import Scope, relative, service_module, service_package
+from ..layout import ModuleScope, relative, service_module, service_package
 from ..spelling import CLIENTS
 from ..text import docstring, literal
 from .specs import ConstantView
@@ -48,7 +48,7 @@ class ClientView:
     methods: tuple[ClientMethodView, ...]
 
 
-def client_view(of: Service, kind: ClientKind, scope: Scope) -> ClientView:
+def client_view(of: Service, kind: ClientKind, scope: ModuleScope) -> ClientView:
     methods = of.methods_of(kind)
     name, operations = names.client(of, kind), {method.name: constant(method.name) for method in methods}
     schemes = _schemes(methods)
@@ -104,7 +104,7 @@ class _Printer:
     """Prints the values of one client, and collects what they import."""
 
     def __init__(
-        self, of: Service, scope: Scope, schemes: Mapping[str, str], *, taken: Collection[str]
+        self, of: Service, scope: ModuleScope, schemes: Mapping[str, str], *, taken: Collection[str]
     ) -> None:
         """Construct it; `schemes` are the constants of security schemes, `taken` what the module defines."""
         self.imports = Imports()

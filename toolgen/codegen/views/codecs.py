@@ -11,7 +11,7 @@ from toolgen.shapes.fields import ObjectType
 
 from .. import names
 from ..imports import Imports
-from ..layout import SHARED, Module, Scope, foreign_parts, relative, toolset_package
+from ..layout import SHARED, Module, ModuleScope, foreign_parts, relative, toolset_package
 from ..spelling import GENERATED
 from ..text import docstring, quote, strings
 
@@ -43,7 +43,7 @@ class CodecsView:
     codecs: tuple[CodecView, ...]
 
 
-def codecs_view(toolset: Toolset, scope: Scope) -> CodecsView:
+def codecs_view(toolset: Toolset, scope: ModuleScope) -> CodecsView:
     imports, typing_imports = Imports(), Imports()
     imports.name("__future__", "annotations")
     imports.name("typing", "TYPE_CHECKING")
@@ -70,7 +70,7 @@ def codecs_view(toolset: Toolset, scope: Scope) -> CodecsView:
     )
 
 
-def arguments(of: ObjectType, scope: Scope) -> Iterator[str]:
+def arguments(of: ObjectType, scope: ModuleScope) -> Iterator[str]:
     """Return what makes the codec of an object."""
     yield quote(of.name)
     if places := scope.sensitive_places(of):

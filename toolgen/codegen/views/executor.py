@@ -12,7 +12,7 @@ from toolgen.shapes.naming import class_name, method_name, module_name, snake
 
 from .. import names
 from ..imports import Imports
-from ..layout import Scope, client_module, relative, service_module, toolset_package
+from ..layout import ModuleScope, client_module, relative, service_module, toolset_package
 from ..spelling import CLIENTS, GENERATED, RUNTIME
 from ..text import docstring, quote
 from .codecs import type_name
@@ -103,7 +103,7 @@ class ExecutorView:
     registration: ExecutorArgumentView
 
 
-def executor_view(design: Design, toolset: Toolset, scope: Scope) -> ExecutorView:
+def executor_view(design: Design, toolset: Toolset, scope: ModuleScope) -> ExecutorView:
     bound = [(tool, tool.binding) for tool in toolset.tools if tool.binding]
     full_name = f"{toolset.service}.{toolset.name}"
     imports, typing_imports = _imports(toolset, bound)
@@ -203,7 +203,7 @@ def _imports(toolset: Toolset, bound: list[tuple[Tool, Binding]]) -> tuple[Impor
     return imports, typing_imports
 
 
-def _tool(toolset: Toolset, tool: Tool, scope: Scope, typing_imports: Imports) -> ToolView:
+def _tool(toolset: Toolset, tool: Tool, scope: ModuleScope, typing_imports: Imports) -> ToolView:
     late, returns = tool.long_running, f"ToolReturn[types.{tool.result.name}]"
     if late is not None:
         ack = "None"

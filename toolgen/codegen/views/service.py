@@ -12,7 +12,7 @@ from toolgen.shapes.naming import class_name
 
 from .. import names
 from ..imports import Imports
-from ..layout import Scope, completions_module, service_module
+from ..layout import ModuleScope, completions_module, service_module
 from ..spelling import GENERATED
 from ..text import docstring, quote
 from .codecs import arguments
@@ -45,7 +45,7 @@ class ServiceView:
     errors: tuple[ConstantView, ...]
 
 
-def service_view(of: Service, scope: Scope) -> ServiceView:
+def service_view(of: Service, scope: ModuleScope) -> ServiceView:
     name = class_name(of.name)
     imports = Imports({name, *scope.modules})
     protocol, abstract = imports.name("typing", "Protocol"), imports.name("abc", "abstractmethod")
@@ -124,7 +124,7 @@ class CompletionsView:
     completions: tuple[CompletionView, ...]
 
 
-def completions_view(of: Service, scope: Scope) -> CompletionsView:
+def completions_view(of: Service, scope: ModuleScope) -> CompletionsView:
     imports = Imports({*scope.modules, *_own(of)})
     roles = {
         completion.result.name: Role(description=f"Result of {completion.name}.")
@@ -153,7 +153,7 @@ def completions_view(of: Service, scope: Scope) -> CompletionsView:
     )
 
 
-def _completion(of: Completion, scope: Scope) -> CompletionView:
+def _completion(of: Completion, scope: ModuleScope) -> CompletionView:
     make = "codec.foreign" if of.result.foreign else "codec"
     complete = names.completing(of)
     return CompletionView(

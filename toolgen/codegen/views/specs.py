@@ -14,7 +14,7 @@ from toolgen.shapes.naming import method_name, title
 
 from .. import names
 from ..imports import Imports
-from ..layout import Scope
+from ..layout import ModuleScope
 from ..spelling import GENERATED, RUNTIME
 from ..text import docstring, literal, quote, strings
 from .codecs import type_name
@@ -34,7 +34,7 @@ class SpecsView:
     """Expressions."""
 
 
-def specs_view(toolset: Toolset, scope: Scope) -> SpecsView:
+def specs_view(toolset: Toolset, scope: ModuleScope) -> SpecsView:
     imports, typing_imports = Imports(), Imports()
     imports.name("__future__", "annotations")
     if toolset.tools:

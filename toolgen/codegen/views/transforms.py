@@ -25,7 +25,7 @@ from toolgen.shapes.naming import field_name, snake
 
 from .. import names
 from ..imports import Imports
-from ..layout import SHARED, Scope, relative, service_package, toolset_package
+from ..layout import SHARED, ModuleScope, relative, service_package, toolset_package
 from ..spelling import GENERATED, Speller
 from ..text import docstring
 
@@ -54,7 +54,9 @@ class TransformsView:
     functions: tuple[FunctionView, ...]
 
 
-def transforms_view(toolset: Toolset, scope: Scope, services: Mapping[str, Scope]) -> TransformsView:
+def transforms_view(
+    toolset: Toolset, scope: ModuleScope, services: Mapping[str, ModuleScope]
+) -> TransformsView:
     """Return the view; `services` holds the scope of every service that a tool is bound to."""
     module = _Module(toolset, scope, services)
     functions = [
@@ -75,7 +77,7 @@ def transforms_view(toolset: Toolset, scope: Scope, services: Mapping[str, Scope
 class _Module:
     """What the functions of the module share: imports, classes, and the private functions."""
 
-    def __init__(self, toolset: Toolset, scope: Scope, services: Mapping[str, Scope]) -> None:
+    def __init__(self, toolset: Toolset, scope: ModuleScope, services: Mapping[str, ModuleScope]) -> None:
         self.imports = Imports()
         self.imports.name("__future__", "annotations")
         self.nested: list[FunctionView] = []
@@ -84,7 +86,7 @@ class _Module:
         self._services = services
         self._names: dict[object, str] = {}
 
-    def scope(self, service: str | None) -> Scope:
+    def scope(self, service: str | None) -> ModuleScope:
         """Return the scope of a service, or of the toolset."""
         return self._scope if service is None else self._services[service]
 
@@ -128,7 +130,7 @@ class _Direction:
         self._source = module.class_of(None if to_method else binding.service)
         self._target = module.class_of(target)
         speller = Speller(module.imports, self._target, module.scope(target).objects)
-        self._converter = Converter(module.imports, speller, self)
+        self._converter = FieldConverter(module.imports, speller, self)
 
     @classmethod
     def functions(cls, module: _Module, tool: Tool, binding: Binding) -> Iterator[FunctionView]:
@@ -242,7 +244,7 @@ _COPIES: Final = {"array": "list", "map": "dict"}
 """What copies a container whose values fit; to a type checker, a list of int is no list of float."""
 
 
-class Converter:
+class FieldConverter:
     """Converts the fields of one parameter into keyword arguments of another class."""
 
     def __init__(self, imports: Imports, target: Speller, functions: _Direction) -> None:

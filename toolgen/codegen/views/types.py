@@ -19,7 +19,7 @@ from toolgen.shapes.naming import field_name, setter_name, title, words
 
 from ..foreign import ForeignSpeller
 from ..imports import Imports
-from ..layout import SHARED, Module, Scope, is_large, relative, types_modules
+from ..layout import SHARED, Module, ModuleScope, is_large, relative, types_modules
 from ..spelling import GENERATED, RUNTIME, Speller
 from ..text import docstring, literal
 
@@ -80,7 +80,7 @@ class Role:
 class ClassPrinter:
     """Prints the classes of one module."""
 
-    def __init__(self, module: Module, scope: Scope, imports: Imports) -> None:
+    def __init__(self, module: Module, scope: ModuleScope, imports: Imports) -> None:
         self._imports = imports
         self.reference = partial(_reference, module, scope.modules, imports)  # a method would be a cycle
         """Returns the expression by which the module names a class, a named enum or a named union."""
@@ -208,7 +208,7 @@ class TypesView:
     aliases: tuple[AliasView, ...] = ()
 
 
-def shared_types_view(design: Design, scope: Scope) -> TypesView:
+def shared_types_view(design: Design, scope: ModuleScope) -> TypesView:
     imports = Imports(scope.modules)
     printer = ClassPrinter(SHARED, scope, imports)
     enums = tuple(map(printer.enum, design.enums))
@@ -218,7 +218,7 @@ def shared_types_view(design: Design, scope: Scope) -> TypesView:
     return TypesView(docstring=text, imports=imports.text(), enums=enums, classes=classes, aliases=aliases)
 
 
-def types_views(toolset: Toolset, scope: Scope) -> Iterable[tuple[Module, TypesView]]:
+def types_views(toolset: Toolset, scope: ModuleScope) -> Iterable[tuple[Module, TypesView]]:
     """Return the modules of the toolset's types: one, or one a tool."""
     for module, tools, objects in types_modules(toolset):
         of = tools[0].id if is_large(toolset) else f"{toolset.service}.{toolset.name}"
@@ -234,7 +234,7 @@ def roles(tools: Iterable[Tool]) -> dict[str, Role]:
 
 
 def _view(
-    text: str, module: Module, objects: tuple[ObjectType, ...], scope: Scope, tools: tuple[Tool, ...]
+    text: str, module: Module, objects: tuple[ObjectType, ...], scope: ModuleScope, tools: tuple[Tool, ...]
 ) -> TypesView:
     imports = Imports(scope.modules)
     printer, of = ClassPrinter(module, scope, imports), roles(tools)

@@ -7,7 +7,7 @@ Links and special files are neither followed nor opened.
 
 from .atomic_write import Edit
 from .comparison import Comparison
-from .output import Report, compare, preview, write
+from .output import WriteReport, compare, preview, write
 from .staging import STAGING, sweep
 
-__all__ = ["STAGING", "Comparison", "Edit", "Report", "compare", "preview", "sweep", "write"]
+__all__ = ["STAGING", "Comparison", "Edit", "WriteReport", "compare", "preview", "sweep", "write"]

@@ -20,7 +20,7 @@ from .staging import stage, stage_edits, staging, sweep
 
 
 @frozen_record
-class Report:
+class WriteReport:
     """The changes of a run; paths are relative to the folder."""
 
     manifest: Manifest = field(default_factory=Manifest, compare=False)
@@ -52,7 +52,7 @@ def write(
     sources: Mapping[str, SourceDigests] | None = None,
     stubs: Mapping[Path, str] | None = None,
     edits: Mapping[Path, Edit] | None = None,
-) -> Report:
+) -> WriteReport:
     """Bring the texts into the folder, formatted, and the files of `stubs` to their places, which are free.
 
     `sources` are those of the design. `edits` replaces files of the author that still hold what was read.
@@ -68,12 +68,12 @@ def write(
             before = run.before
             is_noted = before.manifest.is_of(design, facts.sources)
             if before.is_current and is_noted and not stubs and not edits:
-                return Report(manifest=before.manifest)
+                return WriteReport(manifest=before.manifest)
             stage_edits(folder, edits)
             _move_all(out, folder, run, stubs, edits)
     except OSError as error:
         raise disk_error("write", error, out) from error
-    return Report(
+    return WriteReport(
         manifest=run.manifest,
         written=tuple(run.new),
         edited=before.edited,

@@ -22,12 +22,12 @@ from ..expr.tree import Toolset as CheckedToolset
 from ..services import Design, Service
 from ..structure import Method, Tool, Toolset
 from ..tool_clauses import BindTo
-from .agents.agents import Agents, KnownToolset
+from .agents.agents import AgentResolver, KnownToolset
 from .agents.budgets import check_budgets
 from .agents.completions import completions_of
 from .agents.ownership import owned_toolsets
 from .bindings.binding import bind
-from .bindings.methods import Operation, operation
+from .bindings.methods import ResolvedMethod, operation
 from .checks.arguments import record_uses, well_typed
 from .checks.names import (
     Identifiers,
@@ -87,7 +87,7 @@ def build(design: Design) -> Evaluation:
 class _ServiceDraft:
     clause: Service
     module: Module
-    operations: tuple[Operation, ...]
+    operations: tuple[ResolvedMethod, ...]
     completions_module: Module
     completions: tuple[CheckedCompletion, ...]
     transport: ServiceTransport = NO_TRANSPORT
@@ -113,7 +113,7 @@ class _Builder:
         self._values = ValueChecks(report)
         self._types = Types(report, self._values, named_types(design))
         self._tools = Tools(report, self._types, self._values)
-        self._operations: dict[str, dict[str, Operation]] = {}
+        self._operations: dict[str, dict[str, ResolvedMethod]] = {}
 
     def design(self) -> CheckedDesign:
         design, report = self._design, self._report
@@ -127,7 +127,7 @@ class _Builder:
         modules += [draft.completions_module for draft in services]
         modules += [draft.module for draft in toolsets]
         check_finite(modules, report)
-        agents: Agents | None = None
+        agents: AgentResolver | None = None
         if check_depth(modules, report):
             self._values.run()
             tools = {tool_draft.tool.id: tool_draft.tool for draft in toolsets for tool_draft in draft.tools}
@@ -201,7 +201,7 @@ class _Builder:
         )
 
     def _service(
-        self, draft: _ServiceDraft, toolsets: list[_ToolsetDraft], agents: Agents | None
+        self, draft: _ServiceDraft, toolsets: list[_ToolsetDraft], agents: AgentResolver | None
     ) -> CheckedService:
         clause = draft.clause
         return CheckedService(
@@ -240,12 +240,12 @@ class _Builder:
                 drafts.append(self._toolset(clause, service.clause.name, ownership.exporter))
         return drafts
 
-    def _agents(self, services: list[_ServiceDraft], toolsets: list[_ToolsetDraft]) -> Agents:
+    def _agents(self, services: list[_ServiceDraft], toolsets: list[_ToolsetDraft]) -> AgentResolver:
         resolved = [
             KnownToolset(clause=draft.clause, toolset=draft.toolset, drafts=draft.by_name)
             for draft in toolsets
         ]
-        return Agents([draft.clause for draft in services], resolved, self._report)
+        return AgentResolver([draft.clause for draft in services], resolved, self._report)
 
     def _toolset(self, clause: Toolset, service: str, exporter: str) -> _ToolsetDraft:
         report = self._report
@@ -312,7 +312,7 @@ class _Builder:
         _claim_codecs(clause.name, (draft for draft in drafts if draft.module is around.module), report)
         return tuple(drafts)
 
-    def _operation(self, bind_to: BindTo, tool: Tool, own_service: str) -> Operation | None:
+    def _operation(self, bind_to: BindTo, tool: Tool, own_service: str) -> ResolvedMethod | None:
         """Return the method that a tool is bound to; an unknown one is reported."""
         service = own_service if bind_to.service is None else bind_to.service
         methods = self._operations.get(service)

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from toolgen.contract.mcp_lock import (
     ListedFacts,
-    Lock,
     LockError,
+    MCPLock,
     contract_digest,
     listed_digest,
     make_lock,
@@ -58,7 +58,7 @@ def locked_toolset(word: MCPToolset, report: Report) -> LockedToolset:
     return made
 
 
-def _lock(word: MCPToolset, report: Report) -> Lock | None:
+def _lock(word: MCPToolset, report: Report) -> MCPLock | None:
     file = Path(word.source.file).parent / word.lock
     report.files.add(file)
     try:
@@ -77,7 +77,7 @@ def _lock(word: MCPToolset, report: Report) -> Lock | None:
     return None
 
 
-def _names(lock: Lock) -> dict[str, str]:
+def _names(lock: MCPLock) -> dict[str, str]:
     """Return the name of each tool in the design, by its server's own: `getSum` gives `get_sum`.
 
     A tool whose own name is one of a design keeps it, wherever the server lists it.

@@ -18,7 +18,7 @@ from toolgen.stores import StoreError
 from ..context import Activity, ActivityInfo, CallOptions
 from ..errors import OUTCOME_UNKNOWN, EngineError
 from .journal import NO_ATTEMPT, AttemptRecord, EventLog, OpRecord, begun_key, decode, digest, encode
-from .live_run import Awake, Run, Wakeup
+from .live_run import Awake, LiveRun, Wakeup
 from .operations import Progress, activity_name, attempt_failure, is_shutdown, log_cut_off, timed_out
 from .standing import Standing
 from .store import RunStore
@@ -87,7 +87,7 @@ class StartedActivity:
 class ActivityCall:
     """An activity to be performed."""
 
-    run: Run
+    run: LiveRun
     op: str
     activity: str
     function: Activity
@@ -273,13 +273,13 @@ class Activities:
         else:
             self._store.when_durable(partial(_notify_loop, call, record, value))
 
-    async def all_kept(self, run: Run) -> None:
+    async def all_kept(self, run: LiveRun) -> None:
         """Return once all is durable that the loop of a run has heard of."""
         if run.record.unwritten:
             await self._store.wait_kept()
 
     async def _keep_begun(
-        self, run: Run, op: str, once: bool, events: Sequence[Mapping[str, Json]] = (), /
+        self, run: LiveRun, op: str, once: bool, events: Sequence[Mapping[str, Json]] = (), /
     ) -> None:
         """Append the events of an activity that begins to the log, and return once they are durable.
 
@@ -381,7 +381,7 @@ class Activities:
         return OpRecord(call.op, call.activity, asked, self._clock(), kind=kind, message=message)
 
 
-def _count_written(run: Run) -> None:
+def _count_written(run: LiveRun) -> None:
     run.record.unwritten -= 1
 
 

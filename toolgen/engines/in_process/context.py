@@ -27,7 +27,7 @@ from .journal import (
     encode,
     log_key,
 )
-from .live_run import AT_ONCE, LoopWait, Run, Wakeup
+from .live_run import AT_ONCE, LiveRun, LoopWait, Wakeup
 from .operations import EXIT, Gathering, OneByOne, cancel_gathered, duplicate_operation, result_or_failure
 from .standing import Standing
 from .store import RunStore
@@ -65,40 +65,40 @@ class WaitEnds:
         self._clock = clock
         self._call_later = call_later
 
-    def deliver(self, run: Run, signal: SignalRecord) -> None:
+    def deliver(self, run: LiveRun, signal: SignalRecord) -> None:
         """Pass a signal of the record to the oldest wait for it."""
         wait = run.waiting_for(signal.name)
         if wait is not None:
             self._resolve(run, wait, signal)
 
-    async def take_or_none(self, run: Run, wait: LoopWait, *, is_final: bool) -> OpRecord | None:
+    async def take_or_none(self, run: LiveRun, wait: LoopWait, *, is_final: bool) -> OpRecord | None:
         """Take a stored signal for the wait and return the end of the wait; None if it must wait."""
         signal = run.next_signal(wait.names)
         if signal is None and not is_final:
             return None
         return await self.keep(run, self._record(wait, signal, 0.0), signal)
 
-    async def keep(self, run: Run, record: OpRecord, taken: SignalRecord | None = None) -> OpRecord:
+    async def keep(self, run: LiveRun, record: OpRecord, taken: SignalRecord | None = None) -> OpRecord:
         """Record the end of an operation, with the signal that it took, and return it once it is durable."""
         self._store.end_operation(run.record, record, taken)
         with run.awake.busy():
             await self._store.wait_kept()
         return record
 
-    async def all_kept(self, run: Run) -> None:
+    async def all_kept(self, run: LiveRun) -> None:
         """Return once all is durable that the loop has heard of, before another run hears of it."""
         if run.record.unwritten:
             with run.awake.busy():
                 await self._store.wait_kept()
 
-    async def keep_child(self, run: Run, op: str, child: RunRecord) -> OpRecord:
+    async def keep_child(self, run: LiveRun, op: str, child: RunRecord) -> OpRecord:
         """Record the end of the operation of a child run that is over, as `keep`."""
         assert child.ending is not None, "a child that goes on has no end to keep"
         kind = "" if child.ending == "completed" else child.ending
         end = OpRecord(op, child.loop, digest(child.input), self._clock(), child.output, kind, child.error)
         return await self.keep(run, end)
 
-    async def wait_for_signal(self, run: Run, wait: LoopWait, until: float | None) -> OpRecord:
+    async def wait_for_signal(self, run: LiveRun, wait: LoopWait, until: float | None) -> OpRecord:
         """Wait for a signal until `until`, in seconds since 1970, and return the end of the wait."""
         if until is not None:
             wait.until = until
@@ -117,10 +117,10 @@ class WaitEnds:
                 run.moved()
         return wait.record
 
-    def _set_timer(self, run: Run, wait: LoopWait, until: float, delay_s: float) -> None:
+    def _set_timer(self, run: LiveRun, wait: LoopWait, until: float, delay_s: float) -> None:
         wait.timer = self._call_later(max(0.0, delay_s), partial(self._expire, run, wait, until))
 
-    def _expire(self, run: Run, wait: LoopWait, until: float) -> None:
+    def _expire(self, run: LiveRun, wait: LoopWait, until: float) -> None:
         if run.is_stopped or run.waits.pop(wait.op, None) is None:
             return
         record = self._record(wait, None, until)
@@ -128,7 +128,7 @@ class WaitEnds:
         run.unpark()
         self._store.expire(run.record, record, partial(self._wait_expired, run, wait, record))
 
-    def _wait_expired(self, run: Run, wait: LoopWait, record: OpRecord, is_kept: bool) -> None:
+    def _wait_expired(self, run: LiveRun, wait: LoopWait, record: OpRecord, is_kept: bool) -> None:
         if is_kept:
             self._tell(run, wait, record)
             return
@@ -142,7 +142,7 @@ class WaitEnds:
         elif wait.until is not None:
             self._set_timer(run, wait, wait.until, _AGAIN_S)  # it was for another wait
 
-    def _resolve(self, run: Run, wait: LoopWait, signal: SignalRecord) -> None:
+    def _resolve(self, run: LiveRun, wait: LoopWait, signal: SignalRecord) -> None:
         record = self._record(wait, signal, 0.0)
         self._store.end_operation(run.record, record, signal)
         run.waits.pop(wait.op, None)
@@ -150,7 +150,7 @@ class WaitEnds:
         run.unpark()
         self._store.when_durable(partial(self._tell, run, wait, record))
 
-    def _tell(self, run: Run, wait: LoopWait, record: OpRecord) -> None:
+    def _tell(self, run: LiveRun, wait: LoopWait, record: OpRecord) -> None:
         run.unkept -= 1
         wait.record = record
         wait.wakeup.notify()
@@ -173,9 +173,9 @@ class Host:
     waits: WaitEnds
     standing: Standing
     max_payload_bytes: int | None
-    child_of: Callable[[Run, str, str, bytes], Run]
+    child_of: Callable[[LiveRun, str, str, bytes], LiveRun]
     """Returns the child run of an operation, with its loop and its input; started now or before."""
-    detached: Callable[[Run, str, str, bytes], OpRecord]
+    detached: Callable[[LiveRun, str, str, bytes], OpRecord]
     """Starts a run that outlives its starter, and returns the end of the operation, which names it."""
 
 
@@ -184,7 +184,7 @@ class JournaledContext:
 
     __slots__ = ("_host", "_is_replay", "_ops", "_run", "fault")
 
-    def __init__(self, run: Run, host: Host, *, is_replay: bool = False) -> None:
+    def __init__(self, run: LiveRun, host: Host, *, is_replay: bool = False) -> None:
         self._run = run
         self._host = host
         self._is_replay = is_replay
@@ -347,7 +347,9 @@ class JournaledContext:
             NondeterminismError(f"run {self.run_id} does {op!r} {change}, but its journal has something else")
         )
 
-    def _if_running(self, start: Callable[[Run, str, str, bytes], T], op: str, loop: str, text: bytes) -> T:
+    def _if_running(
+        self, start: Callable[[LiveRun, str, str, bytes], T], op: str, loop: str, text: bytes
+    ) -> T:
         """Start another run of this one, unless this one has been stopped."""
         self._require_running()
         return start(self._run, op, loop, text)

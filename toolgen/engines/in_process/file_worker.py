@@ -20,7 +20,7 @@ from ..errors import EngineError
 from ..statuses import LostJournal
 from .file_clock import release, released_at, time_before_leap
 from .journal import CANCEL, NULL, decode, report_message
-from .pruning import PRUNE, Pruning, Tree
+from .pruning import PRUNE, Pruning, RunTree
 from .runs import LoopRuns
 from .sqlite_records import DUE, NEW, NUMBERED, require_sound_tree
 from .sqlite_rows import UnseenSignal, data_version, next_wake, oldest_end, read_unseen, require_sound_runs
@@ -394,7 +394,7 @@ class FileWorker:
         if (oldest := self._batches.read(oldest_end)) is not None and oldest < self._clock() - self._keep_s:
             self.pruning.start()
 
-    def _to_forget(self) -> list[Tree]:
+    def _to_forget(self) -> list[RunTree]:
         """Return the oldest root runs beyond the limits of the retention, with the runs below them."""
         before = None if self._keep_s is None else self._clock() - self._keep_s
         return self._store.to_forget(self._keep_runs, before)

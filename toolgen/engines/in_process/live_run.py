@@ -252,24 +252,24 @@ class LoopWait:
 class Parking:
     """Callbacks for runs that are parked, unparked or stalled."""
 
-    parked: Callable[[Run], None]
-    unparked: Callable[[Run], None]
-    stalled: Callable[[Run], None]
+    parked: Callable[[LiveRun], None]
+    unparked: Callable[[LiveRun], None]
+    stalled: Callable[[LiveRun], None]
 
 
 @dataclass(slots=True, eq=False)
-class Run:
+class LiveRun:
     """One run that is not over, in the process that executes it."""
 
     record: RunRecord
-    parent: Run | None
+    parent: LiveRun | None
     parking: Parking
     task: asyncio.Task[None] | None = None
     """The task of the loop; None before it began."""
     in_flight: dict[str, asyncio.Task[None]] = field(default_factory=dict)
     """The activities."""
     waits: dict[str, LoopWait] = field(default_factory=dict)
-    children: dict[str, Run] = field(default_factory=dict)
+    children: dict[str, LiveRun] = field(default_factory=dict)
     """The child runs that the loop waits for, by their operation."""
     awake: Awake = field(init=False)
     """The parts of the loop that do not wait."""
@@ -336,13 +336,13 @@ class Run:
     def stall(self, fault: ToolgenError) -> None:
         """Mark the run as stalled with its fault, and wake everyone who waits for it or its ancestors."""
         self.fault = fault
-        run: Run | None = self
+        run: LiveRun | None = self
         while run is not None:
             self.parking.stalled(run)
             run = run.parent
 
     def unpark(self) -> None:
-        run: Run | None = self
+        run: LiveRun | None = self
         while run is not None and run.is_parked:
             run.is_parked = False
             self.parking.unparked(run)

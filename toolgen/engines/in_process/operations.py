@@ -18,7 +18,7 @@ from toolgen.stores import StoreError
 from ..context import ActivityInfo, EndedRun, LastEvents
 from ..errors import OUTCOME_UNKNOWN, ActivityFailed, DuplicateOperationError, EngineError, NonRetryableError
 from .journal import RunRecord, decode, encode
-from .live_run import Awake, Run
+from .live_run import Awake, LiveRun
 
 _TOOL: Final = re.compile(r"[\w.:/-]{1,200}")
 """What may be the name of an activity; a model may ask for a tool of any name."""
@@ -185,7 +185,7 @@ def _subject(text: bytes) -> Json:
     return subject
 
 
-def is_shutdown(run: Run) -> bool:
+def is_shutdown(run: LiveRun) -> bool:
     """Return whether the event loop ends; a task that only cancels itself has failed."""
     task = asyncio.current_task()
     if task is None or not task.cancelling():

@@ -22,7 +22,7 @@ log = logger("toolgen.engines")
 
 
 @frozen_record(kw_only=False)
-class Tree:
+class RunTree:
     """A root run that is over, with all runs below it."""
 
     no: int
@@ -36,8 +36,8 @@ class Pruning:
 
     def __init__(
         self,
-        select: Callable[[], Sequence[Tree]],
-        forget: Callable[[Sequence[Tree]], Awaitable[None]],
+        select: Callable[[], Sequence[RunTree]],
+        forget: Callable[[Sequence[RunTree]], Awaitable[None]],
         clock: Callable[[], float],
     ) -> None:
         """Construct the retention of a journal.

@@ -31,7 +31,7 @@ from .journal import (
     digest,
     encode,
 )
-from .live_run import Parking, Run
+from .live_run import LiveRun, Parking
 from .operations import ended_run, ending_events, failure_text
 from .standing import Standing
 from .store import RunStore
@@ -78,7 +78,7 @@ class LoopRuns:
         self._parking = Parking(parked=self._parked, unparked=self._unparked, stalled=self._notify_stalled)
         self._loops: Mapping[str, Loop] = {}
         self._last_events: LastEvents | None = None
-        self._live: dict[str, Run] = {}
+        self._live: dict[str, LiveRun] = {}
         self.is_working = False
         self._keeps_parked = False
         """Runs that are parked stay in memory: nothing else would go on with these when something comes."""
@@ -123,13 +123,13 @@ class LoopRuns:
         await self.tasks.close()
         self.activities.undrain()
 
-    def run_of(self, record: RunRecord) -> Run:
+    def run_of(self, record: RunRecord) -> LiveRun:
         """Return the live run of a record that is not over."""
         run = self._live.get(record.run_id)
         if run is None:
             above = None if record.parent is None else self._store.find_open(record.parent)
             parent = None if above is None else self.run_of(above)
-            run = self._live[record.run_id] = Run(record, parent, self._parking)
+            run = self._live[record.run_id] = LiveRun(record, parent, self._parking)
         return run
 
     def create_run(
@@ -141,7 +141,7 @@ class LoopRuns:
         session: str = "",
         parent: str | None = None,
         starter: str | None = None,
-    ) -> Run:
+    ) -> LiveRun:
         """Create a run, and start it if this process is the worker.
 
         Raises:
@@ -162,7 +162,7 @@ class LoopRuns:
         if loop not in self._loops:
             raise EngineError(f"no loop is registered as {loop!r}, for the run {run_id}")
 
-    def _child_of(self, run: Run, op: str, loop: str, text: bytes) -> Run:
+    def _child_of(self, run: LiveRun, op: str, loop: str, text: bytes) -> LiveRun:
         """Return the child run of an operation, started now or before.
 
         Raises:
@@ -175,13 +175,13 @@ class LoopRuns:
         if record.parent != run.record.run_id:
             raise EngineError(f"a run that is no child of {run.record.run_id} has the id {run_id}")
         if record.ending is not None:
-            return Run(record, run, self._parking)
+            return LiveRun(record, run, self._parking)
         child = self.run_of(record)
         if child.task is None:
             self._begin(child)
         return child
 
-    def _detached(self, run: Run, op: str, loop: str, text: bytes) -> OpRecord:
+    def _detached(self, run: LiveRun, op: str, loop: str, text: bytes) -> OpRecord:
         """Start a run that outlives its starter, and return the end of the operation, which names it.
 
         Raises:
@@ -241,7 +241,7 @@ class LoopRuns:
             with suppress(StoreError):
                 self.cancel(run.record, reason)
 
-    def _parked(self, run: Run) -> None:
+    def _parked(self, run: LiveRun) -> None:
         """Record that a run is parked; one that can be loaded again leaves the memory."""
         for wait in run.waits.values():
             if wait.op not in run.record.waits:
@@ -249,12 +249,12 @@ class LoopRuns:
         wake = min((wait.until for wait in run.waits.values() if wait.until is not None), default=None)
         self._store.park(run.record, wake, partial(self._evict, run))
 
-    def _unparked(self, run: Run) -> None:
+    def _unparked(self, run: LiveRun) -> None:
         """Record that a parked run continues."""
         if not run.is_stopped:
             self._store.unpark(run.record)
 
-    def _notify_stalled(self, run: Run) -> None:
+    def _notify_stalled(self, run: LiveRun) -> None:
         """Notify those who wait for a stalled run."""
         self._store.on_change(run.record.run_id)
 
@@ -278,7 +278,7 @@ class LoopRuns:
         self.require_no_fault(run_id)
         return self.is_executing(run_id) and self._live[run_id].record.ending is None
 
-    def _evict(self, run: Run, is_kept: bool) -> None:
+    def _evict(self, run: LiveRun, is_kept: bool) -> None:
         """Remove a parked run from memory with its children, once its parent is removed too."""
         if not run.is_parked or run.is_stopped:
             return
@@ -288,7 +288,7 @@ class LoopRuns:
         elif not self._keeps_parked and (run.parent is None or run.parent.is_stopped):
             self._stop(run)
 
-    def _stop(self, run: Run) -> None:
+    def _stop(self, run: LiveRun) -> None:
         for child in run.children.values():
             self._stop(child)
         run.is_stopped = True
@@ -299,11 +299,11 @@ class LoopRuns:
 
     async def replay(self, record: RunRecord) -> Json:
         """Run a loop again from the journal, without operations, and return its result; as `replayed`."""
-        context = JournaledContext(Run(record, None, self._parking), self._host, is_replay=True)
+        context = JournaledContext(LiveRun(record, None, self._parking), self._host, is_replay=True)
         name = f"replay of {record.run_id}"
         return await replayed(record, context, lambda: self.tasks.start(self._execute(context, record), name))
 
-    def _begin(self, run: Run) -> None:
+    def _begin(self, run: LiveRun) -> None:
         if run.task is None:
             self._store.unpark(run.record)
             if run.record.began is None:
@@ -314,7 +314,7 @@ class LoopRuns:
         LOOP_TIME.set(record.began or 0.0)
         return await execute_loop(self._loops, record.loop, context, decode(record.input))
 
-    async def _run_loop(self, run: Run) -> None:
+    async def _run_loop(self, run: LiveRun) -> None:
         """Run a loop to its end, and record the end."""
         record = run.record
         context = JournaledContext(run, self._host)
@@ -343,11 +343,11 @@ class LoopRuns:
         except StoreError as error:
             self._stalled(run, error)
 
-    def _stalled(self, run: Run, problem: ToolgenError) -> None:
+    def _stalled(self, run: LiveRun, problem: ToolgenError) -> None:
         log.error("run %s is stalled: %s", run.record.run_id, problem, exc_info=problem)
         run.stall(problem)
 
-    def _end(self, run: Run, ending: Ending, output: bytes = NULL, error: str = "") -> None:
+    def _end(self, run: LiveRun, ending: Ending, output: bytes = NULL, error: str = "") -> None:
         """End a run, and those that it waits for; no effect on one that is over.
 
         Raises:
@@ -380,6 +380,6 @@ class LoopRuns:
         self._store.when_durable(partial(_over, run))
 
 
-def _over(run: Run) -> None:
+def _over(run: LiveRun) -> None:
     if run.over is not None:
         run.over.notify()

@@ -14,7 +14,7 @@ from toolgen.stores.sqlite_errors import DamagedRowError, reading, require_secon
 from ..context import answer_name
 from ..statuses import ForgottenRun, OpenWait, RunState, RunStatus, RunWait, WaitStatus
 from .journal import CANCEL, NULL, Events, SignalRecord, decode
-from .pruning import PRUNE, Tree
+from .pruning import PRUNE, RunTree
 from .sqlite_records import read_log, read_numbered_record, run_name
 from .sqlite_tables import (
     SHIFT,
@@ -68,7 +68,7 @@ def oldest_end(database: sqlite3.Connection) -> float | None:
     return ended
 
 
-def runs_to_forget(database: sqlite3.Connection, keep: int, before: float | None) -> list[Tree]:
+def runs_to_forget(database: sqlite3.Connection, keep: int, before: float | None) -> list[RunTree]:
     """Return the oldest root runs beyond the limits, at most `PRUNE`, and the runs below them.
 
     Args:
@@ -79,7 +79,7 @@ def runs_to_forget(database: sqlite3.Connection, keep: int, before: float | None
     many = min(max(0, count_finished(database) - keep), PRUNE)
     rows = database.execute(f"SELECT no, ended {_FINISHED} ORDER BY ended, no LIMIT ?", (PRUNE,)).fetchall()
     return [
-        Tree(no, tuple(_below(database, no)))
+        RunTree(no, tuple(_below(database, no)))
         for place, (no, ended) in enumerate(rows)
         if place < many or (before is not None and ended < before)
     ]

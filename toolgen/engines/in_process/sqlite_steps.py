@@ -13,7 +13,7 @@ from ..context import answer_name
 from ..errors import session_over, wait_over
 from ..statuses import Receipt
 from .journal import CANCEL, NULL, RunRecord, SignalRecord
-from .pruning import Tree
+from .pruning import RunTree
 from .sqlite_rows import is_awaited, is_wait_over
 from .sqlite_tables import ids, is_over, known_number, newest_run, run_number
 from .witness import open_runs, run_digest
@@ -119,7 +119,7 @@ CANCEL_TREE: Final = """
 """Ends a run and those below it that are not over."""
 
 
-def delete(database: sqlite3.Connection, trees: Sequence[Tree]) -> None:
+def delete(database: sqlite3.Connection, trees: Sequence[RunTree]) -> None:
     """Delete root runs that are over, with their children, and free pages of the file."""
     for tree in trees:
         if run_number(database, tree.runs[0].run_id) == tree.no:

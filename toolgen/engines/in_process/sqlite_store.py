@@ -40,7 +40,7 @@ from .journal import (
     WaitRecord,
     encode,
 )
-from .pruning import Tree
+from .pruning import RunTree
 from .sqlite_records import BUSY, read_record, read_trees
 from .sqlite_tables import FORMAT, MOST, SHIFT, TO_END, TO_EVENT, TO_OP, TO_PARK, TO_RUN, TO_WAIT
 from .store import PAGE, RunStore
@@ -292,7 +292,7 @@ class SqliteStore(RunStore):
         if run_id in self._damaged:
             raise self._damaged[run_id]
 
-    async def drop(self, trees: Sequence[Tree]) -> None:
+    async def drop(self, trees: Sequence[RunTree]) -> None:
         await self.batches.run(partial(steps.delete, trees=trees))
         self.finished = self.batches.read(rows.count_finished)
 
@@ -340,7 +340,7 @@ class SqliteStore(RunStore):
     async def check(self) -> tuple[str, ...]:
         return tuple(await self.batches.read_apart(rows.find_damage))
 
-    def to_forget(self, keep: int, before: float | None = None) -> list[Tree]:
+    def to_forget(self, keep: int, before: float | None = None) -> list[RunTree]:
         return self._not_awaited(self.batches.read(partial(rows.runs_to_forget, keep=keep, before=before)))
 
     def _on_written_end(self, record: RunRecord) -> None:

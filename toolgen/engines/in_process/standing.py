@@ -14,7 +14,7 @@ from toolgen.contract.tasks import CallLater
 from toolgen.stores import StoreError
 from toolgen.stores.outages import AGAIN_S
 
-from .live_run import Run
+from .live_run import LiveRun
 
 T = TypeVar("T")
 
@@ -60,7 +60,7 @@ class Standing:
             if not self._faults:
                 log.warning("no run stands still any more")
 
-    async def done(self, run: Run, what: str, step: Callable[[], T]) -> T:
+    async def done(self, run: LiveRun, what: str, step: Callable[[], T]) -> T:
         """Do a step of a run that may have to read its journal, once it can be read, and return its value.
 
         A step that raises has changed nothing, or does the rest the next time; `what` names it in the run.

@@ -25,7 +25,7 @@ from .journal import (
     WaitRecord,
     decode,
 )
-from .pruning import PRUNE, Tree
+from .pruning import PRUNE, RunTree
 
 if TYPE_CHECKING:
     from toolgen.stores.batched_file import BatchedFile  # SQLite is for those who keep runs in a file
@@ -295,14 +295,14 @@ class RunStore:
         """Return what is damaged."""
         return ()
 
-    def to_forget(self, keep: int, before: float | None = None) -> list[Tree]:
+    def to_forget(self, keep: int, before: float | None = None) -> list[RunTree]:
         """Return the oldest trees of runs, `PRUNE` at most, that are too many, or ended before a time.
 
         Those that somebody waits for are left out.
         """
         many = min(len(self._ended) - keep, PRUNE)
         return self._not_awaited(
-            Tree(0, tuple(self._below(run_id))) for run_id in islice(self._ended, max(0, many))
+            RunTree(0, tuple(self._below(run_id))) for run_id in islice(self._ended, max(0, many))
         )
 
     @contextmanager
@@ -316,10 +316,10 @@ class RunStore:
             if not self._awaited[run_id]:
                 del self._awaited[run_id]
 
-    def _not_awaited(self, trees: Iterable[Tree]) -> list[Tree]:
+    def _not_awaited(self, trees: Iterable[RunTree]) -> list[RunTree]:
         return [tree for tree in trees if not any(self._awaited[run.run_id] for run in tree.runs)]
 
-    async def drop(self, trees: Sequence[Tree]) -> None:
+    async def drop(self, trees: Sequence[RunTree]) -> None:
         """Drop the runs that `to_forget` returned."""
         for tree in trees:
             if self._ended.pop(tree.runs[0].run_id, None) is not None:  # nobody was faster
@@ -330,7 +330,7 @@ class RunStore:
     async def forget_session(self, session: str) -> int:
         """Drop the root runs of a session that are over, with the runs below them; return how many runs."""
         roots = [run_id for run_id, record in self._ended.items() if record.session == session]
-        trees = [Tree(0, tuple(self._below(run_id))) for run_id in roots]
+        trees = [RunTree(0, tuple(self._below(run_id))) for run_id in roots]
         await self.drop(trees)
         return sum(len(tree.runs) for tree in trees)
 

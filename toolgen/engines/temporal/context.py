@@ -34,7 +34,7 @@ from .failures import activity_failure, child_failure
 from .inbox import Inbox
 from .log_writer import LogWriter, require_shallow
 from .projection import RunProjection
-from .scheduling import Scheduling
+from .scheduling import ActivityScheduling
 from .settings import EngineSettings, search_attributes
 
 DEFAULT: Final = CallOptions()
@@ -90,7 +90,7 @@ class WorkflowContext:
         self._run_start = run_start
         self._inbox = inbox
         self._ops: set[str] = set()
-        self.activities = Scheduling()
+        self.activities = ActivityScheduling()
         self._once: set[str] = set()
         """Activities that must not happen twice."""
         self.begun_ops: set[str] = set()

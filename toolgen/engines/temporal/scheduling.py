@@ -35,7 +35,7 @@ class _Waiting:
     end: asyncio.Future[Any]
 
 
-class Scheduling:
+class ActivityScheduling:
     """Schedules the activities of a run, the oldest first, and counts what one workflow task sends."""
 
     def __init__(self) -> None:

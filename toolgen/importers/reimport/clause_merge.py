@@ -18,7 +18,7 @@ from .matching import (
     slot_index,
     source_matches,
 )
-from .source_text import Arguments, Chunk, Statement, is_same
+from .source_text import Chunk, SourceArguments, Statement, is_same
 from .targets import Methods, clause_of, meta_name, name_in
 
 Path: TypeAlias = tuple[Key, ...]
@@ -29,7 +29,7 @@ _LONGEST_SHOWN: Final = 200
 
 
 @frozen_record
-class Change:
+class DesignChange:
     """What a new version of a source does, or does not, to the design."""
 
     kind: ChangeKind
@@ -70,7 +70,7 @@ class Piece:
         moved = [indent + line[len(old) :] if line.startswith(old) else line for line in others]
         return "\n".join([first, *moved])
 
-    def chunks(self) -> Arguments:
+    def chunks(self) -> SourceArguments:
         assert isinstance(self.node, ast.Call)
         return self.statement.arguments(self.node)
 
@@ -95,7 +95,7 @@ class ClauseMerge:
     """What methods of the last import call, those of the author, and those of the new import."""
     here: Methods = field(default_factory=Methods)
     there: Methods = field(default_factory=Methods)
-    changes: list[Change] = field(default_factory=list)
+    changes: list[DesignChange] = field(default_factory=list)
     deleted: list[Path] = field(default_factory=list)
     retained: int = 0
     """How often something stayed that would have been deleted."""
@@ -240,7 +240,7 @@ class ClauseMerge:
     def change(self, kind: ChangeKind, path: Path, now: str = "") -> None:
         shown = " ".join(now.split())
         cut = shown if len(shown) <= _LONGEST_SHOWN else f"{shown[:_LONGEST_SHOWN]}…"
-        self.changes.append(Change(kind=kind, path=path, now=cut))
+        self.changes.append(DesignChange(kind=kind, path=path, now=cut))
 
 
 def _by_value(piece: Piece) -> dict[str, Piece]:
@@ -259,7 +259,7 @@ def _called(node: ast.AST) -> Iterable[str]:
     return name_in(node), *filter(None, [meta_name(node)])
 
 
-def _moved(chunk: Chunk, theirs: Piece, ours: Piece, arguments: Arguments) -> Chunk:
+def _moved(chunk: Chunk, theirs: Piece, ours: Piece, arguments: SourceArguments) -> Chunk:
     """Return an argument of the new import for its place among the author's."""
     indent = arguments.indent
     piece = Piece(theirs.statement, chunk.node)
@@ -296,7 +296,7 @@ def _insert(
 
 
 def _composed(
-    node: ast.expr, clause: str, arguments: Arguments, left: Labelled, *, is_changed: bool
+    node: ast.expr, clause: str, arguments: SourceArguments, left: Labelled, *, is_changed: bool
 ) -> MergedNode:
     """Return a call with these arguments.
 

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from toolgen.contract.record import frozen_record
 
-from .clause_merge import Change, Path
+from .clause_merge import DesignChange, Path
 from .places import place_of
 from .source_text import SourceText
 from .statement_edits import StatementEdits
@@ -38,7 +38,7 @@ OpenConflicts: TypeAlias = Mapping[str, OpenConflict]
 
 
 @frozen_record
-class Recorded:
+class LastImport:
     """What is known of the targets of the last import."""
 
     targets: Mapping[str, str]
@@ -48,7 +48,7 @@ class Recorded:
     """Addresses of servers that the author has just named."""
 
 
-def gone_conflicts(changes: Iterable[Change]) -> dict[str, OpenConflict]:
+def gone_conflicts(changes: Iterable[DesignChange]) -> dict[str, OpenConflict]:
     """Return the conflicts about what the source has no more."""
     return {
         place_of(each.path): OpenConflict(was=place_of(each.path), now="", path=each.path)

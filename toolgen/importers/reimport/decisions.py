@@ -13,7 +13,7 @@ from typing import Final
 
 from toolgen.shapes.constraints import FLAGS, LIMITS
 
-from .conflicts import OpenConflict, Recorded
+from .conflicts import LastImport, OpenConflict
 from .guards import (
     ACCEPTED,
     SENSITIVE,
@@ -61,7 +61,7 @@ class Decisions:
         base: SourceText,
         ours: SourceText,
         theirs: SourceText,
-        recorded: Recorded,
+        recorded: LastImport,
         unread: Collection[str],
     ) -> None:
         """Compare the targets of the last import with those of the new one.

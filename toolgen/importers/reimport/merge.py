@@ -12,8 +12,8 @@ from dataclasses import field, replace
 
 from toolgen.contract.record import frozen_record
 
-from .clause_merge import Change, ChangeKind, ClauseMerge, Path, Piece
-from .conflicts import OpenConflict, OpenConflicts, Recorded, gone_conflicts
+from .clause_merge import ChangeKind, ClauseMerge, DesignChange, Path, Piece
+from .conflicts import LastImport, OpenConflict, OpenConflicts, gone_conflicts
 from .decisions import Decisions
 from .matching import Key
 from .module_parts import Item, bound_by, imports_in, loaded_by, place_of, rewritten, with_imports
@@ -30,7 +30,7 @@ class Merged:
     """A merged design."""
 
     text: str
-    changes: tuple[Change, ...]
+    changes: tuple[DesignChange, ...]
     """What changed, and what could not, in the order of the design."""
     is_same: bool = False
     """The two imports are alike."""
@@ -48,7 +48,7 @@ def merge(
     theirs: str,
     *,
     unread: Collection[str] = (),
-    recorded: Recorded | None = None,
+    recorded: LastImport | None = None,
     formatted: Formatter,
 ) -> Merged:
     """Return the author's design `ours` with what changed between the imports `base` and `theirs`.
@@ -60,7 +60,7 @@ def merge(
         UnreadableDesignError: the design cannot be changed in places.
     """
     before, mine, new = _parsed(base, ours, theirs)
-    recorded = recorded or Recorded(targets=targets_in(before.tree))
+    recorded = recorded or LastImport(targets=targets_in(before.tree))
     is_alike = _are_same(before.statements, new.statements)
     if is_alike and not recorded.open and recorded.targets == targets_in(new.tree):
         return Merged(text=ours, changes=(), is_same=True)
@@ -80,7 +80,7 @@ def merge(
     conflicts = gone_conflicts(done.clauses.changes) | decisions.open
     changes = done.clauses.changes
     if not changes and not conflicts and text != ours:
-        changes = [Change(kind="changed", path=())]
+        changes = [DesignChange(kind="changed", path=())]
     placed = Merged(text=text, changes=tuple(changes), is_same=is_alike, open=conflicts)
     return _with_lines(placed, mine.tree, merged.tree)
 

@@ -65,7 +65,7 @@ class Chunk:
 
 
 @frozen_record(kw_only=False)
-class Arguments:
+class SourceArguments:
     """The arguments of a call."""
 
     head: str
@@ -174,7 +174,7 @@ class Statement:
         line = self.source._lines[node.lineno - 1]
         return line[: len(line) - len(line.lstrip(" \t\f"))]
 
-    def arguments(self, call: ast.Call) -> Arguments:
+    def arguments(self, call: ast.Call) -> SourceArguments:
         """Return the arguments of a call in this statement, in order."""
         text, tokens = self.source.text, self._tokens
         start, end = self.source.span(call)
@@ -208,7 +208,7 @@ class Statement:
                 )
             )
             lead_start = trail_end
-        return Arguments(head=text[start:opened], chunks=tuple(chunks), tail=text[lead_start:end])
+        return SourceArguments(head=text[start:opened], chunks=tuple(chunks), tail=text[lead_start:end])
 
     def _parts(self, index: int, ends: list[int]) -> Iterator[tuple[int, int, int | None]]:
         """Yield first and last token of each argument, and its comma; the values end at `ends`."""

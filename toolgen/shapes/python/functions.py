@@ -69,7 +69,7 @@ class FunctionProblem:
 
 
 @frozen_record
-class Function:
+class TypedFunction:
     """A typed function."""
 
     docstring: DocstringTexts
@@ -93,7 +93,7 @@ class Function:
         return self.yielding is not None and self.yielding.is_async
 
 
-def read_function(function: Callable[..., object], context_types: tuple[type, ...] = ()) -> Function:
+def read_function(function: Callable[..., object], context_types: tuple[type, ...] = ()) -> TypedFunction:
     """Return the facts of a function: description, parameters, result.
 
     A parameter is the context of the call when it is called `ctx` or `context` and its class is some
@@ -138,8 +138,8 @@ def _function(
     misfits: tuple[FunctionProblem, ...],
     unannotated: tuple[FunctionProblem, ...],
     yielding: Yielding | None = None,
-) -> Function:
-    return Function(
+) -> TypedFunction:
+    return TypedFunction(
         docstring=texts,
         parameters=parameters,
         context=context,

@@ -24,7 +24,7 @@ _SYNC: Final = (Generator, Iterator)
 _NOTHING: Final = (None, type(None), Never, NoReturn)
 
 
-class Report(Protocol):
+class ProgressReporter(Protocol):
     """Reports progress, as `ToolContext.progress`; what it raises ends the function that yielded."""
 
     def __call__(self, fraction: float | None = None, message: str = "", value: Any = None) -> None: ...
@@ -64,15 +64,15 @@ def yielding_of(function: Callable[..., object], annotation: Any) -> Yielding | 
 
 
 def with_progress(function: Callable[..., object], yielding: Yielding) -> Callable[..., object]:
-    """Return a function that takes a `Report` first, and iterates to the end what the function returns.
+    """Return a function that takes a `ProgressReporter` first and iterates all that `function` returns.
 
     It is asynchronous where the function is, or returns an asynchronous iterator.
     """
 
-    def run(report: Report, /, *args: Any, **named: Any) -> Any:
+    def run(report: ProgressReporter, /, *args: Any, **named: Any) -> Any:
         return _drained(function(*args, **named), yielding, report)
 
-    async def run_async(report: Report, /, *args: object, **named: object) -> object:
+    async def run_async(report: ProgressReporter, /, *args: object, **named: object) -> object:
         returned = function(*args, **named)
         if inspect.isawaitable(returned):
             returned = await returned
@@ -90,7 +90,7 @@ def with_progress(function: Callable[..., object], yielding: Yielding) -> Callab
     return run_async if yielding.is_async or inspect.iscoroutinefunction(function) else run
 
 
-def _drained(returned: object, yielding: Yielding, report: Report) -> object:
+def _drained(returned: object, yielding: Yielding, report: ProgressReporter) -> object:
     """Return the result of an iterator; anything else as it is."""
     if not isinstance(returned, Iterator):
         return returned
@@ -107,7 +107,7 @@ def _drained(returned: object, yielding: Yielding, report: Report) -> object:
             close()
 
 
-def _take(item: object, items: list[object], yielding: Yielding, report: Report) -> None:
+def _take(item: object, items: list[object], yielding: Yielding, report: ProgressReporter) -> None:
     if not yielding.is_returned:
         items.append(item)
     if isinstance(item, str):

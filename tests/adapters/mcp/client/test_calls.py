@@ -16,7 +16,7 @@ from tests.adapters.mcp.client.conftest import bare, lines, served
 from tests.peers import PEERS
 from toolgen.adapters.mcp import MCPToolset, StdioServer, server
 from toolgen.adapters.mcp.client.binding import Bindings
-from toolgen.adapters.mcp.client.listing import Listing
+from toolgen.adapters.mcp.client.listing import ServerListing
 from toolgen.adapters.mcp.client.results import outcome_of
 from toolgen.adapters.mcp.client.tools import portable_names
 from toolgen.clients import UnfitAnswerError
@@ -72,7 +72,7 @@ async def test_a_tool_has_the_id_of_its_own_list() -> None:
     name = "y" * 60
     for names in ([f"{name} "], [f"{name} ", f"{name}_"]):  # of one wire name in both
         tools = tuple(types.Tool(name=each, input_schema={"type": "object"}) for each in names)
-        made = await bindings.tools(Listing(tools=tools))
+        made = await bindings.tools(ServerListing(tools=tools))
         assert made.left_out == {id_: f"made as {id_}" for id_ in made.left_out}
 
 

@@ -12,7 +12,7 @@ import httpx2
 import mcp_types as types
 from mcp.shared.message import SessionMessage
 
-from toolgen.adapters.mcp.client.connection import Connection
+from toolgen.adapters.mcp.client.connection import ServerConnection
 from toolgen.adapters.mcp.client.errors import ConnectionLostError
 from toolgen.runtime import CallMeta
 
@@ -71,7 +71,7 @@ class Server:
 
 async def test_a_call_that_was_sent_may_have_run_where_a_list_beside_it_was_refused() -> None:
     server = Server()
-    connection = Connection("s", server.transport, connect_s=60, list_s=0, clock=lambda: 0.0)
+    connection = ServerConnection("s", server.transport, connect_s=60, list_s=0, clock=lambda: 0.0)
     await connection.open()
     await connection.listing()
     call = asyncio.create_task(connection.call("slow", {}, None, None, None, CallMeta()))
@@ -83,7 +83,7 @@ async def test_a_call_that_was_sent_may_have_run_where_a_list_beside_it_was_refu
 
 
 async def test_the_result_of_a_call_tells_nothing_of_the_list() -> None:
-    connection = Connection("s", Server().transport, connect_s=60, list_s=60, clock=lambda: 0.0)
+    connection = ServerConnection("s", Server().transport, connect_s=60, list_s=60, clock=lambda: 0.0)
     await connection.open()
     await connection.listing()
     await connection.call("tools", {}, None, None, None, CallMeta())

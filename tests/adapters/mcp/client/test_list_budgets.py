@@ -20,7 +20,7 @@ from toolgen.adapters.mcp.client.binding import (
     Bindings,
     work_of,
 )
-from toolgen.adapters.mcp.client.listing import MOST_TOOLS, Listing
+from toolgen.adapters.mcp.client.listing import MOST_TOOLS, ServerListing
 from toolgen.adapters.mcp.client.tools import server_tool
 
 
@@ -107,7 +107,7 @@ class Made:
         return await self.left_out_of(*[sized(f"t{number}", work) for number, work in enumerate(works)])
 
     async def left_out_of(self, *tools: types.Tool) -> dict[str, str]:
-        return dict((await self.bindings.tools(Listing(tools=tools))).left_out)
+        return dict((await self.bindings.tools(ServerListing(tools=tools))).left_out)
 
 
 async def test_others_have_their_turn_by_the_work_of_tools_and_large_ones_are_made_in_a_thread() -> None:

@@ -17,7 +17,7 @@ from tests.adapters.mcp.client.conftest import bare, ended, heard, lines, served
 from tests.peers import PEERS
 from tests.selection import first
 from toolgen.adapters.mcp import HttpServer, MCPServerError, MCPToolset, StdioServer
-from toolgen.adapters.mcp.client.connection import Connection
+from toolgen.adapters.mcp.client.connection import ServerConnection
 from toolgen.adapters.mcp.client.errors import ConnectionLostError
 from toolgen.runtime import CallMeta, ReadonlyContext, RegistrationError, Runtime, SnapshotError, ToolgenError
 from toolgen.runtime.views import prefixed
@@ -167,7 +167,9 @@ async def test_requests_that_wait_for_a_list_outlive_its_connection(log: Path) -
 
 async def test_a_session_that_has_ended_lists_nothing() -> None:
     server = StdioServer(sys.executable, (str(PEERS / "bare.py"), "good"))
-    connection = Connection("bare", partial(server.connected, {}), connect_s=60, list_s=0, clock=time.time)
+    connection = ServerConnection(
+        "bare", partial(server.connected, {}), connect_s=60, list_s=0, clock=time.time
+    )
     await connection.open()
     await connection.close()
     with pytest.raises(ConnectionLostError, match="the connection to the MCP server 'bare' ended") as told:

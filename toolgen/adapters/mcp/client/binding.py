@@ -17,7 +17,7 @@ from toolgen.contract.json_value import Json
 from toolgen.runtime import BoundTool
 from toolgen.shapes.foreign.bounded_patterns import work_to_compile
 
-from .listing import MOST_TOOLS, Listing
+from .listing import MOST_TOOLS, ServerListing
 from .pins import Pins
 from .tools import portable_names, wire_names
 
@@ -53,11 +53,11 @@ class Bindings:
         """
         self._ids, self._prefix = ids, prefix
         self._make, self._pins = make, pins
-        self._of_lists: WeakKeyDictionary[Listing, ListedTools] = WeakKeyDictionary()
+        self._of_lists: WeakKeyDictionary[ServerListing, ListedTools] = WeakKeyDictionary()
         self._of_tools: OrderedDict[bytes, BoundTool | str] = OrderedDict()
         self._being_made: dict[bytes, asyncio.Task[BoundTool | str]] = {}
 
-    async def tools(self, listing: Listing) -> ListedTools:
+    async def tools(self, listing: ServerListing) -> ListedTools:
         """Return the tools of a list; of the same list the same object, for who keeps what was made of it.
 
         Raises:
@@ -68,7 +68,7 @@ class Bindings:
             made = self._of_lists[listing] = await self._bound(listing)
         return made
 
-    async def _bound(self, listing: Listing) -> ListedTools:
+    async def _bound(self, listing: ServerListing) -> ListedTools:
         portable = portable_names(tool.name for tool in listing.tools)
         names = wire_names(portable, self._prefix)
         tools: list[BoundTool] = []

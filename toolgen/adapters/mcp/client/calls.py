@@ -16,7 +16,7 @@ from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
 from toolgen.runtime import CallMeta, OutcomeUnknownError, ToolContext, ToolError, ToolOutcome, Unfinished
 
-from .connection import Connection
+from .connection import ServerConnection
 from .errors import (
     ConnectionLostError,
     MalformedAnswerError,
@@ -36,13 +36,13 @@ _MOST_STATES: Final = 10
 _FIRST_PAUSE_S: Final = 0.05
 """Seconds before a server's state is given back; they double."""
 
-Lease = Callable[[CallMeta], AbstractAsyncContextManager[Connection]]
+Lease = Callable[[CallMeta], AbstractAsyncContextManager[ServerConnection]]
 Answer = types.CallToolResult | types.InputRequiredResult
 
 log = logger("toolgen.mcp")
 
 
-class Caller:
+class ToolCaller:
     """Makes the calls of one server's tools."""
 
     def __init__(self, server: str, lease: Lease, sleep: Callable[[float], Awaitable[None]]) -> None:
@@ -147,7 +147,7 @@ class Caller:
                 pause *= 2
         raise unreadable(tool.spec, self._server, f"it wanted its state back {_MOST_STATES} times")
 
-    async def _require_unchanged(self, connection: Connection, tool: ServerTool) -> None:
+    async def _require_unchanged(self, connection: ServerConnection, tool: ServerTool) -> None:
         """Refuse a tool that is another one since it was listed, or gone.
 
         Raises:

@@ -36,7 +36,7 @@ from .errors import (
     was_refused,
 )
 from .intake import Intake
-from .listing import Listing, Pages, read_listing
+from .listing import Pages, ServerListing, read_listing
 from .messages import fault_of, is_closed
 from .peer_log import PeerLog
 from .servers import Streams
@@ -53,7 +53,7 @@ log = logger("toolgen.mcp")
 _numbers = itertools.count(1)
 
 
-class Connection:
+class ServerConnection:
     """A session with a server; once it is lost, it stays lost."""
 
     def __init__(
@@ -74,7 +74,7 @@ class Connection:
         self._list_s = list_s
         self._clock = clock
         self._client: Client | None = None
-        self._listing: Listing | None = None
+        self._listing: ServerListing | None = None
         self._good_until = 0.0
         self._changes = 0
         """How often the server has said that its list changed."""
@@ -152,7 +152,7 @@ class Connection:
             self._task.cancel()
             await asyncio.wait({self._task}, timeout=_CLOSING_S)
 
-    async def listing(self) -> Listing:
+    async def listing(self) -> ServerListing:
         """Return the tools of the server: the list that is known, while it is good.
 
         Raises:
@@ -168,16 +168,16 @@ class Connection:
                 self._good_until = self._clock() + (self._list_s if listing.ttl_s is None else listing.ttl_s)
             return self._listing
 
-    async def _read_listing(self) -> Listing:
+    async def _read_listing(self) -> ServerListing:
         if self.client.server_capabilities.tools is None:  # it has none, and answers nothing about them
-            return Listing(tools=())
+            return ServerListing(tools=())
         self._pages = pages = Pages()
         try:
             return await read_listing(lambda: self.client, self._name, pages)
         finally:
             self._pages = None
 
-    async def current(self) -> Listing:
+    async def current(self) -> ServerListing:
         """Return the newest list that is known, asked for again only where the server says that it changed.
 
         Raises:
@@ -332,7 +332,7 @@ class Connection:
         failure.__cause__ = error
         return failure
 
-    async def _limited(self, what: str, work: Awaitable[Listing]) -> Listing:
+    async def _limited(self, what: str, work: Awaitable[ServerListing]) -> ServerListing:
         """Return what the work returns within the time that an answer may take.
 
         Raises:

@@ -20,7 +20,7 @@ with extra("mcp"):  # the first import of the SDK by this package, whose other m
     import mcp_types as types
     from mcp.client.session import ClientRequestContext
 
-from .forms import Question, UnaskableError, page_of, question_of, with_defaults
+from .forms import FormQuestion, UnaskableError, page_of, question_of, with_defaults
 from .peer_log import PeerLog
 
 log = logger("toolgen.mcp")
@@ -105,7 +105,7 @@ class Elicitations:
         finally:
             self._asked.discard(task)
 
-    def _question(self, params: types.ElicitRequestParams) -> Question:
+    def _question(self, params: types.ElicitRequestParams) -> FormQuestion:
         """Return what a person is asked.
 
         Raises:
@@ -117,7 +117,7 @@ class Elicitations:
             return page_of(params.message, params.url)
         return question_of(params.message, params.requested_schema)
 
-    async def _result(self, callback: OnElicitation, question: Question) -> types.ElicitResult:
+    async def _result(self, callback: OnElicitation, question: FormQuestion) -> types.ElicitResult:
         """Return what the host says; one that fails, or whose answer does not fit, has cancelled it."""
         asked = Elicitation(
             server=self._server,

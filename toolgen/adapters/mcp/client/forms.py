@@ -40,7 +40,7 @@ class UnaskableError(ToolgenError):
 
 
 @frozen_record
-class Question:
+class FormQuestion:
     """What a person is asked: for the fields of a form, or to open a page."""
 
     message: str
@@ -50,7 +50,7 @@ class Question:
     """Address of the page."""
 
 
-def question_of(message: str, requested: Mapping[str, Any]) -> Question:
+def question_of(message: str, requested: Mapping[str, Any]) -> FormQuestion:
     """Return a question with its form, rebuilt of the keywords that MCP has for it.
 
     Raises:
@@ -72,7 +72,7 @@ def question_of(message: str, requested: Mapping[str, Any]) -> Question:
         checked_schema(schema)
     except MalformedResultError:
         raise UnaskableError("asks for what no form has") from None
-    return Question(message=unmistakable(message, _LONGEST_QUESTION), schema=schema)
+    return FormQuestion(message=unmistakable(message, _LONGEST_QUESTION), schema=schema)
 
 
 def _require_small(requested: Mapping[str, Json]) -> None:
@@ -97,7 +97,7 @@ def _require_small(requested: Mapping[str, Json]) -> None:
                 raise UnaskableError(f"has a form of more than {_MOST_CHARACTERS} characters")
 
 
-def page_of(message: str, url: str) -> Question:
+def page_of(message: str, url: str) -> FormQuestion:
     """Return a question for which a person opens a page.
 
     Raises:
@@ -105,7 +105,7 @@ def page_of(message: str, url: str) -> Question:
     """
     if len(url) > _LONGEST_ADDRESS or not url.lower().startswith(_ADDRESSES):
         raise UnaskableError("asks a person to open what is no address of a web page")
-    return Question(message=unmistakable(message, _LONGEST_QUESTION), schema={}, url=url)
+    return FormQuestion(message=unmistakable(message, _LONGEST_QUESTION), schema={}, url=url)
 
 
 def with_defaults(schema: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:

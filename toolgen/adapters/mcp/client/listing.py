@@ -28,7 +28,7 @@ _SHARED_NAME: Final = "two tools are listed by this name, which is unique in a s
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Listing:
+class ServerListing:
     """What a server listed."""
 
     tools: tuple[types.Tool, ...]
@@ -130,7 +130,7 @@ def _misfit(page: dict[str, Json], version: str) -> str | None:
     return None
 
 
-async def read_listing(client_of: Callable[[], Client], name: str, pages: Pages) -> Listing:
+async def read_listing(client_of: Callable[[], Client], name: str, pages: Pages) -> ServerListing:
     """Return the pages of the list, which `pages` has seen before, until it is full.
 
     `client_of` returns the client of a session that is still open.
@@ -158,5 +158,5 @@ async def read_listing(client_of: Callable[[], Client], name: str, pages: Pages)
             pages.left_out.setdefault("what is on further pages", f"{MOST_TOOLS} tools of a list are read")
         if cursor is None or pages.is_full:
             unique = tuple(tool for tool in tools.values() if tool.name not in twice)
-            return Listing(tools=unique, left_out=pages.left_out, ttl_s=ttl_s)
+            return ServerListing(tools=unique, left_out=pages.left_out, ttl_s=ttl_s)
     raise MCPServerError(f"the MCP server {name!r} lists tools without an end: {len(tools)} so far")

@@ -10,12 +10,12 @@ from typing import Final
 import mcp_types as types
 
 from toolgen.contract.logs import logger
-from toolgen.contract.mcp_lock import Lock, make_lock
+from toolgen.contract.mcp_lock import MCPLock, make_lock
 from toolgen.contract.printable import hides
 from toolgen.runtime import CallMeta
 from toolgen.shapes.foreign.normal_form import UnsafeError, normal_form
 
-from .connection import Connection
+from .connection import ServerConnection
 from .errors import MCPServerError, shortened
 from .listing import facts_of
 from .servers import Server
@@ -25,14 +25,14 @@ _CONNECT_S: Final = 30.0
 log = logger("toolgen.mcp")
 
 
-async def ask_lock(name: str, server: Server) -> Lock:
+async def ask_lock(name: str, server: Server) -> MCPLock:
     """Connect to a server, and return the lock of what it lists; `name` names it in errors.
 
     Raises:
         MCPServerError: it cannot be connected, or does not list its tools.
     """
     transport = partial(server.connected, await server.credentials(CallMeta()))
-    connection = Connection(name, transport, connect_s=_CONNECT_S, list_s=0.0, clock=time.monotonic)
+    connection = ServerConnection(name, transport, connect_s=_CONNECT_S, list_s=0.0, clock=time.monotonic)
     try:
         await connection.open()
         listing = await connection.listing()
@@ -73,7 +73,7 @@ def _require_safe(tool: types.Tool) -> None:
     normal_form(tool.output_schema)
 
 
-def lock_of(name: str, server: Server) -> Lock:
+def lock_of(name: str, server: Server) -> MCPLock:
     """Return the lock of what a server lists, from code that has no event loop.
 
     Raises:

@@ -66,56 +66,56 @@ REPLY: Final[ContextVar[Reply]] = ContextVar("toolgen_mcp_reply")
 
 
 @frozen_record
-class Origin:
+class ErrorOrigin:
     """Stands as the data of an error, where no server can put it: whose words it has, and of what."""
 
     kind: Kind
     reply: Reply | None = None
 
 
-def origin_of(error: types.ErrorData, reply: Reply | None) -> Origin | None:
+def origin_of(error: types.ErrorData, reply: Reply | None) -> ErrorOrigin | None:
     """Return where an error that came out of a stream is from; None where nothing depends on it.
 
     `reply` is the response that it was read from; None for a process, all of whose errors are its own words.
     """
-    own = Origin(kind="body", reply=reply)
+    own = ErrorOrigin(kind="body", reply=reply)
     if reply is None:
         return own if error.code == types.CONNECTION_CLOSED else None
     if reply.is_refused:
         is_answer = not reply.is_get  # else a stream was to be resumed, and the request had been sent before
-        return Origin(kind="failed" if is_answer else "closed", reply=reply)
+        return ErrorOrigin(kind="failed" if is_answer else "closed", reply=reply)
     if error.code == types.CONNECTION_CLOSED:
         if reply.is_events and not reply.is_over:
-            return Origin(kind="long", reply=reply) if reply.size_bytes > LONGEST_MESSAGE else own
-        return Origin(kind="closed", reply=reply) if reply.is_events or reply.is_get else own
+            return ErrorOrigin(kind="long", reply=reply) if reply.size_bytes > LONGEST_MESSAGE else own
+        return ErrorOrigin(kind="closed", reply=reply) if reply.is_events or reply.is_get else own
     if error.code == types.PARSE_ERROR:
-        return Origin(kind="long", reply=reply) if reply.is_long else None
+        return ErrorOrigin(kind="long", reply=reply) if reply.is_long else None
     if error.code != types.INVALID_REQUEST:
         return None
     if reply.status == 404 and reply.has_session:
-        return Origin(kind="forgotten", reply=reply)
+        return ErrorOrigin(kind="forgotten", reply=reply)
     if 300 <= reply.status < 400:
-        return Origin(kind="redirect", reply=reply)
+        return ErrorOrigin(kind="redirect", reply=reply)
     is_message = reply.is_events or reply.content_type.startswith("application/json") or reply.status == 202
-    return Origin(kind="no type", reply=reply) if reply.is_success and not is_message else None
+    return ErrorOrigin(kind="no type", reply=reply) if reply.is_success and not is_message else None
 
 
 def is_closed(error: BaseException) -> bool:
     """Return whether an error says that the connection has ended; no server can say so."""
     if not isinstance(error, MCPError) or error.code != types.CONNECTION_CLOSED:
         return False
-    return error.data.kind == "closed" if isinstance(error.data, Origin) else True
+    return error.data.kind == "closed" if isinstance(error.data, ErrorOrigin) else True
 
 
 def fault_of(error: MCPError, server: str) -> MCPServerError | None:
     """Return what an error of the SDK stands for; None where it is an answer of the server itself."""
     what = f"the MCP server {server!r}"
     match error.data:
-        case Origin(kind="failed", reply=Reply(status=status)):
+        case ErrorOrigin(kind="failed", reply=Reply(status=status)):
             return _fault_of_status(status, what)
-        case Origin(kind="forgotten"):
+        case ErrorOrigin(kind="forgotten"):
             return ConnectionLostError(f"{what} has forgotten the session", was_sent=False)
-        case Origin(kind="redirect", reply=Reply(status=status)):
+        case ErrorOrigin(kind="redirect", reply=Reply(status=status)):
             moved = f"{what} redirects to another origin, which is not followed ({status})"
             if status in (
                 307,
@@ -123,9 +123,9 @@ def fault_of(error: MCPError, server: str) -> MCPServerError | None:
             ):  # sent before the work (RFC 9110, 15.4.8 and 15.4.9)
                 return RefusedError(moved)
             return ServerFailedError(moved, was_sent=True)
-        case Origin(kind="long"):
+        case ErrorOrigin(kind="long"):
             return MalformedAnswerError(f"it has {TOO_LONG}")
-        case Origin(kind="no type", reply=Reply(content_type=kind)):
+        case ErrorOrigin(kind="no type", reply=Reply(content_type=kind)):
             shown = shortened(kind, 100)
             return MalformedAnswerError(f"its content type {shown!r} is neither JSON nor a stream of events")
         case _:

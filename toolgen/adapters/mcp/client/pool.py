@@ -11,7 +11,7 @@ from typing import Final
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.logs import logger
 
-from .connection import Connection
+from .connection import ServerConnection
 from .errors import MCPServerError
 from .servers import Credentials
 
@@ -28,7 +28,7 @@ class _Slot:
     """What calls of one identity share."""
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    connection: Connection | None = None
+    connection: ServerConnection | None = None
     was_connected: bool = False
     is_closed: bool = False
     """Nothing is connected any more for calls that still wait."""
@@ -42,7 +42,7 @@ class Pool:
     def __init__(
         self,
         name: str,
-        make: Callable[[Credentials], Connection],
+        make: Callable[[Credentials], ServerConnection],
         *,
         idle_s: float,
         clock: Callable[[], float],
@@ -55,7 +55,7 @@ class Pool:
         self._clock = clock
         self._sleep = sleep
         self._slots: dict[str, _Slot] = {}
-        self._closing: set[Connection] = set()
+        self._closing: set[ServerConnection] = set()
         """Idle ones whose processes may not be gone yet."""
         self._sweeper: asyncio.Task[None] | None = None
 
@@ -83,7 +83,7 @@ class Pool:
         await asyncio.gather(*(connection.close() for connection in closing))
 
     @asynccontextmanager
-    async def lease(self, key: str, credentials: Credentials) -> AsyncIterator[Connection]:
+    async def lease(self, key: str, credentials: Credentials) -> AsyncIterator[ServerConnection]:
         """Yield the connection of a key, which stays open meanwhile.
 
         Raises:
@@ -120,7 +120,7 @@ class Pool:
             await self._sleep(self._idle_s / 2)
             await self.sweep()
 
-    async def _connection(self, slot: _Slot, credentials: Credentials) -> Connection:
+    async def _connection(self, slot: _Slot, credentials: Credentials) -> ServerConnection:
         async with slot.lock:
             if slot.connection is None or slot.connection.is_lost:
                 slot.connection = await self._connect(slot, credentials)
@@ -128,7 +128,7 @@ class Pool:
                 await slot.connection.open()  # whoever opened it first may have been cancelled meanwhile
             return slot.connection
 
-    async def _connect(self, slot: _Slot, credentials: Credentials) -> Connection:
+    async def _connect(self, slot: _Slot, credentials: Credentials) -> ServerConnection:
         """Return an open connection; one that was lost is tried again after pauses.
 
         Raises:

@@ -32,11 +32,11 @@ from toolgen.runtime import (
 from toolgen.shapes.naming import TOOL_NAME
 
 from .binding import Bindings
-from .calls import Caller
-from .connection import Connection
+from .calls import ToolCaller
+from .connection import ServerConnection
 from .elicitation import OnElicitation
 from .errors import ConnectionLostError, MCPServerError
-from .listing import Listing
+from .listing import ServerListing
 from .pins import OnChange, Pins
 from .pool import Pool
 from .servers import Credentials, HttpServer, Server, StdioServer, pool_key
@@ -126,7 +126,7 @@ class MCPToolset:
         self._call_s, self._total_s, self._on_elicitation = call_s, total_s, on_elicitation
         self._longest = longest_description
         self._pool = Pool(name, self._connection, idle_s=idle_s, clock=clock, sleep=sleep)
-        self._caller = Caller(name, self._lease, sleep)
+        self._caller = ToolCaller(name, self._lease, sleep)
         self._executor = MCPExecutor(self._caller, pins_texts=on_change != "accept")
         self._pins = Pins(name, on_change) if pin else None
         self._bindings = Bindings(self._ids, self.own_prefix, self._made, self._pins)
@@ -164,7 +164,7 @@ class MCPToolset:
             listing = await self._listed(context.meta)
         return await self._bindings.tools(listing)
 
-    async def _listed(self, meta: CallMeta) -> Listing:
+    async def _listed(self, meta: CallMeta) -> ServerListing:
         async with self._lease(meta) as connection:
             return await connection.listing()
 
@@ -180,15 +180,15 @@ class MCPToolset:
         return BoundTool(spec=made.spec, execute=_Method(self._caller, made))
 
     @asynccontextmanager
-    async def _lease(self, meta: CallMeta) -> AsyncIterator[Connection]:
+    async def _lease(self, meta: CallMeta) -> AsyncIterator[ServerConnection]:
         credentials = await self._server.credentials(meta)
         key = pool_key(self._identity(meta) if self._identity else "", credentials)
         async with self._pool.lease(key, credentials) as connection:
             yield connection
 
-    def _connection(self, credentials: Credentials) -> Connection:
+    def _connection(self, credentials: Credentials) -> ServerConnection:
         transport = partial(self._server.connected, credentials)
-        return Connection(
+        return ServerConnection(
             self.name,
             transport,
             connect_s=self._connect_s,
@@ -244,7 +244,7 @@ class _Method:
     __slots__ = ("_caller", "_tool")
     begins_itself: ClassVar = True
 
-    def __init__(self, caller: Caller, tool: ServerTool) -> None:
+    def __init__(self, caller: ToolCaller, tool: ServerTool) -> None:
         self._caller = caller
         self._tool = tool
 
@@ -260,7 +260,7 @@ class MCPExecutor:
     begins_itself: ClassVar = True
     """A call begins when it is sent, and not while its connection is opened."""
 
-    def __init__(self, caller: Caller, *, pins_texts: bool) -> None:
+    def __init__(self, caller: ToolCaller, *, pins_texts: bool) -> None:
         self._caller = caller
         self._pins_texts = pins_texts
         self._tools: dict[str, ServerTool] = {}

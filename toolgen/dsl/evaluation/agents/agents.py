@@ -45,7 +45,7 @@ class KnownToolset:
     """The drafts of its tools, by name."""
 
 
-class Agents:
+class AgentResolver:
     """Resolves the agents of a design."""
 
     def __init__(self, services: Sequence[Service], toolsets: Sequence[KnownToolset], report: Report) -> None:

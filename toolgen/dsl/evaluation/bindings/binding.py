@@ -16,7 +16,7 @@ from ..tools.tools import ToolDraft
 from ..types.modules import UNKNOWN, Module
 from ..types.spelling import type_text
 from .conversion import Converter, FieldMismatch, MismatchHandlers, ReportPair, is_subtype, loses_keys
-from .methods import Operation
+from .methods import ResolvedMethod
 from .renames import Renames
 from .unmarked import Sides
 
@@ -24,14 +24,16 @@ _COUNTS: Final = ("returned", "truncated")
 """Bounds that are always there, and are computed where a method does not carry them."""
 
 
-def bind(draft: ToolDraft, bind_to: BindTo, operation: Operation, shared: Module, report: Report) -> Binding:
+def bind(
+    draft: ToolDraft, bind_to: BindTo, operation: ResolvedMethod, shared: Module, report: Report
+) -> Binding:
     """Return the binding of a tool to its method; everything that does not fit is reported."""
     return _Binder(draft, bind_to, operation, shared, report).binding()
 
 
 class _Binder:
     def __init__(
-        self, draft: ToolDraft, bind_to: BindTo, operation: Operation, shared: Module, report: Report
+        self, draft: ToolDraft, bind_to: BindTo, operation: ResolvedMethod, shared: Module, report: Report
     ) -> None:
         self._draft = draft
         self._tool = draft.tool

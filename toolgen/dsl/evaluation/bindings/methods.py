@@ -22,7 +22,7 @@ from ..types.types import Types
 
 
 @frozen_record
-class Operation:
+class ResolvedMethod:
     """A method with its clauses, which a tool without Args or Return takes over."""
 
     service: str
@@ -80,7 +80,7 @@ def operation(
     module: Module,
     types: Types,
     report: Report,
-) -> Operation:
+) -> ResolvedMethod:
     """Return a method whose payload and result are in the service's module.
 
     `common` are the errors of all methods of the service; one of the method's own of the same name wins.
@@ -88,7 +88,7 @@ def operation(
     what = f"method {method.name!r}"
     check_snake(report, "a method", method.name, method.source)
     own = method_errors(method, module, types, report)
-    drafted = Operation(
+    drafted = ResolvedMethod(
         service=service,
         name=method.name,
         description=described(report, what, method.description, method.source),

@@ -6,7 +6,7 @@ from ...expr import codes
 from ...expr.tree import Tool
 from ...tool_clauses import BindTo
 from ..report import Report, suggestion
-from .methods import Operation
+from .methods import ResolvedMethod
 
 
 class Renames:
@@ -16,7 +16,7 @@ class Renames:
     """
 
     def __init__(
-        self, bind_to: BindTo, tool: Tool, operation: Operation, report: Report, *, are_known: bool
+        self, bind_to: BindTo, tool: Tool, operation: ResolvedMethod, report: Report, *, are_known: bool
     ) -> None:
         self._tool = tool.name
         self._are_known = are_known

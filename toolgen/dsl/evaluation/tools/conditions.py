@@ -32,7 +32,7 @@ _SESSION_OR_ATTRIBUTE: Final = "write 'session', or name an attribute of Args th
 
 
 @frozen_record
-class Arguments:
+class ConditionArguments:
     """The arguments that a condition may name."""
 
     names: list[str] | None
@@ -42,7 +42,9 @@ class Arguments:
     injected: tuple[str, ...] = ()
 
 
-def condition(clause: Confirm, tool: str, arguments: Arguments, report: Report) -> Mapping[str, _Values]:
+def condition(
+    clause: Confirm, tool: str, arguments: ConditionArguments, report: Report
+) -> Mapping[str, _Values]:
     """Return the values by argument; values that never occur are reported."""
     compared: dict[str, _Values] = {}
     for name, written in clause.when.items():
@@ -53,7 +55,7 @@ def condition(clause: Confirm, tool: str, arguments: Arguments, report: Report) 
     return compared
 
 
-def sequential_by(clause: Sequential, tool: str, arguments: Arguments, report: Report) -> str:
+def sequential_by(clause: Sequential, tool: str, arguments: ConditionArguments, report: Report) -> str:
     """Return what sequential calls of a tool have in common; "" for all of them."""
     name = clause.by
     if name is None or name == SESSION:
@@ -70,7 +72,7 @@ def sequential_by(clause: Sequential, tool: str, arguments: Arguments, report: R
     return name
 
 
-def _faults(name: str, values: Sequence[object], arguments: Arguments) -> Iterator[tuple[str, str]]:
+def _faults(name: str, values: Sequence[object], arguments: ConditionArguments) -> Iterator[tuple[str, str]]:
     """Yield the faults of the condition on one argument, each with its hint."""
     if not values:
         yield f"gives no value for {name!r}", "write a value, or several in a tuple"
@@ -89,7 +91,7 @@ def _faults(name: str, values: Sequence[object], arguments: Arguments) -> Iterat
             yield fault
 
 
-def _unknown(name: str, arguments: Arguments) -> tuple[str, str]:
+def _unknown(name: str, arguments: ConditionArguments) -> tuple[str, str]:
     if name in arguments.injected:
         hint = "remove it: the server fills it, and no model chooses it"
         return f"names {name!r}, which is injected", hint

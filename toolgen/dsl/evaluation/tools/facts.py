@@ -51,7 +51,7 @@ from ..types.constraints import Subject
 from ..types.jsonvalues import json_value
 from ..types.modules import UNKNOWN, Module
 from ..types.types import Types
-from .conditions import Arguments, condition, sequential_by
+from .conditions import ConditionArguments, condition, sequential_by
 from .templates import TemplateNames, template
 
 _Part: TypeAlias = "Type | Object | str | None"
@@ -267,7 +267,7 @@ def _meant(written: str, toolset: str, ids: Collection[str]) -> str:
 class ClauseScope:
     """The names that the clauses of a tool may refer to."""
 
-    arguments: Arguments
+    arguments: ConditionArguments
     shown: TemplateNames
     """The arguments that a template may show."""
     result: TemplateNames

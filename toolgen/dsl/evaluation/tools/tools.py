@@ -22,7 +22,7 @@ from ...expr.tree import NativeTool as CheckedNativeTool
 from ...expr.tree import Tool as CheckedTool
 from ...structure import Args, Attributes, Return, Tool, Toolset
 from ...tool_clauses import Artifact, BindTo, BoundedResult, Deprecated, Inject
-from ..bindings.methods import Operation
+from ..bindings.methods import ResolvedMethod
 from ..checks.names import Unique, check_snake, described
 from ..clause_lookup import clauses_of_kind, single_clause
 from ..report import Report
@@ -30,11 +30,11 @@ from ..types.constraints import Subject
 from ..types.jsonvalues import json_value
 from ..types.modules import UNKNOWN, Module
 from ..types.payloads import resolve_fields
-from ..types.resolved_fields import ALL_FIELDS, Projection, ResolvedFields
+from ..types.resolved_fields import ALL_FIELDS, ResolvedFields, Selection
 from ..types.types import Types
 from ..types.values import ValueChecks
 from .bounds import bounded, example_fault, with_bounds
-from .conditions import Arguments
+from .conditions import ConditionArguments
 from .errors import tool_errors
 from .facts import Behaviours, ClauseScope, facts_of, suppressed_of
 from .injection import SplitArguments, check_closed, split_arguments
@@ -50,7 +50,7 @@ class ToolDraft:
     source: Source
     bind: BindTo | None
     deprecated: Deprecated | None
-    operation: Operation | None
+    operation: ResolvedMethod | None
     """The bound method; None without one, or when it was reported."""
     payload_is_known: bool
     result_is_known: bool
@@ -81,7 +81,7 @@ class Tools:
         self._behaviours = Behaviours(report, types)
 
     def draft(
-        self, clause: Tool, around: ToolsetContext, bind: BindTo | None, operation: Operation | None
+        self, clause: Tool, around: ToolsetContext, bind: BindTo | None, operation: ResolvedMethod | None
     ) -> ToolDraft:
         """Return the tool without its binding."""
         module, report = around.module, self._report
@@ -131,7 +131,7 @@ class Tools:
         )
 
     def _payload(
-        self, clause: Tool, module: Module, bind: BindTo | None, operation: Operation | None
+        self, clause: Tool, module: Module, bind: BindTo | None, operation: ResolvedMethod | None
     ) -> tuple[ObjectType, ResolvedFields, SplitArguments]:
         """Return the class of the arguments that the model sends, all arguments, and the injected ones."""
         class_name, where = naming.class_name(clause.name, "payload"), f"the payload of tool {clause.name!r}"
@@ -156,7 +156,7 @@ class Tools:
         module: Module,
         class_name: str,
         bind: BindTo | None,
-        operation: Operation | None,
+        operation: ResolvedMethod | None,
     ) -> tuple[ResolvedFields, SplitArguments]:
         """Return the tool's own and inherited arguments, split into injected and sent fields."""
         args = single_clause(tool, tool.children, Args, self._report)
@@ -167,7 +167,7 @@ class Tools:
         inherited = ResolvedFields()
         if operation and bind:
             own_names = {field.name for field in own.fields}
-            projection = Projection(
+            projection = Selection(
                 rename=bind.rename,
                 only=None if args is None else names - own_names,
                 without=frozenset(own_names),
@@ -203,7 +203,7 @@ class Tools:
         module: Module,
         artifacts: tuple[CheckedArtifact[str], ...],
         bind: BindTo | None,
-        operation: Operation | None,
+        operation: ResolvedMethod | None,
     ) -> tuple[ObjectType, bool]:
         """Return the written or inherited result, and whether it is known."""
         class_name = naming.class_name(clause.name, "result")
@@ -220,11 +220,11 @@ class Tools:
             kinds = set()
         if written is None and operation:
             taken = kinds | set(BOUNDS_FIELDS if window else ())
-            projection = Projection(rename=rename, without=frozenset(taken))
+            projection = Selection(rename=rename, without=frozenset(taken))
             source, source_where = operation.result_clause, operation.result_where
             drawn = self._fields(source, source_where, module, class_name, projection)
         else:
-            projection = Projection(without=frozenset(kinds))
+            projection = Selection(without=frozenset(kinds))
             drawn = self._fields(written, where, module, class_name, projection)
         fields = drawn.fields
         if window and not drawn.foreign:
@@ -250,7 +250,7 @@ class Tools:
         where: str,
         module: Module,
         class_name: str,
-        projection: Projection = ALL_FIELDS,
+        projection: Selection = ALL_FIELDS,
     ) -> ResolvedFields:
         return resolve_fields(clause, where, module, class_name, self._types, self._report, projection)
 
@@ -325,7 +325,9 @@ def _clause_scope(
     names = names_of(payload) if payload else None
     result_names = names_of(result) if result else None
     return ClauseScope(
-        arguments=Arguments(names=names, fields=payload.fields if payload else (), injected=injected),
+        arguments=ConditionArguments(
+            names=names, fields=payload.fields if payload else (), injected=injected
+        ),
         shown=TemplateNames(
             otherwise="none of its arguments",
             names=names,
@@ -342,7 +344,7 @@ def _clause_scope(
 
 
 def check_schema_clauses(
-    tool: Tool, payload: ObjectType, result: ObjectType, operation: Operation | None, report: Report
+    tool: Tool, payload: ObjectType, result: ObjectType, operation: ResolvedMethod | None, report: Report
 ) -> bool:
     """Report clauses that refer into a `JSONSchema`; return whether there are none."""
     refused = list(_clauses(tool, payload, result, operation))
@@ -353,7 +355,7 @@ def check_schema_clauses(
 
 
 def _clauses(
-    tool: Tool, payload: ObjectType, result: ObjectType, operation: Operation | None
+    tool: Tool, payload: ObjectType, result: ObjectType, operation: ResolvedMethod | None
 ) -> Iterator[tuple[Clause, str]]:
     """Yield each clause that refers into a `JSONSchema`, with its hint."""
     bound = (operation.payload_type, operation.result_type) if operation else ()

@@ -28,7 +28,7 @@ _EMPTY: Final = ObjectType(name="", description="", fields=())
 
 
 @dataclass(slots=True)
-class Reached:
+class AnsweredAttributes:
     """The attributes of a result that answers give, over all statuses that mean it."""
 
     whole: bool = False
@@ -37,9 +37,11 @@ class Reached:
     """Those that are a body of their own, or stand in a header."""
 
 
-def responses_of(scope: MethodScope, clause: HTTP, verb: Verb) -> tuple[tuple[CheckedResponse, ...], Reached]:
+def responses_of(
+    scope: MethodScope, clause: HTTP, verb: Verb
+) -> tuple[tuple[CheckedResponse, ...], AnsweredAttributes]:
     """Return what each status means, and which attributes of the result come with it."""
-    reached = Reached()
+    reached = AnsweredAttributes()
     responses: list[CheckedResponse] = []
     sources: dict[Status, Source] = {}
     for written in clauses_of_kind(clause.children, Response):
@@ -166,7 +168,7 @@ def _unreadable(scope: MethodScope, clause: Body | Header, of: Field, place: str
 
 
 def _check_result(
-    scope: MethodScope, response: CheckedResponse, source: Source, is_head: bool, reached: Reached
+    scope: MethodScope, response: CheckedResponse, source: Source, is_head: bool, reached: AnsweredAttributes
 ) -> None:
     """Check that an answer gives all that the result always has."""
     has_object = not (response.body or is_head or response.status in _BODILESS)

@@ -24,21 +24,21 @@ from ..clause_lookup import single_clause
 from ..report import suggestion
 from ..types.modules import UNKNOWN
 from ..types.spelling import field_text
-from .answers import Reached
+from .answers import AnsweredAttributes
 from .scope import MethodScope
 
 _POINTER: Final = re.compile(r"(?:/(?:[^~/]|~[01])*)+")
 """RFC 6901, below the whole document."""
 
 
-def paging_of(scope: MethodScope, clause: HTTP, reached: Reached) -> CheckedPaging | None:
+def paging_of(scope: MethodScope, clause: HTTP, reached: AnsweredAttributes) -> CheckedPaging | None:
     """Return how the next page is asked for; None for a method without pages."""
     paging = single_clause(clause, clause.children, Paging, scope.report)
     return _Paging(scope, clause, paging, reached).checked() if paging else None
 
 
 class _Paging:
-    def __init__(self, scope: MethodScope, http: HTTP, clause: Paging, reached: Reached) -> None:
+    def __init__(self, scope: MethodScope, http: HTTP, clause: Paging, reached: AnsweredAttributes) -> None:
         self._scope = scope
         self._http = http
         self._clause = clause

@@ -12,7 +12,7 @@ from ...clause import Clause
 from ...expr import codes
 from ...expr.rule import Rule
 from ...expr.source import Source
-from ..bindings.methods import Operation
+from ..bindings.methods import ResolvedMethod
 from ..report import RelatedSource, Report, suggestion
 from ..types.modules import UNKNOWN
 
@@ -23,7 +23,7 @@ _UNKNOWN: Final = ObjectType(name=UNKNOWN.name, description="", fields=())
 class MethodScope:
     """A method, and the report of what is wrong with its transport."""
 
-    operation: Operation
+    operation: ResolvedMethod
     report: Report
 
     @property

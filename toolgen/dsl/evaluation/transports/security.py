@@ -31,7 +31,7 @@ from .servers import is_address
 _Place: TypeAlias = Literal["header", "query", "cookie"]
 
 
-class Securities:
+class SchemeResolver:
     """The schemes of one service, each resolved once."""
 
     def __init__(self, service: str, report: Report) -> None:

@@ -21,13 +21,13 @@ from ...http import HTTP
 from ...security import NoSecurity, Security
 from ...services import Service
 from ...structure import Function, Functions
-from ..bindings.methods import Operation
+from ..bindings.methods import ResolvedMethod
 from ..clause_lookup import single_clause
 from ..report import RelatedSource, Report
 from ..tools.tools import ToolDraft
 from .requests import request_of
 from .scope import MethodScope
-from .security import Securities
+from .security import SchemeResolver
 from .servers import servers_of
 
 Transport: TypeAlias = CheckedHTTP | CheckedFunction | None
@@ -47,10 +47,10 @@ class ServiceTransport:
 NO_TRANSPORT: Final = ServiceTransport()
 
 
-def transports_of(service: Service, operations: Sequence[Operation], report: Report) -> ServiceTransport:
+def transports_of(service: Service, operations: Sequence[ResolvedMethod], report: Report) -> ServiceTransport:
     """Return how the methods of a service are reached; mistakes are reported."""
     servers = servers_of(service, report)
-    securities = Securities(service.name, report)
+    securities = SchemeResolver(service.name, report)
     common = securities.of(service.children) or ()
     functions = single_clause(service, service.children, Functions, report)
     if functions:

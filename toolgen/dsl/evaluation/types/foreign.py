@@ -20,7 +20,7 @@ from ..report import Report
 from .jsonvalues import json_value
 
 if TYPE_CHECKING:
-    from toolgen.shapes.foreign.reader import Problem, Reading
+    from toolgen.shapes.foreign.reader import Reading, SchemaProblem
 
 _LARGEST: Final = 5_000_000
 """Bytes of a schema's file."""
@@ -65,12 +65,12 @@ def _read(schema: object, class_name: str, *, arguments: bool) -> Reading:
     return read_text(json.dumps(schema), name=class_name)
 
 
-def _report(rule: codes.Rule, problem: Problem, source: Source, what: str, report: Report) -> None:
+def _report(rule: codes.Rule, problem: SchemaProblem, source: Source, what: str, report: Report) -> None:
     pointer = problem.pointer or "its root"
     report.add(rule, source, what=what, fault=problem.message, pointer=pointer, hint=problem.hint)
 
 
-def _shortened(warnings: list[Problem]) -> Problem:
+def _shortened(warnings: list[SchemaProblem]) -> SchemaProblem:
     """Return the warnings of one kind of a schema as one, as its author is somebody else."""
     first, more = warnings[0], len(warnings) - _MOST_PLACES
     others = [problem.pointer for problem in warnings[1:_MOST_PLACES]]

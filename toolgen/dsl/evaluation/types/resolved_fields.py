@@ -21,7 +21,7 @@ from .modules import Module
 
 
 @record
-class Projection:
+class Selection:
     """Which attributes of an object are taken over, and under which names."""
 
     rename: Mapping[str, str] = dataclass_field(default_factory=dict)
@@ -36,7 +36,7 @@ class Projection:
         return name not in self.without and (self.only is None or name in self.only)
 
 
-ALL_FIELDS: Final = Projection()
+ALL_FIELDS: Final = Selection()
 """Everything, as written."""
 
 
@@ -95,7 +95,7 @@ def _member(attribute: Attribute, listed: bool, report: Report) -> Member:
 
 
 @record
-class Branch:
+class UnionBranch:
     """A branch of a union, whose fields may not be resolved yet."""
 
     module: Module
@@ -111,11 +111,11 @@ class Branches:
     def __init__(self, report: Report, shared: Module) -> None:
         self._report = report
         self._shared = shared
-        self._postponed: list[tuple[Branch, str]] = []
+        self._postponed: list[tuple[UnionBranch, str]] = []
         self.titles: dict[str, str] = {}
         """Those that the author gave to named types, by class name."""
 
-    def postpone(self, branch: Branch, class_name: str) -> None:
+    def postpone(self, branch: UnionBranch, class_name: str) -> None:
         """Keep a branch that has the fields of a named type until `finish`."""
         self._postponed.append((branch, class_name))
 
@@ -133,7 +133,7 @@ class Branches:
             self.define(branch, type_.description, fields, self.titles.get(class_name, ""))
         self._postponed.clear()
 
-    def define(self, branch: Branch, description: str, fields: ResolvedFields, title: str = "") -> None:
+    def define(self, branch: UnionBranch, description: str, fields: ResolvedFields, title: str = "") -> None:
         """Make the object of a branch; `title` is what the author calls its type, "" for nothing."""
         rest = tuple(field for field in fields.fields if field.name != branch.tag)
         if len(rest) < len(fields.fields):
@@ -154,7 +154,7 @@ class Branches:
         )
         branch.module.define(object_, {branch.tag: branch.subject.source, **fields.sources})
 
-    def _refuse_tag(self, branch: Branch, place: Source | None) -> None:
+    def _refuse_tag(self, branch: UnionBranch, place: Source | None) -> None:
         """Report an attribute that has the name of the tag; `place` is where it stands."""
         tag = branch.tag
         self._report.add(

@@ -35,7 +35,7 @@ from .constraints import Subject, constraints_of, lengths, number_type, scalar_t
 from .enums import enum_type
 from .foreign import foreign
 from .modules import UNKNOWN, Module
-from .resolved_fields import ALL_FIELDS, Branch, Branches, Member, Projection, ResolvedFields, members
+from .resolved_fields import ALL_FIELDS, Branches, Member, ResolvedFields, Selection, UnionBranch, members
 from .spelling import PRIMITIVES, clause_text
 from .values import ValueChecks
 
@@ -163,7 +163,7 @@ class Types:
         class_name: str,
         where: str,
         source: Source,
-        projection: Projection = ALL_FIELDS,
+        projection: Selection = ALL_FIELDS,
     ) -> ResolvedFields:
         """Return the fields of an object that is made of attributes."""
         fields: list[Field] = []
@@ -374,7 +374,7 @@ class Types:
             )
             return None
         place.module.reserve(class_name, f"branch {name!r} of {subject.what}", subject.source)
-        branch = Branch(module=place.module, class_name=class_name, tag=tag, value=name, subject=subject)
+        branch = UnionBranch(module=place.module, class_name=class_name, tag=tag, value=name, subject=subject)
         if isinstance(resolved, Type):
             self._branches.postpone(branch, naming.class_name(resolved.name))
         else:

@@ -10,7 +10,7 @@ from toolgen.contract.json_value import Json
 from toolgen.contract.record import frozen_record
 
 from .keywords import CONSTRAINTS, Schema
-from .problems import Problem
+from .problems import SchemaProblem
 from .schema_index import SchemaIndex, is_anchor, local_part
 
 _AFTER_7: Final = frozenset(
@@ -54,7 +54,7 @@ _DIALECTS: Final = {
 }
 
 
-def dialect_of(schema: Schema) -> Dialect | Problem:
+def dialect_of(schema: Schema) -> Dialect | SchemaProblem:
     """Return the dialect of `$schema`, 2020-12 without one, or why it cannot be read."""
     uri = schema.get("$schema")
     if uri is None:
@@ -64,17 +64,17 @@ def dialect_of(schema: Schema) -> Dialect | Problem:
     dialect = _DIALECTS.get(name) if isinstance(uri, str) else None
     if dialect is None:
         message = f"names the dialect {uri!r:.200}, which cannot be read"
-        return Problem(pointer="/$schema", message=message, hint=hint)
+        return SchemaProblem(pointer="/$schema", message=message, hint=hint)
     return dialect
 
 
-def unreadable(survey: SchemaIndex, dialect: Dialect) -> list[Problem]:
+def unreadable(survey: SchemaIndex, dialect: Dialect) -> list[SchemaProblem]:
     """Return the keywords of 2019-09 that have another meaning in 2020-12."""
     if dialect.unknown is not _AFTER_2019:
         return []
     hint = "rewrite it in 2020-12, and name that in $schema"
     return [
-        Problem(pointer=f"{pointer}/{word}", message=f"uses {word!r} of draft 2019-09", hint=hint)
+        SchemaProblem(pointer=f"{pointer}/{word}", message=f"uses {word!r} of draft 2019-09", hint=hint)
         for pointer, schema in survey.places.values()
         for word in _NOT_FROM_2019
         if word in schema

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 from toolgen.contract.json_pointer import pointer_of
 from toolgen.contract.json_value import Json
 
-from .problems import Problem
+from .problems import SchemaProblem
 
 DEEPEST: Final = 100
 """Objects and arrays inside each other."""
@@ -28,7 +28,7 @@ class _Stop(Exception):
     """Raised to stop reading the document."""
 
 
-def copied(document: object) -> tuple[Json, list[Problem]]:
+def copied(document: object) -> tuple[Json, list[SchemaProblem]]:
     """Return a copy of the document with lists for tuples, and its values that are not JSON.
 
     A member of an enum, and any other text or number of a class of its own, becomes a plain one. Reads in a
@@ -43,7 +43,7 @@ def copied(document: object) -> tuple[Json, list[Problem]]:
 
 class _Reader:
     def __init__(self) -> None:
-        self.problems: list[Problem] = []
+        self.problems: list[SchemaProblem] = []
         self._values = 0
         self._characters = 0
 
@@ -125,7 +125,7 @@ class _Reader:
         while trail is not None:
             trail, token = trail
             tokens.append(str(token))
-        problem = Problem(pointer=pointer_of(reversed(tokens)), message=message, hint=hint)
+        problem = SchemaProblem(pointer=pointer_of(reversed(tokens)), message=message, hint=hint)
         self.problems.append(problem)
         if stop:
             raise _Stop

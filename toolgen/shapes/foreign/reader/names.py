@@ -13,7 +13,7 @@ _LONGEST: Final = 200
 """Characters of a class name, before its number: titles have any length, and names are made of names."""
 
 
-class Names:
+class ClassNames:
     """Makes class names; a number distinguishes two that would be equal."""
 
     def __init__(self, root: str) -> None:

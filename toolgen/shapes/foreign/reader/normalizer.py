@@ -15,7 +15,7 @@ from ..nodes import MEANINGS, Node, inner, nodes_in, reference, target, with_enu
 from . import scalars, unions
 from .keywords import ANNOTATIONS, CONSTRAINTS, TYPED_KEYWORDS, Schema, Subschema, accepts_all, effective
 from .merging import NEVER, Merger, named_types
-from .names import Names, branch_name
+from .names import ClassNames, branch_name
 from .objects import ClassBuilder, InnerSchemas, as_map, is_map
 from .schema_index import SchemaIndex
 
@@ -42,7 +42,7 @@ class SchemaNormalizer:
         self.classes: dict[str, Node] = {}
         self.root: Node = {}
         self._survey = survey
-        self._names = Names(name)
+        self._names = ClassNames(name)
         self._refused_defaults = refused_defaults
         self._class_of: dict[int, str] = {}
         self._waiting: deque[tuple[str, Schema]] = deque()

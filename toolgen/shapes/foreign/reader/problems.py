@@ -8,7 +8,7 @@ from ...fields import Foreign
 
 
 @frozen_record
-class Problem:
+class SchemaProblem:
     """One error in a schema, or a warning about it."""
 
     pointer: str
@@ -28,7 +28,7 @@ class Reading:
 
     foreign: Foreign | None
     """None exactly when there is an error among the problems."""
-    problems: tuple[Problem, ...]
+    problems: tuple[SchemaProblem, ...]
     schema: object = None
     """The schema as it was written, but for what was repaired; None when there is an error."""
     unsupported: frozenset[str] = frozenset()

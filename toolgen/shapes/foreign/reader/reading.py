@@ -26,7 +26,7 @@ from .document import copied
 from .keywords import Schema, children
 from .merging import NEVER, Merger, named_types
 from .normalizer import SchemaNormalizer
-from .problems import Problem, Reading
+from .problems import Reading, SchemaProblem
 from .schema_index import SchemaIndex
 from .validator import rejected_values
 
@@ -53,9 +53,11 @@ def read(schema: object, *, name: str, arguments: bool = False) -> Reading:
         document = {} if document else {"not": {}}
     if not isinstance(document, dict):
         message = "is neither an object nor true or false, so it is no JSON Schema"
-        return _failed([Problem(pointer="", message=message, hint="write an object")])
+        return _failed([SchemaProblem(pointer="", message=message, hint="write an object")])
     repairs = tuple(
-        Problem(pointer=each.pointer, message=each.message, hint=each.hint, is_warning=True, is_repair=True)
+        SchemaProblem(
+            pointer=each.pointer, message=each.message, hint=each.hint, is_warning=True, is_repair=True
+        )
         for each in repair(document)
     )
     meant = deepcopy(document) if repairs else schema
@@ -93,7 +95,7 @@ def _readings_of(text: str) -> dict[str, Reading]:
     return {}
 
 
-def upgraded(schema: object) -> Schema | Problem:
+def upgraded(schema: object) -> Schema | SchemaProblem:
     """Return a copy of the schema in 2020-12, or why it cannot be read.
 
     All its references are JSON Pointers into it, and none leads back to itself on the same value.
@@ -104,7 +106,7 @@ def upgraded(schema: object) -> Schema | Problem:
     if isinstance(document, bool):
         return {} if document else {"not": {}}
     if not isinstance(document, dict):
-        return Problem(pointer="", message="is no JSON Schema", hint="write an object")
+        return SchemaProblem(pointer="", message="is no JSON Schema", hint="write an object")
     survey, problems = _upgraded(document)
     problems = problems or survey.cycles() or survey.multiplied()
     if problems:
@@ -112,23 +114,23 @@ def upgraded(schema: object) -> Schema | Problem:
     for pointer, part in survey.places.values():
         if survey.has_resources or not _NAMING.isdisjoint(part):
             message = "has identifiers inside, which give its references another meaning"
-            return Problem(pointer=pointer, message=message, hint="refer by JSON Pointers alone")
+            return SchemaProblem(pointer=pointer, message=message, hint="refer by JSON Pointers alone")
     survey.root.pop("$schema", None)
     survey.root.pop("$id", None)
     return survey.root
 
 
-def _failed(problems: list[Problem]) -> Reading:
+def _failed(problems: list[SchemaProblem]) -> Reading:
     return Reading(foreign=None, problems=tuple(sorted(problems, key=lambda problem: problem.pointer)))
 
 
-def _upgraded(document: Schema) -> tuple[SchemaIndex, list[Problem]]:
+def _upgraded(document: Schema) -> tuple[SchemaIndex, list[SchemaProblem]]:
     """Upgrade the document to 2020-12, in place; return its schemas and problems."""
     identifier = document.get("$id")
     base = identifier.partition("#")[0] if isinstance(identifier, str) else ""
     survey = SchemaIndex(document, base=base)
     dialect = dialect_of(document)
-    if isinstance(dialect, Problem):
+    if isinstance(dialect, SchemaProblem):
         return survey, [dialect]
     is_changed = dialect is UNDECLARED and upgrade(survey, dialect, base=base)
     problems = validator.metaschema_problems(document, dialect.metaschema)
@@ -149,8 +151,8 @@ def _upgraded(document: Schema) -> tuple[SchemaIndex, list[Problem]]:
     return again, again.problems
 
 
-def _bad_patterns(survey: SchemaIndex) -> list[Problem]:
-    problems: list[Problem] = []
+def _bad_patterns(survey: SchemaIndex) -> list[SchemaProblem]:
+    problems: list[SchemaProblem] = []
     parts = 0
     compiles: dict[str, bool] = {}
     for pointer, schema in survey.places.values():
@@ -165,13 +167,13 @@ def _bad_patterns(survey: SchemaIndex) -> list[Problem]:
             if pattern not in compiles or _is_compiled_again(pattern):
                 parts += parts_of(pattern)
             if parts > MOST_PARTS:
-                return [Problem(pointer=f"{pointer}/{at}", message=_TOO_MANY_PARTS, hint=_FEWER_PARTS)]
+                return [SchemaProblem(pointer=f"{pointer}/{at}", message=_TOO_MANY_PARTS, hint=_FEWER_PARTS)]
             if pattern not in compiles:
                 compiles[pattern] = _compiles(pattern)
             if not compiles[pattern]:
                 message = f"has {pattern!r:.120}, which is no regular expression"
                 hint = "correct it; it is read as ECMA-262"
-                problems.append(Problem(pointer=f"{pointer}/{at}", message=message, hint=hint))
+                problems.append(SchemaProblem(pointer=f"{pointer}/{at}", message=message, hint=hint))
     return problems
 
 
@@ -192,7 +194,7 @@ def _compiles(pattern: str) -> bool:
     return True
 
 
-def _require_object(survey: SchemaIndex) -> tuple[SchemaIndex, list[Problem]]:
+def _require_object(survey: SchemaIndex) -> tuple[SchemaIndex, list[SchemaProblem]]:
     """Add `type: object` to the root of a tool's arguments; return the schemas, and why it cannot be one."""
     root = survey.root
     merged = Merger(survey, set()).flat(root)
@@ -200,7 +202,9 @@ def _require_object(survey: SchemaIndex) -> tuple[SchemaIndex, list[Problem]]:
         fault = f"is of type {root['type']!r:.80}" if "type" in root else "accepts no object"
         message = f"{fault}, but a tool's arguments are an object"
         pointer = "/type" if "type" in root else ""
-        return survey, [Problem(pointer=pointer, message=message, hint="make it an object with properties")]
+        return survey, [
+            SchemaProblem(pointer=pointer, message=message, hint="make it an object with properties")
+        ]
     if root.get("type") == "object":
         return survey, []
     is_referred_to = any(target is root for target in survey.targets.values())
@@ -237,7 +241,7 @@ def _normal(survey: SchemaIndex, name: str, *, arguments: bool) -> Reading:
 _ARTICLES: Final = {"null": "null", "array": "an array", "object": "an object", "integer": "an integer"}
 
 
-def invalid_defaults(survey: SchemaIndex) -> list[Problem]:
+def invalid_defaults(survey: SchemaIndex) -> list[SchemaProblem]:
     """Return a warning for each default that fails the schema it stands in, in the survey's order."""
     plain = PlainFit(survey.root)
     asked = [
@@ -249,12 +253,12 @@ def invalid_defaults(survey: SchemaIndex) -> list[Problem]:
     return [_warning(pointer, value) for pointer, value in asked if pointer in refused]
 
 
-def _warning(pointer: str, value: object) -> Problem:
+def _warning(pointer: str, value: object) -> SchemaProblem:
     kind, *_ = types_of(value)
     text = _ARTICLES.get(kind, f"a {kind}")
     if isinstance(value, (str, bool, int, float)) and len(str(value)) <= 40:
         text += f" ({json.dumps(value, ensure_ascii=False)})"
-    return Problem(
+    return SchemaProblem(
         pointer=f"{pointer}/default",
         message=f"is {text}, which its own schema refuses",
         hint="correct the default or the schema; until then the default is only shown",

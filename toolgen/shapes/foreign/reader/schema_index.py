@@ -11,7 +11,7 @@ from toolgen.contract.json_pointer import ABSENT, pointer_of, resolved
 
 from ..repairs import has_address
 from .keywords import Schema, Subschema, children, in_place
-from .problems import Problem
+from .problems import SchemaProblem
 
 MOST_IN_PLACE: Final = 10_000
 """Schemas that look at one value, when references are written out; the public corpora have 24."""
@@ -30,7 +30,7 @@ class SchemaIndex:
         """Pointers of schemas that no keyword holds, only a reference finds."""
         self.targets: dict[int, Subschema | None] = {}
         """What the `$ref` of a schema refers to; None where only the whole contract can tell."""
-        self.problems: list[Problem] = []
+        self.problems: list[SchemaProblem] = []
         self._following: dict[int, tuple[int, ...]] = {}
         self._base = base
         self._anchors: dict[str, Schema] = {}
@@ -108,17 +108,17 @@ class SchemaIndex:
         )
         return None
 
-    def cycles(self) -> list[Problem]:
+    def cycles(self) -> list[SchemaProblem]:
         """Return each reference that leads back to itself on the same value, so that it never ends."""
-        problems: list[Problem] = []
+        problems: list[SchemaProblem] = []
         done: set[int] = set()
         for start in self.places:
             if start not in done and self._next(start):
                 problems += self._cycles_from(start, done)
         return problems
 
-    def _cycles_from(self, start: int, done: set[int]) -> list[Problem]:
-        problems: list[Problem] = []
+    def _cycles_from(self, start: int, done: set[int]) -> list[SchemaProblem]:
+        problems: list[SchemaProblem] = []
         path = {start}
         stack = [(start, [*self._next(start)])]
         while stack:
@@ -134,14 +134,14 @@ class SchemaIndex:
                 what = f"refers to {schema['$ref']!r:.200}" if "$ref" in schema else "uses a schema"
                 message = f"{what}, which leads back here without a value in between"
                 problems.append(
-                    Problem(pointer=pointer, message=message, hint="remove one reference of the circle")
+                    SchemaProblem(pointer=pointer, message=message, hint="remove one reference of the circle")
                 )
             elif then not in done:
                 path.add(then)
                 stack.append((then, [*self._next(then)]))
         return problems
 
-    def multiplied(self) -> list[Problem]:
+    def multiplied(self) -> list[SchemaProblem]:
         """Return a schema whose references multiply out to more than can be checked; none may be circular.
 
         The innermost one: what uses it is no smaller.
@@ -160,7 +160,7 @@ class SchemaIndex:
             if sizes[at] > MOST_IN_PLACE:
                 message = f"has references that multiply out to more than {MOST_IN_PLACE} schemas"
                 hint = "refer to each schema once, or leave out alternatives that say the same"
-                return [Problem(pointer=self.places[at][0], message=message, hint=hint)]
+                return [SchemaProblem(pointer=self.places[at][0], message=message, hint=hint)]
         return []
 
     def _next(self, at: int) -> tuple[int, ...]:
@@ -171,7 +171,7 @@ class SchemaIndex:
         return self._following[at]
 
     def _report(self, pointer: str, message: str, hint: str) -> None:
-        self.problems.append(Problem(pointer=pointer, message=message, hint=hint))
+        self.problems.append(SchemaProblem(pointer=pointer, message=message, hint=hint))
 
 
 def local_part(ref: str, base: str) -> str | None:

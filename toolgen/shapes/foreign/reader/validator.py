@@ -16,7 +16,7 @@ from toolgen.contract.json_pointer import pointer_of
 from toolgen.contract.json_value import Json
 
 from .keywords import NUMBER_KEYWORDS, STRING_KEYWORDS, Schema
-from .problems import Problem
+from .problems import SchemaProblem
 
 _VALIDATORS: Final = {
     "https://json-schema.org/draft/2020-12/schema": rs.Draft202012Validator,
@@ -28,16 +28,16 @@ _CONTRACT: Final = "https://toolgen.invalid/contract"
 _TYPES: Final = "'array', 'boolean', 'integer', 'null', 'number', 'object' and 'string'"
 
 
-def metaschema_problems(schema: Schema, metaschema: str, *, within: str = "") -> list[Problem]:
+def metaschema_problems(schema: Schema, metaschema: str, *, within: str = "") -> list[SchemaProblem]:
     """Return one problem for each place of the schema that its metaschema refuses."""
-    by_pointer: dict[str, Problem] = {}
+    by_pointer: dict[str, SchemaProblem] = {}
     for error in _metaschema(metaschema).iter_errors(schema):
         problem = _fault(error, within)
         by_pointer.setdefault(problem.pointer, problem)
     return list(by_pointer.values())
 
 
-def contract_problem(contract: Schema) -> Problem | None:
+def contract_problem(contract: Schema) -> SchemaProblem | None:
     """Return why no validator can be built from the contract, or None."""
     keywords: Any = {"pattern": _Pattern}
     try:
@@ -45,7 +45,7 @@ def contract_problem(contract: Schema) -> Problem | None:
     except rs.ValidationError as error:
         return _fault(error, "")
     except Exception as error:  # noqa: BLE001 - the library raises several kinds, and a schema must not end the run
-        return Problem(pointer="", message=f"cannot be checked: {error!s:.200}", hint="simplify it")
+        return SchemaProblem(pointer="", message=f"cannot be checked: {error!s:.200}", hint="simplify it")
     return None
 
 
@@ -102,20 +102,20 @@ def _metaschema(uri: str) -> Any:
     return _VALIDATORS[uri]({"$ref": uri}, validate_formats=False)
 
 
-def _fault(error: rs.ValidationError, within: str) -> Problem:
+def _fault(error: rs.ValidationError, within: str) -> SchemaProblem:
     pointer = within + pointer_of(error.instance_path)
     word = str(error.instance_path[-1]) if error.instance_path else ""
     value = error.instance
     if word == "type" and error.kind.name == "anyOf":
         message = f"has the type {value!r:.80}, which JSON Schema does not know"
-        return Problem(pointer=pointer, message=message, hint=f"the types are {_TYPES}")
+        return SchemaProblem(pointer=pointer, message=message, hint=f"the types are {_TYPES}")
     if error.kind.name == "format" and isinstance(value, str):
         message = f"has {value!r:.120}, which is no regular expression"
-        return Problem(pointer=pointer, message=message, hint="correct it; it is read as ECMA-262")
+        return SchemaProblem(pointer=pointer, message=message, hint="correct it; it is read as ECMA-262")
     if error.kind.name == "$ref":
         message = f"has a reference that cannot be followed: {error.message:.200}"
-        return Problem(pointer=pointer, message=message, hint="copy what it refers to into $defs")
+        return SchemaProblem(pointer=pointer, message=message, hint="copy what it refers to into $defs")
     text = error.message if len(error.message) <= 200 else f"{error.message[:200]}…"
-    return Problem(
+    return SchemaProblem(
         pointer=pointer, message=f"breaks a rule of JSON Schema: {text}", hint="correct the schema"
     )
