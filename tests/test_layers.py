@@ -25,7 +25,7 @@ PROVIDERS = "catalog/providers/dialects.py"
 FORMS = "adapters/mcp/client/forms.py"
 """Says which keywords a form of MCP has."""
 
-ANYS = 1_844
+ANYS = 1_500
 OUTSIDE = {"os", "shutil", "socket", "subprocess", "tempfile"}
 T = TypeVar("T")
 CHANCE = {"asyncio", "datetime", "random", "secrets", "time", "uuid"}

@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, NotRequired, TypeAlias, TypedDict, TypeVar, cast
+from typing import Generic, NotRequired, TypeAlias, TypedDict, TypeVar, cast
 
 from toolgen.calls.call import CallName
 from toolgen.catalog.entry import tool_entry
@@ -33,7 +33,7 @@ C = TypeVar("C")
 
 MetaOf: TypeAlias = CallMeta | Callable[[C], CallMeta]
 """The facts of a call, or what returns them of the framework's own context of the call."""
-Spec: TypeAlias = ToolSpec[Any, Any]
+Spec: TypeAlias = ToolSpec
 _Place: TypeAlias = tuple[str, str, str]
 """Where the calls of one answer of a model stand: for whom, in which session, and in which place or turn."""
 

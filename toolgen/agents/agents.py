@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 from toolgen.calls.call import CallMeta
 from toolgen.calls.errors import RegistrationError
@@ -149,7 +148,7 @@ class Agents:
         """Return the ids of the agents, in the order of registration."""
         return tuple(self._host.agents)
 
-    def specs(self, agent: str) -> tuple[ToolSpec[Any, Any], ...]:
+    def specs(self, agent: str) -> tuple[ToolSpec, ...]:
         """Return the tools of an agent's design, by its own wire names.
 
         Raises:

@@ -206,7 +206,7 @@ class AgentHost:
         """Return a tool by id: as the run saw it last, else as it is registered."""
         return self.seen_tool(tool, run_id) or self._directory.by_id.get(tool)
 
-    def returned_by(self, facts: RunFacts) -> ToolSpec[Any, Any] | None:
+    def returned_by(self, facts: RunFacts) -> ToolSpec | None:
         """Return the tool whose result the run must give; None where the run ends with text."""
         parent = facts["parent"]
         if parent is None or not parent["tool"]:

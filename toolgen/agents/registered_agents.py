@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from toolgen.calls.call import CallMeta
 from toolgen.calls.errors import RegistrationError
@@ -93,7 +92,7 @@ class RegisteredAgent:
     """Ids of the agents whose tools it calls."""
 
     @property
-    def specs(self) -> tuple[ToolSpec[Any, Any], ...]:
+    def specs(self) -> tuple[ToolSpec, ...]:
         """The specs of the agent's tools, by their wire names."""
         return self.static.specs
 

@@ -117,9 +117,7 @@ async def _call_of_log(host: AgentHost, status: RunStatus, tool_call_id: str) ->
     return PlannedCall(name=str(names[0]), id=tool_call_id)
 
 
-async def _spec(
-    host: AgentHost, run_id: str, call: PlannedCall, facts: RunFacts
-) -> ToolSpec[Any, Any] | None:
+async def _spec(host: AgentHost, run_id: str, call: PlannedCall, facts: RunFacts) -> ToolSpec | None:
     """Return the spec that a call names, as its agent has it now; None where nothing has the name."""
     try:
         tool = (await host.advertised(run_id, facts)).directory.by_name.get(call.name)

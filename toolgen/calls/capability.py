@@ -41,7 +41,7 @@ class CallScope:
     meta: CallMeta
     tool: str
     """Id of the tool."""
-    spec: ToolSpec[Any, Any]
+    spec: ToolSpec
     report: ProgressCallback | None = field(default=None, repr=False)
     """Receives progress for subscribers; None without any."""
     retry_step: RetryStep = once

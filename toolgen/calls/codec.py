@@ -9,9 +9,10 @@ from copy import copy
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, cast
 
 from pydantic_core import PydanticSerializationError, ValidationError
+from typing_extensions import TypeVar
 
 from toolgen.catalog.schema_file import SchemaFile, Schemas
 from toolgen.contract.limits import DEFAULT_LIMITS, Limits, exceeded_limit
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from toolgen.shapes.every_rule import Hidden
     from toolgen.shapes.foreign.rules import Rules
 
-T = TypeVar("T")
+T = TypeVar("T", default=Any)
 
 MOST_SHOWN: Final = 20
 """Issues in the message of a result that does not fit."""
@@ -312,12 +313,12 @@ class CheckedCodec(Codec[T]):
         return written
 
 
-def lacks_validator(codec: Codec[Any]) -> bool:
+def lacks_validator(codec: Codec) -> bool:
     """Return whether a codec needs jsonschema-rs, and it is not installed."""
     return not codec.is_exact and find_spec("jsonschema_rs") is None
 
 
-def missing_file(codec: Codec[Any]) -> str | None:
+def missing_file(codec: Codec) -> str | None:
     """Return the file of the codec's schema when it was not shipped with the generated code, else None."""
     schemas = codec._schemas if codec._module else None  # without a module there is no file either
     return repr(schemas) if isinstance(schemas, SchemaFile) and schemas.is_missing() else None

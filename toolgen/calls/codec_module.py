@@ -24,9 +24,9 @@ class CodecModule:
         self._module = module
         self._schemas = SchemaFile(package or "", file)
 
-    def __call__(self, name: str, *, is_exact: bool = True, sensitive: tuple[str, ...] = ()) -> Codec[Any]:
+    def __call__(self, name: str, *, is_exact: bool = True, sensitive: tuple[str, ...] = ()) -> Codec:
         """Return the codec of a designed class; not exact when a foreign value in it is not."""
-        make: type[Codec[Any]] = Codec if is_exact else CheckedCodec
+        make: type[Codec] = Codec if is_exact else CheckedCodec
         return make(self._package, self._module, name, self._schemas, sensitive=sensitive)
 
     def foreign(self, name: str, *, is_exact: bool = True) -> SchemaCodec[Any]:

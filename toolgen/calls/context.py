@@ -116,7 +116,7 @@ class ToolContext:
         self,
         meta: CallMeta,
         tool: str,
-        spec: ToolSpec[Any, Any] | None = None,
+        spec: ToolSpec | None = None,
         batch: Batch | None = None,
     ) -> None:
         self.meta = meta

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from pydantic_core import to_jsonable_python
 
@@ -47,7 +47,7 @@ def require_text(text: object) -> None:
         raise MalformedReportError(f"the text of its progress must be a string, not {type(text).__name__}")
 
 
-def progress_json(spec: ToolSpec[Any, Any], value: object) -> Json:
+def progress_json(spec: ToolSpec, value: object) -> Json:
     """Return progress as JSON: a value of the declared class, or its JSON; any JSON where none is declared.
 
     Raises:

@@ -38,18 +38,14 @@ class CallReports:
         """Whether there is no subscriber."""
         return True
 
-    def progress_callback(self, spec: ToolSpec[Any, Any], meta: CallMeta) -> ProgressCallback | None:
+    def progress_callback(self, spec: ToolSpec, meta: CallMeta) -> ProgressCallback | None:
         """Return the callback for progress of one call; None where nobody listens."""
         return None
 
-    def emit_tool_start(
-        self, spec: ToolSpec[Any, Any], payload: object, meta: CallMeta, *, runs_once: bool
-    ) -> None:
+    def emit_tool_start(self, spec: ToolSpec, payload: object, meta: CallMeta, *, runs_once: bool) -> None:
         """Emit that a call has decoded arguments; the payload has no injected values yet."""
 
-    def emit_tool_end(
-        self, result: ToolResult, meta: CallMeta, spec: ToolSpec[Any, Any] | None = None
-    ) -> None:
+    def emit_tool_end(self, result: ToolResult, meta: CallMeta, spec: ToolSpec | None = None) -> None:
         """Emit the result of a call; `spec` is None where its tool is not registered."""
 
     def emit_answer_requested(self, call: FrozenCall) -> None:
@@ -82,7 +78,7 @@ class CallSpans(Protocol):
     """Makes one span for each call; a tracer that fails makes none."""
 
     def of(
-        self, spec: ToolSpec[Any, Any], meta: CallMeta, arguments: Arguments = b"", before: str = ""
+        self, spec: ToolSpec, meta: CallMeta, arguments: Arguments = b"", before: str = ""
     ) -> AbstractContextManager[Callable[[ToolResult], ToolResult]]:
         """Return the span of a call, under the one of what was executed before it was suspended.
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, overload
+
+from typing_extensions import TypeVar
 
 from toolgen.contract.bounds import Bounds as Bounds
 from toolgen.contract.names import RetryReason as RetryReason
@@ -23,9 +25,9 @@ if TYPE_CHECKING:
     from .errors import ToolError, UnfitAnswerError
 
 R = TypeVar("R")
-R_co = TypeVar("R_co", covariant=True)
+R_co = TypeVar("R_co", covariant=True, default=Any)
 A = TypeVar("A")
-A_co = TypeVar("A_co", covariant=True)
+A_co = TypeVar("A_co", covariant=True, default=Any)
 
 EndStatus = Literal["ok", "error", "denied", "pending", "suspended", "unknown"]
 """Status of a call in its `tool_end`."""
@@ -110,7 +112,7 @@ class ToolOutcome(Generic[R_co]):
     @staticmethod
     def pending(handle: str, ack: A) -> Pending[A]: ...
     @staticmethod
-    def pending(handle: str, ack: Any = None) -> Pending[Any]:
+    def pending(handle: str, ack: Any = None) -> Pending:
         """Return an outcome for work elsewhere with this handle, which `Runtime.waits.answer` ends.
 
         The handle is the executor's own name of the work, unique in the tool. `ack` is what the model gets

@@ -56,7 +56,7 @@ class Resumption:
         """Return whether a person has approved this question of the tool itself."""
         return any(document.get("by_tool") and _is_to(document, question) for document in self._all())
 
-    def answered(self, type_: type[T], question: str | None, spec: ToolSpec[Any, Any] | None) -> T | None:
+    def answered(self, type_: type[T], question: str | None, spec: ToolSpec | None) -> T | None:
         """Return the newest answer to a question of this type, with defaults; None where there is none."""
         for document in reversed(self._all()):
             if question is not None and not _is_to(document, question):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from toolgen.contract.json_pointer import pointer_of
 from toolgen.contract.limits import UNLIMITED
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .codec import Codec
 
 
-def note_document(codec: Codec[Any], document: bytes | str, secrets: Secrets | None = None) -> None:
+def note_document(codec: Codec, document: bytes | str, secrets: Secrets | None = None) -> None:
     """Add the sensitive values of a JSON document, also of a broken one; none of what is not JSON.
 
     They are added to `secrets`, by default to those of the running call.
@@ -29,14 +29,14 @@ def note_document(codec: Codec[Any], document: bytes | str, secrets: Secrets | N
         add_values(document, codec.sensitive, codec.keys, secrets)
 
 
-def note_typed(codec: Codec[Any] | None, document: bytes | str | Mapping[str, object]) -> None:
+def note_typed(codec: Codec | None, document: bytes | str | Mapping[str, object]) -> None:
     """Add the sensitive values of a document to those of the running call, also as Python writes them."""
     if codec is not None and codec.sensitive:
         with suppress(ToolValidationError):
             codec.decode_null_as_absent(document, UNLIMITED)
 
 
-def unvalidated_places(codec: Codec[Any], warnings: Sequence[FieldIssue]) -> tuple[str, ...]:
+def unvalidated_places(codec: Codec, warnings: Sequence[FieldIssue]) -> tuple[str, ...]:
     """Return where a result with warnings is sensitive: each part that does not fit is so as a whole.
 
     Nothing is if the codec has no sensitive value. Everything is if there may be more warnings than these.

@@ -7,9 +7,10 @@ import json
 from collections.abc import Mapping
 from dataclasses import field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Protocol, overload
 
 from pydantic import BaseModel
+from typing_extensions import TypeVar
 
 from toolgen.contract import tool_facts
 from toolgen.contract.record import frozen_record
@@ -28,10 +29,10 @@ if TYPE_CHECKING:
     from toolgen.contract.names import ArtifactView, Hint
     from toolgen.shapes.parts import PartReader
 
-P = TypeVar("P", bound=ToolModel)
-R = TypeVar("R")
-D = TypeVar("D", bound=ToolModel)
-E = TypeVar("E", bound=BaseModel | None)
+P = TypeVar("P", bound=ToolModel, default=Any)
+R = TypeVar("R", default=Any)
+D = TypeVar("D", bound=ToolModel, default=Any)
+E = TypeVar("E", bound=BaseModel | None, default=Any)
 
 
 @frozen_record(kw_only=False)
@@ -198,12 +199,12 @@ class BoundedSpec(tool_facts.Bounded):
 
 
 @frozen_record
-class ConfirmSpec(tool_facts.Confirmation[Codec[Any]]):
+class ConfirmSpec(tool_facts.Confirmation[Codec]):
     """A person must approve the call."""
 
 
 @frozen_record
-class LongRunningSpec(tool_facts.LongRunning[Codec[Any]]):
+class LongRunningSpec(tool_facts.LongRunning[Codec]):
     """The tool may answer later; `Runtime.waits.progress` takes what its `progress` decodes."""
 
 
@@ -227,9 +228,9 @@ class ToolSpec(ToolFacts, Generic[P, R]):
     injected: tuple[str, ...] = ()
     """JSON keys of the fields that the server fills."""
     bounded: BoundedSpec | None = None
-    artifacts: Mapping[str, ArtifactSpec[Any]] = field(default_factory=dict)
+    artifacts: Mapping[str, ArtifactSpec] = field(default_factory=dict)
     """The artifacts beside a result, by kind."""
-    errors: Mapping[str, ErrorSpec[Any]] = field(default_factory=dict)
+    errors: Mapping[str, ErrorSpec] = field(default_factory=dict)
     """The declared errors, by name."""
     example: str | None = None
     """The author's first example of a payload, as JSON text."""
@@ -247,7 +248,7 @@ class ToolSpec(ToolFacts, Generic[P, R]):
         object.__setattr__(self, "method", self.method or self.name)
 
     @property
-    def codecs(self) -> tuple[Codec[Any], ...]:
+    def codecs(self) -> tuple[Codec, ...]:
         """The codecs of all values that cross the JSON boundary."""
         late = self.long_running
         further = (
@@ -364,14 +365,14 @@ def _hex(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _error(of: ErrorSpec[Any]) -> tool_facts.Error[TypeRecord]:
+def _error(of: ErrorSpec) -> tool_facts.Error[TypeRecord]:
     details = _type(of.codec) if of.codec else None
     return tool_facts.Error(
         name=of.name, description=of.description, type=details, is_retryable=of.is_retryable
     )
 
 
-def _type(codec: Codec[Any], examples: tuple[Json, ...] = ()) -> TypeRecord:
+def _type(codec: Codec, examples: tuple[Json, ...] = ()) -> TypeRecord:
     from toolgen.catalog.entry import TypeRecord
     from toolgen.shapes.sensitive import pointers_of
 

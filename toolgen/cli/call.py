@@ -101,7 +101,7 @@ def show_redacted(result: ToolResult, shown: bytes, how: str = "") -> None:
 def _show(
     runtime: Runtime,
     result: ToolResult,
-    specs: Sequence[ToolSpec[Any, Any]],
+    specs: Sequence[ToolSpec],
     data: bytes,
     traced: Trace | None,
     faults: Iterable[str],
@@ -126,7 +126,7 @@ def _show(
         print(f"{LEFT_WORK}\n{_waiting_text_of(runtime, work)}", file=sys.stderr)
 
 
-def _json_hint(result: ToolResult, spec: ToolSpec[Any, Any] | None) -> str:
+def _json_hint(result: ToolResult, spec: ToolSpec | None) -> str:
     """Return how the arguments are written for a shell, where they are not JSON; "" where they are."""
     issues = () if result.retry_hint is None else result.retry_hint.issues
     if spec is None or not any(issue.constraint == "invalid_json" for issue in issues):

@@ -47,7 +47,7 @@ class _Case:
     """One example, and why it is not run; "" if it is."""
 
     tool: Tool
-    spec: ToolSpec[Any, Any]
+    spec: ToolSpec
     number: int
     example: Example
     not_run: str
@@ -161,10 +161,10 @@ def _not_run(toolset: Toolset, tool: Tool) -> str:
     return ""
 
 
-def _spec(project: Project, toolset: Toolset, tool: Tool) -> ToolSpec[Any, Any]:
+def _spec(project: Project, toolset: Toolset, tool: Tool) -> ToolSpec:
     name = f"{toolset_path(toolset, project.package)}.specs"
     try:
-        specs: tuple[ToolSpec[Any, Any], ...] = load_module(project, name, "package").SPECS
+        specs: tuple[ToolSpec, ...] = load_module(project, name, "package").SPECS
     except (FoundError, FormatError):
         raise
     except ToolgenError as error:
@@ -182,7 +182,7 @@ def _check(case: _Case) -> None:
         _decoded(case, case.spec.result, case.example.result)
 
 
-def _decoded(case: _Case, codec: Codec[Any], value: object) -> Any:
+def _decoded(case: _Case, codec: Codec, value: object) -> Any:
     try:
         return codec.decode_null_as_absent(json.dumps(value))
     except ToolValidationError as error:

@@ -7,7 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from toolgen.calls.call import FrozenCall
 from toolgen.contract.errors import ToolgenError
@@ -59,7 +59,7 @@ def changed_tools(runtime: Runtime, waits: Iterable[RunWait]) -> list[str]:
     ]
 
 
-def _fits(spec: ToolSpec[Any, Any], call: FrozenCall) -> bool:
+def _fits(spec: ToolSpec, call: FrozenCall) -> bool:
     try:
         spec.payload.decode(call.payload_json)
     except ToolValidationError:

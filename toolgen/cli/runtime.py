@@ -18,7 +18,7 @@ from contextlib import (
     redirect_stdout,
 )
 from functools import reduce
-from typing import Any, Final
+from typing import Final
 
 from toolgen.catalog.reader import load_catalogue
 from toolgen.contract.errors import HINT, ToolgenError
@@ -204,7 +204,7 @@ def _require_runtime(reference: str, made: object) -> Runtime:
     return made
 
 
-def specs_of(runtime: Runtime, tool: str, within: Snapshot | None = None) -> tuple[ToolSpec[Any, Any], ...]:
+def specs_of(runtime: Runtime, tool: str, within: Snapshot | None = None) -> tuple[ToolSpec, ...]:
     """Return the spec of a tool; none where it is not offered, which the call itself reports."""
     if within is not None:
         registered = within.directory.by_name.get(tool)
@@ -234,7 +234,7 @@ def unregistered_hint(project: Project, tool: str) -> str:
     )
 
 
-def require_meta(specs: Iterable[ToolSpec[Any, Any]], meta: CallMeta) -> None:
+def require_meta(specs: Iterable[ToolSpec], meta: CallMeta) -> None:
     """Check that `meta` holds every fact of the call that is injected into one of the tools.
 
     Raises:

@@ -67,7 +67,7 @@ def no_catalogue(source: ToolSource, error: EntryError) -> ToolgenError:
     return ToolgenError(message, hint="pass a tool_schemas.json")
 
 
-def tools_of(source: ToolSource) -> Iterator[Mapping[str, Json] | ToolSpec[Any, Any]]:
+def tools_of(source: ToolSource) -> Iterator[Mapping[str, Json] | ToolSpec]:
     """Yield the tools of the catalogue, and those of the project's functions."""
     if source.catalog:
         yield from _loaded(source.catalog).tools

@@ -104,7 +104,7 @@ def _typed(result: T) -> T:
     return typed  # type: ignore[no-any-return]  # of the same class
 
 
-def _checked(result: T, spec: ToolSpec[Any, Any]) -> T | Received:
+def _checked(result: T, spec: ToolSpec) -> T | Received:
     """Return a result; one that breaks a rule which no type holds, as it was received."""
     if spec.result.is_exact:
         return result

@@ -48,7 +48,7 @@ class FunctionsClient:
     thread of the client's own. What a generator yields is the progress of the call that it works for.
     """
 
-    operations: ClassVar[tuple[Operation[Any, Any], ...]] = ()
+    operations: ClassVar[tuple[Operation, ...]] = ()
     """Its methods; their functions are imported and checked when a client is made."""
 
     def __init__(self, *, max_threads: int = MAX_THREADS) -> None:
@@ -59,7 +59,7 @@ class FunctionsClient:
                 stand in the message.
         """
         self._threads = ThreadPool(max_threads)
-        self._methods: dict[Operation[Any, Any], _FunctionMethod] = {}
+        self._methods: dict[Operation, _FunctionMethod] = {}
         problems: list[str] = []
         for operation in self.operations:
             try:
@@ -125,7 +125,7 @@ class _UnfitFunctionError(Exception):
 class _FunctionMethod:
     """A function, and how it is called."""
 
-    def __init__(self, operation: Operation[Any, Any]) -> None:
+    def __init__(self, operation: Operation) -> None:
         transport = operation.transport
         assert isinstance(transport, Function), "it is an operation of functions"
         self._operation = operation

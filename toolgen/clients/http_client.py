@@ -77,7 +77,7 @@ class HTTPClient:
             has_tls=self._base is not None and self._base.origin.scheme == "https",
             most_bytes=max_response_bytes,
         )
-        self._methods: dict[Operation[Any, Any], MethodSender[Any]] = {}
+        self._methods: dict[Operation, MethodSender[Any]] = {}
 
     async def __aenter__(self) -> Self:
         return self
@@ -91,7 +91,7 @@ class HTTPClient:
         """Close the connections of the running loop; a later request opens others."""
         await self._connections.aclose()
 
-    def _without_server(self, operation: Operation[Any, Any]) -> str:
+    def _without_server(self, operation: Operation) -> str:
         path = self.servers[0].url
         return (
             f"{operation.service}.{operation.name} was not sent: the server of {operation.service} has no "

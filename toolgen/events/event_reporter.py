@@ -104,7 +104,7 @@ class EventReporter(CallReports):
     def is_idle(self) -> bool:
         return self.events.is_idle
 
-    def progress_callback(self, spec: ToolSpec[Any, Any], meta: CallMeta) -> ProgressCallback:
+    def progress_callback(self, spec: ToolSpec, meta: CallMeta) -> ProgressCallback:
         """Return the callback for progress of one call."""
 
         def report(
@@ -129,9 +129,7 @@ class EventReporter(CallReports):
 
         return report
 
-    def emit_tool_start(
-        self, spec: ToolSpec[Any, Any], payload: object, meta: CallMeta, *, runs_once: bool
-    ) -> None:
+    def emit_tool_start(self, spec: ToolSpec, payload: object, meta: CallMeta, *, runs_once: bool) -> None:
         """Emit that a call has decoded arguments; the payload has no injected values yet."""
         if self.events.is_idle:
             return
@@ -148,9 +146,7 @@ class EventReporter(CallReports):
         )
         self._emit(event, meta)
 
-    def emit_tool_end(
-        self, result: ToolResult, meta: CallMeta, spec: ToolSpec[Any, Any] | None = None
-    ) -> None:
+    def emit_tool_end(self, result: ToolResult, meta: CallMeta, spec: ToolSpec | None = None) -> None:
         """Emit the result of a call; `spec` is None where its tool is not registered."""
         if self.events.is_idle:
             return
@@ -229,7 +225,7 @@ class EventReporter(CallReports):
         return value
 
 
-def _progress(spec: ToolSpec[Any, Any], value: Json) -> Json:
+def _progress(spec: ToolSpec, value: Json) -> Json:
     """Return the progress event of a report, without sensitive values."""
     codec = spec.long_running.progress if spec.long_running else None
     shown: Json = value if codec is None else codec.public(value)
@@ -237,7 +233,7 @@ def _progress(spec: ToolSpec[Any, Any], value: Json) -> Json:
 
 
 def tool_start(
-    spec: ToolSpec[Any, Any] | None,
+    spec: ToolSpec | None,
     name: str,
     arguments: Json | Encoded,
     document: bytes,
@@ -273,7 +269,7 @@ def tool_start(
 
 
 def planned_start(
-    spec: ToolSpec[Any, Any] | None,
+    spec: ToolSpec | None,
     name: str,
     arguments: str,
     *,

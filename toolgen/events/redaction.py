@@ -64,7 +64,7 @@ def _scrubbed_members(document: Mapping[str, Any]) -> dict[str, object]:
     return {name: value if name in _NAMES else scrubbed_json(value) for name, value in document.items()}
 
 
-def is_public(document: bytes, codec: Codec[Any]) -> bool:
+def is_public(document: bytes, codec: Codec) -> bool:
     """Return whether arguments, as they came, have a public view: each sensitive value is at its place.
 
     Where they do not fit, nobody knows what stands where, and nothing of them is shown.
@@ -77,7 +77,7 @@ def is_public(document: bytes, codec: Codec[Any]) -> bool:
     return True
 
 
-def note_result(spec: ToolSpec[Any, Any], text: str, *, is_whole: bool) -> None:
+def note_result(spec: ToolSpec, text: str, *, is_whole: bool) -> None:
     """Add the sensitive values of a kept result, or of its beginning, to those of the running call.
 
     They are all values where it may not fit its type: what is kept of a lenient result may lack its warnings.
@@ -90,9 +90,7 @@ def note_result(spec: ToolSpec[Any, Any], text: str, *, is_whole: bool) -> None:
             secrets.add([from_json(text, allow_partial="trailing-strings")], spec.result.keys)
 
 
-def public_document(
-    result: ToolResult, spec: ToolSpec[Any, Any] | None, limit: int | None = None
-) -> dict[str, Any]:
+def public_document(result: ToolResult, spec: ToolSpec | None, limit: int | None = None) -> dict[str, Any]:
     """Return the `ResultDocument` of a result for clients: without its sensitive values."""
     facts = public_facts(result, spec, limit)
     if result.content:
@@ -100,9 +98,7 @@ def public_document(
     return facts
 
 
-def public_facts(
-    result: ToolResult, spec: ToolSpec[Any, Any] | None, limit: int | None = None
-) -> dict[str, Any]:
+def public_facts(result: ToolResult, spec: ToolSpec | None, limit: int | None = None) -> dict[str, Any]:
     """Return the members of the public document of a result that an event has.
 
     Texts of errors and the value have at most `limit` bytes.
@@ -129,7 +125,7 @@ def public_facts(
     return facts
 
 
-def public_result(result: ToolResult, spec: ToolSpec[Any, Any] | None, limit: int | None = None) -> Json:
+def public_result(result: ToolResult, spec: ToolSpec | None, limit: int | None = None) -> Json:
     """Return the model's JSON of a result, without its sensitive values; None where there is none.
 
     It has at most `limit` bytes of JSON; without a limit, what was truncated has as many as it had.
@@ -157,7 +153,7 @@ def public_result(result: ToolResult, spec: ToolSpec[Any, Any] | None, limit: in
     return shown if limit is None or len(document) <= limit else parsed(truncation_marker(document, limit))
 
 
-def _without_unknown_keys(seen: Json, result: ToolResult, spec: ToolSpec[Any, Any]) -> Json:
+def _without_unknown_keys(seen: Json, result: ToolResult, spec: ToolSpec) -> Json:
     """Return the document of invalid arguments; their paths quote no key that the schema does not know."""
     if not isinstance(seen, dict) or not isinstance(issues := seen.get("issues"), list):
         return seen
@@ -171,21 +167,21 @@ def _without_unknown_keys(seen: Json, result: ToolResult, spec: ToolSpec[Any, An
     return {**seen, "issues": told}
 
 
-def _unvalidated(result: ToolResult, codec: Codec[Any]) -> tuple[str, ...]:
+def _unvalidated(result: ToolResult, codec: Codec) -> tuple[str, ...]:
     """Return where a result that does not fit is sensitive; as a whole if its warnings were not kept."""
     if result.warnings:
         return unvalidated_places(codec, result.warnings)
     return () if result.result is not None or is_public(result.json, codec) else ("",)
 
 
-def public_warnings(result: ToolResult, spec: ToolSpec[Any, Any] | None) -> tuple[FieldIssue, ...]:
+def public_warnings(result: ToolResult, spec: ToolSpec | None) -> tuple[FieldIssue, ...]:
     """Return the warnings of a result; if it is sensitive, their paths have only keys that the type has."""
     if spec is None or not spec.result.sensitive:
         return result.warnings
     return tuple(issue.without_other_keys(spec.result.keys) for issue in result.warnings)
 
 
-def public_artifact(artifact: Artifact, spec: ToolSpec[Any, Any] | None) -> ArtifactDocument:
+def public_artifact(artifact: Artifact, spec: ToolSpec | None) -> ArtifactDocument:
     """Return the reference to an artifact, its data without sensitive values."""
     document = artifact_document(artifact)
     declared = None if spec is None else spec.artifacts.get(artifact.kind)
@@ -194,7 +190,7 @@ def public_artifact(artifact: Artifact, spec: ToolSpec[Any, Any] | None) -> Arti
     return document
 
 
-def _codec_of(result: ToolResult, spec: ToolSpec[Any, Any]) -> Codec[Any] | None:
+def _codec_of(result: ToolResult, spec: ToolSpec) -> Codec | None:
     """Return the codec of the model's document; for an error, that of its details."""
     match result.status:
         case "ok":
@@ -208,7 +204,7 @@ def _codec_of(result: ToolResult, spec: ToolSpec[Any, Any]) -> Codec[Any] | None
             return None
 
 
-def _encoded(codec: Codec[Any], value: object, otherwise: Json) -> Json:
+def _encoded(codec: Codec, value: object, otherwise: Json) -> Json:
     try:
         return parsed(codec.encode(value))
     except MalformedResultError:

@@ -97,7 +97,7 @@ class Assembly:
 
         return DirectCallActivities(self.services, self.tools, self.events)
 
-    def warn_of_unasked(self, specs: Iterable[ToolSpec[Any, Any]]) -> None:
+    def warn_of_unasked(self, specs: Iterable[ToolSpec]) -> None:
         """Log, once of each, which tools wait for an answer or a later result that no engine would keep."""
         if self.services.suspender is not None:
             return

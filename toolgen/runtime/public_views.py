@@ -22,7 +22,7 @@ from .runtime import Runtime
 
 
 @contextmanager
-def hiding_arguments(data: bytes, spec: ToolSpec[Any, Any] | None) -> Iterator[None]:
+def hiding_arguments(data: bytes, spec: ToolSpec | None) -> Iterator[None]:
     """Redact the sensitive values of a call's arguments inside the block."""
     with hiding(Secrets() if spec is not None and spec.is_sensitive else None):
         if spec is not None:
@@ -41,7 +41,7 @@ async def hiding_waiting(runtime: Runtime, id_: str) -> AsyncIterator[None]:
     yield
 
 
-def shown_document(result: ToolResult, spec: ToolSpec[Any, Any] | None) -> bytes:
+def shown_document(result: ToolResult, spec: ToolSpec | None) -> bytes:
     """Return the model's JSON of a result, without the sensitive values of its tool and those known here."""
     if current() is None and (spec is None or not spec.is_sensitive):
         return result.json
@@ -113,7 +113,7 @@ def _items(value: object) -> list[object]:
     return value if isinstance(value, list) else []
 
 
-def _public_answer(answer: Any, spec: ToolSpec[Any, Any] | None) -> object:
+def _public_answer(answer: Any, spec: ToolSpec | None) -> object:
     """Return an earlier answer to a call, with the public view of what a person added to an approval."""
     codec = spec.confirm.payload if spec and spec.confirm else None
     match answer:
@@ -124,7 +124,7 @@ def _public_answer(answer: Any, spec: ToolSpec[Any, Any] | None) -> object:
             return answer
 
 
-def _public(text: str, codec: Codec[Any] | None, places: tuple[str, ...] | None = None) -> str:
+def _public(text: str, codec: Codec | None, places: tuple[str, ...] | None = None) -> str:
     """Return the public view of a JSON document, by its codec or by the places that its record has.
 
     What is no JSON is hidden as a whole. The sensitive values are known then.
@@ -143,7 +143,7 @@ def _public(text: str, codec: Codec[Any] | None, places: tuple[str, ...] | None 
         return HIDDEN
 
 
-def _public_value(value: Json, codec: Codec[Any] | None) -> Json:
+def _public_value(value: Json, codec: Codec | None) -> Json:
     """Return the public view of a JSON value, as `_public`."""
     if codec is None or not codec.sensitive:
         return value
@@ -151,7 +151,7 @@ def _public_value(value: Json, codec: Codec[Any] | None) -> Json:
     return text if text == HIDDEN else json.loads(text)
 
 
-def _hide_conversation(run: dict[str, Any], spec: ToolSpec[Any, Any]) -> None:
+def _hide_conversation(run: dict[str, Any], spec: ToolSpec) -> None:
     """Redact the messages of the agent that answers a tool with sensitive values."""
     run["input"] = {**run["input"], "message": HIDDEN}
     if isinstance(output := run["output"], dict):
@@ -176,7 +176,7 @@ def _asked_tool(document: object) -> str:
             return ""
 
 
-def _spec(runtime: Runtime, tool: str) -> ToolSpec[Any, Any] | None:
+def _spec(runtime: Runtime, tool: str) -> ToolSpec | None:
     try:
         return runtime.tools.spec(tool) if tool else None
     except UnknownToolError:

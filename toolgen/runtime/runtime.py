@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from functools import cached_property
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from toolgen.calls.call import NO_META, CallMeta, ToolCall
 from toolgen.calls.context import Batch
@@ -167,7 +167,7 @@ class Runtime(SingleCalls):
     async def call_once(
         self,
         name: CallName,
-        tool: str | ToolSpec[Any, Any],
+        tool: str | ToolSpec,
         arguments: HostArguments,
         meta: CallMeta = NO_META,
         *,

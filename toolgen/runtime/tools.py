@@ -85,11 +85,11 @@ class RuntimeTools:
         """Return the names of the registered toolsets, `service.toolset`, in the order of registration."""
         return self._assembly.toolsets.names
 
-    def list(self) -> tuple[ToolSpec[Any, Any], ...]:
+    def list(self) -> tuple[ToolSpec, ...]:
         """Return the specs of all registered tools, in the order of registration."""
         return self._assembly.directory.specs
 
-    def spec(self, tool: str | ToolSpec[Any, Any]) -> ToolSpec[Any, Any]:
+    def spec(self, tool: str | ToolSpec) -> ToolSpec:
         """Return the registered spec of a tool, by its id, its wire name or its generated spec.
 
         Raises:
@@ -102,7 +102,7 @@ class RuntimeTools:
             raise UnknownToolError(directory.unknown_tool_message(name))
         return registered.spec
 
-    def schema(self, tool: str | ToolSpec[Any, Any]) -> dict[str, dict[str, Any]]:
+    def schema(self, tool: str | ToolSpec) -> dict[str, dict[str, Any]]:
         """Return the JSON Schemas of a tool under `payload` and `result`.
 
         Raises:
@@ -111,7 +111,7 @@ class RuntimeTools:
         spec = self.spec(tool)
         return {"payload": spec.payload.schema, "result": spec.result.schema}
 
-    async def disable(self, tool: str | ToolSpec[Any, Any], reason: str = "", *, by: str = "") -> str:
+    async def disable(self, tool: str | ToolSpec, reason: str = "", *, by: str = "") -> str:
         """Disable a tool in all processes that share the store, within seconds, and return its id.
 
         Models are not offered it any more, and its calls end as errors without their executor, those too that
@@ -133,7 +133,7 @@ class RuntimeTools:
         await switches.disable(id_, reason, by=by)
         return id_
 
-    async def enable(self, tool: str | ToolSpec[Any, Any]) -> str:
+    async def enable(self, tool: str | ToolSpec) -> str:
         """Enable a tool again, and return its id; of a tool that is gone by its id.
 
         Raises:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from toolgen.calls.errors import RegistrationError
 from toolgen.calls.specs import ConfirmSpec, ToolSpec
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["allow_tools", "filter_toolset", "prefixed", "with_confirmation"]
 
-Predicate: TypeAlias = Callable[[ToolSpec[Any, Any], ReadonlyContext], bool | Awaitable[bool]]
+Predicate: TypeAlias = Callable[[ToolSpec, ReadonlyContext], bool | Awaitable[bool]]
 """Whether a tool is there for a request."""
 
 Change: TypeAlias = Callable[[Sequence[BoundTool]], Sequence[BoundTool]]
@@ -100,7 +100,7 @@ def prefixed(toolset: DynamicToolset | ToolsetRegistration, prefix: str) -> Dyna
     inner = as_toolset(toolset)
     own = _own_prefix(inner)
 
-    def named(spec: ToolSpec[Any, Any]) -> ToolSpec[Any, Any]:
+    def named(spec: ToolSpec) -> ToolSpec:
         return replace(spec, name=prefix + spec.name.removeprefix(own))
 
     def change(tools: Sequence[BoundTool]) -> Sequence[BoundTool]:

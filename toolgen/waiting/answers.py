@@ -54,7 +54,7 @@ def failure_answer(error: DeclaredError) -> Json:
     return {FAILED: failure}
 
 
-def failure_of(spec: ToolSpec[Any, Any], answer: Json, limits: Limits) -> ToolError | None:
+def failure_of(spec: ToolSpec, answer: Json, limits: Limits) -> ToolError | None:
     """Return the failure that pending work ended in; None where the answer is a result.
 
     Raises:
@@ -124,9 +124,7 @@ def _without_absent(answer: Json, optional: Collection[str]) -> Json:
     return {name: part for name, part in answer.items() if part is not None or name not in optional}
 
 
-def validate_answer(
-    spec: ToolSpec[Any, Any] | None, frozen: FrozenCall, answer: Json, limits: Limits
-) -> Json:
+def validate_answer(spec: ToolSpec | None, frozen: FrozenCall, answer: Json, limits: Limits) -> Json:
     """Validate an answer and return it; without the spec the types of the tool are not checked.
 
     Raises:
@@ -231,7 +229,7 @@ def _require_no_secret(frozen: FrozenCall, answer: Json) -> None:
     )
 
 
-def _decoded(codec: Codec[Any], value: Json, limits: Limits) -> Any:
+def _decoded(codec: Codec, value: Json, limits: Limits) -> Any:
     try:
         return codec.decode_null_as_absent(to_json(value), limits)
     except ToolValidationError as error:
@@ -239,7 +237,7 @@ def _decoded(codec: Codec[Any], value: Json, limits: Limits) -> Any:
         raise BadAnswerError(f"the answer does not fit: {problem}", problem.issues) from None
 
 
-def _check_bounds(spec: ToolSpec[Any, Any], result: object) -> None:
+def _check_bounds(spec: ToolSpec, result: object) -> None:
     """Raise for a delivered result with wrong bounds, so that another one may be delivered."""
     try:
         bounds_of(spec, result)
@@ -262,7 +260,7 @@ def answer_document(frozen: FrozenCall, answer: Json) -> Json:
 
 
 @contextmanager
-def hiding_call(frozen: FrozenCall, spec: ToolSpec[Any, Any] | None) -> Iterator[None]:
+def hiding_call(frozen: FrozenCall, spec: ToolSpec | None) -> Iterator[None]:
     """Redact the sensitive values of a call that waits, and of earlier answers to it, inside the block.
 
     Without a spec, where its tool is gone. What is decoded in the block is known as well, such as its answer.

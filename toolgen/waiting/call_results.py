@@ -84,7 +84,7 @@ async def with_pending(
     return replace(result, run_link=replace(result.run_link, pending=tuple(pending)))
 
 
-def _typed(spec: ToolSpec[Any, Any], result: ToolResult) -> object:
+def _typed(spec: ToolSpec, result: ToolResult) -> object:
     document = result.json
     if is_truncated(document):
         return None

@@ -135,7 +135,7 @@ async def resolved_ends(
 async def keep_outcome(
     engine: Engine,
     result: ToolResult,
-    spec: ToolSpec[Any, Any] | None,
+    spec: ToolSpec | None,
     meta: CallMeta,
     by: str,
     arguments: str,
@@ -160,7 +160,7 @@ async def keep_outcome(
     return str(first_end["resolved_by"])
 
 
-def _shown_end(result: ToolResult, spec: ToolSpec[Any, Any] | None, by: str, arguments: str) -> ToolEnd:
+def _shown_end(result: ToolResult, spec: ToolSpec | None, by: str, arguments: str) -> ToolEnd:
     with hiding(Secrets() if spec is not None and spec.is_sensitive else None):
         note_typed(None if spec is None else spec.payload, arguments)
         return without_secrets(ToolEnd(**public_facts(result, spec), resolved_by=by))
@@ -174,7 +174,7 @@ def known_outcome(tool_call_id: str, status: str, by: str = "") -> ResolveError:
 
 
 def found_out(
-    name: str, spec: ToolSpec[Any, Any] | None, meta: CallMeta, resolution: Resolution, limits: Limits
+    name: str, spec: ToolSpec | None, meta: CallMeta, resolution: Resolution, limits: Limits
 ) -> ToolResult:
     """Return a resolution as the result of its call.
 

@@ -283,7 +283,7 @@ def _result_of_answer(
 
 
 def _result_of_pending(
-    services: RuntimeServices, spec: ToolSpec[Any, Any], answer: Any, meta: CallMeta
+    services: RuntimeServices, spec: ToolSpec, answer: Any, meta: CallMeta
 ) -> ToolResult | ToolError:
     """Return the result of work that was pending, or why it failed."""
     try:

@@ -73,7 +73,7 @@ class CallSuspender:
             return denied
         return suspended_result(frame.services, freeze(frame, frozen, asked, self.waits.options))
 
-    async def suspend(self, frame: Frame, unfinished: Unfinished | Pending[Any], frozen: bytes) -> ToolResult:
+    async def suspend(self, frame: Frame, unfinished: Unfinished | Pending, frozen: bytes) -> ToolResult:
         spec, document = frame.spec, b""
         if isinstance(unfinished, Pending):
             document = _acknowledgement(spec, unfinished)
@@ -149,7 +149,7 @@ def suspended_result(services: RuntimeServices, frozen: FrozenCall) -> ToolResul
     )
 
 
-def approval_schema(spec: ToolSpec[Any, Any]) -> dict[str, Json]:
+def approval_schema(spec: ToolSpec) -> dict[str, Json]:
     """Return the JSON Schema of an answer to a confirmation."""
     properties: dict[str, Json] = {"approved": {"type": "boolean"}, "message": {"type": "string"}}
     schema: dict[str, Json] = {
@@ -166,11 +166,11 @@ def approval_schema(spec: ToolSpec[Any, Any]) -> dict[str, Json]:
     return schema
 
 
-def _pending(spec: ToolSpec[Any, Any], pending: Pending[Any]) -> Asked:
+def _pending(spec: ToolSpec, pending: Pending) -> Asked:
     return Asked(kind="pending", answer_schema=spec.result.schema, handle=pending.handle)
 
 
-def _asked(spec: ToolSpec[Any, Any], unfinished: Unfinished) -> Asked:
+def _asked(spec: ToolSpec, unfinished: Unfinished) -> Asked:
     """Return what an executor asks.
 
     Raises:
@@ -186,7 +186,7 @@ def _asked(spec: ToolSpec[Any, Any], unfinished: Unfinished) -> Asked:
     )
 
 
-def _acknowledgement(spec: ToolSpec[Any, Any], pending: Pending[Any]) -> bytes:
+def _acknowledgement(spec: ToolSpec, pending: Pending) -> bytes:
     """Return the model's acknowledgement; nothing where the design declares none, and the model waits.
 
     Raises:
@@ -222,7 +222,7 @@ def _shown(handle: object) -> str:
     return "an empty text" if handle == "" else f"a {type(handle).__name__}"
 
 
-def _schema(spec: ToolSpec[Any, Any], unfinished: Unfinished) -> Any:
+def _schema(spec: ToolSpec, unfinished: Unfinished) -> Any:
     match unfinished.kind:
         case "credential":
             return _CREDENTIAL
@@ -234,7 +234,7 @@ def _schema(spec: ToolSpec[Any, Any], unfinished: Unfinished) -> Any:
             assert_never(unfinished.kind)
 
 
-def _question(spec: ToolSpec[Any, Any], question: object) -> str:
+def _question(spec: ToolSpec, question: object) -> str:
     """Return the question for a person.
 
     Raises:
@@ -245,7 +245,7 @@ def _question(spec: ToolSpec[Any, Any], question: object) -> str:
     return question
 
 
-def _request(spec: ToolSpec[Any, Any], request: object) -> Mapping[str, Json] | None:
+def _request(spec: ToolSpec, request: object) -> Mapping[str, Json] | None:
     """Return the request of a missing credential, as the journal keeps it.
 
     Raises:

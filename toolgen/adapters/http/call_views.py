@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any, cast
+from typing import cast
 from urllib.parse import quote
 
 from toolgen.calls.documents.results import FAILED
@@ -25,7 +25,7 @@ from toolgen.runtime.public_views import hiding_arguments
 from .problems import HTTPProblem
 from .records import Call, Suspension
 
-_Spec = ToolSpec[Any, Any]
+_Spec = ToolSpec
 
 
 def spec_of(runtime: Runtime, tool: str) -> _Spec | None:

@@ -142,7 +142,7 @@ class ServedCalls:
             raise refusal
         return result
 
-    def _spec(self, result: ToolResult, within: Snapshot | None) -> ToolSpec[Any, Any] | None:
+    def _spec(self, result: ToolResult, within: Snapshot | None) -> ToolSpec | None:
         registered = None if within is None else within.directory.by_name.get(result.tool)
         return spec_of(self._runtime, result.tool) if registered is None else registered.spec
 

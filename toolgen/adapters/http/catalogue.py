@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -22,7 +21,7 @@ from .problems import FRESH
 class _Made:
     """The newest catalogue that was made, for callers who are offered the same."""
 
-    specs: tuple[ToolSpec[Any, Any], ...]
+    specs: tuple[ToolSpec, ...]
     text: bytes
     tag: str
 

@@ -111,7 +111,7 @@ def _turn_record(runtime: Runtime, agents: Agents, of_run: RunMessages) -> TurnR
     turn = of_run.turn
     names = {spec.name: spec for spec in agents.specs(turn.agent)} if turn.agent in agents.list() else {}
 
-    def spec(name: str) -> ToolSpec[Any, Any] | None:
+    def spec(name: str) -> ToolSpec | None:
         return names.get(name) or spec_of(runtime, name)
 
     with hiding(Secrets()):
@@ -150,14 +150,14 @@ def _message(message: Message, spec: Any) -> dict[str, object]:
             return {"type": "tools", "answers": answers}
 
 
-def _arguments(text: str, spec: ToolSpec[Any, Any] | None) -> Json:
+def _arguments(text: str, spec: ToolSpec | None) -> Json:
     if spec is not None and not is_public(text.encode(), spec.payload):
         return HIDDEN
     value = _value(text)
     return value if spec is None else spec.payload.public(value)
 
 
-def _answer(answer: ToolAnswer, spec: ToolSpec[Any, Any] | None) -> MessageAnswer:
+def _answer(answer: ToolAnswer, spec: ToolSpec | None) -> MessageAnswer:
     text, seen = answer.text, _value(answer.text)
     error: ToolError | None = None
     if answer.status == "error" and isinstance(seen, dict) and isinstance(code := seen.get("code"), str):
@@ -175,7 +175,7 @@ def _answer(answer: ToolAnswer, spec: ToolSpec[Any, Any] | None) -> MessageAnswe
     return cast(MessageAnswer, head | {key: value for key, value in optional.items() if value})
 
 
-def _artifact(ref: Any, spec: ToolSpec[Any, Any] | None) -> object:
+def _artifact(ref: Any, spec: ToolSpec | None) -> object:
     kind = None if spec is None else spec.artifacts.get(ref.kind)
     record: Any = artifact_record(ref_document(ref), None if kind is None else kind.view)
     if kind is not None and kind.codec.sensitive and "data" in record:

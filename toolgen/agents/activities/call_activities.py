@@ -282,9 +282,7 @@ class CallActivities:
             late_ends=self._host.waits.late_ends,
         )
 
-    def _recorded(
-        self, result: ToolResult, step: _Step, spec: ToolSpec[Any, Any] | None = None
-    ) -> CallRecord:
+    def _recorded(self, result: ToolResult, step: _Step, spec: ToolSpec | None = None) -> CallRecord:
         """Return the call record of a result; the spec is None where the tool is not registered."""
         return call_record(result, step.call, spec, step.events, self._host.tools.limits.result_bytes)
 

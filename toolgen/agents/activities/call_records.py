@@ -16,7 +16,7 @@ from ..loop.documents import CallRecord, StepCall
 
 
 def call_record(
-    result: ToolResult, call: StepCall, spec: ToolSpec[Any, Any] | None, events: CallEvents, limit: int
+    result: ToolResult, call: StepCall, spec: ToolSpec | None, events: CallEvents, limit: int
 ) -> CallRecord:
     """Return a result as the JSON record for the loop; error texts have at most `limit` bytes.
 

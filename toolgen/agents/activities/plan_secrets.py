@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Final
 from weakref import WeakKeyDictionary
 
 from pydantic_core import from_json, to_json
@@ -20,11 +20,9 @@ from ..planner.messages import AssistantMessage, Message, ToolMessage, UserMessa
 class SensitiveTools:
     """The tools of a snapshot with sensitive values, the disabled ones too; found once for each snapshot."""
 
-    def __init__(self, specs: Iterable[ToolSpec[Any, Any]]) -> None:
+    def __init__(self, specs: Iterable[ToolSpec]) -> None:
         listed = tuple(specs)
-        self.by_name: Mapping[str, ToolSpec[Any, Any]] = {
-            spec.name: spec for spec in listed if spec.is_sensitive
-        }
+        self.by_name: Mapping[str, ToolSpec] = {spec.name: spec for spec in listed if spec.is_sensitive}
         """The tools by wire name."""
         shown = frozenset(spec.name for spec in listed if not spec.payload.sensitive)
         self.streamed = None if len(shown) == len(listed) else shown
@@ -43,7 +41,7 @@ def sensitive_tools(snapshot: Snapshot) -> SensitiveTools:
 
 
 def note_messages(
-    messages: Iterable[Message], specs: Mapping[str, ToolSpec[Any, Any]], answered: ToolSpec[Any, Any] | None
+    messages: Iterable[Message], specs: Mapping[str, ToolSpec], answered: ToolSpec | None
 ) -> None:
     """Let the sensitive values of a conversation be known while the planning goes on.
 
@@ -68,7 +66,7 @@ def note_messages(
                 pass
 
 
-def note_seen(spec: ToolSpec[Any, Any], status: ToolStatus, text: str) -> None:
+def note_seen(spec: ToolSpec, status: ToolStatus, text: str) -> None:
     """Add the sensitive values of what a model saw of a call, whole or truncated."""
     try:
         seen = from_json(text)

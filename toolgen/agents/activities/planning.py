@@ -326,7 +326,7 @@ def _log_failure(error: Exception, info: ActivityInfo, attempt: int) -> str:
     return f"it raised {name_of(error)}, and the log has the details"
 
 
-def _advertised(snapshot: Snapshot, argument: PlanArgument) -> tuple[ToolSpec[Any, Any], ...]:
+def _advertised(snapshot: Snapshot, argument: PlanArgument) -> tuple[ToolSpec, ...]:
     if argument["closing"]:
         return ()
     facts, only = argument["facts"], argument["restrict_to_tool"]

@@ -42,7 +42,7 @@ class FilledArguments:
     """Required arguments that neither has."""
 
 
-def filled(spec: ToolSpec[Any, Any], message: str, matched: Sequence[str]) -> FilledArguments:
+def filled(spec: ToolSpec, message: str, matched: Sequence[str]) -> FilledArguments:
     """Return the arguments that a message and the example of a tool give.
 
     What is optional is taken from the message alone. `matched` are the words that led to the tool.
@@ -102,7 +102,7 @@ def _object(text: str) -> dict[str, Any]:
 class _Text:
     """A message, of which each value is taken once."""
 
-    def __init__(self, message: str, matched: Sequence[str], spec: ToolSpec[Any, Any]) -> None:
+    def __init__(self, message: str, matched: Sequence[str], spec: ToolSpec) -> None:
         self._left = message.replace(_HOLE, " ")
         self._matched = {stem(word) for word in [*matched, *words_of(spec.name.replace("_", " "))]}
 

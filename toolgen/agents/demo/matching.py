@@ -58,7 +58,7 @@ def words_of(text: str) -> Iterator[str]:
 
 
 def best_match(
-    message: str, tools: Sequence[ToolSpec[Any, Any]], agents: Mapping[str, str] | None = None
+    message: str, tools: Sequence[ToolSpec], agents: Mapping[str, str] | None = None
 ) -> ToolMatch | None:
     """Return what the words of a message are for, the first of equals; None where they are for nothing.
 
@@ -100,7 +100,7 @@ def _best(message: str, candidates: Mapping[str, Mapping[str, float]]) -> ToolMa
     return best
 
 
-def _weights(spec: ToolSpec[Any, Any]) -> Mapping[str, float]:
+def _weights(spec: ToolSpec) -> Mapping[str, float]:
     schema: Any = spec.payload.schema
     texts = [(spec.name, 3.0), (spec.title, 2.0), (spec.description, 1.0), (spec.toolset, 1.0)]
     for name, property_ in (schema.get("properties") or {}).items():

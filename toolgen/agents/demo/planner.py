@@ -74,9 +74,7 @@ def _begin(text: str, plan_input: PlanInput) -> PlanResult:
     return _next(spec, filled(spec, text, match.words), match, plan_input)
 
 
-def _answered(
-    spec: ToolSpec[Any, Any], asked: Mapping[str, Any], text: str, plan_input: PlanInput
-) -> PlanResult:
+def _answered(spec: ToolSpec, asked: Mapping[str, Any], text: str, plan_input: PlanInput) -> PlanResult:
     """Return the plan after a person's answer: the missing argument, or whether to call."""
     arguments, sources = dict(asked["arguments"]), dict(asked["sources"])
     match = ToolMatch(name=spec.name, words=tuple(asked["words"]), score=0.0)
@@ -94,9 +92,7 @@ def _answered(
     )
 
 
-def _next(
-    spec: ToolSpec[Any, Any], draft: FilledArguments, match: ToolMatch, plan_input: PlanInput
-) -> PlanResult:
+def _next(spec: ToolSpec, draft: FilledArguments, match: ToolMatch, plan_input: PlanInput) -> PlanResult:
     """Return the call, where it is complete and only reads; else what has to be asked first."""
     matched = f"{_WHO}: {_matched(match)} {spec.name}"
     listed = "; ".join(shown(draft.arguments, draft.sources))
@@ -120,20 +116,16 @@ def _matched(match: ToolMatch) -> str:
     return f"{words} {'matches' if len(match.words) == 1 else 'match'}"
 
 
-def _announced_call(
-    spec: ToolSpec[Any, Any], draft: FilledArguments, text: str, plan_input: PlanInput
-) -> PlanResult:
+def _announced_call(spec: ToolSpec, draft: FilledArguments, text: str, plan_input: PlanInput) -> PlanResult:
     _stream(text, plan_input)
     return CallTools(calls=(PlannedCall.of(spec.name, draft.arguments),), text=text)
 
 
-def _call(spec: ToolSpec[Any, Any], arguments: Mapping[str, Json]) -> PlanResult:
+def _call(spec: ToolSpec, arguments: Mapping[str, Json]) -> PlanResult:
     return CallTools(calls=(PlannedCall.of(spec.name, arguments),))
 
 
-def _native(
-    spec: ToolSpec[Any, Any], draft: FilledArguments, match: ToolMatch, field: str
-) -> dict[str, object]:
+def _native(spec: ToolSpec, draft: FilledArguments, match: ToolMatch, field: str) -> dict[str, object]:
     """Return what the planner has asked, as the conversation keeps it: `field`, or whether to call ("")."""
     return {
         "writer": _WRITER,
@@ -151,7 +143,7 @@ def _asked(message: AssistantMessage) -> Mapping[str, Any] | None:
     return native if isinstance(native, Mapping) and native.get("writer") == _WRITER else None
 
 
-def _spec(name: str, tools: Iterable[ToolSpec[Any, Any]]) -> ToolSpec[Any, Any] | None:
+def _spec(name: str, tools: Iterable[ToolSpec]) -> ToolSpec | None:
     return next((spec for spec in tools if spec.name == name), None)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
-from typing import Any, Final
+from typing import Final
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_ai.exceptions import UserError
@@ -45,7 +45,7 @@ def natives(tools: Iterable[NativeTool], model: Model) -> list[AbstractNativeToo
     return [_native_tool(tool, model) for tool in tools if tool.provider in names]
 
 
-def check(native: Sequence[NativeTool], tools: Sequence[ToolSpec[Any, Any]], model: Model) -> None:
+def check(native: Sequence[NativeTool], tools: Sequence[ToolSpec], model: Model) -> None:
     """Raise where a request cannot have the native tools of the model's provider beside these other tools.
 
     Raises:

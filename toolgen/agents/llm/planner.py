@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from toolgen.calls.specs import NativeTool
 from toolgen.contract.extras import extra
@@ -77,7 +77,7 @@ class LLMPlanner:
 
         return await summarize(self._asking, messages, plan_input)
 
-    def check_native(self, native: Sequence[NativeTool], tools: Sequence[ToolSpec[Any, Any]]) -> None:
+    def check_native(self, native: Sequence[NativeTool], tools: Sequence[ToolSpec]) -> None:
         """Raise for native tools of the model's provider that it cannot have beside these other tools.
 
         Raises:

@@ -6,9 +6,10 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
 from functools import partial
-from typing import Final, Generic, TypeVar
+from typing import Any, Final, Generic
 
 from pydantic_core import to_json
+from typing_extensions import TypeVar
 
 from toolgen.calls.codec import Codec
 from toolgen.calls.errors import ToolValidationError
@@ -25,7 +26,7 @@ from .plan_faults import faults
 from .planner import FinalResponse, FinalResult, PlanInput, Planner, PlanResult, assistant_message_of
 from .retrying import PlannerRetry, PlannerUnavailableError
 
-R = TypeVar("R")
+R = TypeVar("R", default=Any)
 
 
 @frozen_record

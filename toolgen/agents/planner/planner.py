@@ -121,7 +121,7 @@ class PlanInput:
     """Number of the planning in the run; the first is 0."""
     messages: tuple[Message, ...]
     """The conversation as the history policy lets it be seen, oldest first; the last is what is new."""
-    tools: tuple[ToolSpec[Any, Any], ...]
+    tools: tuple[ToolSpec, ...]
     """Those that may be called now, by their wire names, in a stable order."""
     native: tuple[NativeTool, ...] = ()
     agent_instructions: str = ""

@@ -173,9 +173,7 @@ class _JsonCodec(SchemaCodec[Any]):
         self._fill = filler_of(schema_json)
 
 
-def json_schema_codec(
-    schema: Mapping[str, Any] | bool, name: str, *, bounds_patterns: bool = False
-) -> Codec[Any]:
+def json_schema_codec(schema: Mapping[str, Any] | bool, name: str, *, bounds_patterns: bool = False) -> Codec:
     """Return the codec of plain JSON values that fit a schema: it accepts exactly what the schema accepts.
 
     What is decoded, and has to fit, is the document with the defaults of the required properties that it

@@ -31,7 +31,7 @@ def question_codec(type_: type[T]) -> TypeCodec[T]:
 
 
 @lru_cache(maxsize=_MOST_TYPES)
-def _codec(type_: object) -> TypeCodec[Any]:
+def _codec(type_: object) -> TypeCodec:
     try:
         return TypeCodec(type_, getattr(type_, "__name__", "answer"))
     except ValueError as error:

@@ -97,7 +97,7 @@ def func_tool(
     name: str | None = None,
     description: str | None = None,
     toolset: str = LOCAL,
-    errors: Sequence[ErrorSpec[Any]] = (),
+    errors: Sequence[ErrorSpec] = (),
     **facts: Unpack[FunctionFacts],
 ) -> BoundTool:
     """Return the tool of a typed function; a synchronous function runs in a thread.
@@ -131,7 +131,7 @@ def func_tool(
         raise RegistrationError(f"function {own or function!r} cannot be a tool:{lines}")
     for missing in read.unannotated:
         _log.warning("function %s: %s; %s", own, missing.message, missing.hint)
-    spec: ToolSpec[Any, Any] = ToolSpec(
+    spec: ToolSpec = ToolSpec(
         id=f"{toolset}.{own}",
         description=description or read.docstring.description or f"{own.replace('_', ' ').capitalize()}.",
         payload=payload.codec,
@@ -150,7 +150,7 @@ def func_error(
 ) -> ErrorSpec[D]: ...
 def func_error(
     name: str, description: str, details: type[BaseModel] | None = None, *, is_retryable: bool = False
-) -> ErrorSpec[Any]:
+) -> ErrorSpec:
     """Return a declared error of functions, whose `of` makes what they raise: for `func_tool(…, errors=…)`.
 
     `details` is the class of what the model reads beside the message.
@@ -159,7 +159,7 @@ def func_error(
         RegistrationError: the class has no JSON Schema.
     """
     try:
-        codec: TypeCodec[Any] | None = None
+        codec: TypeCodec | None = None
         if details is not None:
             codec = TypeCodec(details, class_name(name), is_result=True)
     except Exception as problem:  # noqa: BLE001 - pydantic asks a type of the author's, which may raise anything
@@ -167,7 +167,7 @@ def func_error(
     return ErrorSpec(name=name, codec=codec, description=description, is_retryable=is_retryable)
 
 
-def _error_problems(errors: Sequence[ErrorSpec[Any]]) -> Iterator[str]:
+def _error_problems(errors: Sequence[ErrorSpec]) -> Iterator[str]:
     names = [error.name for error in errors]
     for name in dict.fromkeys(names):
         if not TOOL_NAME.fullmatch(name):
@@ -194,7 +194,7 @@ def function_toolset(
 
 @frozen_record
 class _Payload:
-    codec: TypeCodec[Any]
+    codec: TypeCodec
     attributes: Mapping[str, str]
     """Attribute of the payload's class, by parameter."""
 
@@ -230,9 +230,9 @@ def _codec(name: str, title: str, parameters: tuple[Parameter, ...], problems: l
         while attribute in fields:
             attribute += "_"
         attributes[parameter.name], fields[attribute] = attribute, parameter
-    held: dict[str, TypeCodec[Any]] = {}  # one class, whoever asks first
+    held: dict[str, TypeCodec] = {}  # one class, whoever asks first
 
-    def made() -> TypeCodec[Any]:
+    def made() -> TypeCodec:
         return held.get("") or held.setdefault("", _payload_codec(name, title, fields))
 
     try:
@@ -252,7 +252,7 @@ def _codec(name: str, title: str, parameters: tuple[Parameter, ...], problems: l
         return None
 
 
-def _payload_codec(name: str, title: str, parameters: Mapping[str, Parameter]) -> TypeCodec[Any]:
+def _payload_codec(name: str, title: str, parameters: Mapping[str, Parameter]) -> TypeCodec:
     """Return the codec of a class with an attribute for each parameter."""
     fields: dict[str, Any] = {at: payload_field(parameter, at) for at, parameter in parameters.items()}
     type_name = class_name(name, "payload")
@@ -296,11 +296,11 @@ def _is_plain_result(type_: object) -> bool:
     return not TypeCodec(type_, "Result", is_result=True).sensitive
 
 
-def _result(name: str, read: TypedFunction, problems: list[str]) -> TypeCodec[Any] | None:
+def _result(name: str, read: TypedFunction, problems: list[str]) -> TypeCodec | None:
     try:
         type_ = _plain(read.result)
         type_name, texts = class_name(name or "function", "result"), read.docstring.result
-        made: Callable[[], TypeCodec[Any]]
+        made: Callable[[], TypeCodec]
         made = partial(TypeCodec, type_, type_name, is_result=True, description=texts)
         return deferred(made) if _holds(_is_plain_result, type_) else made()
     except Exception as error:  # noqa: BLE001 - as in `func_error`; it is a problem of the registration

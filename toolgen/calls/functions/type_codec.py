@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 from pydantic_core import (
     ErrorDetails,
@@ -14,6 +14,7 @@ from pydantic_core import (
     SchemaValidator,
     from_json,
 )
+from typing_extensions import TypeVar
 
 from toolgen.shapes.naming import type_title
 from toolgen.shapes.python.issues import TypeReader
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from toolgen.contract.json_value import Json
     from toolgen.shapes.issues import Findings
 
-T = TypeVar("T")
+T = TypeVar("T", default=Any)
 
 _SCALARS: Final = frozenset("bool float int none nullable str".split())
 """Core schemas whose validators return nothing that holds an object, which nobody validates again."""

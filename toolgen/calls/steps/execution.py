@@ -150,7 +150,7 @@ class Execution:
             return await run_in_task(work, name=tool.spec.id, deadline=deadline, on_late=call.set_late)
 
 
-def _outcome_of_raw(answer: object) -> ToolOutcome[Any] | WithoutResult:
+def _outcome_of_raw(answer: object) -> ToolOutcome | WithoutResult:
     """Return the `ToolResult` of a raw executor as a `ToolOutcome`, and what has no result yet as it is.
 
     Raises:

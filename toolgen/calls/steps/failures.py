@@ -52,7 +52,7 @@ log = logger("toolgen.runtime")
 
 
 def invalid_arguments_result(
-    spec: ToolSpec[Any, Any],
+    spec: ToolSpec,
     error: ToolValidationError,
     data: Arguments,
     meta: CallMeta,
@@ -86,9 +86,7 @@ def invalid_arguments_result(
     return result  # type: ignore[no-any-return]  # begun as one
 
 
-def _refusal(
-    spec: ToolSpec[Any, Any], error: ToolValidationError, limit: int, message: str
-) -> tuple[RetryHint, bytes]:
+def _refusal(spec: ToolSpec, error: ToolValidationError, limit: int, message: str) -> tuple[RetryHint, bytes]:
     """Return what follows from mistakes alone: the retry hint without the arguments, and the document."""
     issues = error.issues
     missing = tuple([issue.path for issue in issues if issue.constraint == "missing_field"])
@@ -110,7 +108,7 @@ def _refusal(
     return hint, issues_document(message, limit, error, spec.example)
 
 
-def declared(spec: ToolSpec[Any, Any], error: ToolError) -> ToolError:
+def declared(spec: ToolSpec, error: ToolError) -> ToolError:
     """Return a failure as the declared error of its tool's design, where it is one.
 
     A declared error gets its details as JSON. One that this tool does not declare keeps its message alone;
@@ -140,7 +138,7 @@ def declared(spec: ToolSpec[Any, Any], error: ToolError) -> ToolError:
     )
 
 
-def _details(error_spec: ErrorSpec[Any], details: object) -> bytes:
+def _details(error_spec: ErrorSpec, details: object) -> bytes:
     """Return the details of a declared error as JSON; empty for an error without them.
 
     Raises:
@@ -254,7 +252,7 @@ def _is_well_typed(hint: RetryHint) -> bool:
 
 
 def denied_result(
-    spec: ToolSpec[Any, Any], message: str, meta: CallMeta, limit: int, *, code: str = "denied"
+    spec: ToolSpec, message: str, meta: CallMeta, limit: int, *, code: str = "denied"
 ) -> ToolResult:
     """Return the result of a denied call; the model sees the reason.
 
@@ -271,7 +269,7 @@ def denied_result(
     )
 
 
-def internal_error(spec: ToolSpec[Any, Any], error: BaseException) -> ToolError:
+def internal_error(spec: ToolSpec, error: BaseException) -> ToolError:
     """Log an internal error and return a `ToolError` that shows only its reference."""
     from toolgen.contract.method_faults import service_fault
 
@@ -284,7 +282,7 @@ def internal_error(spec: ToolSpec[Any, Any], error: BaseException) -> ToolError:
     return ToolError(message, retry_hint=hint, correlation_id=correlation_id)
 
 
-def unreadable_result(spec: ToolSpec[Any, Any], error: BaseException, execute: object = None) -> ToolError:
+def unreadable_result(spec: ToolSpec, error: BaseException, execute: object = None) -> ToolError:
     """Log the error of a result that cannot be read, and return the `ToolError` of a call that has run.
 
     The record names the tool's own method, where `execute` is it. Only a tool that may be called again hints
@@ -302,14 +300,14 @@ def unreadable_result(spec: ToolSpec[Any, Any], error: BaseException, execute: o
     return ToolError(message, retry_hint=_malformed_hint(spec, message), correlation_id=correlation_id)
 
 
-def _malformed_hint(spec: ToolSpec[Any, Any], message: str) -> RetryHint | None:
+def _malformed_hint(spec: ToolSpec, message: str) -> RetryHint | None:
     """Return the hint to call a tool again that gave what does not fit; None where it may not run twice."""
     if not spec.may_repeat:
         return None
     return RetryHint(reason="malformed_response", tool=spec.id, message=message)
 
 
-def readable(spec: ToolSpec[Any, Any], error: ToolError) -> ToolError:
+def readable(spec: ToolSpec, error: ToolError) -> ToolError:
     """Return the error; an internal one in the place of one whose texts or facts raise when they are read.
 
     Raises:
@@ -330,7 +328,7 @@ def _facts_of(error: ToolError) -> tuple[object, ...]:
     return (*texts, error.retry_hint, error.correlation_id, error.is_retryable, *own)
 
 
-def tool_error_of(spec: ToolSpec[Any, Any], error: BaseException) -> ToolError:
+def tool_error_of(spec: ToolSpec, error: BaseException) -> ToolError:
     """Return an exception as a `ToolError`; one that is not for the model is logged and hidden."""
     if isinstance(error, ToolError):
         return readable(spec, error)
@@ -341,7 +339,7 @@ def tool_error_of(spec: ToolSpec[Any, Any], error: BaseException) -> ToolError:
     return internal_error(spec, error)
 
 
-def unavailable(spec: ToolSpec[Any, Any], stub: MethodFault) -> ToolError:
+def unavailable(spec: ToolSpec, stub: MethodFault) -> ToolError:
     """Log where the unimplemented method stands and return a `ToolError` without the place."""
     stub.log(log)
     message = f"{spec.name} is not implemented"

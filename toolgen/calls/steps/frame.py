@@ -71,7 +71,7 @@ class Suspender(Protocol):
         """
         ...
 
-    async def suspend(self, frame: Frame, unfinished: Unfinished | Pending[Any], frozen: bytes) -> ToolResult:
+    async def suspend(self, frame: Frame, unfinished: Unfinished | Pending, frozen: bytes) -> ToolResult:
         """Suspend a call whose executor has no result yet, and return its result with the frozen arguments.
 
         Raises:
@@ -219,7 +219,7 @@ class Frame:
         )
 
 
-def tool_name(tool: str | ToolSpec[Any, Any]) -> str:
+def tool_name(tool: str | ToolSpec) -> str:
     """Return the name of a tool, or the id of a spec.
 
     Raises:
@@ -232,7 +232,7 @@ def tool_name(tool: str | ToolSpec[Any, Any]) -> str:
     raise TypeError(f"expected a tool's id, its wire name or its ToolSpec, got {type(tool).__name__}")
 
 
-def call_arguments(spec: ToolSpec[Any, Any], arguments: HostArguments) -> Arguments:
+def call_arguments(spec: ToolSpec, arguments: HostArguments) -> Arguments:
     """Return the arguments of a call; a payload of the tool is encoded.
 
     Raises:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 from toolgen.contract.record import record
 
@@ -36,7 +36,7 @@ Decision: TypeAlias = Allow | Ask | Deny
 class Policy(Protocol):
     """Decides about every call, before a person is asked and before anything runs."""
 
-    async def decide(self, call: ToolCall, spec: ToolSpec[Any, Any], preview: str) -> Decision:
+    async def decide(self, call: ToolCall, spec: ToolSpec, preview: str) -> Decision:
         """Return the decision; `preview` describes the effect of the call.
 
         `call.payload` is a copy of the arguments: nothing that is done to it changes what runs.

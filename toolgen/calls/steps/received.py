@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from pydantic_core import from_json, to_json
 
@@ -31,7 +31,7 @@ _MOST_NAMED: Final = 3
 """Warnings that the note for the model names."""
 
 
-def received_result(spec: ToolSpec[Any, Any], error: UnfitAnswerError, meta: CallMeta) -> ToolResult:
+def received_result(spec: ToolSpec, error: UnfitAnswerError, meta: CallMeta) -> ToolResult:
     """Return the result of a lenient tool whose service answered what does not fit.
 
     Raises:
@@ -65,7 +65,7 @@ def received_result(spec: ToolSpec[Any, Any], error: UnfitAnswerError, meta: Cal
     )
 
 
-def read_parts(spec: ToolSpec[Any, Any], document: bytes) -> Parts:
+def read_parts(spec: ToolSpec, document: bytes) -> Parts:
     """Return the parts of an answer; the bounds that a transform would have computed are no part of it."""
     parts = spec._parts.read(from_json(document))
     if spec.bounded is None:
@@ -76,7 +76,7 @@ def read_parts(spec: ToolSpec[Any, Any], document: bytes) -> Parts:
     return replace(parts, issues=tuple(issue for issue in parts.issues if issue not in absent))
 
 
-def _bounds(spec: ToolSpec[Any, Any], parts: Parts) -> Bounds | None:
+def _bounds(spec: ToolSpec, parts: Parts) -> Bounds | None:
     """Return the bounds of a result; None where they cannot be read."""
     window = spec.bounded
     if window is None:
@@ -91,7 +91,7 @@ def _bounds(spec: ToolSpec[Any, Any], parts: Parts) -> Bounds | None:
         return None
 
 
-def _note(spec: ToolSpec[Any, Any], parts: Parts) -> str:
+def _note(spec: ToolSpec, parts: Parts) -> str:
     """Return what the model is told of an answer that does not fit."""
     issues = parts.issues[:_MOST_NAMED]
     if spec.result.sensitive:  # any other key may be

@@ -62,7 +62,7 @@ class RegisteredTool:
 
     def __init__(
         self,
-        spec: ToolSpec[Any, Any],
+        spec: ToolSpec,
         execute: Callable[..., Any],
         *,
         raw: bool,
@@ -148,7 +148,7 @@ class RegisteredTool:
         self.goes_straight = not (has_more_around or has_more_result)
         """Whether nothing stands around its executor and its result: `SingleCalls` goes straight to it."""
 
-    def with_spec(self, spec: ToolSpec[Any, Any], options: RuntimeOptions) -> RegisteredTool:
+    def with_spec(self, spec: ToolSpec, options: RuntimeOptions) -> RegisteredTool:
         """Return the tool with another spec, such as one with another wire name."""
         return RegisteredTool(
             spec, self.execute, raw=self.raw, toolset=self.toolset, options=options, preview=self.preview
@@ -184,7 +184,7 @@ class RegisteredTool:
             values[attribute] = value
 
 
-def problems_of(spec: ToolSpec[Any, Any], options: RuntimeOptions) -> list[str]:
+def problems_of(spec: ToolSpec, options: RuntimeOptions) -> list[str]:
     """Return the reasons why the tool cannot be registered."""
     filled = frozenset[str]().union(
         CALL_META_NAMES, *(interceptor.fills for interceptor in options.interceptors)
@@ -226,5 +226,5 @@ def problems_of(spec: ToolSpec[Any, Any], options: RuntimeOptions) -> list[str]:
     return problems
 
 
-def _has_argument(spec: ToolSpec[Any, Any], name: str) -> bool:
+def _has_argument(spec: ToolSpec, name: str) -> bool:
     return name in spec.injected or name in spec.payload.schema.get("properties", {})

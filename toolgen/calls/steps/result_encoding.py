@@ -32,9 +32,7 @@ _TYPES: Final[dict[str, Any]] = {"data": bytes, "size": int | None}
 _BY: Final = b"toolgen's size limit"
 
 
-def encode_result(
-    spec: ToolSpec[Any, Any], returned: object, meta: CallMeta, trace: Trace | None = None
-) -> ToolResult:
+def encode_result(spec: ToolSpec, returned: object, meta: CallMeta, trace: Trace | None = None) -> ToolResult:
     """Check and encode the value of an executor, and return it as a `ToolResult`.
 
     Raises:
@@ -74,7 +72,7 @@ def encode_result(
     return result  # type: ignore[no-any-return]  # begun as one
 
 
-def _refuse_ack(spec: ToolSpec[Any, Any], returned: object) -> None:
+def _refuse_ack(spec: ToolSpec, returned: object) -> None:
     """Raise for the acknowledgement of a `LongRunning` tool, which its executor returned alone.
 
     Raises:
@@ -87,7 +85,7 @@ def _refuse_ack(spec: ToolSpec[Any, Any], returned: object) -> None:
         raise MalformedResultError(f"{fault}{HINT}{hint}") from None
 
 
-def bounds_of(spec: ToolSpec[Any, Any], result: Any) -> Bounds | None:
+def bounds_of(spec: ToolSpec, result: Any) -> Bounds | None:
     """Return the bounds of a typed result; None for a tool whose result is not bounded.
 
     Raises:
@@ -135,7 +133,7 @@ def _checked_block(block: object) -> Content:
     return whole
 
 
-def _encoded_artifact(spec: ToolSpec[Any, Any], artifact: object) -> Artifact:
+def _encoded_artifact(spec: ToolSpec, artifact: object) -> Artifact:
     if not isinstance(artifact, Artifact):
         raise MalformedResultError(f"artifacts must hold artifacts, not {type(artifact).__name__}")
     declared = spec.artifacts.get(artifact.kind)

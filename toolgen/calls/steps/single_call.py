@@ -43,7 +43,7 @@ class SingleCalls:
 
     async def call(
         self,
-        tool: str | ToolSpec[Any, Any],
+        tool: str | ToolSpec,
         arguments: HostArguments,
         meta: CallMeta = NO_META,
         *,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from toolgen.contract.limits import truncate_text
 from toolgen.shapes.naming import LONGEST_NAME
@@ -54,7 +54,7 @@ class Directory:
         for tool in added:
             self._with_name.setdefault(tool.spec.name, []).append(tool)
         self.by_id = taken
-        self.specs: tuple[ToolSpec[Any, Any], ...] = tuple(tool.spec for tool in taken.values())
+        self.specs: tuple[ToolSpec, ...] = tuple(tool.spec for tool in taken.values())
         self.by_name = {name: same[0] for name, same in self._with_name.items() if len(same) == 1} | taken
 
     @property

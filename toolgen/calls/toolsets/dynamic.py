@@ -36,7 +36,7 @@ that the same session got (and fails where there was none, or the session has no
 
 WIRE_NAME: Final = re.compile(rf"[A-Za-z0-9_-]{{1,{LONGEST_NAME}}}")
 """What all model providers take."""
-Prefix = Callable[[ToolSpec[Any, Any]], str]
+Prefix = Callable[[ToolSpec], str]
 
 _PREFIXES: Final[tuple[Prefix, ...]] = (
     lambda spec: spec.toolset.rpartition(".")[2],
@@ -264,9 +264,9 @@ def with_own_names(lists: Sequence[ToolList], options: RuntimeOptions) -> tuple[
     )
 
 
-def _prefixed_names(specs: Sequence[ToolSpec[Any, Any]]) -> Mapping[str, str]:
+def _prefixed_names(specs: Sequence[ToolSpec]) -> Mapping[str, str]:
     """Return the wire names, by id, of those tools whose wire name another one has, where a prefix helps."""
-    by_name: dict[str, list[ToolSpec[Any, Any]]] = {}
+    by_name: dict[str, list[ToolSpec]] = {}
     for spec in specs:
         by_name.setdefault(spec.name, []).append(spec)
     taken = set(by_name)

@@ -38,7 +38,7 @@ class ToolsetRegistration:
 
     name: str
     """`service.toolset`."""
-    specs: Sequence[ToolSpec[Any, Any]]
+    specs: Sequence[ToolSpec]
     executor: object
     """Has one method a tool; or is a `RawExecutor`, an async function or callable object; or is an
     `AgentRoute`."""
@@ -70,7 +70,7 @@ class AgentRoute:
     """The message to the agent by tool id; `{field}` stands for an argument. Without one, it is the
     canonical JSON of the payload."""
 
-    def method_of(self, spec: ToolSpec[Any, Any]) -> Callable[[Any, ToolContext], Awaitable[Delegated]]:
+    def method_of(self, spec: ToolSpec) -> Callable[[Any, ToolContext], Awaitable[Delegated]]:
         """Return the function of one tool: it returns which run must answer."""
         prompt = self.prompts.get(spec.id)
 
@@ -88,7 +88,7 @@ class AgentRoute:
 class BoundTool:
     """One tool and the function that executes it, with the payload and the context."""
 
-    spec: ToolSpec[Any, Any]
+    spec: ToolSpec
     execute: ToolMethod[Any, ToolReturn[Any]] | RawExecutor
     preview: Callable[[Any], str | Awaitable[str]] | None = None
     is_raw: bool = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence, Set
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 from ..call import NO_META, CallMeta, ToolCall
 from ..errors import UnknownToolError
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..specs import NativeTool, ToolSpec
     from ..steps.frame import HostArguments
 
-    AnyTool: TypeAlias = str | ToolSpec[Any, Any]
+    AnyTool: TypeAlias = str | ToolSpec
 
 _LONG_RUNNING: Final = (
     "{} may answer before its work is done; do not call it again for the same work, "
@@ -103,7 +103,7 @@ class Snapshot:
         """The tools, the disabled ones too, and the names that earlier snapshots of the same run had."""
         self.native: tuple[NativeTool, ...] = tuple(tool for listed in lists for tool in listed.native)
         """Tools that the provider runs itself, as data."""
-        self.specs: tuple[ToolSpec[Any, Any], ...] = self.directory.specs
+        self.specs: tuple[ToolSpec, ...] = self.directory.specs
         """What is advertised: static toolsets as they were registered, then each dynamic one by wire name."""
         if self._disabled:
             self.specs = tuple(spec for spec in self.specs if spec.id not in self._disabled)
@@ -183,7 +183,7 @@ def _refuse_clashes(lists: Sequence[ToolList]) -> None:
                 seen[kind, key] = listed.toolset
 
 
-def _instructions_of(spec: ToolSpec[Any, Any], long_running: str) -> str:
+def _instructions_of(spec: ToolSpec, long_running: str) -> str:
     if spec.long_running is None:
         return spec.instructions
     return f"{spec.instructions} {long_running.format(spec.name)}".lstrip()
@@ -202,7 +202,7 @@ def _instructions(lists: Sequence[ToolList], disabled: Set[str], long_running: s
             yield f"The tools of {listed.toolset} are not available now."
 
 
-def model_description(spec: ToolSpec[Any, Any], among: Iterable[ToolSpec[Any, Any]]) -> str:
+def model_description(spec: ToolSpec, among: Iterable[ToolSpec]) -> str:
     """Return the description of a tool, and last that it is deprecated, where it is.
 
     A replacement is told by its wire name, and only if it is among the tools that the model may call.

@@ -9,7 +9,7 @@ never an id of a run, a session or a call, nor a value. Nothing here is imported
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final, Literal, ParamSpec
+from typing import TYPE_CHECKING, Final, Literal, ParamSpec
 
 from toolgen.calls.call import CallMeta
 from toolgen.calls.documents.results import result_of
@@ -166,9 +166,7 @@ class MeteredReporter(EventReporter):
         super().__init__(events, limit)
         self._metrics = metrics
 
-    def emit_tool_end(
-        self, result: ToolResult, meta: CallMeta, spec: ToolSpec[Any, Any] | None = None
-    ) -> None:
+    def emit_tool_end(self, result: ToolResult, meta: CallMeta, spec: ToolSpec | None = None) -> None:
         error, telemetry = result.error, result.telemetry
         self._metrics.end_call(
             OTHER if spec is None else spec.id,

@@ -45,7 +45,7 @@ class CallSpan:
 
     __slots__ = ("_shows_content", "_span", "_spec", "is_left_open")
 
-    def __init__(self, span: Span | None, spec: ToolSpec[Any, Any], shows_content: bool) -> None:
+    def __init__(self, span: Span | None, spec: ToolSpec, shows_content: bool) -> None:
         self._span = span
         self._spec = spec
         self._shows_content = shows_content
@@ -123,7 +123,7 @@ class ToolSpans:
 
     @contextmanager
     def of(
-        self, spec: ToolSpec[Any, Any], meta: CallMeta, arguments: Arguments = b"", before: str = ""
+        self, spec: ToolSpec, meta: CallMeta, arguments: Arguments = b"", before: str = ""
     ) -> Iterator[Callable[[ToolResult], ToolResult]]:
         """Make the span current while the call runs; an exception that leaves the block is recorded by type.
 
@@ -187,9 +187,7 @@ class ToolSpans:
             log.exception("a span was not started")
             return None
 
-    def _started(
-        self, spec: ToolSpec[Any, Any], meta: CallMeta, arguments: Arguments, before: str
-    ) -> Span | None:
+    def _started(self, spec: ToolSpec, meta: CallMeta, arguments: Arguments, before: str) -> Span | None:
         attributes = {
             "gen_ai.operation.name": "execute_tool",
             "gen_ai.tool.name": spec.name,
@@ -290,7 +288,7 @@ def _description(result: ToolResult) -> str:
     return "" if result.error is None else scrubbed(result.error.message)
 
 
-def _shown_arguments(arguments: Arguments, spec: ToolSpec[Any, Any]) -> str:
+def _shown_arguments(arguments: Arguments, spec: ToolSpec) -> str:
     """Return the arguments without sensitive values; "" for those of such a tool that do not fit."""
     document = arguments_json(arguments)
     if not spec.payload.sensitive:
@@ -300,7 +298,7 @@ def _shown_arguments(arguments: Arguments, spec: ToolSpec[Any, Any]) -> str:
     return to_json(scrubbed_json(spec.payload.public(from_json(document)))).decode()
 
 
-def _shown_result(result: ToolResult, spec: ToolSpec[Any, Any]) -> str:
+def _shown_result(result: ToolResult, spec: ToolSpec) -> str:
     """Return the model's JSON of a result, without sensitive values."""
     if current() is None and not spec.is_sensitive:
         return result.json.decode(errors="replace")

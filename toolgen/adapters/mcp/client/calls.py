@@ -52,7 +52,7 @@ class ToolCaller:
 
     async def call(
         self, tool: ServerTool, arguments: Mapping[str, Any], ctx: ToolContext
-    ) -> ToolOutcome[Any] | Unfinished:
+    ) -> ToolOutcome | Unfinished:
         """Return the result of a call, or the question of its server.
 
         Raises:

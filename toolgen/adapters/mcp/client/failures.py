@@ -22,7 +22,7 @@ _STEP: Final = re.compile(r"""\.(\w+)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]""")
 _CODES: Final = frozenset(get_args(IssueCode))
 
 
-def failure_of(answer: types.CallToolResult, spec: ToolSpec[Any, Any]) -> ToolError:
+def failure_of(answer: types.CallToolResult, spec: ToolSpec) -> ToolError:
     """Return the error of an answer whose `isError` is set, with its issues where it has some.
 
     Issues are read as toolgen writes them: `{"error": …, "issues": [{"path", "constraint", "message"}]}`, in
@@ -51,13 +51,13 @@ def failure_of(answer: types.CallToolResult, spec: ToolSpec[Any, Any]) -> ToolEr
     return ToolError(f"{message}: {listed}"[:_LONGEST], retry_hint=hint)
 
 
-def malformed(spec: ToolSpec[Any, Any], server: str, why: str) -> ToolError:
+def malformed(spec: ToolSpec, server: str, why: str) -> ToolError:
     """Return the error of a result that breaks what the server promised: the call has run."""
     message = f"{spec.name} ran; its result could not be read: {_misfit(server, why)}"
     return ToolError(message, retry_hint=_malformed_hint(spec, message) if spec.may_repeat else None)
 
 
-def unreadable(spec: ToolSpec[Any, Any], server: str, why: str) -> ToolError:
+def unreadable(spec: ToolSpec, server: str, why: str) -> ToolError:
     """Return the error of an answer that is no result: nobody knows whether the call has run."""
     message = f"{spec.name} has no result: {_misfit(server, why)}"
     if not spec.may_repeat:
@@ -69,11 +69,11 @@ def _misfit(server: str, why: str) -> str:
     return f"the MCP server {server!r} answered with what does not fit: {why}"
 
 
-def _malformed_hint(spec: ToolSpec[Any, Any], message: str) -> RetryHint:
+def _malformed_hint(spec: ToolSpec, message: str) -> RetryHint:
     return RetryHint(reason="malformed_response", tool=spec.id, message=message)
 
 
-def unavailable(spec: ToolSpec[Any, Any], message: str) -> ToolError:
+def unavailable(spec: ToolSpec, message: str) -> ToolError:
     """Return the error of a call that was not made."""
     return ToolError(message, retry_hint=RetryHint(reason="tool_unavailable", tool=spec.id, message=message))
 

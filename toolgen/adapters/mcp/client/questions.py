@@ -52,7 +52,7 @@ def resumed_by(ctx: ToolContext) -> Resumed:
     return Resumed(responses=responses, state=facts["state"], further=further)
 
 
-def asked(answer: types.InputRequiredResult, spec: ToolSpec[Any, Any]) -> Unfinished | None:
+def asked(answer: types.InputRequiredResult, spec: ToolSpec) -> Unfinished | None:
     """Return the first question of a server; None where it has none, and only wants its state back.
 
     Raises:
@@ -65,7 +65,7 @@ def asked(answer: types.InputRequiredResult, spec: ToolSpec[Any, Any]) -> Unfini
     return question(documents, {}, answer.request_state, spec) if documents else None
 
 
-def next_question(resumed: Resumed, spec: ToolSpec[Any, Any]) -> Unfinished | None:
+def next_question(resumed: Resumed, spec: ToolSpec) -> Unfinished | None:
     """Return the next question of those that came together; None when all are answered."""
     if not resumed.further:
         return None
@@ -76,7 +76,7 @@ def question(
     requests: list[tuple[str, dict[str, Any]]],
     responses: Mapping[str, Any],
     state: str | None,
-    spec: ToolSpec[Any, Any],
+    spec: ToolSpec,
 ) -> Unfinished:
     """Return the question of the first request, with which the others are kept.
 

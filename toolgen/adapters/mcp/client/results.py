@@ -32,9 +32,7 @@ _MOST_BLOCKS: Final = 1_000
 """Blocks of content in one answer."""
 
 
-def outcome_of(
-    answer: types.CallToolResult, spec: ToolSpec[Any, Any], server: str, *, has_schema: bool
-) -> ToolOutcome[Any]:
+def outcome_of(answer: types.CallToolResult, spec: ToolSpec, server: str, *, has_schema: bool) -> ToolOutcome:
     """Return the result of a call, with all blocks of its content.
 
     The result is the structured content; where there is none, the text of the blocks before the first that is
@@ -58,9 +56,7 @@ def outcome_of(
     return ToolOutcome.of(_decoded("\n".join(texts), spec, server), content=blocks[len(texts) :])
 
 
-def _structured(
-    value: Any, blocks: Sequence[Content], spec: ToolSpec[Any, Any], server: str
-) -> ToolOutcome[Any]:
+def _structured(value: Any, blocks: Sequence[Content], spec: ToolSpec, server: str) -> ToolOutcome:
     """Return a structured result; the text that only repeats it is left out (MCP 2025-06-18, Tools)."""
     unrepeated = [
         block for block in blocks if not (isinstance(block, TextContent) and _repeats(block.text, value))
@@ -68,7 +64,7 @@ def _structured(
     return ToolOutcome.of(_decoded(value, spec, server), content=unrepeated)
 
 
-def _decoded(value: Json, spec: ToolSpec[Any, Any], server: str) -> Any:
+def _decoded(value: Json, spec: ToolSpec, server: str) -> Any:
     document = json.dumps(value).encode()
     try:
         return spec.result.decode_as_sent(document)
@@ -92,7 +88,7 @@ def _repeats(text: str, value: object) -> bool:
         return False
 
 
-def _contents(block: types.ContentBlock, spec: ToolSpec[Any, Any], server: str) -> Iterator[Content]:
+def _contents(block: types.ContentBlock, spec: ToolSpec, server: str) -> Iterator[Content]:
     """Yield a block of content as toolgen has it."""
     match block:
         case types.TextContent(text=text):
@@ -117,7 +113,7 @@ def _contents(block: types.ContentBlock, spec: ToolSpec[Any, Any], server: str) 
             raise malformed(spec, server, "a block of an unknown kind")
 
 
-def _blob(resource: types.BlobResourceContents, spec: ToolSpec[Any, Any], server: str) -> Content:
+def _blob(resource: types.BlobResourceContents, spec: ToolSpec, server: str) -> Content:
     """Return an image or sound as such; of other data a link to it, with the data and its size in bytes."""
     data, kind, uri = _bytes(resource.blob, spec, server), resource.mime_type or "", str(resource.uri)
     match kind.partition("/")[0]:
@@ -132,7 +128,7 @@ def _blob(resource: types.BlobResourceContents, spec: ToolSpec[Any, Any], server
             )
 
 
-def _bytes(data: str, spec: ToolSpec[Any, Any], server: str) -> bytes:
+def _bytes(data: str, spec: ToolSpec, server: str) -> bytes:
     try:
         return base64.b64decode(data, validate=True)
     except (binascii.Error, ValueError):

@@ -49,7 +49,7 @@ class ServerTool:
     has_output_schema: bool
     silence_s: float | None = None
     """Seconds after which a call ends whose server reports nothing; None without such a limit."""
-    spec: ToolSpec[Any, Any]
+    spec: ToolSpec
 
 
 def portable_names(names: Iterable[str]) -> dict[str, str]:

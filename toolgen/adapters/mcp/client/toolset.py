@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from types import TracebackType
-from typing import Any, ClassVar, Final, get_args
+from typing import ClassVar, Final, get_args
 
 import mcp_types as types
 
@@ -248,9 +248,7 @@ class _Method:
         self._caller = caller
         self._tool = tool
 
-    async def __call__(
-        self, payload: Mapping[str, object], ctx: ToolContext
-    ) -> ToolOutcome[Any] | Unfinished:
+    async def __call__(self, payload: Mapping[str, object], ctx: ToolContext) -> ToolOutcome | Unfinished:
         return await self._caller.call(self._tool, payload, ctx)
 
 
@@ -282,7 +280,7 @@ class MCPExecutor:
         return ToolResult(tool=call.tool, status="ok", result=outcome.result, content=outcome.content)
 
 
-def _locked(spec: ToolSpec[Any, Any], *, pins_texts: bool) -> ServerTool:
+def _locked(spec: ToolSpec, *, pins_texts: bool) -> ServerTool:
     match spec.meta.get(META):
         case {"tool": str(name), "digest": str(digest), "pin": str(pin), "structured": bool(is_structured)}:
             return ServerTool(

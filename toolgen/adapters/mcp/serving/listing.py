@@ -48,9 +48,9 @@ class Listing:
     """Makes the entries of tools, and keeps those of specs that come again."""
 
     def __init__(self) -> None:
-        self._cache: OrderedDict[tuple[int, bool], tuple[ToolSpec[Any, Any], ListedTool]] = OrderedDict()
+        self._cache: OrderedDict[tuple[int, bool], tuple[ToolSpec, ListedTool]] = OrderedDict()
 
-    def entry(self, spec: ToolSpec[Any, Any], *, is_modern: bool) -> ListedTool:
+    def entry(self, spec: ToolSpec, *, is_modern: bool) -> ListedTool:
         """Return the entry of a tool; `is_modern` is 2026-07-28 and later."""
         key = (id(spec), is_modern)
         cached = self._cache.get(key)
@@ -95,7 +95,7 @@ def _name_of(cursor: str) -> str:
     return name
 
 
-def _entry(spec: ToolSpec[Any, Any], is_modern: bool) -> ListedTool:
+def _entry(spec: ToolSpec, is_modern: bool) -> ListedTool:
     output = output_form(spec, is_modern=is_modern)
     hints = spec.hints
     tool = types.Tool(
@@ -124,7 +124,7 @@ def _icon(of: Icon) -> types.Icon:
     )
 
 
-def _meta(spec: ToolSpec[Any, Any]) -> dict[str, Json]:
+def _meta(spec: ToolSpec) -> dict[str, Json]:
     """Return what MCP has no field for; what says nothing is left out."""
     hints: dict[str, Json] = {"call": spec.call_hint, "result": spec.result_hint}
     facts: dict[str, Json] = {
@@ -153,7 +153,7 @@ class OutputForm:
         return {WRAPPED: value} if self.is_wrapped else value
 
 
-def input_schema(spec: ToolSpec[Any, Any]) -> dict[str, Any]:
+def input_schema(spec: ToolSpec) -> dict[str, Any]:
     """Return the schema of the arguments; its root is of type object (MCP, Tools).
 
     So is the schema of an argument that can be nothing else, such as a union of objects: clients that make
@@ -169,7 +169,7 @@ def input_schema(spec: ToolSpec[Any, Any]) -> dict[str, Any]:
     return {**schema, "properties": {**properties, **typed}} if typed else schema
 
 
-def output_form(spec: ToolSpec[Any, Any], *, is_modern: bool) -> OutputForm | None:
+def output_form(spec: ToolSpec, *, is_modern: bool) -> OutputForm | None:
     """Return how results are sent; None for a tool whose results are only text.
 
     These are the results that may be truncated, and those of lenient tools, which may not fit: clients refuse

@@ -32,7 +32,7 @@ _FOR_PEOPLE: Final = types.Annotations(audience=["user"])
 
 
 def call_result(
-    result: ToolResult, spec: ToolSpec[Any, Any], listed: ListedTool, *, has_resources: bool = True
+    result: ToolResult, spec: ToolSpec, listed: ListedTool, *, has_resources: bool = True
 ) -> types.CallToolResult:
     """Return a result that ends a call; with links to its artifacts where the server has resources.
 
@@ -110,14 +110,14 @@ def _block(content: Content) -> types.ContentBlock:
             assert_never(content)
 
 
-def _links(result: ToolResult, spec: ToolSpec[Any, Any]) -> Iterator[types.ResourceLink]:
+def _links(result: ToolResult, spec: ToolSpec) -> Iterator[types.ResourceLink]:
     """Yield a link for each artifact that a store has; `resources/read` returns its data."""
     for artifact in result.artifacts:
         if artifact.ref is not None and artifact.ref.uri:
             yield _link(artifact, spec)
 
 
-def _link(artifact: Artifact, spec: ToolSpec[Any, Any]) -> types.ResourceLink:
+def _link(artifact: Artifact, spec: ToolSpec) -> types.ResourceLink:
     assert artifact.ref is not None, "only an artifact that is kept has a link"
     spec_of_artifact = spec.artifacts.get(artifact.kind)
     facts: dict[str, Json] = {
