@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from toolgen.catalog import read_catalogue
-from toolgen.checks.compatibility import Change, ParkedCall, compare, contract_of, parked_changes
+from toolgen.checks.compatibility import ContractChange, ParkedCall, compare, contract_of, parked_changes
 from toolgen.codegen import generate
 from toolgen.dsl import (
     Agent,
@@ -127,7 +127,7 @@ DEVICES = Toolset("devices", "Devices.", tool())
 QUIET = {"text-changed", "approval-invalidated"}
 
 
-def verdict(changes: list[Change]) -> dict[str, str]:
+def verdict(changes: list[ContractChange]) -> dict[str, str]:
     """Return whom each change breaks, by its code, but for words."""
     return {each.code: each.breaks for each in changes if each.code not in QUIET}
 

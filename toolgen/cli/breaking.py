@@ -16,7 +16,7 @@ from toolgen.checks.compatibility import (
     BY_CODE,
     KINDS,
     PARTIES,
-    Change,
+    ContractChange,
     Kind,
     compare,
     parked_changes,
@@ -72,7 +72,7 @@ class BreakingRequest:
 class Judged:
     """A change, and why it is let through."""
 
-    change: Change
+    change: ContractChange
     place: Place
     allowed: str
     """Why it is let through; "" where it is not."""
@@ -84,7 +84,7 @@ class _Comparison:
     before: Side
     after: Side
     clauses: Clauses
-    changes: tuple[Change, ...]
+    changes: tuple[ContractChange, ...]
 
 
 def find_breaking(request: BreakingRequest) -> Outcome:
@@ -145,7 +145,7 @@ def _compared(request: BreakingRequest) -> _Comparison | Outcome:
         if isinstance(made, Outcome):
             return made
         after, clauses = made
-    waiting: list[Change] = []
+    waiting: list[ContractChange] = []
     if request.journal is not None:
         from .parked_calls import parked_calls
 
@@ -190,7 +190,7 @@ def _check_allowed(allowed: Iterable[str]) -> None:
 
 
 def _judged(
-    change: Change,
+    change: ContractChange,
     request: BreakingRequest,
     clauses: Clauses,
     baseline: Set[str],
@@ -209,18 +209,18 @@ def _judged(
     return Judged(change=change, place=clauses.place(change), allowed=allowed, is_refused=is_refused)
 
 
-def _names(change: Change) -> tuple[str, ...]:
+def _names(change: ContractChange) -> tuple[str, ...]:
     """Return what `--allow` can call a change."""
     if change.rule.is_weakening:
         return (f"{WEAKENED}{change.place}",)
     return f"{change.code}@{change.tool}", _name(change)
 
 
-def _name(change: Change) -> str:
+def _name(change: ContractChange) -> str:
     return f"{change.code}@{change.place}"
 
 
-def _recorded_name(change: Change) -> str:
+def _recorded_name(change: ContractChange) -> str:
     """Return the name of a change in a baseline: what changes further at the same place has another one."""
     return f"{_name(change)}#{sha256(change.message.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
 
@@ -285,7 +285,7 @@ def _without_revision(finding: Finding, compared: _Comparison) -> Finding:
     return replace(finding, related=related)
 
 
-def _heading(change: Change) -> str:
+def _heading(change: ContractChange) -> str:
     if change.rule.is_weakening:
         return "Weakened"
     if change.parties(in_behaviour=False):
@@ -297,7 +297,7 @@ def _heading(change: Change) -> str:
     return "Texts that models read" if change.texts else "Compatible"
 
 
-def _item(change: Change) -> list[str]:
+def _item(change: ContractChange) -> list[str]:
     """Return a change as an item of a Markdown list, with the texts that changed as a diff."""
     sentence, *texts = change.lines()
     if not texts:
@@ -374,7 +374,7 @@ def _baseline(file: Path | None) -> Set[str]:
         raise ToolgenError(f"cannot read the baseline {file}: {error}", hint=hint) from error
 
 
-def _as_baseline(changes: Iterable[Change]) -> Outcome:
+def _as_baseline(changes: Iterable[ContractChange]) -> Outcome:
     """Return the names of the changes that break somebody or are undecided; weaker guards are no baseline."""
     names = sorted(
         {

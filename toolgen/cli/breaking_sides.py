@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import field, replace
 from typing import Any, Final, Literal
 
-from toolgen.checks.compatibility import BY_CODE, Change, Contract, contract_of_server
+from toolgen.checks.compatibility import BY_CODE, Contract, ContractChange, contract_of_server
 from toolgen.checks.compatibility.contracts import wire_name
 from toolgen.codegen import catalogue_text
 from toolgen.contract.errors import ToolgenError
@@ -37,7 +37,7 @@ class Clauses:
     names: Set[str] = frozenset()
     """The keys of `tools` that are wire names."""
 
-    def place(self, change: Change) -> Place:
+    def place(self, change: ContractChange) -> Place:
         """Return where the clause of a change stands: its argument, its tool or agent, else the design."""
         tool = self.tools.get(change.tool)
         if tool is None:
@@ -61,13 +61,13 @@ class Clauses:
         }
         return replace(self, tools={**self.tools, **tools}, names=frozenset(tools))
 
-    def reason(self, change: Change) -> str:
+    def reason(self, change: ContractChange) -> str:
         """Return why the design lets a change through; "" where it does not."""
         tool = self.tools.get(change.tool)
         clauses = _breaks_of(tool) if tool else []
         return next((each.reason for each in clauses if not each.codes or change.code in each.codes), "")
 
-    def idle(self, changes: Iterable[Change]) -> Iterator[str]:
+    def idle(self, changes: Iterable[ContractChange]) -> Iterator[str]:
         """Yield a sentence for each code of a `Breaks`, or each without one, that lets nothing through."""
         codes: dict[int, set[str]] = {}
         for change in changes:

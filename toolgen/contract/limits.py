@@ -84,7 +84,10 @@ class Limits:
 
 DEFAULT_LIMITS: Final = Limits()
 UNLIMITED: Final = Limits(bytes=sys.maxsize, depth=sys.maxsize, keys=sys.maxsize, result_bytes=sys.maxsize)
-"""Limits of documents that were within the limits when they came, or that an executor made."""
+"""Limits of documents that were within the limits when they came, or that an executor made.
+
+They have no limit of size, depth or keys, but as ever at most 20 issues are built.
+"""
 
 
 @frozen_record

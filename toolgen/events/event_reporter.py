@@ -46,7 +46,7 @@ _OF_THE_LOOP: Final = frozenset({"tool_start"})
 """Events that the loop of an agent tells itself."""
 
 
-class EventSink(Protocol):
+class EventReceiver(Protocol):
     """Receives events: the hub of a runtime, or the log of a run."""
 
     @property
@@ -95,7 +95,7 @@ class EventReporter(CallReports):
 
     __slots__ = ("_limit", "events")
 
-    def __init__(self, events: EventSink, limit: int) -> None:
+    def __init__(self, events: EventReceiver, limit: int) -> None:
         """Construct the reporter to a sink; each text and value has at most `limit` bytes."""
         self.events = events
         self._limit = limit

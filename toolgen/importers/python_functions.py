@@ -15,7 +15,7 @@ from toolgen.contract.printable import plain_spaces
 from toolgen.shapes.fields import MISSING
 from toolgen.shapes.foreign.reader.keywords import children
 from toolgen.shapes.python.annotations import readable
-from toolgen.shapes.python.functions import Parameter, TypedFunction, read_function
+from toolgen.shapes.python.functions import FunctionParameter, TypedFunction, read_function
 from toolgen.shapes.python.schema import UNWARNED, limited_text, with_limit_sentences
 from toolgen.shapes.python.sensitive import without_marks
 from toolgen.shapes.values import bytes_text
@@ -108,7 +108,7 @@ def _tool(name: str, function: Callable[..., object], owner: str) -> Iterator[Im
     )
 
 
-def _arguments(tool: str, parameters: tuple[Parameter, ...]) -> dict[str, object] | Finding:
+def _arguments(tool: str, parameters: tuple[FunctionParameter, ...]) -> dict[str, object] | Finding:
     types = {parameter.name: readable(parameter.annotation) for parameter in parameters}
 
     def signature() -> None: ...

@@ -29,7 +29,7 @@ from toolgen.shapes.design.model import ToolModel
 from toolgen.shapes.naming import LONGEST_NAME, TOOL_NAME, class_name, field_name
 from toolgen.shapes.naming import title as title_of
 from toolgen.shapes.python.annotations import without_texts
-from toolgen.shapes.python.functions import Parameter, TypedFunction, payload_field, read_function
+from toolgen.shapes.python.functions import FunctionParameter, TypedFunction, payload_field, read_function
 from toolgen.shapes.python.yielding import with_progress
 
 from ..context import ToolContext
@@ -221,10 +221,12 @@ def _problems(
         yield f"the parameter {read.context!r} is a {shown}; {wanted}"
 
 
-def _codec(name: str, title: str, parameters: tuple[Parameter, ...], problems: list[str]) -> _Payload | None:
+def _codec(
+    name: str, title: str, parameters: tuple[FunctionParameter, ...], problems: list[str]
+) -> _Payload | None:
     """Return the payload of the arguments; None where a type has no JSON Schema, which is reported."""
     attributes: dict[str, str] = {}
-    fields: dict[str, Parameter] = {}
+    fields: dict[str, FunctionParameter] = {}
     for parameter in parameters:
         attribute = field_name(parameter.name)
         while attribute in fields:
@@ -252,7 +254,7 @@ def _codec(name: str, title: str, parameters: tuple[Parameter, ...], problems: l
         return None
 
 
-def _payload_codec(name: str, title: str, parameters: Mapping[str, Parameter]) -> TypeCodec:
+def _payload_codec(name: str, title: str, parameters: Mapping[str, FunctionParameter]) -> TypeCodec:
     """Return the codec of a class with an attribute for each parameter."""
     fields: dict[str, Any] = {at: payload_field(parameter, at) for at, parameter in parameters.items()}
     type_name = class_name(name, "payload")
@@ -260,7 +262,7 @@ def _payload_codec(name: str, title: str, parameters: Mapping[str, Parameter]) -
     return TypeCodec(model, type_name, title=title)
 
 
-def _is_known(parameter: Parameter, attribute: str) -> bool:
+def _is_known(parameter: FunctionParameter, attribute: str) -> bool:
     """Return whether a class with such an attribute surely has a codec, without anything sensitive."""
     annotation = without_texts(parameter.annotation)
     facts = (*getattr(annotation, "__metadata__", ()), parameter.default)
@@ -284,7 +286,7 @@ def _is_plain(annotation: Any, default: Any) -> bool:
     Raises:
         Exception: it has no codec.
     """
-    parameter = Parameter(
+    parameter = FunctionParameter(
         name="value", annotation=annotation, default=default, description="", is_positional=False
     )
     return not _payload_codec("one", "", {"value": parameter}).sensitive

@@ -1,6 +1,6 @@
 """What a change of a contract breaks: containment of schemas, and changes between two catalogues."""
 
-from .changes import Change, TextChange, step_made, step_of
+from .changes import ContractChange, TextChange, step_made, step_of
 from .comparison import compare, ranked
 from .containment import contains
 from .contracts import Contract, contract_of, contract_of_server
@@ -14,9 +14,9 @@ __all__ = [
     "KINDS",
     "PARTIES",
     "RULES",
-    "Change",
     "ChangeRule",
     "Contract",
+    "ContractChange",
     "Gap",
     "Kind",
     "ParkedCall",

@@ -9,7 +9,7 @@ from typing import Any, Final
 from toolgen.contract.json_pointer import resolved
 from toolgen.contract.json_value import Json, identity, objects_in
 
-from .changes import Change, change, key_of, place, properties_of
+from .changes import ContractChange, change, key_of, place, properties_of
 from .conjunctions import LIMITS, flatten, kind_of, required_of
 from .containment import contains
 from .defaults import default_changes
@@ -27,7 +27,7 @@ _OF_VALUES: Final = frozenset(("enum", "anyOf", "oneOf"))
 
 def argument_changes(
     tool: str, before: SchemaDocument, after: SchemaDocument, *, injected: tuple[set[str], set[str]]
-) -> Iterator[Change]:
+) -> Iterator[ContractChange]:
     """Yield the changes of arguments; `injected` are the fields that the server filled, and fills now."""
     is_faulty = bool(before.fault or after.fault)
     asked = set() if is_faulty else properties_of(after).keys() - properties_of(before).keys()
@@ -77,14 +77,14 @@ def argument_changes(
     yield from default_changes(tool, before, after)
 
 
-def _of_faulty(tool: str, before: SchemaDocument, after: SchemaDocument) -> Iterator[Change]:
+def _of_faulty(tool: str, before: SchemaDocument, after: SchemaDocument) -> Iterator[ContractChange]:
     yield from _narrowed(tool, contains(after, before), set())
     if _has_limits(before.written):
         message = "the arguments may have looser limits: one of the schemas cannot be compared"
         yield change("limit-loosened", tool, message, after=_PART)
 
 
-def _narrowed(tool: str, gaps: tuple[Gap, ...], listed: set[str]) -> Iterator[Change]:
+def _narrowed(tool: str, gaps: tuple[Gap, ...], listed: set[str]) -> Iterator[ContractChange]:
     for gap in gaps:
         name = key_of(gap)
         if not gap.path and gap.keyword in ("required", "additionalProperties") and gap.name in listed:
@@ -110,7 +110,9 @@ def _subject(name: str, singular: str, plural: str) -> str:
     return f"argument {name!r} {singular}"
 
 
-def _loosened(tool: str, before: SchemaDocument, after: SchemaDocument, listed: set[str]) -> Iterator[Change]:
+def _loosened(
+    tool: str, before: SchemaDocument, after: SchemaDocument, listed: set[str]
+) -> Iterator[ContractChange]:
     """Yield what is accepted now and was not; what cannot be told here breaks nobody, but for limits."""
     for gap in contains(before, after):
         name = key_of(gap)
@@ -201,7 +203,7 @@ def _witness(before: SchemaDocument, after: SchemaDocument, name: str) -> Gap | 
 
 def _change(
     code: str, tool: str, message: str, name: str, gap: Gap | None, *, to: str = "", is_new: bool = False
-) -> Change:
+) -> ContractChange:
     """Return a change of one argument of the root."""
     facts: dict[str, Any] = {"argument": name}
     if not is_new:

@@ -39,7 +39,7 @@ class TextChange:
 
 
 @frozen_record
-class Change:
+class ContractChange:
     """A change of one tool, agent or completion."""
 
     rule: ChangeRule
@@ -118,18 +118,18 @@ def _parties(parties: Iterable[Party]) -> str:
 
 def change(
     code: str, tool: str, message: str, *, gap: Gap | None = None, breaks: str | None = None, **facts: Any
-) -> Change:
+) -> ContractChange:
     """Return a change of a code; a gap without a document is one that cannot be told."""
     rule = BY_CODE[code]
     if gap is not None and gap.is_undecided:
         message = f"{message} (cannot tell: {gap.reason}, and no document shows a difference)"
-        return Change(rule=BY_CODE["undecided"], tool=tool, message=message, **facts)
+        return ContractChange(rule=BY_CODE["undecided"], tool=tool, message=message, **facts)
     witness = gap.witnesses[:1] if gap is not None else ()
     breaks = rule.breaks if breaks is None else breaks
-    return Change(rule=rule, tool=tool, message=message, witness=witness, breaks=breaks, **facts)
+    return ContractChange(rule=rule, tool=tool, message=message, witness=witness, breaks=breaks, **facts)
 
 
-def step_of(changes: Iterable[Change]) -> Step:
+def step_of(changes: Iterable[ContractChange]) -> Step:
     """Return the step of the version that all of them ask for."""
     steps: list[Step] = ["patch", *(each.step for each in changes)]
     return max(steps, key=STEPS.index)

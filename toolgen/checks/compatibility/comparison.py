@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from .arguments import argument_changes
-from .changes import Change, change, key_of
+from .changes import ContractChange, change, key_of
 from .containment import contains
 from .contracts import Contract, canonical, hints_of, wire_name
 from .guards import approval_changes, guard_changes, left_changes, policy_changes, text_changes
@@ -17,7 +17,7 @@ from .results import artifact_changes, error_changes, fields_gone, late_changes,
 Entry = Mapping[str, Any]
 
 
-def compare(before: Contract, after: Contract) -> list[Change]:
+def compare(before: Contract, after: Contract) -> list[ContractChange]:
     """Return the changes from one contract to another; empty where both say the same."""
     moved = _moved(before.tools, after.tools)
     return [
@@ -44,7 +44,7 @@ def _nearness(ids: tuple[str, str]) -> int:
     return sum(map(str.__eq__, *(id_.split(".") for id_ in ids)))
 
 
-def _tools(before: Contract, after: Contract, moved: Mapping[str, str]) -> Iterator[Change]:
+def _tools(before: Contract, after: Contract, moved: Mapping[str, str]) -> Iterator[ContractChange]:
     for id_, entry in before.tools.items():
         if id_ in after.tools:
             continue
@@ -64,7 +64,7 @@ def _tools(before: Contract, after: Contract, moved: Mapping[str, str]) -> Itera
 
 def tool_changes(
     tool: str, before: Entry, after: Entry, sides: tuple[Contract, Contract]
-) -> Iterator[Change]:
+) -> Iterator[ContractChange]:
     """Yield the changes of one tool; what is nested too deep to be compared hides no other change."""
     if _is_same(before, after):
         return
@@ -77,8 +77,8 @@ def tool_changes(
     if wire_name(before) != wire_name(after):
         message = f"models call it {wire_name(after)!r}, and called it {wire_name(before)!r}"
         yield change("tool-renamed", tool, message)
-    changes: list[Change] = []
-    parts: tuple[Callable[[], Iterator[Change]], ...] = (
+    changes: list[ContractChange] = []
+    parts: tuple[Callable[[], Iterator[ContractChange]], ...] = (
         lambda: _arguments(tool, before, after, sides),
         lambda: _result(tool, before, after, sides),
         lambda: artifact_changes(tool, before, after, sides),
@@ -108,14 +108,18 @@ def _is_same(before: Entry, after: Entry) -> bool:
         return False
 
 
-def _arguments(tool: str, before: Entry, after: Entry, sides: tuple[Contract, Contract]) -> Iterator[Change]:
+def _arguments(
+    tool: str, before: Entry, after: Entry, sides: tuple[Contract, Contract]
+) -> Iterator[ContractChange]:
     if "payload" in before and "payload" in after:
         documents = sides[0].document(before["payload"]), sides[1].document(after["payload"])
         injected = {*before.get("inject", ())}, {*after.get("inject", ())}
         yield from argument_changes(tool, *documents, injected=injected)
 
 
-def _result(tool: str, before: Entry, after: Entry, sides: tuple[Contract, Contract]) -> Iterator[Change]:
+def _result(
+    tool: str, before: Entry, after: Entry, sides: tuple[Contract, Contract]
+) -> Iterator[ContractChange]:
     if "result" in before and "result" in after:
         documents = sides[0].document(before["result"]), sides[1].document(after["result"])
         is_bounded_new = ("bounded" in before) != ("bounded" in after)
@@ -130,12 +134,12 @@ def _result(tool: str, before: Entry, after: Entry, sides: tuple[Contract, Contr
         yield change("result-field-removed", tool, "it does not say any more what it returns")
 
 
-def _approvals(tool: str, before: Entry, after: Entry) -> Iterator[Change]:
+def _approvals(tool: str, before: Entry, after: Entry) -> Iterator[ContractChange]:
     if {"confirmation"} <= before.keys() & after.keys() and approved(before) != approved(after):
         yield change("approval-invalidated", tool, "approvals of it that wait are asked again")
 
 
-def _renamed(changes: Iterable[Change]) -> dict[str, str]:
+def _renamed(changes: Iterable[ContractChange]) -> dict[str, str]:
     """Return the new names of arguments that were renamed."""
     return {
         each.argument: each.after.rpartition("/properties/")[2]
@@ -153,7 +157,7 @@ def approved(entry: Entry) -> str:
     return canonical([entry.get("id"), *schemas, entry.get("inject", []), hints])
 
 
-def _agents(before: Contract, after: Contract, moved: Mapping[str, str]) -> Iterator[Change]:
+def _agents(before: Contract, after: Contract, moved: Mapping[str, str]) -> Iterator[ContractChange]:
     elsewhere = _moved(before.agents, after.agents)
     earlier = {now: id_ for id_, now in elsewhere.items()}
     for id_ in after.agents:
@@ -187,7 +191,7 @@ def _agents(before: Contract, after: Contract, moved: Mapping[str, str]) -> Iter
 
 def _agent_approvals(
     id_: str, earlier: str, before: Contract, after: Contract, moved: Mapping[str, str]
-) -> Iterator[Change]:
+) -> Iterator[ContractChange]:
     """Yield the changes of how an agent asks a person, where it does not as the tool says.
 
     Of a tool that the agent did not have, it is compared with how the tool itself asked.
@@ -222,7 +226,7 @@ def _exports_of(agent: Entry) -> set[str]:
     return {str(export["toolset"]) for export in agent.get("exports", ())}
 
 
-def _completions(before: Contract, after: Contract) -> Iterator[Change]:
+def _completions(before: Contract, after: Contract) -> Iterator[ContractChange]:
     for id_, entry in before.completions.items():
         if id_ not in after.completions:
             yield change("completion-removed", id_, "the completion is gone")
@@ -240,10 +244,10 @@ def _completions(before: Contract, after: Contract) -> Iterator[Change]:
             yield change("completion-widened", id_, message, gap=gap)
 
 
-def ranked(changes: Iterable[Change]) -> list[Change]:
+def ranked(changes: Iterable[ContractChange]) -> list[ContractChange]:
     """Return the changes in the order of lists: guards, breaks, undecided, behaviour, texts, the rest."""
 
-    def rank(each: Change) -> int:
+    def rank(each: ContractChange) -> int:
         if each.rule.is_weakening:
             return 0
         if each.parties(in_behaviour=False):

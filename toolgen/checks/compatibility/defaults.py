@@ -8,7 +8,7 @@ from typing import Any, Final
 from toolgen.contract.json_pointer import escaped
 from toolgen.contract.json_value import identity
 
-from .changes import Change, change, place
+from .changes import ContractChange, change, place
 from .documents import SchemaDocument, SchemaNode
 from .masks import inside, spread
 
@@ -16,7 +16,7 @@ _MOST: Final = 2_000
 """Pairs of places that are looked at."""
 
 
-def default_changes(tool: str, before: SchemaDocument, after: SchemaDocument) -> Iterator[Change]:
+def default_changes(tool: str, before: SchemaDocument, after: SchemaDocument) -> Iterator[ContractChange]:
     """Yield the defaults that changed; whoever has to send a key asks for no default."""
     waiting: list[tuple[str, list[SchemaNode], list[SchemaNode]]] = [("", [before.root], [after.root])]
     seen: set[Any] = set()
@@ -39,7 +39,7 @@ def default_changes(tool: str, before: SchemaDocument, after: SchemaDocument) ->
 
 def _changed(
     tool: str, name: str, key: str, old: list[SchemaNode], new: list[SchemaNode]
-) -> Iterator[Change]:
+) -> Iterator[ContractChange]:
     had, has = _defaults(old, key), _defaults(new, key)
     if had.keys() != has.keys():
         code = "default-changed" if has else "default-removed"

@@ -9,7 +9,7 @@ from toolgen.contract.json_pointer import escaped, tokens_of
 from toolgen.contract.json_value import Json, identity
 from toolgen.contract.printable import printable
 
-from .changes import Change, TextChange, change, key_of, place
+from .changes import ContractChange, TextChange, change, key_of, place
 from .conjunctions import LIMITS
 from .containment import contains
 from .contracts import Contract, hints_of
@@ -68,7 +68,7 @@ _HINT_TEXTS: Final = {
 }
 
 
-def guard_changes(tool: str, before: Entry, after: Entry) -> Iterator[Change]:
+def guard_changes(tool: str, before: Entry, after: Entry) -> Iterator[ContractChange]:
     """Yield the changes of questions, limits, hints and acknowledgements."""
     yield from _confirmation(tool, before.get("confirmation"), after.get("confirmation"))
     yield from _run_limits(tool, before, after)
@@ -90,7 +90,7 @@ def guard_changes(tool: str, before: Entry, after: Entry) -> Iterator[Change]:
         )
 
 
-def _confirmation(tool: str, before: Entry | None, after: Entry | None) -> Iterator[Change]:
+def _confirmation(tool: str, before: Entry | None, after: Entry | None) -> Iterator[ContractChange]:
     if before is None and after is not None:
         yield change("confirmation-added", tool, "a person has to agree, and nobody was asked before")
     elif before is not None and after is None:
@@ -103,7 +103,7 @@ def _confirmation(tool: str, before: Entry | None, after: Entry | None) -> Itera
             yield change("confirmation-narrowed", tool, "a person is asked for fewer values than before")
 
 
-def _run_limits(tool: str, before: Entry, after: Entry) -> Iterator[Change]:
+def _run_limits(tool: str, before: Entry, after: Entry) -> Iterator[ContractChange]:
     """Yield the limits of a tool that are looser: of its time, of what runs beside it, of its calls."""
     if is_looser(before.get("timeout"), after.get("timeout")):
         yield _loosened(tool, "/timeout", before.get("timeout"), after.get("timeout"))
@@ -115,7 +115,7 @@ def _run_limits(tool: str, before: Entry, after: Entry) -> Iterator[Change]:
         yield _looser(tool, "/bookkeeping", "its calls count against no limit of a run now")
 
 
-def policy_changes(agent: str, before: Entry, after: Entry) -> Iterator[Change]:
+def policy_changes(agent: str, before: Entry, after: Entry) -> Iterator[ContractChange]:
     """Yield the limits of the runs of an agent that are looser."""
     old, new = before.get("policy", {}), after.get("policy", {})
     for name in _RUN_LIMITS:
@@ -128,12 +128,12 @@ def is_looser(had: Json, has: Json) -> bool:
     return isinstance(had, int | float) and not (isinstance(has, int | float) and has <= had)
 
 
-def _loosened(tool: str, pointer: str, had: Json, has: Json) -> Change:
+def _loosened(tool: str, pointer: str, had: Json, has: Json) -> ContractChange:
     now = "none" if has is None else repr(has)
     return _looser(tool, pointer, f"the limit {tokens_of(pointer)[-1]} is {now}, and was {had!r}")
 
 
-def _looser(tool: str, pointer: str, message: str) -> Change:
+def _looser(tool: str, pointer: str, message: str) -> ContractChange:
     name = tokens_of(pointer)[-1]
     return change("limit-loosened", tool, message, argument=name, before=pointer, after=pointer)
 
@@ -148,7 +148,7 @@ def _is_within(when: Entry, other: Entry) -> bool:
 
 def approval_changes(
     tool: str, before: Entry, after: Entry, sides: tuple[Contract, Contract]
-) -> Iterator[Change]:
+) -> Iterator[ContractChange]:
     """Yield what a person may not add to an approval any more, or has to; nothing is an empty object."""
     old, new = before.get("confirmation"), after.get("confirmation")
     if old is None or new is None or "payload" not in {*old, *new}:
@@ -174,7 +174,9 @@ def approval_changes(
             yield change("limit-loosened", tool, message, **facts)
 
 
-def text_changes(tool: str, before: Entry, after: Entry, changes: Iterable[Change]) -> Iterator[Change]:
+def text_changes(
+    tool: str, before: Entry, after: Entry, changes: Iterable[ContractChange]
+) -> Iterator[ContractChange]:
     """Yield what else is otherwise in an entry than the changes say, and whether it is deprecated now."""
     explained = {_about(each) for each in changes}
     if "deprecated" in after and "deprecated" not in before:
@@ -185,7 +187,9 @@ def text_changes(tool: str, before: Entry, after: Entry, changes: Iterable[Chang
     yield from left_changes(tool, old, new, explained)
 
 
-def left_changes(tool: str, before: Entry, after: Entry, explained: Iterable[str]) -> Iterator[Change]:
+def left_changes(
+    tool: str, before: Entry, after: Entry, explained: Iterable[str]
+) -> Iterator[ContractChange]:
     """Yield the texts that changed in an entry, and which keys differ besides those that changes explain."""
     texts = tuple(_texts(before, after, ""))
     known = {*explained}
@@ -197,7 +201,7 @@ def left_changes(tool: str, before: Entry, after: Entry, explained: Iterable[str
         yield change("text-changed", tool, message, texts=texts)
 
 
-def _about(change: Change) -> str:
+def _about(change: ContractChange) -> str:
     """Return the key of an entry that a change is about."""
     tokens = (change.after or change.before).split("/")
     return tokens[1] if len(tokens) > 1 else _ABOUT.get(change.code.partition("-")[0], "")

@@ -10,7 +10,7 @@ from toolgen.contract.json_pointer import escaped, tokens_of
 from toolgen.contract.json_value import objects_in
 from toolgen.contract.printable import printable
 
-from .changes import Change, change
+from .changes import ContractChange, change
 from .contracts import Contract
 from .documents import SchemaDocument, SchemaNode
 
@@ -46,7 +46,7 @@ def mask_changes(
     after: Entry,
     sides: tuple[Contract, Contract],
     renamed: Mapping[str, str] = MappingProxyType({}),
-) -> Iterator[Change]:
+) -> Iterator[ContractChange]:
     """Yield the masks that came or went of fields which both sides have, by the new names of arguments."""
     old, new = types_by_place(before), types_by_place(after)
     for words in old.keys() & new.keys():

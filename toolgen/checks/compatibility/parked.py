@@ -7,7 +7,7 @@ from typing import Any
 
 from toolgen.contract.record import frozen_record
 
-from .changes import Change, change
+from .changes import ContractChange, change
 from .comparison import approved
 from .contracts import Contract
 
@@ -23,7 +23,9 @@ class ParkedCall:
     arguments: Any
 
 
-def parked_changes(calls: Iterable[ParkedCall], before: Contract, after: Contract) -> Iterator[Change]:
+def parked_changes(
+    calls: Iterable[ParkedCall], before: Contract, after: Contract
+) -> Iterator[ContractChange]:
     """Yield the calls that do not go on with the new contract, and those whose approval is asked again."""
     for call in calls:
         if "payload" not in after.tools.get(call.tool, {}):  # gone, or the provider runs it

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from .changes import Change, change, key_of, place, properties_of
+from .changes import ContractChange, change, key_of, place, properties_of
 from .containment import contains
 from .contracts import Contract
 from .documents import SchemaDocument
@@ -20,7 +20,7 @@ Entry = Mapping[str, Any]
 
 def late_changes(
     tool: str, before: Entry, after: Entry, sides: tuple[Contract, Contract]
-) -> Iterator[Change]:
+) -> Iterator[ContractChange]:
     """Yield the changes of what comes before the result of a long-running tool."""
     old, new = before.get("long_running"), after.get("long_running")
     if old is None or new is None:
@@ -42,7 +42,7 @@ def result_changes(
     is_bounded_new: bool,
     part: str = "/result",
     words: str = "the result",
-) -> Iterator[Change]:
+) -> Iterator[ContractChange]:
     """Yield the changes of a result; `is_bounded_new` says that its bounds came or went."""
     old, new = properties_of(before), properties_of(after)
     bounds = _OF_BOUNDED if is_bounded_new else frozenset()
@@ -81,7 +81,7 @@ def result_changes(
 
 def _narrowed(
     tool: str, before: SchemaDocument, after: SchemaDocument, listed: set[str], part: str, words: str
-) -> Iterator[Change]:
+) -> Iterator[ContractChange]:
     """Yield what the executor has to keep to now; what cannot be told here breaks nobody."""
     for gap in contains(after, before):
         name = key_of(gap)
@@ -107,7 +107,7 @@ def _narrowed(
 
 def artifact_changes(
     tool: str, before: Entry, after: Entry, sides: tuple[Contract, Contract]
-) -> Iterator[Change]:
+) -> Iterator[ContractChange]:
     """Yield the changes of artifacts, by their kinds."""
     old, new = (_by(entry, "artifacts", "kind") for entry in (before, after))
     for kind in old.keys() - new.keys():
@@ -119,7 +119,7 @@ def artifact_changes(
 
 def error_changes(
     tool: str, before: Entry, after: Entry, sides: tuple[Contract, Contract]
-) -> Iterator[Change]:
+) -> Iterator[ContractChange]:
     """Yield the changes of declared errors, by their names."""
     old, new = (_by(entry, "errors", "name") for entry in (before, after))
     for name in new.keys() - old.keys():
@@ -137,7 +137,7 @@ def _parts(
     sides: tuple[Contract, Contract],
     what: str,
     key: str,
-) -> Iterator[Change]:
+) -> Iterator[ContractChange]:
     """Yield the parts whose new schema is not within the old one, or lacks a field of it."""
     places = {name: f"/{key}/{at}" for at, name in enumerate(new)}
     for at, name in enumerate(old):

@@ -20,7 +20,7 @@ from toolgen.contract.extras import extra
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
 
-from ..event_reporter import EventReporter, EventSink
+from ..event_reporter import EventReceiver, EventReporter
 from ..records import EXPIRED
 from .spans import OTHER, SCOPE, scope_version
 
@@ -162,7 +162,7 @@ class Metrics:
 class MeteredReporter(EventReporter):
     """Emits the steps of calls outside of runs, and counts their ends; the log has those of the others."""
 
-    def __init__(self, events: EventSink, limit: int, metrics: Metrics) -> None:
+    def __init__(self, events: EventReceiver, limit: int, metrics: Metrics) -> None:
         super().__init__(events, limit)
         self._metrics = metrics
 

@@ -42,7 +42,7 @@ _CONTEXTS: Final = frozenset(["context", "ctx"])
 
 
 @frozen_record
-class Parameter:
+class FunctionParameter:
     """A parameter that a model fills."""
 
     name: str
@@ -73,7 +73,7 @@ class TypedFunction:
     """A typed function."""
 
     docstring: DocstringTexts
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[FunctionParameter, ...]
     """All in the order of the signature but the owner of a method and the context of the call."""
     context: str
     """Name of the parameter that takes the context of the call; empty without one."""
@@ -132,7 +132,7 @@ def read_function(function: Callable[..., object], context_types: tuple[type, ..
 
 def _function(
     texts: DocstringTexts,
-    parameters: tuple[Parameter, ...],
+    parameters: tuple[FunctionParameter, ...],
     context: str,
     hints: Mapping[str, object],
     misfits: tuple[FunctionProblem, ...],
@@ -265,11 +265,11 @@ def _misfit(parameter: inspect.Parameter, hints: Mapping[str, object]) -> Functi
     return None
 
 
-def _parameter(parameter: inspect.Parameter, annotation: Any, texts: DocstringTexts) -> Parameter:
+def _parameter(parameter: inspect.Parameter, annotation: Any, texts: DocstringTexts) -> FunctionParameter:
     default = MISSING if parameter.default is inspect.Parameter.empty else parameter.default
     if may_be_absent := default is _ABSENT:
         default = None
-    return Parameter(
+    return FunctionParameter(
         name=parameter.name,
         annotation=annotation | None if default is None and hasattr(annotation, "__or__") else annotation,
         default=default,
@@ -288,7 +288,7 @@ def _annotated_text(annotation: object) -> str:
     return ""
 
 
-def payload_field(parameter: Parameter, attribute: str) -> tuple[object, object]:
+def payload_field(parameter: FunctionParameter, attribute: str) -> tuple[object, object]:
     """Return the annotation and the default of a parameter's field in a class of the arguments."""
     annotation, default = readable(parameter.annotation), parameter.default
     if isinstance(default, tuple) and get_origin(annotation) is Iterable:

@@ -27,7 +27,7 @@ from .errors import (
     shortened,
 )
 from .failures import unavailable, unreadable
-from .questions import Resumed, asked, next_question, resumed_by
+from .questions import ResumedRequest, asked, next_question, resumed_by
 from .results import outcome_of
 from .tools import ServerTool
 
@@ -106,7 +106,7 @@ class ToolCaller:
         tool: ServerTool,
         arguments: dict[str, Json],
         ctx: ToolContext,
-        resumed: Resumed,
+        resumed: ResumedRequest,
         silence: _Silence,
     ) -> Answer:
         """Return the answer; a call is made again where the server cannot have it, or says that it may.
@@ -128,7 +128,7 @@ class ToolCaller:
         tool: ServerTool,
         arguments: dict[str, Any],
         ctx: ToolContext,
-        resumed: Resumed,
+        resumed: ResumedRequest,
         silence: _Silence,
     ) -> Answer:
         async with self._lease(ctx.meta) as connection:

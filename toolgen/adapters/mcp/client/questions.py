@@ -25,7 +25,7 @@ _MARK: Final = "mcp"
 
 
 @frozen_record
-class Resumed:
+class ResumedRequest:
     """What a call goes on with."""
 
     responses: Mapping[str, Json] | None = None
@@ -36,11 +36,11 @@ class Resumed:
     """Requests that were not asked yet, with their keys."""
 
 
-def resumed_by(ctx: ToolContext) -> Resumed:
+def resumed_by(ctx: ToolContext) -> ResumedRequest:
     """Return what the call goes on with: nothing, unless a question of its server was answered."""
     stored = ctx.kept.get(_MARK) if isinstance(ctx.kept, dict) else None
     if not isinstance(stored, dict):
-        return Resumed()
+        return ResumedRequest()
     facts: Any = stored
     response: dict[str, Any] = {"action": "accept"}
     if facts["is_form"]:
@@ -49,7 +49,7 @@ def resumed_by(ctx: ToolContext) -> Resumed:
         response["action"] = "decline"
     responses = {**facts["responses"], facts["key"]: response}
     further = tuple((key, request) for key, request in facts["further"])
-    return Resumed(responses=responses, state=facts["state"], further=further)
+    return ResumedRequest(responses=responses, state=facts["state"], further=further)
 
 
 def asked(answer: types.InputRequiredResult, spec: ToolSpec) -> Unfinished | None:
@@ -65,7 +65,7 @@ def asked(answer: types.InputRequiredResult, spec: ToolSpec) -> Unfinished | Non
     return question(documents, {}, answer.request_state, spec) if documents else None
 
 
-def next_question(resumed: Resumed, spec: ToolSpec) -> Unfinished | None:
+def next_question(resumed: ResumedRequest, spec: ToolSpec) -> Unfinished | None:
     """Return the next question of those that came together; None when all are answered."""
     if not resumed.further:
         return None

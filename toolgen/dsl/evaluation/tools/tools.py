@@ -30,7 +30,7 @@ from ..types.constraints import Subject
 from ..types.jsonvalues import json_value
 from ..types.modules import UNKNOWN, Module
 from ..types.payloads import resolve_fields
-from ..types.resolved_fields import ALL_FIELDS, ResolvedFields, Selection
+from ..types.resolved_fields import ALL_FIELDS, FieldChoice, ResolvedFields
 from ..types.types import Types
 from ..types.values import ValueChecks
 from .bounds import bounded, example_fault, with_bounds
@@ -167,7 +167,7 @@ class Tools:
         inherited = ResolvedFields()
         if operation and bind:
             own_names = {field.name for field in own.fields}
-            projection = Selection(
+            projection = FieldChoice(
                 rename=bind.rename,
                 only=None if args is None else names - own_names,
                 without=frozenset(own_names),
@@ -220,11 +220,11 @@ class Tools:
             kinds = set()
         if written is None and operation:
             taken = kinds | set(BOUNDS_FIELDS if window else ())
-            projection = Selection(rename=rename, without=frozenset(taken))
+            projection = FieldChoice(rename=rename, without=frozenset(taken))
             source, source_where = operation.result_clause, operation.result_where
             drawn = self._fields(source, source_where, module, class_name, projection)
         else:
-            projection = Selection(without=frozenset(kinds))
+            projection = FieldChoice(without=frozenset(kinds))
             drawn = self._fields(written, where, module, class_name, projection)
         fields = drawn.fields
         if window and not drawn.foreign:
@@ -250,7 +250,7 @@ class Tools:
         where: str,
         module: Module,
         class_name: str,
-        projection: Selection = ALL_FIELDS,
+        projection: FieldChoice = ALL_FIELDS,
     ) -> ResolvedFields:
         return resolve_fields(clause, where, module, class_name, self._types, self._report, projection)
 

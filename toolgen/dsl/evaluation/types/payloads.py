@@ -16,7 +16,7 @@ from ..report import Report
 from .constraints import Subject
 from .foreign import foreign
 from .modules import Module
-from .resolved_fields import ALL_FIELDS, ResolvedFields, Selection
+from .resolved_fields import ALL_FIELDS, FieldChoice, ResolvedFields
 from .spelling import clause_text
 from .types import Types
 
@@ -28,7 +28,7 @@ def resolve_fields(
     class_name: str,
     types: Types,
     report: Report,
-    projection: Selection = ALL_FIELDS,
+    projection: FieldChoice = ALL_FIELDS,
 ) -> ResolvedFields:
     """Resolve the fields that a clause lists or takes from its one `Type`."""
     if clause is None:
@@ -56,7 +56,7 @@ def resolve_fields(
     return ResolvedFields(is_known=False)
 
 
-def _fields_of_type(clause: Type, types: Types, projection: Selection) -> ResolvedFields:
+def _fields_of_type(clause: Type, types: Types, projection: FieldChoice) -> ResolvedFields:
     object_ = types.shared_object(clause)
     if object_ is None:
         return ResolvedFields()

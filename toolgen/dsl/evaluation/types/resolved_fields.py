@@ -21,7 +21,7 @@ from .modules import Module
 
 
 @record
-class Selection:
+class FieldChoice:
     """Which attributes of an object are taken over, and under which names."""
 
     rename: Mapping[str, str] = dataclass_field(default_factory=dict)
@@ -36,7 +36,7 @@ class Selection:
         return name not in self.without and (self.only is None or name in self.only)
 
 
-ALL_FIELDS: Final = Selection()
+ALL_FIELDS: Final = FieldChoice()
 """Everything, as written."""
 
 

@@ -35,7 +35,7 @@ from .constraints import Subject, constraints_of, lengths, number_type, scalar_t
 from .enums import enum_type
 from .foreign import foreign
 from .modules import UNKNOWN, Module
-from .resolved_fields import ALL_FIELDS, Branches, Member, ResolvedFields, Selection, UnionBranch, members
+from .resolved_fields import ALL_FIELDS, Branches, FieldChoice, Member, ResolvedFields, UnionBranch, members
 from .spelling import PRIMITIVES, clause_text
 from .values import ValueChecks
 
@@ -163,7 +163,7 @@ class Types:
         class_name: str,
         where: str,
         source: Source,
-        projection: Selection = ALL_FIELDS,
+        projection: FieldChoice = ALL_FIELDS,
     ) -> ResolvedFields:
         """Return the fields of an object that is made of attributes."""
         fields: list[Field] = []

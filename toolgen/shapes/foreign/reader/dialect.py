@@ -23,7 +23,7 @@ _NOT_FROM_2019: Final = ("$recursiveRef", "unevaluatedItems")
 
 
 @frozen_record
-class Dialect:
+class SchemaDialect:
     """The differences of a draft from 2020-12 (its release notes, and draft-07 Core 8.3)."""
 
     metaschema: str
@@ -38,15 +38,17 @@ class Dialect:
 _IN_FRAGMENT: Final = "%/?:@!$&'()*+,;=~"
 """What a fragment may hold besides letters, digits and `-._` (RFC 3986, 3.5); `<` and `é` may not."""
 _2020: Final = "https://json-schema.org/draft/2020-12/schema"
-UNDECLARED: Final = Dialect(metaschema=_2020)
+UNDECLARED: Final = SchemaDialect(metaschema=_2020)
 """2020-12, with the two forms of older drafts that schemas without `$schema` are seen to use."""
 _DIALECTS: Final = {
-    "draft/2020-12": Dialect(metaschema=_2020, has_tuples=False),
-    "draft/2019-09": Dialect(metaschema="https://json-schema.org/draft/2019-09/schema", unknown=_AFTER_2019),
-    "draft-07": Dialect(
+    "draft/2020-12": SchemaDialect(metaschema=_2020, has_tuples=False),
+    "draft/2019-09": SchemaDialect(
+        metaschema="https://json-schema.org/draft/2019-09/schema", unknown=_AFTER_2019
+    ),
+    "draft-07": SchemaDialect(
         metaschema="http://json-schema.org/draft-07/schema#", ref_stands_alone=True, unknown=_AFTER_7
     ),
-    "draft-06": Dialect(
+    "draft-06": SchemaDialect(
         metaschema="http://json-schema.org/draft-06/schema#",
         ref_stands_alone=True,
         unknown=_AFTER_7 | {"if", "then", "else"},
@@ -54,7 +56,7 @@ _DIALECTS: Final = {
 }
 
 
-def dialect_of(schema: Schema) -> Dialect | SchemaProblem:
+def dialect_of(schema: Schema) -> SchemaDialect | SchemaProblem:
     """Return the dialect of `$schema`, 2020-12 without one, or why it cannot be read."""
     uri = schema.get("$schema")
     if uri is None:
@@ -68,7 +70,7 @@ def dialect_of(schema: Schema) -> Dialect | SchemaProblem:
     return dialect
 
 
-def unreadable(survey: SchemaIndex, dialect: Dialect) -> list[SchemaProblem]:
+def unreadable(survey: SchemaIndex, dialect: SchemaDialect) -> list[SchemaProblem]:
     """Return the keywords of 2019-09 that have another meaning in 2020-12."""
     if dialect.unknown is not _AFTER_2019:
         return []
@@ -81,7 +83,7 @@ def unreadable(survey: SchemaIndex, dialect: Dialect) -> list[SchemaProblem]:
     ]
 
 
-def upgrade(survey: SchemaIndex, dialect: Dialect, *, base: str = "") -> bool:
+def upgrade(survey: SchemaIndex, dialect: SchemaDialect, *, base: str = "") -> bool:
     """Rewrite the schemas of the survey in place to 2020-12, with the same meaning.
 
     References follow what moves. Annotations and unknown keywords stay. Returns whether any schema changed.
@@ -109,7 +111,7 @@ def upgrade(survey: SchemaIndex, dialect: Dialect, *, base: str = "") -> bool:
     return is_changed
 
 
-def _upgraded(schema: Schema, dialect: Dialect, *, is_root: bool) -> Schema:
+def _upgraded(schema: Schema, dialect: SchemaDialect, *, is_root: bool) -> Schema:
     alone = dialect.ref_stands_alone and "$ref" in schema
     tuples = dialect.has_tuples and isinstance(schema.get("items"), list)
     new: dict[str, object] = {}
