@@ -39,7 +39,7 @@ def enum_values(members: list[str | int], meanings: list[str]) -> Iterator[Part]
     """Yield the values of an enumeration, each with what it means."""
     for member, meaning in zip(members, meanings, strict=True):
         text = " ".join(meaning.split())
-        yield call("CodeValue", literal(member), Text(text)) if text else literal(member)
+        yield call("Value", literal(member), Text(text)) if text else literal(member)
 
 
 def constraints_of(node: Node, type_: Part) -> tuple[Named, ...]:
