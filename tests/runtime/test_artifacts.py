@@ -252,6 +252,37 @@ async def test_a_call_that_is_made_again_has_its_typed_result_and_its_artifacts(
         )
 
 
+@pytest.mark.parametrize("levels", [3, 190, 210])
+@pytest.mark.parametrize("number", [1, 10**5_000], ids=["small", "large"])
+async def test_data_that_no_journal_keeps_as_a_value_is_read_from_the_store(
+    store: ArtifactStore, tmp_path: Path, levels: int, number: int
+) -> None:
+    data: Any = number
+    for _ in range(levels):
+        data = [data]
+    kind: ArtifactSpec[Any] = ArtifactSpec(kind="photo", codec=TypeCodec(Any, "Any"))
+
+    async def paint() -> ToolOutcome[str]:
+        """Paint."""
+        return ToolOutcome.of("painted", artifacts=[kind.of(data)])
+
+    name, events = CallName(door="test", call_id="c1"), Events()
+    results = []
+    for _ in range(2):
+        engine = InProcessEngine(tmp_path / "runs.db")
+        async with (
+            runtime(store, paint, limits=Limits(), kind=kind, engine=engine, events=events) as made,
+            events.subscribe(types=["tool_end"]),
+        ):
+            results.append(await made.call_once(name, "paint", {}, META))
+            if number == 1:  # no Python reads the other one
+                assert (await made.call("paint", {}, META)).status == "ok"
+    kept = [[artifact.json for artifact in result.artifacts] for result in results]
+    assert [result.status for result in results] == ["ok", "ok"]
+    assert len(kept[0]) == 1
+    assert levels > 190 or number > 1 or kept[0] == kept[1]
+
+
 async def test_artifacts_that_nobody_kept_are_not_there_again() -> None:
     name, made = CallName(door="test", call_id="c1"), runtime(engine=InProcessEngine())
     async with made:

@@ -23,6 +23,7 @@ from toolgen.calls.errors import (
 )
 from toolgen.calls.results import ArtifactRef, RunLink, Telemetry, ToolResult
 from toolgen.contract.bounds import Bounds
+from toolgen.engines.in_process.journal import encode
 from toolgen.events.document import FORMAT, as_json
 from toolgen.events.event_reporter import EventReporter
 from toolgen.events.records import Event
@@ -46,8 +47,17 @@ TEXTS: Final = (
     "ok",
     "null",
 )
-ODD: Final = (b'{"a": 1}', b"1.0e5", b'"\\u0041"', b"[1,\n2]", b"9" * 5_000, b"[" * 300 + b"]" * 300)
-"""What the codec of a host writes: JSON that is not canonical, or that Python does not read."""
+ODD: Final = (
+    b'{"a": 1}',
+    b"1.0e5",
+    b'"\\u0041"',
+    b"[1,\n2]",
+    b"9" * 5_000,
+    b"[" * 300 + b"]" * 300,
+    b"[" * 195 + b"]" * 195,
+    b"1e999",
+)
+"""What the codec of a host writes: JSON that is not canonical, or that no journal keeps as a value."""
 
 
 class Some:
@@ -112,7 +122,7 @@ class Some:
             missing_fields=self.many(self.text),
             issues=self.many(self.issue),
             more_issues=self.one(0, 3),
-            example_input=self.maybe(lambda: self.document().decode()),
+            example_input=self.maybe(lambda: self.one(self.document(), b"{cut", *ODD).decode()),
             prior_input=self.maybe(self.text),
             clarifying_question=self.maybe(self.text),
             message=self.maybe(self.text),
@@ -124,7 +134,7 @@ class Some:
         error = ToolError(message)
         match self.one("declared", "not begun", "other") if status == "error" else status:
             case "declared":
-                details = self.one(b"", self.document())
+                details = self.one(b"", self.document(), *ODD)
                 error = DeclaredError(message, code=self.text(), details_json=details)
             case "not begun":
                 error = NotBegunError("x", "")
@@ -192,7 +202,7 @@ def test_a_result_is_read_back_as_it_was_written(status: str) -> None:
     for seed in range(150):
         result = Some(seed).result(status)
         document = result_document(result)
-        assert from_json(to_json(document)) == document  # as a journal keeps it
+        encode({"events": [{"of": [document]}]}, "a result")  # as a journal keeps it
         again = result_of(document)
         for field in fields(ToolResult):
             if field.name != "error":
@@ -224,16 +234,28 @@ def test_whoever_shows_a_result_has_the_same_document(status: str) -> None:
         kept: Any = Kept()
         assert outcome_of(result, kept) == {**document, "events": []}, seed
         assert call_record(result, call, None, kept, 10**6) == {**document, "events": []}, seed
+        EventReporter(events, 10**6).emit_tool_end(result, NO_META)
+        encode(events.kept, "an event")
         if "json" in document:  # it is read, or not, as it is shown
             continue
-        EventReporter(events, 10**6).emit_tool_end(result, NO_META)
-        document.pop("prior_input", None)
+        for name in ("prior_input", "details_json", "example_input"):
+            document.pop(name, None)
         assert public_document(result, None) == document, seed
         document.pop("content", None)
         (event,) = events.kept
         of_event = {"format": FORMAT, "type": "tool_end"}
         shown = {name: value for name, value in event.items() if value or name in document}
         assert shown == of_event | document, seed
+
+
+def test_details_that_are_too_long_for_the_model_are_in_the_journal_of_the_call_alone() -> None:
+    error = DeclaredError("no", code="c", details_json=to_json("x" * 1_000))
+    result = ToolResult(tool="t", status="error", json=b'{"error":"no"}', error=error)
+    events, call = Kept(), {"id": "c-1", "name": "n"}
+    EventReporter(events, 1_000).emit_tool_end(result, NO_META)
+    record = call_record(result, call, None, Kept(), 1_000)  # type: ignore[arg-type]  # of these
+    assert [each["error"] for each in (*events.kept, record)] == [{"message": "no", "code": "c"}] * 2
+    assert result_of(result_document(result)).error.details_json == error.details_json  # type: ignore[union-attr]
 
 
 def test_the_keys_of_an_issue_are_read_from_its_path() -> None:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final, TypeVar
 from pydantic_core import to_jsonable_python
 
 from toolgen.calls.call import CallMeta
-from toolgen.calls.documents.results import parsed
+from toolgen.calls.documents.results import kept_value
 from toolgen.calls.documents.types import ResultDocument
 from toolgen.contract.json_value import Json
 
@@ -28,7 +28,7 @@ _OF_RESULT: Final = frozenset(field.name for field in fields(ToolEnd))
 class Encoded:
     """A document of arguments or of a result in the place of its value, in an event that nobody has read yet.
 
-    One that Python does not read, as of a number of 5,000 digits, is its text: no reader ends for it.
+    One that no journal keeps, as a number of 5,000 digits, is its text: no reader ends for it.
     """
 
     __slots__ = ("document",)
@@ -39,7 +39,7 @@ class Encoded:
     def value(self) -> Json:
         """Return what the document says."""
         try:
-            return parsed(self.document)
+            return kept_value(self.document)
         except ValueError:
             return self.document.decode(errors="replace")
 
@@ -61,7 +61,7 @@ def as_json(event: Event) -> dict[str, Json]:
     """
     facts: dict[str, Json] = to_jsonable_python(as_read(event), inf_nan_mode="null")
     if event.type == "tool_end":
-        null = event.status == "ok" and event.result is None  # which is a result, too
+        null = event.status in ("ok", "pending") and event.result is None  # which is a result, too
         shown = _ALWAYS | {"result"} if null or event.result is not None else _ALWAYS
         facts = {name: value for name, value in facts.items() if value or name in shown}
     return {"format": FORMAT, **facts}

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any, cast
 
 from toolgen.calls.content import TextContent
-from toolgen.calls.documents.results import artifact_document, parsed, result_document
+from toolgen.calls.documents.results import artifact_document, kept_value, result_document
 from toolgen.calls.results import Artifact, ToolResult
 from toolgen.calls.specs import ToolSpec
 from toolgen.calls.steps.result_storing import NO_STORE
@@ -42,5 +43,6 @@ def _run_artifact(artifact: Artifact, call: StepCall) -> dict[str, Json]:
     """Return an artifact as one of its run: by its reference, with all its data where there is no store."""
     facts: dict[str, Any] = {**artifact_document(artifact), "tool_call_id": call["id"]}
     if facts.get("not_stored_reason") == NO_STORE:
-        facts["data"] = parsed(artifact.json)
+        with suppress(ValueError):
+            facts["data"] = kept_value(artifact.json)
     return facts

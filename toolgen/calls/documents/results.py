@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
+from math import isfinite
 from typing import Any, Final, cast
 
 from pydantic_core import from_json, to_json
@@ -33,18 +35,23 @@ from .types import (
 
 FAILED: Final = frozenset({"error", "denied", "unknown"})
 """Statuses of calls that have an error in the place of a result."""
+_AROUND: Final = 12
+"""Levels of the documents that hold a value in a journal."""
 
 
 def result_document(result: ToolResult, limit: int | None = None) -> StoredResult:
     """Return the document of a result, with everything but the typed value and what is not for journals.
 
-    Texts of errors have at most `limit` bytes. No journal has tokens, so suspensions are left out.
+    Texts of errors have at most `limit` bytes, and longer details are left out. So are suspensions, for no
+    journal has tokens.
     """
     facts = result_facts(result, limit)
     if result.json:
         facts |= _value_facts(result.json)
     if result.content:
         facts["content"] = [block.as_json() for block in result.content]
+    if result.error is not None:
+        facts |= _inexact_texts(result.error, result.retry_hint, limit)
     if result.retry_hint is not None and result.retry_hint.prior_input is not None:
         facts["prior_input"] = result.retry_hint.prior_input
     return cast(StoredResult, facts)
@@ -95,14 +102,18 @@ def result_of(document: Mapping[str, Any]) -> ToolResult:
         vars(telemetry).update(document["telemetry"])
     error = document.get("error")
     hint = None if error is None else hint_of(error, document["tool"])
-    if hint is not None and "prior_input" in document:
-        hint = replace(hint, prior_input=document["prior_input"])
+    if hint is not None:
+        texts = {name: document[name] for name in ("prior_input", "example_input") if name in document}
+        hint = replace(hint, **texts)
+    read = None if error is None else _error_of(error, hint, document["tool"], document["status"])
+    if isinstance(read, DeclaredError) and "details_json" in document:
+        read.details_json = document["details_json"].encode()
     return ToolResult(
         tool=document["tool"],
         status=document["status"],
         json=result_text(document).encode(),
         tool_call_id=document["tool_call_id"],
-        error=None if error is None else _error_of(error, hint, document["tool"], document["status"]),
+        error=read,
         retry_hint=hint,
         bounds=None if bounds is None else Bounds(**bounds),
         warnings=tuple(map(issue_of, document.get("warnings", ()))),
@@ -145,11 +156,53 @@ def failure_document(
 def _value_facts(text: bytes) -> dict[str, object]:
     """Return what the model reads as a value, and as text if writing the value gives another text."""
     try:
-        value = from_json(text)
-        is_exact = to_json(value) == text
+        value, is_exact = _value(text)
     except ValueError:
         return {"json": text.decode(errors="replace")}
     return {"result": value} if is_exact else {"result": value, "json": text.decode()}
+
+
+def _inexact_texts(error: ToolError, hint: RetryHint | None, limit: int | None) -> dict[str, str]:
+    """Return the JSON texts beside an error that writing its values again does not give."""
+    texts = {}
+    if details := _details(error, limit):
+        texts["details_json"] = details
+    if hint is not None and hint.example_input is not None:
+        texts["example_input"] = hint.example_input.encode(errors="replace")
+    return {name: text.decode() for name, text in texts.items() if not _is_exact(text)}
+
+
+def _details(error: ToolError, limit: int | None) -> bytes:
+    """Return the details of an error; b"" for none, or those that the model does not get for their length."""
+    details = error.details_json if isinstance(error, DeclaredError) else b""
+    return details if limit is None or len(details) <= limit // 2 else b""
+
+
+def _is_exact(text: bytes) -> bool:
+    try:
+        return _value(text)[1]
+    except ValueError:
+        return False
+
+
+def kept_value(text: bytes) -> Json:
+    """Return the value of JSON that a journal keeps within its documents.
+
+    Raises:
+        ValueError: it keeps none: it is no JSON, has too many levels, or a number that Python or JSON lacks.
+    """
+    return _value(text)[0]
+
+
+def _value(text: bytes) -> tuple[Json, bool]:
+    """Return the value that `kept_value` returns, and whether writing it gives the text."""
+    value: Any = from_json(b"%b%b%b" % (b"[" * _AROUND, text, b"]" * _AROUND), allow_inf_nan=False)
+    for _ in range(_AROUND):
+        (value,) = value
+    is_exact = to_json(value) == text
+    if not is_exact and from_json(to_json(value, inf_nan_mode="null")) != value:
+        raise ValueError("it has an infinite number")
+    return value, is_exact
 
 
 def parsed(document: bytes) -> Json:
@@ -176,8 +229,9 @@ def _error_document(error: ToolError, result: ToolResult, limit: int | None) -> 
         facts["code"] = error.code
     elif result.status == "denied" and isinstance(seen := parsed(result.json), dict) and "code" in seen:
         facts["code"] = seen["code"]
-    if isinstance(error, DeclaredError) and error.details_json:
-        facts["details"] = parsed(error.details_json)
+    if details := _details(error, limit):
+        with suppress(ValueError):
+            facts["details"] = kept_value(details)
     if isinstance(error, NotBegunError):
         facts["has_begun"] = False
     if error.correlation_id is not None:
@@ -192,7 +246,8 @@ def _error_document(error: ToolError, result: ToolResult, limit: int | None) -> 
         if hint.more_issues:
             facts["more_issues"] = hint.more_issues
         if hint.example_input is not None:
-            facts["example"] = _example(hint.example_input)
+            with suppress(ValueError):
+                facts["example"] = kept_value(hint.example_input.encode(errors="replace"))
         facts["retry"] = _retry_document(hint, result.tool)
     return cast(ErrorDocument, facts)
 
@@ -205,17 +260,9 @@ def _retry_document(hint: RetryHint, tool: str) -> RetryDocument:
         "missing_fields": [*hint.missing_fields] or None,
         "question": hint.clarifying_question,
         "message": hint.message,
-        "after_s": hint.retry_after,
+        "after_s": hint.retry_after if hint.retry_after is not None and isfinite(hint.retry_after) else None,
     }
     return cast(RetryDocument, {name: value for name, value in facts.items() if value is not None})
-
-
-def _example(text: str) -> Json:
-    """Return the value of an example; the text itself if an executor wrote what is not JSON."""
-    try:
-        return parsed(text.encode(errors="replace"))
-    except ValueError:
-        return text
 
 
 def hint_of(error: Mapping[str, Any], tool: str) -> RetryHint | None:
@@ -294,7 +341,8 @@ def ref_document(ref: ArtifactRef, tool: str = "") -> ArtifactDocument:
         "digest": ref.digest,
     }
     if ref.json:
-        facts["data"] = parsed(ref.json.encode())
+        with suppress(ValueError):
+            facts["data"] = kept_value(ref.json.encode())
     if ref.uri:
         facts["uri"] = ref.uri
     if ref.not_kept:

@@ -148,5 +148,9 @@ class StoredResult(ResultDocument):
 
     json: NotRequired[str]
     """The exact text that the model reads, if writing `result` again gives another one."""
+    details_json: NotRequired[str]
+    """The exact text of the details of the error, if writing `details` again gives another one."""
+    example_input: NotRequired[str]
+    """The exact text of the example, if writing `example` again gives another one."""
     prior_input: NotRequired[str]
     """The refused arguments as they came."""
