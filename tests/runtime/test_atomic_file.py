@@ -39,10 +39,13 @@ def test_the_owner_alone_reads_what_is_written(tmp_path: Path) -> None:
 
 
 def test_what_a_kill_left_is_removed(tmp_path: Path) -> None:
-    for name in ("a[1].0123.new", "a[1].new.json", "b.0123.new"):
+    """And nothing else: no file of the author, and no draft of a file whose name only begins alike."""
+    draft = "0123456789abcdef.new"
+    others = ["a[1].copy.new", f"a[1].key.{draft}", "a[1].new.json", f"b.{draft}"]
+    for name in (f"a[1].{draft}", *others):
         (tmp_path / name).touch()
     remove_drafts(tmp_path / "a[1]")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["a[1].new.json", "b.0123.new"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == others
 
 
 def test_no_store_moves_its_files_itself() -> None:

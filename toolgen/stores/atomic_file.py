@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 from collections.abc import Iterable
 from contextlib import suppress
-from glob import escape
 from pathlib import Path
 from typing import Final
 
@@ -14,6 +14,8 @@ from .folder_sync import sync_folder
 
 MODE: Final = 0o600
 """The mode of a new file: what it holds is the business of its owner."""
+_BYTES: Final = 8
+"""Random bytes in the name of a draft."""
 
 
 def write_atomically(path: Path, pieces: Iterable[bytes], *, replaces: bool = True) -> None:
@@ -25,7 +27,7 @@ def write_atomically(path: Path, pieces: Iterable[bytes], *, replaces: bool = Tr
     Raises:
         OSError: it cannot be written; what was there stays.
     """
-    draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}.new")
+    draft = path.with_name(f"{path.name}.{secrets.token_hex(_BYTES)}.new")
     descriptor = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, MODE)
     try:
         with open(descriptor, "wb") as file:
@@ -45,5 +47,7 @@ def write_atomically(path: Path, pieces: Iterable[bytes], *, replaces: bool = Tr
 
 def remove_drafts(path: Path) -> None:
     """Remove what killed processes left of a file that no other process writes now."""
-    for draft in path.parent.glob(f"{escape(path.name)}.*.new"):
-        draft.unlink(missing_ok=True)
+    is_draft = re.compile(rf"{re.escape(path.name)}\.[0-9a-f]{{{2 * _BYTES}}}\.new").fullmatch
+    for file in path.parent.iterdir():
+        if is_draft(file.name):
+            file.unlink(missing_ok=True)
