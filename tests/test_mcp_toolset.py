@@ -128,6 +128,7 @@ def test_the_order_of_keys_is_kept_and_counts_for_nothing() -> None:
             lock_text(lock(ECHO)).replace('"lock": 1', '"lock": true'),
             "has lock format True, and this",
         ),
+        (lock_text(lock(ECHO)).replace('"kind"', '"of"'), "is a lock of an earlier toolgen"),
         (lock_text(lock(ECHO)).replace('"digest"', '"was"'), "its tool number 1 has no name, no schema or"),
         (lock_text(lock({**ECHO, "name": ""})), "its tool number 1 has no name, no schema or"),
         (lock_text(lock(ECHO, ECHO)), "has the tool 'echo' twice"),

@@ -172,12 +172,20 @@ def test_what_cannot_be_parsed_is_refused(library: Library, broken: str, message
 
 
 @pytest.mark.exhaustive
-def test_a_lock_that_is_none_is_refused(library: Library) -> None:
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("{}", "is no lock of an import"),
+        ('{"lock": 1, "kind": "mcp-server"}', "is no lock of an import"),
+        ('{"format": "toolgen-import-4"}', "is a lock of an earlier toolgen"),
+    ],
+)
+def test_a_lock_that_is_none_is_refused(library: Library, text: str, fault: str) -> None:
     library.imported(1)
-    Path(LOCK).write_text("{}", "utf-8")
+    Path(LOCK).write_text(text, "utf-8")
     done = library.run()
     assert done.code == 2
-    assert f"error: {LOCK} is no lock of an import" in done.err
+    assert f"error: {LOCK} {fault}" in done.err
     library.imported(1, "--force")
     lock = json.loads(Path(LOCK).read_text("utf-8"))
     Path(LOCK).write_text(json.dumps({**lock, "module": ["a ="]}), "utf-8")

@@ -39,8 +39,10 @@ def read_lock_file(text: str | bytes) -> Any:
                 f"has lock format {format!r}, and this toolgen reads lock format {LOCK_FORMAT}: "
                 "write it again with toolgen import --force"
             )
-        case {"lock": _}:
+        case {"lock": _} if "kind" in document:
             return document
+        case {"lock": _} | {"format": "toolgen-import-4"}:
+            raise LockError("is a lock of an earlier toolgen: write it again with toolgen import --force")
     return None
 
 
