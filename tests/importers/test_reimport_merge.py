@@ -118,7 +118,12 @@ def _both(*texts: str) -> Callable[[str], bool]:
         ),
         pytest.param(
             WITHOUT_LEND,
-            [("design = Design", 'own = d.Tool("mine", "Mine.", d.BindTo("town", "lend"))\ndesign = Design')],
+            [
+                (
+                    "design = d.Design",
+                    'own = d.Tool("mine", "Mine.", d.BindTo("town", "lend"))\ndesign = d.Design',
+                )
+            ],
             ["removed: Tool 'lend' of 'shelf'", "gone: Method 'lend' of 'town'"],
             _both('d.Method("lend"', "own ="),
             id="a method to which a tool of the author is bound stays",
@@ -128,7 +133,7 @@ def _both(*texts: str) -> Callable[[str], bool]:
                 (", d.Args(Book)", ""),
                 (BOOK, ""),
             ],
-            [("design = Design", "def kinds():\n    return Book\n\n\ndesign = Design")],
+            [("design = d.Design", "def kinds():\n    return Book\n\n\ndesign = d.Design")],
             [
                 "gone: 'Book'",
                 "removed: Args of Tool 'find' of 'shelf'",
@@ -161,7 +166,7 @@ def _both(*texts: str) -> Callable[[str], bool]:
         pytest.param(
             [
                 ('"Lend a book."', '"Lend a book for a month."'),
-                ("d.Args(Book), BindTo", 'd.Args(Book, d.Attribute("to", d.String, None)), BindTo'),
+                ("d.Args(Book), d.BindTo", 'd.Args(Book, d.Attribute("to", d.String, None)), d.BindTo'),
             ],
             [('d.Tool("lend",', 'd.Tool("give",')],
             [
@@ -273,8 +278,11 @@ OWN_NAMES: list[Edit] = [
         pytest.param(
             WITHOUT_METHODS,
             [],
-            [('Book = d.Type("Book", None', 'Book = d.Type("Book", http.__doc__'), ("d\n", "d, http\n")],
-            ["from toolgen import dsl as d, http"],
+            [
+                ('Book = d.Type("Book", None', 'Book = d.Type("Book", http.__doc__'),
+                ("dsl as d\n", "dsl as d\nimport toolgen.dsl.http as http\n"),
+            ],
+            ["from toolgen import dsl as d", "import toolgen.dsl.http as http"],
             id="the author has it",
         ),
         pytest.param(
@@ -301,3 +309,21 @@ def test_imports_come_and_go_with_their_clauses(
     lines = map(ast.unparse, ast.parse(done.text).body)
     assert [line for line in lines if line.startswith(("from ", "import "))] == imports
     assert not [change for change in done.changes if change.kind in ("conflict", "gone")]
+
+
+@pytest.mark.parametrize("own", ['http = "https://books.example"', "import http", "import os as http"])
+def test_what_is_new_does_not_read_a_name_of_the_author(own: str) -> None:
+    """An import cannot be added under a name that the module uses for something else."""
+    base = formatted([_edited(BASE, WITHOUT_METHODS)])[0]
+    ours = base.replace("\nBook", f"\n{own}\nBook")
+    with pytest.raises(UnreadableDesignError, match="has a 'http' of its own, and what is new needs"):
+        merge(base, ours, formatted([BASE])[0], formatted=formatted)
+
+
+def test_a_clause_is_known_by_its_whole_name() -> None:
+    base = formatted([BASE])[0]
+    ours = base.replace("dsl as d\n", "dsl as d\nimport toolgen.dsl\n").replace(
+        "d.Tool(", "toolgen.dsl.Tool("
+    )
+    done = merge(base, ours, base.replace("Lend a book.", "Lend it."), formatted=formatted)
+    assert done.text == ours.replace("Lend a book.", "Lend it.")

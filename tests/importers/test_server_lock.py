@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import runpy
 import shlex
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from toolgen.cli.mcp_settings import ServerSettings, read_servers, recorded
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.contract.mcp_lock import lock_text, make_lock, read_lock
+from toolgen.dsl import build
 
 BARE = shlex.join([sys.executable, str(PEERS / "bare.py")])
 GOOD = f"{BARE} good"
@@ -193,6 +195,18 @@ def test_a_locked_server_answers_calls_without_code(
     settings.write_text(settings.read_text().replace("mcp.bare", "mcp.bear"))
     assert main(["call", "echo", '{"text": "a", "n": 1}']) == 2
     assert "(the connection to its server, [tool.toolgen.mcp.bare])" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["d", "http"])
+def test_a_server_is_called_as_a_design_calls_the_language(
+    capsys: pytest.CaptureFixture[str], folder: Path, name: str
+) -> None:
+    (folder / "pyproject.toml").write_text("[tool.toolgen]\n")
+    peer = (PEERS / "bare.py").read_text("utf-8").replace('"name": "bare"', f'"name": "{name}"')
+    (folder / "peer.py").write_text(peer, "utf-8")
+    assert run(capsys, "--stdio", shlex.join([sys.executable, "peer.py", "good"]))[0] == 0
+    built = build(runpy.run_path(f"{name}_design.py")["design"])
+    assert [str(each) for each in built.diagnostics] == []
 
 
 def test_a_project_with_a_design_gets_the_server_alone(

@@ -367,7 +367,7 @@ def test_programs_get_open_conflicts_as_findings(shop: Shop) -> None:
 @pytest.mark.exhaustive
 def test_a_scheme_and_a_server_that_stay_are_no_conflict(shop: Shop) -> None:
     shop.imported(api(PAY, schemes={**KEY, **oauth("https://login.example/token")}))
-    shop.edit(('"Do pay.", BindTo', '"Pay.", BindTo'))
+    shop.edit(('"Do pay.", d.BindTo', '"Pay.", d.BindTo'))
     shop.publish(api(PAY, LIST, schemes={**KEY, **oauth("https://login.example/token")}))
     assert shop.run().code == 0
     assert json.loads(Path(LOCK).read_text("utf-8"))["open"] == {}

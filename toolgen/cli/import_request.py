@@ -171,6 +171,13 @@ def is_name(text: str) -> bool:
     return bool(TOOL_NAME.fullmatch(text)) and len(text) <= LONGEST_NAME and not keyword.iskeyword(text)
 
 
+def variable_of(name: str) -> str:
+    """Return the variable of a toolset of this name in a design, which hides no import of the language."""
+    from toolgen.dsl.words import IMPORTS
+
+    return f"{name}_tools" if name in IMPORTS else name
+
+
 def name_of(text: str) -> str:
     """Return the name of a toolset derived from any text."""
     name = snake(text)[:LONGEST_NAME].strip("_")

@@ -23,7 +23,7 @@ from toolgen.importers.tool import Kind
 from toolgen.shapes.naming import snake
 
 from .import_changes import sent_credentials
-from .import_request import ImportRequest, name_of, require_file
+from .import_request import ImportRequest, name_of, require_file, variable_of
 from .importing import import_tools
 from .outcome import print_outcome
 from .project_place import ProjectPlace
@@ -40,10 +40,10 @@ _MCP_DESIGN: Final = '''"""The design: the tools of an MCP server."""
 
 from toolgen import dsl as d
 
-{name} = d.MCPToolset({text!r}, lock={lock!r})
+{variable} = d.MCPToolset({name!r}, lock={lock!r})
 
 design = d.Design(
-    {project!r}, "Tools of an MCP server.", d.Service("tools", "What the model may do.", {name})
+    {project!r}, "Tools of an MCP server.", d.Service("tools", "What the model may do.", {variable})
 )
 '''
 
@@ -145,7 +145,8 @@ def _server(source: str, place: ProjectPlace, file: Path) -> MadeDesign:
     if outcome.code:
         raise ToolgenError(outcome.summary, hint="see that the server answers")
     name = name_of(snake(read_lock(lock.read_text("utf-8")).server) or "server")
-    text = _MCP_DESIGN.format(name=name, text=name, lock=lock.name, project=place.package.replace(".", "_"))
+    project = place.package.replace(".", "_")
+    text = _MCP_DESIGN.format(name=name, variable=variable_of(name), lock=lock.name, project=project)
     file.write_text(formatted([text])[0], "utf-8")
     return MadeDesign(server=expression)
 

@@ -17,7 +17,7 @@ from toolgen.contract.printable import printable, visible, visible_lines
 from toolgen.contract.record import frozen_record
 from toolgen.shapes.naming import snake
 
-from .import_request import name_of
+from .import_request import name_of, variable_of
 from .mcp_settings import ServerSettings, header_of, recorded
 from .new_files import write_new_files
 from .outcome import Outcome
@@ -107,11 +107,12 @@ def _settings(request: LockRequest) -> ServerSettings:
 def _design(name: str, title: str, lock: str) -> str:
     """Return a design module that has the tools of the lock."""
     about = json.dumps(f"The tools of {visible(title)}.", ensure_ascii=False)
-    service = f'd.Service("{name}", {about}, {name})'
+    variable = variable_of(name)
+    service = f'd.Service("{name}", {about}, {variable})'
     lines = [
         f'"""{_TITLE.format(name)}"""',
         "from toolgen import dsl as d",
-        f'{name} = d.MCPToolset("{name}", lock={json.dumps(lock, ensure_ascii=False)})',
+        f'{variable} = d.MCPToolset("{name}", lock={json.dumps(lock, ensure_ascii=False)})',
         f'design = d.Design("{name}", {about}, {service})',
     ]
     return formatted(["\n".join(lines)])[0]

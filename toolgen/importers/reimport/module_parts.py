@@ -12,7 +12,7 @@ from typing import Final
 from toolgen import dsl
 from toolgen.dsl import http
 
-from .source_text import SourceText, Statement
+from .source_text import SourceText, Statement, UnreadableDesignError
 
 _WORDS: Final = {module.__name__: module.__all__ for module in (dsl, http)}
 """What a design has of a module that it imports whole."""
@@ -97,7 +97,48 @@ def with_imports(
         if name in loaded - bound:
             items.insert(at, Item(node=statement.node, text=statement.text))
             at, head = at + 1, head + 1
+    _check_bindings(items, theirs)
     return items
+
+
+def _check_bindings(items: list[Item], theirs: Mapping[str, Statement]) -> None:
+    """Check that what is new in a module finds under a name what its import means.
+
+    Raises:
+        UnreadableDesignError: the author calls something else so.
+    """
+    for name, statement in theirs.items():
+        (meant,) = _imported(statement.node, name)
+        binding = [item for item in items if name in item.bound]
+        if not any(meant in _imported(item.node, name) for item in binding):
+            users = [item for item in items if _members(item.node, name) - _members_before(item, name)]
+            if users:
+                line = next((item.statement.node.lineno for item in binding if item.statement), 1)
+                raise UnreadableDesignError(
+                    f"has a {name!r} of its own, and what is new needs {statement.text!r}; rename it", line
+                )
+
+
+def _imported(statement: ast.stmt, name: str) -> frozenset[str]:
+    """Return what a statement imports under a name."""
+    found: set[str] = set()
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            prefix = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
+            found |= {f"{prefix}{each.name}" for each in node.names if (each.asname or each.name) == name}
+    return frozenset(found)
+
+
+def _members(statement: ast.stmt, name: str) -> frozenset[str]:
+    """Return the attributes of a variable that a statement reads."""
+    nodes = (node for node in ast.walk(statement) if isinstance(node, ast.Attribute))
+    return frozenset(
+        node.attr for node in nodes if isinstance(node.value, ast.Name) and node.value.id == name
+    )
+
+
+def _members_before(item: Item, name: str) -> frozenset[str]:
+    return frozenset() if item.statement is None else _members(item.statement.node, name)
 
 
 def _is_import(node: ast.stmt) -> bool:

@@ -26,7 +26,7 @@ _PARAMETERS: Final = {"Header": "header", "Cookie": "cookie", "Param": "query"}
 def clause_of(node: ast.AST) -> str:
     """Return the clause that an expression calls, whatever it is imported from; empty for anything else."""
     match node:
-        case ast.Call(func=ast.Name(id=name) | ast.Attribute(value=ast.Name(), attr=name)):
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(value=ast.Name() | ast.Attribute(), attr=name)):
             return name if name in PREFIXES else ""
     return ""
 
