@@ -243,7 +243,7 @@ async def test_one_that_is_removed_under_its_worker_is_written_again(batches: Sq
 
 
 async def test_what_a_kill_left_of_a_new_one_is_removed(batches: SqliteBatches) -> None:
-    draft = path_of(batches).with_name("runs.db.witness.01234567.new")
+    draft = path_of(batches).with_name("runs.db.witness.0123456789abcdef.new")
     draft.write_bytes(b"[1,")
     await noted(batches, "a")
     assert not draft.exists()
