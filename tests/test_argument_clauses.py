@@ -149,11 +149,11 @@ class TestConditions:
             ),
             ({"hard": 1}, "compares 'hard' with 1, which it never is", "write a value of Boolean"),
             ({"mode": "frim"}, "compares 'mode' with 'frim', which it never is", "did you mean 'firm'?"),
-            ({"level": 4}, "compares 'level' with 4, which it never is", "write a value of Int(maximum=3)"),
+            ({"level": 4}, "compares 'level' with 4, which it never is", "write a value of d.Int(maximum=3)"),
             (
                 {"query": "a"},
                 "compares 'query' with 'a', which it never is",
-                "write a value of String(min_length=2)",
+                "write a value of d.String(min_length=2)",
             ),
             (
                 {"since": "2026-01-31T00:00:00Z"},

@@ -164,7 +164,7 @@ def test_what_is_computed_fits_too() -> None:
     assert codes(service(method, tool(5))) == []
     diagnostic = only(service(method, tool(4)))
     assert diagnostic.code == "bounds-not-computable"
-    assert diagnostic.hint == "write Int(minimum=0, maximum=5): that is the length of 'rows'"
+    assert diagnostic.hint == "write d.Int(minimum=0, maximum=5): that is the length of 'rows'"
 
 
 def test_what_is_left_out_can_be_asked_for() -> None:
@@ -198,8 +198,8 @@ def test_an_artifact_that_nothing_fills_is_reported() -> None:
     diagnostic = only(service(method, tool()))
     assert diagnostic.code == "unfilled-artifact"
     assert diagnostic.hint == (
-        "if 'devices' is meant, write rename={'devices': 'device'}; else add Attribute(\"device\", …) to the "
-        "method's Result, or remove BindTo and give it in the executor"
+        "if 'devices' is meant, write rename={'devices': 'device'}; else add d.Attribute(\"device\", …) to "
+        "the method's Result, or remove BindTo and give it in the executor"
     )
     assert codes(service(method, tool(devices="device"))) == []
     assert codes(service(method, tool(device="device"))) == ["bad-rename"]

@@ -174,7 +174,7 @@ def test_constraints_that_do_not_fit_are_shown_with_the_fix() -> None:
         "but 'a.a' of method 'Devices.m' is ArrayOf(Int, max_length=3)"
     )
     assert diagnostic.hint == (
-        "write ArrayOf(Int, max_length=3) in the tool, or ArrayOf(Int(maximum=5)) in the method"
+        "write d.ArrayOf(d.Int, max_length=3) in the tool, or d.ArrayOf(d.Int(maximum=5)) in the method"
     )
 
 

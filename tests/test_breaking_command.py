@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from toolgen.cli.runtime import durable_engine
 from toolgen.cli.worker import _naming_changed_tools
 from toolgen.contract.mcp_lock import lock_text, make_lock
 from toolgen.contract.names import CATALOG
+from toolgen.dsl.words import IMPORTS, code_spelling
 from toolgen.engines import EngineError, InProcessEngine, RunWait
 
 from .conftest import DESIGN, ProjectFolder
@@ -31,7 +33,7 @@ def test_a_break_has_its_place_its_parties_and_its_document(released: ProjectFol
         "app/design.py:12:13: error: hall.people.greet: argument 'name' is narrower: the new schema has "
         'maxLength 20. Breaks callers, suspended calls. Shown by {"name": "aaaa' in done.err
     )
-    assert "  hint: accept what was accepted; or say so by a major version, or by Breaks(…)" in done.err
+    assert "  hint: accept what was accepted; or say so by a major version, or by d.Breaks(…)" in done.err
     assert "  released.json: before, at /payload/schema/properties/name" in done.err
     assert "field 'text' of the result is gone. Breaks consumers, generated code." in done.err
     assert done.err.endswith(" refused, 0 undecided; needs a major version (was none, is none)\n")
@@ -273,6 +275,10 @@ CONFIRMED = DESIGN.replace("Args, Attribute,", "Args, Attribute, Confirm,").repl
 )
 
 
+def _as_documents_write(design: str) -> str:
+    return code_spelling(re.sub(r"^from toolgen\.dsl import .*$", IMPORTS["d"], design, flags=re.M))
+
+
 @pytest.mark.parametrize(
     ("number", "before", "after"),
     [
@@ -284,10 +290,10 @@ CONFIRMED = DESIGN.replace("Args, Attribute,", "Args, Attribute, Confirm,").repl
 def test_the_document_shows_what_the_command_says(
     project: ProjectFolder, number: int, before: str, after: str
 ) -> None:
-    project.write("app/design.py", before)
+    project.write("app/design.py", _as_documents_write(before))
     project.run("gen")
     project.write("released.json", (project.path / "app/gen" / CATALOG).read_text("utf-8"))
-    project.write("app/design.py", after)
+    project.write("app/design.py", _as_documents_write(after))
     text = (Path(__file__).parents[1] / "docs/contract.md").read_text("utf-8")
     shown = text.split("$ toolgen breaking --against released.json\n")[number].partition("```")[0]
     assert project.run("breaking", "--against", "released.json").err == shown

@@ -206,12 +206,12 @@ def test_places_without_columns_still_have_a_line() -> None:
 
 def test_a_list_of_a_type_is_shown_without_addresses() -> None:
     for wrong, shown, hint in (
-        ([DEVICE], "[Type('Device')]", "write ArrayOf(Device)"),
-        (list[DEVICE], "list[Type('Device')]", "write ArrayOf(Device)"),  # type: ignore[valid-type]
+        ([DEVICE], "[Type('Device')]", "write d.ArrayOf(Device)"),
+        (list[DEVICE], "list[Type('Device')]", "write d.ArrayOf(Device)"),  # type: ignore[valid-type]
         (
             {"of": String},
             "{'of': String(…)}",
-            "write Object(Attribute('of', String, \"…\"))",
+            "write d.Object(d.Attribute('of', d.String, \"…\"))",
         ),
     ):
         design = Design("home", "A home.", Type("T", "T.", Attribute("a", wrong, "A.")))  # type: ignore[arg-type]

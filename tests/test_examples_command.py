@@ -155,7 +155,7 @@ def test_a_tool_that_is_not_there(greeter: ProjectFolder) -> None:
 def test_a_design_without_examples(greeter: ProjectFolder) -> None:
     greeter.write("app/design.py", DESIGN)
     done = greeter.run("test")
-    assert (done.code, done.err) == (0, "no examples; add Example(…) to a tool\n")
+    assert (done.code, done.err) == (0, "no examples; add d.Example(…) to a tool\n")
 
 
 def test_a_broken_design_runs_nothing(greeter: ProjectFolder) -> None:

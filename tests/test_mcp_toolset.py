@@ -67,7 +67,7 @@ def test_an_export_of_one_says_where_it_belongs(tmp_path: Path) -> None:
     (finding,) = build(runpy.run_path(str(tmp_path / "design.py"))["design"]).diagnostics
     assert (finding.message, finding.hint) == (
         "toolset of Export is MCPToolset 'it', not a Toolset",
-        "put it into Service, and give it to agents by Use(…): its server executes the tools",
+        "put it into Service, and give it to agents by d.Use(…): its server executes the tools",
     )
 
 

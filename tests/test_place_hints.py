@@ -23,53 +23,53 @@ CASES = {
     # What is written, with what is wrong in it, what the hint says, and what follows from it.
     "a tool's arguments in a method": (
         ('"Save a note."', '"Save a note.", Args(Note)'),
-        "write Payload(…), which a Method has in its place",
+        "write d.Payload(…), which a Method has in its place",
         ("Args(Note))\ndesign", "Payload(Note))\ndesign"),
     ),
     "a tool's result in a method": (
         ('"Save a note."', '"Save a note.", Return(Note)'),
-        "write Result(…), which a Method has in its place",
+        "write d.Result(…), which a Method has in its place",
         ("Return(Note))\ndesign", "Result(Note))\ndesign"),
     ),
     "a toolset in an agent": (
         ("Use(notes)", "notes"),
-        "write Use(Toolset(…)), which gives the agent its tools",
+        "write d.Use(d.Toolset(…)), which gives the agent its tools",
         ('"Talks.", notes', '"Talks.", Use(notes)'),
     ),
     "a tool in an agent": (
         ("Use(notes)", "add"),
-        "put it into a Toolset, and give that to the agent: Use(toolset)",
+        "put it into a Toolset, and give that to the agent: d.Use(toolset)",
         ('"Talks.", add', '"Talks.", Use(notes)'),
     ),
     "a tool in Use": (
         ("Use(notes)", "Use(add)"),
-        "give the toolset that it stands in: Use(toolset, only=['add'])",
+        "give the toolset that it stands in: d.Use(toolset, only=['add'])",
         ("Use(add)", "Use(notes, only=['add'])"),
     ),
     "a name in Use": (
         ("Use(notes)", 'Use("notes")'),
-        "give the toolset itself, the value of Toolset('notes', …); of an agent in another module: "
-        "AgentToolset(service, agent, toolset)",
+        "give the toolset itself, the value of d.Toolset('notes', …); of an agent in another module: "
+        "d.AgentToolset(service, agent, toolset)",
         ('Use("notes")', "Use(notes)"),
     ),
     "a service in Use": (
         ("Use(notes)", 'Use(Service("other", "Others.", notes))'),
-        "give a toolset of it: Use(toolset)",
+        "give a toolset of it: d.Use(toolset)",
         ('Use(Service("other", "Others.", notes))', "Use(notes)"),
     ),
     "a history in an agent": (
         ("Use(notes)", "Use(notes), History(keep_turns=3)"),
-        "write RunPolicy(history=History(…))",
+        "write d.RunPolicy(history=d.History(…))",
         ("History(keep_turns=3)", "RunPolicy(history=History(keep_turns=3))"),
     ),
     "a type in a completion": (
         ("Return(Note)),\n)", "Note),\n)"),
-        "write Return(Note)",
+        "write d.Return(Note)",
         ('"Reports.", Note', '"Reports.", Return(Note)'),
     ),
     "a result of a method in a completion": (
         ("Return(Note)),\n)", "Result(Note)),\n)"),
-        "write Return(…), which a Completion has in its place",
+        "write d.Return(…), which a Completion has in its place",
         ("Result(Note)", "Return(Note)"),
     ),
     "arguments of a completion": (
@@ -79,7 +79,7 @@ CASES = {
     ),
     "a request in a method": (
         ('"Save a note."', '"Save a note.", POST("/notes")'),
-        "write HTTP(POST(…))",
+        "write http.HTTP(http.POST(…))",
         (
             '"Keeps notes.", save), Service',
             '"Keeps notes.", Server("https://x.example"), save), Service',
@@ -89,7 +89,7 @@ CASES = {
     ),
     "a verb as a text": (
         ('"Save a note."', '"Save a note.", HTTP("POST", "/notes")'),
-        'write the verb as a clause, with its path: HTTP(GET("/…"))',
+        'write the verb as a clause, with its path: http.HTTP(http.GET("/…"))',
         (
             '"Keeps notes.", save), Service',
             '"Keeps notes.", Server("https://x.example"), save), Service',
@@ -99,7 +99,7 @@ CASES = {
     ),
     "a name as the security": (
         ('"Save a note."', '"Save a note.", Security("key"), HTTP(POST("/notes"))'),
-        "give a scheme, such as BearerSecurity('key', …) or APIKeySecurity(…)",
+        "give a scheme, such as http.BearerSecurity('key', …) or http.APIKeySecurity(…)",
         (
             '"Keeps notes.", save), Service',
             '"Keeps notes.", Server("https://x.example"), save), Service',
@@ -109,12 +109,12 @@ CASES = {
     ),
     "a service and its method in one text": (
         ("Args(Note), Return(Note))", 'BindTo("Store.save"))'),
-        """service 'Store' has it: write BindTo("Store", "save")""",
+        """service 'Store' has it: write d.BindTo("Store", "save")""",
         ('"Store.save"', '"Store", "save"'),
     ),
     "a union of types without names": (
         ("String, ", 'OneOf(Type("A", "A."), Type("B", "B.")), '),
-        'the tag comes first, then a name for each branch: OneOf("kind", stop=…, wait=…)',
+        'the tag comes first, then a name for each branch: d.OneOf("kind", stop=…, wait=…)',
         (
             'OneOf(Type("A", "A."), Type("B", "B.")), ',
             'OneOf("kind", a=Type("A", "A."), b=Type("B", "B.")), ',
@@ -122,27 +122,27 @@ CASES = {
     ),
     "a description before its type": (
         ('String, "Its text."', '"Its text.", String'),
-        "write the type first: Attribute('text', String, …)",
+        "write the type first: d.Attribute('text', d.String, …)",
         ('"Its text.", String', 'String, "Its text."'),
     ),
     "a type with brackets of Python": (
         ("String, ", "ArrayOf[String], "),
-        "write ArrayOf(String)",
+        "write d.ArrayOf(d.String)",
         ("ArrayOf[String]", "ArrayOf(String)"),
     ),
     "a dict in the place of an object": (
         ("String, ", '{"first": String}, '),
-        "write Object(Attribute('first', String, \"…\"))",
+        "write d.Object(d.Attribute('first', d.String, \"…\"))",
         ('{"first": String}', "Object(Attribute('first', String, \"…\"))"),
     ),
     "a literal": (
         ("String, ", 'Literal["a", "b"], '),
-        "write String, and enum=('a', 'b')",
+        "write d.String, and enum=('a', 'b')",
         ('Literal["a", "b"], "Its text.", ', "String, \"Its text.\", enum=('a', 'b'), "),
     ),
     "a literal of nothing": (
         ("String, ", "Literal[()], "),
-        "write a type such as String, ArrayOf(String) or the name of a Type",
+        "write a type such as d.String, d.ArrayOf(d.String) or the name of a Type",
         ("Literal[()]", "String"),
     ),
 }

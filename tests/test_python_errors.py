@@ -80,13 +80,13 @@ CASES = {
         DESIGN.replace('Inject("session_id"),', 'Inject("session_id"), read_only=True,'),
         (8, 5),
         "TypeError: Tool.__init__() got an unexpected keyword argument 'read_only'",
-        "write Annotations(read_only=…) in Tool(…)",
+        "write d.Annotations(read_only=…) in d.Tool(…)",
     ),
     "a clause as a keyword": (
         DESIGN.replace('Inject("session_id"),', 'Inject("session_id"), confirm=True,'),
         (8, 5),
         "TypeError: Tool.__init__() got an unexpected keyword argument 'confirm'",
-        "write Confirm(…) in Tool(…)",
+        "write d.Confirm(…) in d.Tool(…)",
     ),
     "a keyword of a library for models of data": (
         DESIGN.replace("max_length=40", "regex='^A'"),
@@ -110,7 +110,7 @@ CASES = {
         DESIGN.replace('"name", String,', '"name", String | None,'),
         (12, 31),
         "TypeError: unsupported operand type(s) for |: 'StringClause' and 'NoneType'",
-        "write Nullable(…) where null is a value; without required=True an attribute may be absent",
+        "write d.Nullable(…) where null is a value; without required=True an attribute may be absent",
     ),
     "a name in small letters": (
         DESIGN.replace('Inject("session_id")', 'inject("session_id")'),
@@ -128,7 +128,7 @@ CASES = {
         DESIGN.replace(', "Whom to greet."', ""),
         (12, 13),
         "TypeError: Attribute.__init__() missing 1 required positional argument: 'description'",
-        "write Attribute(name, type, description, required=…, default=…, enum=…, …)",
+        "write d.Attribute(name, type, description, required=…, default=…, enum=…, …)",
     ),
     "a missing comma between texts": (
         DESIGN.replace('String, "Whom', '"Name" "Whom'),
@@ -140,7 +140,7 @@ CASES = {
         DESIGN.replace('"Whom to greet."', '"Whom to greet.", True'),
         (12, 13),
         "TypeError: Attribute.__init__() takes 4 positional arguments but 5 ",
-        "write Attribute(name, type, description, required=…, default=…, enum=…, …)",
+        "write d.Attribute(name, type, description, required=…, default=…, enum=…, …)",
     ),
     "a keyword of JSON Schema": (
         DESIGN.replace("max_length=40", "maxItems=40"),
@@ -208,7 +208,19 @@ CASES = {
         DESIGN.replace("Inject,", "Inject, OneOf,").replace(' String, "Whom', ' OneOf(stop=String), "Whom'),
         (12, 31),
         "TypeError: OneOf.__init__() missing 1 required positional argument: 'tag'",
-        "write OneOf(tag, name=…, …)",
+        "write d.OneOf(tag, name=…, …)",
+    ),
+    "a module that is called": (
+        f"from toolgen.dsl import http\n\nhttp(1)\n{DESIGN}",
+        (3, 1),
+        "TypeError: 'module' object is not callable",
+        "call a word of the module, such as http.HTTP(…)",
+    ),
+    "the part about HTTP from the wrong module": (
+        f"from toolgen import dsl as d, http\n{DESIGN}",
+        (1, 1),
+        "ImportError: cannot import name 'http' from 'toolgen' (",
+        "write from toolgen.dsl import http",
     ),
     "a bracket too many": (f"{DESIGN})\n", (20, 1), "SyntaxError: unmatched ')'", ""),
     "a package that is not there": (

@@ -274,7 +274,7 @@ def _advice(judged: Judged, clauses: Clauses) -> str:
     change = judged.change
     if not change.rule.is_weakening or not judged.is_refused:
         return change.rule.advice
-    clause = "Breaks(…) at the tool or by " if change.tool in clauses.tools else ""
+    clause = "d.Breaks(…) at the tool or by " if change.tool in clauses.tools else ""
     return f"{change.rule.advice}; or accept it by {clause}--allow {quote(WEAKENED + change.place)}"
 
 

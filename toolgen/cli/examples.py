@@ -264,7 +264,7 @@ def _finding(case: _Case, code: Code, message: str, hint: str = "") -> Finding:
 
 def _summary(count: int, failures: int, not_run: int) -> str:
     if not count:
-        return "no examples; add Example(…) to a tool"
+        return "no examples; add d.Example(…) to a tool"
     examples = f"{count} example{'s' if count > 1 else ''}"
     if not failures and not not_run:
         return f"{examples} passed"

@@ -19,7 +19,7 @@ from toolgen.contract.names import GENERATED
 from toolgen.dsl.clause import Clause
 from toolgen.dsl.evaluation.checks.argument_types import arguments_of
 from toolgen.dsl.expr.source import Source
-from toolgen.dsl.words import IMPORTS, PREFIXES, spelling, value_of
+from toolgen.dsl.words import IMPORTS, PREFIXES, code_spelling, spelling, value_of
 from toolgen.shapes import naming
 from toolgen.shapes.constraints import CONSTRAINTS, LIMITS
 
@@ -39,7 +39,7 @@ _OF_OTHERS: Final = {
     **dict.fromkeys(("choices", "options", "values"), "did you mean 'enum'?"),
     "regex": "did you mean 'pattern'?",
     "optional": "remove it: an attribute without required=True may be absent",
-    "nullable": "write the type as Nullable(…)",
+    "nullable": "write the type as d.Nullable(…)",
 }
 """Keywords that other libraries give to a field, and what is written here."""
 _NAMES_OF_OTHERS: Final = {
@@ -69,6 +69,8 @@ def hint_for(error: BaseException, frame: FrameType | None, source: Source | Non
         case ModuleNotFoundError():
             return f"correct the name, or install the module where toolgen runs, in {sys.prefix}"
         case ImportError() | AttributeError():
+            if str(error).startswith("cannot import name 'http' from 'toolgen' "):
+                return f"write {IMPORTS['http']}"
             match = _LACKING.match(str(error))
             return _of_word(match[1] or match[2], frame) if match else ""
         case SyntaxError():
@@ -76,7 +78,7 @@ def hint_for(error: BaseException, frame: FrameType | None, source: Source | Non
         case NameError(name=str(name)):
             return _of_name(name, frame)
         case TypeError():
-            return _of_call(str(error), source) or _of_host_call(str(error), frame, source)
+            return code_spelling(_of_call(str(error), source)) or _of_host_call(str(error), frame, source)
         case _:
             return ""
 
@@ -130,6 +132,8 @@ def _of_call(message: str, source: Source | None) -> str:
     """Return what is wrong with the arguments of a clause; `message` is Python's."""
     if _UNION.match(message):
         return "write Nullable(…) where null is a value; without required=True an attribute may be absent"
+    if message == "'module' object is not callable":
+        return "call a word of the module, such as http.HTTP(…)"
     if message.endswith("object is not callable"):
         return _of_called_value(source)
     if message.startswith("Can't instantiate abstract class"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
 
 from toolgen import dsl
@@ -13,11 +14,33 @@ IMPORTS: Final = {"d": "from toolgen import dsl as d", "http": "from toolgen.dsl
 _MODULES: Final = {"d": dsl, "http": http}
 PREFIXES: Final = {word: name for name, module in _MODULES.items() for word in module.__all__}
 """The module of each word, as a design calls it."""
+_PART: Final = re.compile(r"""(?<!\w)'[^']*'|"[^"]*"|[\w.]++(?!=)|[()]""")
+"""A text in quotes, a name that is no keyword, or a bracket."""
 
 
 def spelling(name: str) -> str:
     """Return a word as a design writes it; any other name as it is."""
     return f"{PREFIXES[name]}.{name}" if name in PREFIXES else name
+
+
+def code_spelling(text: str) -> str:
+    """Return a text whose words in code are as a design writes them: `write d.ArrayOf(d.Int)`.
+
+    A word is code if it is called, if it is an argument of a word, or right behind `write`.
+    """
+    parts: list[str] = []
+    calls: list[bool] = []
+    end, is_word = 0, False
+    for match in _PART.finditer(text):
+        part, before, end = match[0], text[end : match.start()], match.end()
+        if part == "(":
+            calls.append(is_word)
+        elif part == ")" and calls:
+            calls.pop()
+        is_word = part in PREFIXES
+        is_code = text.startswith("(", end) or any(calls[-1:]) or text.endswith("write ", 0, match.start())
+        parts += (before, spelling(part) if is_code else part)
+    return "".join((*parts, text[end:]))
 
 
 def value_of(word: str) -> Any:

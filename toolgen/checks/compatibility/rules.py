@@ -40,7 +40,7 @@ class ChangeRule:
 
 
 _NEW_TOOL: Final = "keep it as it was, mark it Deprecated, and add a tool beside it"
-_NEW_MAJOR: Final = "or say so by a major version, or by Breaks(…) at the clause"
+_NEW_MAJOR: Final = "or say so by a major version, or by d.Breaks(…) at the clause"
 _GUARD: Final = "keep it"
 _WAIT: Final = "let what waits end before you deploy it, or keep the old contract beside the new one"
 
@@ -371,7 +371,7 @@ RULES: Final = (
         "major",
         "Two schemas differ, no proof says that the new one keeps what the old one promised, and no "
         "document was found that shows the difference.",
-        "compare both places by eye, and let it through by --allow or Breaks(…)",
+        "compare both places by eye, and let it through by --allow or d.Breaks(…)",
         is_undecided=True,
     ),
 )

@@ -141,7 +141,7 @@ def _unbounded_list(tool: LintedTool, _: int) -> Iterator[LintProblem]:
             name = f"the list {node.name!r} of its result" if node.name else "the list that it returns"
             yield LintProblem(
                 f"{name} may be of any length",
-                "add BoundedResult(…) with a cursor, or MaxLength(…) to the list",
+                "add d.BoundedResult(…) with a cursor, or max_length=… to the list",
                 node.pointer,
             )
             return
@@ -151,7 +151,7 @@ def _missing_annotations(tool: LintedTool, _: int) -> Iterator[LintProblem]:
     if tool.says_behaviour is False:
         yield LintProblem(
             "nothing says whether it only reads or may destroy, so that clients have to expect the worst",
-            "add Annotations(read_only=True), or what is true of it",
+            "add d.Annotations(read_only=True), or what is true of it",
         )
 
 
@@ -177,7 +177,7 @@ def _missing_example(tool: LintedTool, limit: int) -> Iterator[LintProblem]:
     if inner > limit and not tool.has_examples and not any("examples" in node.schema for node in tool.nodes):
         yield LintProblem(
             f"its arguments have {inner} fields inside others, and no example shows them",
-            "add Example(args={…}, result={…}) to the tool",
+            "add d.Example(args={…}, result={…}) to the tool",
         )
 
 

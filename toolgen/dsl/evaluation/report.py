@@ -49,13 +49,15 @@ class Report:
         self, rule: Rule, source: Source, *, related: Iterable[RelatedSource] = (), **facts: object
     ) -> None:
         """Add a diagnostic; its message and hint are the rule's templates with these facts."""
+        from ..words import code_spelling  # which needs all clauses, as no design without mistakes does
+
         message = rule.message.format(**facts)
         finding = Finding(
             code=rule.code,
             message=message,
             severity="warning" if rule.is_warning else "error",
             place=source.located(),
-            hint=rule.hint.format(**facts),
+            hint=code_spelling(rule.hint.format(**facts)),
             related=tuple(place.located() for place in related),
             is_suppressible=rule.is_warning,
         )

@@ -65,7 +65,7 @@ def place_hint(child: Clause, parent: type[Clause], held: tuple[type[Clause], ..
         return f"write {' or '.join(f'{name}({clause_text(child)}(…))' for name in objects)}"
     if isinstance(child, Toolset):
         return "list it in the service that owns it"
-    if isinstance(child, Request):
+    if isinstance(child, Request) and parent is not HTTP:
         return f"write HTTP({type(child).__name__}(…))"
     if isinstance(child, DataType) and not isinstance(child, (Type, Enum)):
         return "a type is the second argument of an Attribute"
@@ -100,7 +100,7 @@ def argument_hint(value: Clause | str, holder: type[Clause], label: str) -> str:
 def type_hint(value: object) -> str:
     """Return what to write in the place of a value that is no type."""
     if value is decimal.Decimal:  # an import that hides the word
-        return "write Decimal of toolgen.dsl; for values, import decimal and write decimal.Decimal"
+        return "write Decimal; for values, import decimal and write decimal.Decimal"
     if isinstance(value, type) and issubclass(value, Clause):
         return f"write {value.__name__}(…)"
     if isinstance(value, (list, tuple)) and len(value) == 1 and isinstance(value[0], DataType):
@@ -120,7 +120,7 @@ def type_hint(value: object) -> str:
     if origin in (Union, UnionType):
         inner = [each for each in get_args(value) if each is not NoneType]
         return f"{type_hint(inner[0])}; an attribute without required=True may be absent"
-    proposal = _type_clause_for(value) or "a type such as String, ArrayOf(String) or the name of a Type"
+    proposal = _type_clause_for(value) or "a type such as d.String, d.ArrayOf(d.String) or the name of a Type"
     return f"write {proposal}"
 
 

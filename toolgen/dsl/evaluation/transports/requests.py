@@ -191,8 +191,8 @@ def _check_files(scope: MethodScope, clause: Body) -> None:
 
 def _unsendable(scope: MethodScope, clause: Body | File, field: Field, place: str) -> None:
     hint = {
-        "be a file": "write Bytes, or String for the URI of an artifact",
-        "be a body of bytes": "write Bytes, or String for the URI of an artifact",
+        "be a file": "write d.Bytes, or d.String for the URI of an artifact",
+        "be a body of bytes": "write d.Bytes, or d.String for the URI of an artifact",
         "be a body of text": "write String, or remove the media",
     }.get(place, "write an object, or remove the media")
     facts = {"name": field.name, "type": type_text(field.type), "place": place, "hint": hint}

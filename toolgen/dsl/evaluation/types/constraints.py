@@ -322,7 +322,7 @@ def _check_format(format_: str, subject: Subject) -> bool:
     if format_ in STRING_FORMATS:
         return True
     clause = _FORMAT_WORDS.get(format_)
-    hint = f"remove format, and write {clause} instead of String" if clause else ""
+    hint = f"remove format, and write {clause} instead of d.String" if clause else ""
     hint = hint or suggestion(format_, STRING_FORMATS, "write pattern=… instead")
     subject.report.add(codes.UNKNOWN_FORMAT, subject.source, format=format_, what=subject.what, hint=hint)
     return False
