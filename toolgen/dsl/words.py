@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
+import sys
 from typing import Any, Final
-
-from toolgen import dsl
 
 from . import http
 
 IMPORTS: Final = {"d": "from toolgen import dsl as d", "http": "from toolgen.dsl import http"}
 """The imports of a design by the name that they bind, in their order."""
-_MODULES: Final = {"d": dsl, "http": http}
+_MODULES: Final = {"d": sys.modules["toolgen.dsl"], "http": http}
+"""By name: an import of the package, whose `build` needs this module, would be a circle."""
 PREFIXES: Final = {word: name for name, module in _MODULES.items() for word in module.__all__}
 """The module of each word, as a design calls it."""
 _PART: Final = re.compile(r"""(?<!\w)'[^']*'|"[^"]*"|[\w.]++(?!=)|[()]""")

@@ -15,6 +15,7 @@ from toolgen.contract.record import frozen_record
 
 from ..expr.codes import IDENTIFIER_CLASH, Rule
 from ..expr.source import Source
+from ..words import code_spelling
 
 MOST_DIGITS: Final = sys.int_info.default_max_str_digits
 """The most digits of an integer that Python prints and reads."""
@@ -49,8 +50,6 @@ class Report:
         self, rule: Rule, source: Source, *, related: Iterable[RelatedSource] = (), **facts: object
     ) -> None:
         """Add a diagnostic; its message and hint are the rule's templates with these facts."""
-        from ..words import code_spelling  # which needs all clauses, as no design without mistakes does
-
         message = rule.message.format(**facts)
         finding = Finding(
             code=rule.code,
