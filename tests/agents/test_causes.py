@@ -52,7 +52,8 @@ async def test_a_failure_two_agents_below_is_a_cause() -> None:
     assert (output.status, output.text, output.stop) == ("completed", "I give up.", "failure_cap")
     (ended,) = [event for event in events if isinstance(event, ToolEnd)]
     assert ended.error is not None
-    first, second, third = ended.error["causes"]
+    causes = ended.error.get("causes", [])
+    first, second, third = causes
     assert first == "the run ended by its failure_cap, and its planner gave no final answer"
     assert second.startswith("look failed: the planner failed")
     assert third.startswith("the planner failed: the script of run 0 has 0 steps")

@@ -187,7 +187,10 @@ async def test_a_delivered_error_hides_what_its_details_have() -> None:
     assert TOO_LITTLE.get(result) == TooLittle(missing=1, account="account-77")
     (end,) = [event async for event in told if isinstance(event, ToolEnd)]
     assert end.error is not None
-    assert (end.error["code"], end.error["details"]) == ("too_little", {"missing": 1, "account": MARKER})
+    assert (end.error.get("code"), end.error.get("details")) == (
+        "too_little",
+        {"missing": 1, "account": MARKER},
+    )
     assert "account-77 is" not in repr(end)
     assert '{"account": "account-77"' not in json.dumps(end.result)
 

@@ -42,7 +42,7 @@ async def test_the_model_reads_code_and_details_of_pending_work_that_failed() ->
         result = await runtime.waits.answer(token, failure)
     (end,) = [event async for event in told if isinstance(event, ToolEnd)]
     assert end.error is not None
-    assert (end.error["code"], end.error["details"]) == ("not_found", {"id": "d9", "close": ["d8"]})
+    assert (end.error.get("code"), end.error.get("details")) == ("not_found", {"id": "d9", "close": ["d8"]})
     assert result.status == "error"
     assert json.loads(result.json) == {
         "error": "no device d9",

@@ -54,7 +54,7 @@ from .tool_clauses import (
 )
 
 if TYPE_CHECKING:
-    from .evaluation import build
+    from .evaluation.build import build
 
 __all__ = [
     "Agent",
@@ -129,7 +129,7 @@ __all__ = [
     "build",
 ]
 
-_LAZY = {".evaluation": "build"}
+_LAZY = {".evaluation.build": "build"}
 """A design that did not change since its code was generated is not evaluated."""
 
 if not TYPE_CHECKING:

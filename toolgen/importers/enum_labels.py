@@ -44,7 +44,7 @@ def _copied(value: Json) -> object:
     return value.copy() if isinstance(value, list | dict) else value
 
 
-def labelled(schema: dict[str, Json]) -> dict[str, Any]:
+def labelled(schema: dict[str, Any]) -> dict[str, Any]:
     """Return a schema with the labels of its own values."""
     values = schema.get("enum")
     is_plain = isinstance(values, list) and not {"oneOf", "const"} & schema.keys()

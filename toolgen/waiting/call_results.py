@@ -56,7 +56,9 @@ async def kept_result(
     if result.status != "ok" or (tool := await tools.find(call["tool"], meta, run_id)) is None:
         return result
     artifacts = [
-        await kept_artifact(ref, await tools.find(ref["tool"], meta, run_id), reader.services)
+        await kept_artifact(
+            ref, await tools.find(ref.get("tool", call["tool"]), meta, run_id), reader.services
+        )
         for ref in outcome.get("artifacts", ())
     ]
     return replace(

@@ -27,7 +27,7 @@ def call_record(
     content = result.content
     if spec is not None and spec.reminder and content and content[-1] == TextContent(text=spec.reminder):
         done["reminder"] = spec.reminder
-        done["content"] = done["content"][:-1]
+        done["content"] = [block.as_json() for block in content[:-1]]
     if result.artifacts:
         done["run_artifacts"] = [_run_artifact(artifact, call) for artifact in result.artifacts]
     return done

@@ -371,7 +371,7 @@ def _retry_of(done: CallRecord) -> Mapping[str, object]:
 
 def _hint(done: CallRecord) -> Json:
     """Return how a planner can repair a call, for `PlanArgument.hints`; None if nothing is known."""
-    if not _retry_of(done):
+    if "error" not in done or not _retry_of(done):
         return None
     error = {name: value for name, value in done["error"].items() if name != "issues"}
     return as_plain_json({**error, "tool": done["tool"]})
