@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
 import pytest
 from pydantic import BaseModel
@@ -37,9 +38,13 @@ from tests.runtime.canaries import (
 )
 from tests.selection import first
 from toolgen.agents.activities.plan_secrets import note_seen
+from toolgen.calls.call import CallName
 from toolgen.calls.steps.result_encoding import truncation_marker
 from toolgen.capabilities import ArtifactsCapability, MemoryArtifactStore, MemoryStateStore, StateCapability
 from toolgen.contract.secrets import HIDDEN, Secrets, hiding
+from toolgen.engines import InProcessEngine
+from toolgen.events.hub import Events
+from toolgen.events.records import ToolEnd
 from toolgen.runtime import (
     DeclaredError,
     Limits,
@@ -49,6 +54,7 @@ from toolgen.runtime import (
     ToolError,
     ToolOutcome,
 )
+from toolgen.runtime.functions import Sensitive, func_tool, function_toolset
 
 
 async def test_a_good_call_is_told_with_marks() -> None:
@@ -328,3 +334,22 @@ async def test_a_capability_that_fails_after_the_calls(count: int) -> None:
     watch.clean()
     assert f"'cards' did not commit the changes of {count} calls" in watch.all
     assert "CAPABLE" not in watch.all
+
+
+@pytest.mark.parametrize("result", [10**5_000, "deep"], ids=["large", "deep"])
+async def test_a_result_that_no_journal_keeps_as_a_value_is_a_mark(result: Any, tmp_path: Path) -> None:
+    """Of a tool with sensitive values; its call has its outcome."""
+    value = result
+    for _ in range(200 if result == "deep" else 0):
+        value = [value]
+
+    async def look(card: Annotated[str, Sensitive()]) -> Any:
+        return value
+
+    events = Events()
+    made = Runtime(events=events, engine=InProcessEngine(tmp_path / "runs.db"))
+    made.tools.register(function_toolset("bank.looks", [func_tool(look)]))
+    async with events.subscribe(types=["tool_end"]) as told, made:
+        done = await made.call_once(CallName(door="d", call_id="c"), "look", {"card": NUMBER}, META)
+    assert done.status == "ok"
+    assert [event.result async for event in told if isinstance(event, ToolEnd)] == [{"sensitive": True}]

@@ -10,7 +10,13 @@ from typing import Any, Final, TypeVar
 from pydantic_core import from_json, to_json
 
 from toolgen.calls.codec import Codec
-from toolgen.calls.documents.results import artifact_document, issue_document, parsed, result_facts
+from toolgen.calls.documents.results import (
+    artifact_document,
+    issue_document,
+    kept_value,
+    parsed,
+    result_facts,
+)
 from toolgen.calls.documents.types import ArtifactDocument
 from toolgen.calls.errors import DeclaredError, MalformedResultError, ToolValidationError
 from toolgen.calls.results import Artifact, ToolResult
@@ -128,11 +134,20 @@ def public_facts(result: ToolResult, spec: ToolSpec | None, limit: int | None = 
 def public_result(result: ToolResult, spec: ToolSpec | None, limit: int | None = None) -> Json:
     """Return the model's JSON of a result, without its sensitive values; None where there is none.
 
-    It has at most `limit` bytes of JSON; without a limit, what was truncated has as many as it had.
+    It has at most `limit` bytes of JSON; without a limit, what was truncated has as many as it had. What no
+    journal keeps as a value is a marker if the tool is sensitive.
     """
     if not result.json:
         return None
-    seen = parsed(result.json)
+    if spec is None or not spec.is_sensitive:
+        return _shown(result, spec, parsed(result.json), limit)
+    try:
+        return _shown(result, spec, kept_value(result.json), limit)
+    except ValueError:
+        return dict(MARKER)
+
+
+def _shown(result: ToolResult, spec: ToolSpec[Any, Any] | None, seen: Json, limit: int | None) -> Json:
     if spec is not None and result.status == "error" and spec.is_sensitive:
         seen = _without_unknown_keys(seen, result, spec)
     codec = None if spec is None else _codec_of(result, spec)
