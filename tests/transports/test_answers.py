@@ -163,7 +163,7 @@ class TestRules:
         assert found == (
             "bad-response",
             f"Response {response.status!r} of method 'find' does not give 'a', which the result always has",
-            'write Header("a", "…"), or make it optional',
+            'write http.Header("a", "…"), or make it optional',
         )
         built(serving(result, HTTP(GET("/"), Response(response.status, Header("a", "X-A")))))
 

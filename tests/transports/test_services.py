@@ -124,7 +124,7 @@ class TestAddresses:
 
     def test_a_request_needs_a_server(self) -> None:
         found = only(Service("Books", "Books.", Method("find", "Find.", HTTP(GET("/")))))
-        assert (found.code, found.hint) == ("no-server", 'add Server("https://…") to the service')
+        assert (found.code, found.hint) == ("no-server", 'add http.Server("https://…") to the service')
 
 
 class TestSecurity:

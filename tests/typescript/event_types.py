@@ -13,7 +13,7 @@ import toolgen
 from toolgen.codegen.typescript.spelling import TypeScriptSpeller
 from toolgen.codegen.typescript.text import comment, property_name, union
 from toolgen.events import records
-from toolgen.events.document import event_schema
+from toolgen.events.document import FORMAT, event_schema
 from toolgen.shapes.foreign.nodes import target
 
 FILE = Path(toolgen.__file__).parent / "templates/typescript/events.ts"
@@ -41,7 +41,7 @@ def event_types() -> str:
     docs = _docs()
     parts = [
         comment(
-            "The events of a toolgen runtime, format 1, as their streams have them.\n\n"
+            f"The events of a toolgen runtime, format {FORMAT}, as their streams have them.\n\n"
             "Within a format events and fields are added, never changed or removed."
         ),
         f'import type {{ {", ".join(sorted(shared))} }} from "./records.js";',
@@ -49,7 +49,7 @@ def event_types() -> str:
     ]
     parts[-1] += f"\nexport type RuntimeEvent ={union(names, indent=0, taken=99)};"
     first = {"properties": {key: definitions[names[0]]["properties"][key] for key in head}}
-    parts.append(_interface(_HEAD, first, docs, "Head"))
+    parts.append(_interface(_HEAD, first, docs, _HEAD))
     for name in names:
         own = {key: each for key, each in definitions[name]["properties"].items() if key not in head}
         parts.append(

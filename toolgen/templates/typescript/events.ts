@@ -1,5 +1,5 @@
 /**
- * The events of a toolgen runtime, format 1, as their streams have them.
+ * The events of a toolgen runtime, format 2, as their streams have them.
  *
  * Within a format events and fields are added, never changed or removed.
  */
