@@ -271,3 +271,9 @@ def test_a_reference_to_an_artifact_is_read_back() -> None:
         data = some.one("", some.document().decode())
         ref = ArtifactRef(**{name: some.text() for name in names}, size=some.one(0, 7), json=data)
         assert ref_of(from_json(to_json(ref_document(ref)))) == ref, seed
+
+
+@pytest.mark.parametrize("document", [b"1" + b"0" * 5_000, b"[" * 230 + b"]" * 230])
+def test_clients_get_the_text_of_what_no_journal_keeps_as_a_value(document: bytes) -> None:
+    shown = public_document(ToolResult(tool="t", status="ok", json=document), None)
+    assert shown["result"] == document.decode()

@@ -28,7 +28,7 @@ from toolgen.contract.secrets import HIDDEN, noting, scrubbed_json
 from toolgen.shapes.issues import FieldIssue
 from toolgen.shapes.sensitive import MARKER, redacted
 
-from .document import as_read
+from .document import Encoded, as_read
 from .records import Event, EventHead
 
 T = TypeVar("T")
@@ -135,12 +135,12 @@ def public_result(result: ToolResult, spec: ToolSpec | None, limit: int | None =
     """Return the model's JSON of a result, without its sensitive values; None where there is none.
 
     It has at most `limit` bytes of JSON; without a limit, what was truncated has as many as it had. What no
-    journal keeps as a value is a marker if the tool is sensitive.
+    journal keeps as a value is its text, or a marker if the tool is sensitive.
     """
     if not result.json:
         return None
     if spec is None or not spec.is_sensitive:
-        return _shown(result, spec, parsed(result.json), limit)
+        return Encoded(result.json).value()
     try:
         return _shown(result, spec, kept_value(result.json), limit)
     except ValueError:
