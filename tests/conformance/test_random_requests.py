@@ -30,7 +30,8 @@ from toolgen.dsl.structure import MethodChild
 from toolgen.runtime import ToolError
 
 VERBS = (http.GET, http.HEAD, http.OPTIONS, http.PUT, http.DELETE, http.POST, http.PATCH)
-OTHER_CODES = {"identifier-clash", "duplicate-name", "reserved-name", "duplicate-clause"}
+OTHER_CODES = {"identifier-clash", "duplicate-name", "reserved-name", "duplicate-clause", "unknown-type"}
+"""A type may refer to one that no attribute leads to."""
 numbers = itertools.count()
 seen: Counter[str] = Counter()
 

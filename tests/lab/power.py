@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from toolgen.agents import AgentClient, Agents, RunOutput, SessionStore
+from toolgen.calls.documents.results import result_text
 from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import Runtime
@@ -142,7 +143,7 @@ def _of_operations(database: sqlite3.Connection) -> Iterator[tuple[str, str]]:
             calls = [call["id"] for call in document.get("calls", ())]
             yield run_id, f"step {op.removeprefix('plan:')}: calls {calls}"
         elif document["status"] != "suspended":
-            yield run_id, f"result {document['answer']['id']}: {document['answer']['text']}"
+            yield run_id, f"result {document['tool_call_id']}: {result_text(document)}"
 
 
 def _of_conversations(database: sqlite3.Connection) -> Iterator[tuple[str, str]]:
