@@ -223,14 +223,14 @@ def _null_keeping(schema: Any) -> cs.WrapSerializerFunction | None:
     return serialize
 
 
-def further_keys(value: OpenModel) -> dict[str, object]:
+def further_keys(value: OpenModel) -> dict[str, Any]:
     """Return the keys beyond the fields of a model, as keyword arguments of another with its fields."""
     return {
         key: item for key, item in (value.model_extra or {}).items() if key not in type(value).model_fields
     }
 
 
-def present_fields(value: ToolModel, /, **fields: str) -> dict[str, object]:
+def present_fields(value: ToolModel, /, **fields: str) -> dict[str, Any]:
     """Return the set optional fields of a model as keyword arguments for another model.
 
     The keyword is the target's field, its value the field of `value`: absent stays absent, null stays null.
