@@ -123,7 +123,7 @@ def test_a_design_that_nobody_edited_is_a_new_import(library: Library, tmp_path:
 @pytest.mark.exhaustive
 def test_options_of_the_first_import_count_until_others_are_given(library: Library) -> None:
     library.imported(1, "--only", "*_books", "--rename", "find_books=search", "--name", "library")
-    assert 'd.Tool("search"' in library.design
+    assert '"search", "Find books.", d.BindTo("search")' in library.design
     library.publish(2)
     assert library.run().code == 0
     assert "put_book" not in library.design
@@ -146,7 +146,6 @@ def test_a_design_of_the_author_stays_in_his_layout(library: Library) -> None:
     assert "\n" not in after.replace(ends, "")
     lines = text.split(ends)
     assert [line for line in after.removeprefix(mark).split(ends) if line not in lines] == [
-        "  Nullable,",
         '  d.Attribute("isbn", d.Nullable(d.String), None),',
         '  d.Tool("find_books", "Find books by a word of their title.", d.BindTo("find_books")),',
     ]

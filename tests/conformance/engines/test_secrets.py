@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any, get_type_hints
 
 import pytest
 from google.protobuf.message import Message
 from temporalio.api.common.v1 import Payload
 
+from tests.engines.processes import PATIENCE_S
 from tests.engines.toys import Toys, call, play
 from tests.temporal_server import TemporalServer
 from toolgen.engines.temporal import TemporalEngine
@@ -113,7 +115,9 @@ async def test_with_a_codec_the_server_sees_no_plain_text(hidden: TemporalWorker
     assert (await client.status("tries")).output == [[{"failed": "ConnectionError"}]]
     await play(client, steps_with(SECRET), run_id="parked")
     await hidden.until_awaiting("parked")
-    waits = await client.open_waits()
+    async with asyncio.timeout(PATIENCE_S):
+        while not (waits := await client.open_waits()):  # noqa: ASYNC110 - it is listed a moment later
+            await asyncio.sleep(0.05)
     assert [wait.about for wait in waits] == [{"word": SECRET}]
     await client.cancel("parked", reason="enough")
 
