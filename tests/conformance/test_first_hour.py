@@ -29,11 +29,11 @@ pytestmark = pytest.mark.costly
 
 ROOT = Path(__file__).parents[2]
 TOOL = """\
-    Tool(
+    d.Tool(
         "count_notes",
         "Count the notes.",
-        Return(Attribute("count", Int, "How many.", required=True)),
-        Annotations(read_only=True),
+        d.Return(d.Attribute("count", d.Int, "How many.", required=True)),
+        d.Annotations(read_only=True),
     ),
 """
 
