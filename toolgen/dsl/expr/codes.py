@@ -185,9 +185,9 @@ UNKNOWN_HINT_NAME: Final = Rule(
     "unknown-hint-name",
     "{clause} of tool {tool!r} {fault}",
     "{hint}",
-    "A name in braces stands for a value that people see: an attribute of the arguments in `CallHint` and "
-    "`Confirm(hint=…)`, a field of the result in `ResultHint`. Injected fields and artifacts are not shown. "
-    "A brace that is meant as a brace is written twice.",
+    "A name in braces stands for a value that people see: an attribute of the arguments in `d.CallHint` and "
+    "`d.Confirm(hint=…)`, a field of the result in `d.ResultHint`. Injected fields and artifacts are not "
+    "shown. A brace that is meant as a brace is written twice.",
 )
 SENSITIVE_HINT_NAME: Final = Rule(
     "sensitive-hint-name",
