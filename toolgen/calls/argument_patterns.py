@@ -1,0 +1,179 @@
+"""Patterns of arguments: which calls of a tool a rule or a grant covers.
+
+What is not clearly covered does not match. No pattern is a regular expression, and none reads a file system:
+a symbolic link below a path prefix leads wherever it leads.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, Literal, TypeAlias, get_args
+
+from toolgen.contract.errors import ToolgenError
+from toolgen.contract.json_pointer import resolved, tokens_of
+from toolgen.contract.json_value import Json, compact, identity, is_json
+from toolgen.contract.printable import hides, visible
+from toolgen.contract.record import frozen_record
+
+_Kind: TypeAlias = Literal["equal", "one_of", "path_prefix"]
+_KINDS: Final = ", ".join(map(json.dumps, get_args(_Kind)))
+_POINTER: Final = re.compile(r"(?:/(?:[^~/]|~[01])*)*")
+_WORD: Final = r"[\w\-+@=,()]+"
+_PATH: Final = re.compile(rf"/?(?:\.?{_WORD}(?:[. ]{_WORD})*/)*\.?{_WORD}(?:[. ]{_WORD})*")
+"""A path in its normal form: no segment is empty, holds two dots in a row or ends with a dot or a space, and
+no character is one that a reader decodes, expands or takes for a separator."""
+_NO_PATTERN: Final = (
+    'write an object with a condition for at least one place, such as {"/path": {"path_prefix": "/srv/data"}}'
+)
+_NO_PREFIX: Final = (
+    '"path_prefix" takes a normalized path such as "/srv/data": no empty segment, no slash at its end, '
+    'no "..", and of characters only letters, digits, spaces and "_-+@=,()."'
+)
+
+
+class PatternError(ToolgenError):
+    """What should be an argument pattern or a rule is none."""
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        super().__init__("; ".join(problems))
+        self.problems = tuple(problems)
+        """Everything that is wrong, each with its place and what to write instead."""
+
+
+@frozen_record
+class _Condition:
+    place: str
+    kind: _Kind
+    texts: tuple[str, ...]
+    """Its values as JSON, so that nobody can change them."""
+
+    def holds(self, arguments: Mapping[str, Json]) -> bool:
+        found = resolved(arguments, self.place)
+        values = [json.loads(text) for text in self.texts]
+        if self.kind == "path_prefix":
+            return _is_below(found, values[0])
+        return identity(found) in map(identity, values)
+
+    def describe(self) -> str:
+        values = [visible(text) for text in self.texts]
+        match tokens_of(self.place):
+            case []:
+                place = "the whole of the arguments"
+            case [token] if token.isascii() and token.isidentifier():
+                place = token
+            case _:
+                place = visible(compact(self.place))
+        match self.kind:
+            case "equal":
+                return f"{place} is {values[0]}"
+            case "one_of":
+                return f"{place} is one of {', '.join(values)}"
+            case "path_prefix":
+                return f"{place} is {values[0]} or a path below it"
+
+    def to_json(self) -> dict[str, Json]:
+        values: list[Json] = [json.loads(text) for text in self.texts]
+        return {self.kind: values if self.kind == "one_of" else values[0]}
+
+
+@frozen_record
+class ArgumentPattern:
+    """Conditions on the arguments of a call, all of which must hold; other arguments may have any value.
+
+    `from_json` makes it. Each place is a JSON Pointer (RFC 6901) into the decoded canonical arguments, and
+    each condition is `{"equal": value}`, `{"one_of": [value, …]}` or `{"path_prefix": "/srv/data"}`. A place
+    that a call does not have fulfills no condition.
+    """
+
+    conditions: tuple[_Condition, ...]
+    """At least one, sorted by place."""
+
+    @classmethod
+    def from_json(cls, document: object, at: str = "") -> ArgumentPattern:
+        """Return the pattern that a JSON object describes; `at` is its place for messages.
+
+        Raises:
+            PatternError: it is none.
+        """
+        where = f"{at}: " if at else ""
+        if not isinstance(document, Mapping) or not document:
+            raise PatternError([f"{where}{_NO_PATTERN}"])
+        problems: list[str] = []
+        conditions: list[_Condition] = []
+        for place, condition in document.items():
+            found = list(_problems(place, condition))
+            problems += [f"{where}{visible(compact(str(place)))}: {problem}" for problem in found]
+            if not found:
+                [(kind, value)] = condition.items()
+                values = value if kind == "one_of" else [value]
+                conditions.append(_Condition(place=place, kind=kind, texts=tuple(map(compact, values))))
+        if problems:
+            raise PatternError(problems)
+        return cls(conditions=tuple(sorted(conditions, key=lambda condition: condition.place)))
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the JSON object of which `from_json` makes the pattern again."""
+        return {condition.place: condition.to_json() for condition in self.conditions}
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """The JSON Pointers of the arguments that it compares."""
+        return tuple(condition.place for condition in self.conditions)
+
+    def matches(self, arguments: Mapping[str, Json]) -> bool:
+        """Return whether a call with these decoded canonical arguments is covered.
+
+        Values are equal as JSON Schema says: 1 and 1.0 are, 1 and true are not. A path prefix covers a path
+        in its normal form that begins with the same segments, character by character.
+        """
+        try:
+            return all(condition.holds(arguments) for condition in self.conditions)
+        except RecursionError:  # arguments that are deeper than any pattern
+            return False
+
+    def describe(self) -> str:
+        """Return a sentence for people, without its full stop; no two patterns have the same."""
+        return ", and ".join(condition.describe() for condition in self.conditions)
+
+
+def _is_below(value: Json, prefix: str) -> bool:
+    return (
+        isinstance(value, str) and (value == prefix or value.startswith(f"{prefix}/")) and _is_normal(value)
+    )
+
+
+def _is_normal(path: str) -> bool:
+    """Return whether a path has one reading: every file system and every decoder sees these segments."""
+    return _PATH.fullmatch(path) is not None and unicodedata.is_normalized("NFKC", path) and not hides(path)
+
+
+def _problems(place: object, condition: object) -> Iterator[str]:
+    if not isinstance(place, str) or not _POINTER.fullmatch(place):
+        yield 'a place is a JSON Pointer, such as "/path" or "/filter/owner"'
+    if not isinstance(condition, Mapping) or len(condition) != 1:
+        yield f"write an object with one condition: {_KINDS}"
+        return
+    [(kind, value)] = condition.items()
+    match kind:
+        case "equal":
+            if not _is_value(value):
+                yield '"equal" takes a JSON value'
+        case "one_of":
+            if not isinstance(value, list) or not value or not all(map(_is_value, value)):
+                yield '"one_of" takes an array of at least one JSON value'
+        case "path_prefix":
+            if not isinstance(value, str) or not _is_normal(value):
+                yield _NO_PREFIX
+        case _:
+            yield f"{visible(compact(str(kind)))} is no condition; write one of {_KINDS}"
+
+
+def _is_value(value: object) -> bool:
+    """Return whether something is a JSON value: of the types of one, finite, and not too deep."""
+    try:
+        return is_json(value) and json.loads(compact(value)) == value  # type: ignore[arg-type]  # what is asked
+    except (TypeError, RecursionError):
+        return False
