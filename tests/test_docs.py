@@ -114,7 +114,7 @@ def test_the_diagnostic_of_the_readme_is_that_of_its_design(
     readme = (ROOT / "README.md").read_text("utf-8")
     design = readme.partition("```python\n")[2].partition("```")[0]
     shown = "design.py:" + readme.partition("```\ndesign.py:")[2].partition("```")[0]
-    wrong = design.replace("maximum=100, default=20", "maximum=100, default=1000")
+    wrong = design.replace("default=10)", "default=100)")
     (tmp_path / "design.py").write_text(wrong, "utf-8")
     (tmp_path / "pyproject.toml").write_text('[tool.toolgen]\ndesign = "design"\nout = "gen"\n', "utf-8")
     monkeypatch.chdir(tmp_path)
