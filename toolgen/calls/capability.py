@@ -61,7 +61,7 @@ class Capability(Protocol):
         ...
 
     async def close(self, opened: Sequence[tuple[Any, bool]]) -> None:
-        """Commit the changes of calls, in their order; each comes with whether it succeeded.
+        """Commit the changes of calls, in their order; each comes with whether it succeeded or is pending.
 
         All of them still wait for it, so that what it reports to a `CallScope.report` is still taken.
         """

@@ -325,7 +325,7 @@ class Batch:
         with hiding(Secrets(*self._secrets) if self._secrets else None):
             for name, capability in self._capabilities.items():
                 opened = [
-                    (context._opened[name], results[context.place].status == "ok")
+                    (context._opened[name], _has_succeeded(results[context.place]))
                     for context in self.touched
                     if context._opened is not None and name in context._opened
                 ]
@@ -337,6 +337,12 @@ class Batch:
                     log.exception("%r did not commit the changes of %d calls", name, len(opened))
         self.touched = []
         return tuple(settled)
+
+
+def _has_succeeded(result: ToolResult) -> bool:
+    """Return whether the executor has done its part: it returned a result, or began work elsewhere."""
+    waiting = result.frozen or result.suspension
+    return result.status in ("ok", "pending") or (waiting is not None and waiting.kind == "pending")
 
 
 def batch_of(context: ToolContext) -> Batch | None:

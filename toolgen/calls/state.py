@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, Literal, NoReturn, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NoReturn, TypeAlias, get_args
 
 from toolgen.contract.record import frozen_record
 
@@ -21,6 +22,10 @@ Operation: TypeAlias = Literal["set", "delete", "append", "add"]
 
 
 _SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
+_ABSENT: Final = object()
+"""The value of a key that has none."""
+_MOST_WATCHED: Final = 100
+"""The most lists and objects of a call that are compared at its end with what the state has."""
 
 
 @frozen_record
@@ -62,20 +67,23 @@ def applied(values: Mapping[str, Json], changes: Sequence[Change]) -> dict[str, 
     return result
 
 
-class _ByMethods:
-    """Says how the state is used, where its keys are written as those of a mapping."""
+@frozen_record
+class _Watched:
+    """A list or an object that an executor has, and the state has a copy of."""
 
-    def __getitem__(self, key: object) -> NoReturn:
-        raise TypeError(f"the state is no mapping; read the value by ctx.state.get({key!r})")
+    key: str
+    value: Json
+    text: str
+    """Its JSON when it was read or set."""
 
-    def __setitem__(self, key: object, value: object) -> NoReturn:
-        raise TypeError(f"the state is no mapping; write the value by ctx.state.set({key!r}, …)")
+    def is_changed(self) -> bool:
+        try:
+            return json.dumps(self.value) != self.text
+        except (TypeError, ValueError, RecursionError):  # it is no JSON any more
+            return True
 
-    def __delitem__(self, key: object) -> NoReturn:
-        raise TypeError(f"the state is no mapping; delete the value by ctx.state.delete({key!r})")
 
-
-class StateChanges(_ByMethods):
+class StateChanges:
     """The changes of the state by one call, kept when it succeeds. A key without a scope is the session's."""
 
     call: CallScope
@@ -83,12 +91,20 @@ class StateChanges(_ByMethods):
     """The changes by scope and owner, in the order in which they were made."""
     _owner: Callable[[Scope, CallMeta], str]
     _refuse: Callable[[str, Operation], None]
+    _watched: list[_Watched]
+    """The lists and objects that the executor has read or set: the state has them as they were then."""
+    _over: threading.Event
+    """Set when the call is over."""
+    __iter__: ClassVar[None] = None
+    """`StateCapability.read` returns all keys; a call reads those that it knows."""
 
     def set(self, key: str, value: Json) -> None:
-        """Replace the value."""
-        self._change(key, "set", value)
+        """Replace the value; `state[key] = value` does the same."""
+        text = self._change(key, "set", value)
+        self._watch(key, value, text)
 
     def delete(self, key: str) -> None:
+        """Delete the value, if there is one."""
         self._change(key, "delete", None)
 
     def append(self, key: str, item: Json) -> None:
@@ -101,15 +117,40 @@ class StateChanges(_ByMethods):
             raise ValueError(f"{number!r} is no number")
         self._change(key, "add", number)
 
-    def _change(self, key: str, operation: Operation, value: Json) -> None:
+    def __setitem__(self, key: str, value: Json) -> None:
+        self.set(key, value)
+
+    def end(self) -> tuple[str, ...]:
+        """Refuse further changes, and return the keys whose values were changed in place and not set."""
+        self._over.set()
+        return tuple(dict.fromkeys(one.key for one in self._watched if one.is_changed()))
+
+    def _change(self, key: str, operation: Operation, value: Json) -> str:
+        """Add a change, and return the JSON of its value.
+
+        Raises:
+            CallEndedError: the call is over.
+            ValueError: the value is not JSON, or the key or the operation is refused.
+        """
+        if self._over.is_set():
+            from .steps.bridge import CallEndedError  # few calls need it
+
+            raise CallEndedError(f"the call is over, and its state is stored without this change of {key!r}")
         scope, owner, name = self._place(key)
         self._refuse(f"{scope}:{name}", operation)
         try:
-            copy: Json = json.loads(json.dumps(value, allow_nan=False))
+            text = json.dumps(value, allow_nan=False)
         except (TypeError, ValueError) as error:
             raise ValueError(f"the value of {key!r} is not JSON, which the state requires") from error
-        change = Change(key=name, operation=operation, value=copy)
+        change = Change(key=name, operation=operation, value=json.loads(text))
         self.changes.setdefault((scope, owner), []).append(change)
+        if operation in ("set", "delete"):
+            self._watched[:] = [one for one in self._watched if self._place(one.key) != (scope, owner, name)]
+        return text
+
+    def _watch(self, key: str, value: Json, text: str) -> None:
+        if isinstance(value, list | dict) and len(self._watched) < _MOST_WATCHED:
+            self._watched.append(_Watched(key=key, value=value, text=text))
 
     def _place(self, key: str) -> tuple[Scope, str, str]:
         prefix, colon, name = key.partition(":")
@@ -143,16 +184,44 @@ class State(StateChanges):
         self._owner = owner
         self._load = load
         self._refuse = refuse
+        self._watched = []
+        self._over = threading.Event()
 
     async def get(self, key: str, default: Json = None) -> Json:
-        """Return the value, with the changes of this call."""
+        """Return a copy of the value, with the changes of this call."""
+        value = await self._read(key)
+        return default if value is _ABSENT else value
+
+    async def _read(self, key: str) -> Any:
+        """Return a copy of the value, `_ABSENT` for none."""
         scope, owner, name = self._place(key)
         stored = await self._load(scope, owner)
-        return applied(stored, self.changes.get((scope, owner), ())).get(name, default)
+        value = applied(stored, self.changes.get((scope, owner), ())).get(name, _ABSENT)
+        if isinstance(value, list | dict):
+            text = json.dumps(value)
+            self._watch(key, value := json.loads(text), text)
+        return value
+
+    def __getitem__(self, key: str) -> NoReturn:
+        """Raise, because what is read is loaded first, and a subscript cannot wait.
+
+        Raises:
+            TypeError: always.
+        """
+        raise TypeError(f"an asynchronous function reads the state by `await ctx.state.get({key!r})`")
+
+    __contains__ = __getitem__
+
+    def __delitem__(self, key: str) -> None:
+        self.delete(key)
 
 
 class SyncState(StateChanges):
-    """The state for a synchronous executor; `get` waits in its thread."""
+    """The state for a synchronous executor, which reads and writes it like a dictionary, in its thread.
+
+    Raises:
+        CallEndedError: the call is over, or ends meanwhile.
+    """
 
     def __init__(self, state: State, wait: Wait) -> None:
         vars(self).update(vars(state))  # the changes are of one call
@@ -160,9 +229,18 @@ class SyncState(StateChanges):
         self._wait = wait
 
     def get(self, key: str, default: Json = None) -> Json:
-        """Return the value, with the changes of this call.
-
-        Raises:
-            CallEndedError: the call is over, or ends meanwhile.
-        """
+        """Return a copy of the value, with the changes of this call."""
         return self._wait(self._state.get, key, default)
+
+    def __getitem__(self, key: str) -> Any:
+        if (value := self._wait(self._state._read, key)) is _ABSENT:
+            raise KeyError(key)
+        return value
+
+    def __contains__(self, key: str) -> bool:
+        return self._wait(self._state._read, key) is not _ABSENT
+
+    def __delitem__(self, key: str) -> None:
+        if key not in self:
+            raise KeyError(key)
+        self.delete(key)

@@ -18,8 +18,10 @@ from toolgen.calls.state import Change, Operation, Scope, State, SyncState, appl
 from toolgen.calls.steps.bridge import Wait
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
+from toolgen.contract.logs import logger
 from toolgen.events.records import StateChanged, StateConflict
 
+_log: Final = logger("toolgen.runtime")
 _MOST_TURNS: Final = 1_000
 """Turns whose temporary values are remembered."""
 _NO_TURN: Final = "call"
@@ -98,6 +100,7 @@ class StateCapability:
 
     async def close(self, opened: Sequence[tuple[State, bool]]) -> None:
         """Store the changes of calls that succeeded; the changes of other calls are dropped."""
+        unsaved = {state: state.end() for state, _ in opened}
         succeeded_calls = [state for state, succeeded in opened if succeeded]
         merged: dict[tuple[Scope, str], list[Change]] = {}
         for state in succeeded_calls:
@@ -114,6 +117,13 @@ class StateCapability:
                     self._turns.popitem(last=False)
             for state in succeeded_calls:
                 _report_changes(state, (scope, owner))
+        for state in succeeded_calls:
+            for key in unsaved[state]:
+                _log.warning(
+                    "%s changed the value of %r in place, which is not stored; set the key to the new value",
+                    state.call.tool,
+                    key,
+                )
         if succeeded_calls:
             _report_conflicts(succeeded_calls)
 
