@@ -254,7 +254,9 @@ def test_what_cannot_be_a_tool_is_refused() -> None:
 
     def foreign(context: CallContext) -> None: ...
 
-    def blocking(c: ToolContext) -> None: ...
+    def named(tool_context: str) -> None: ...
+
+    def placed(tool_context: ToolContext, /) -> None: ...
 
     async def waiting(c: SyncToolContext) -> None: ...
 
@@ -262,7 +264,8 @@ def test_what_cannot_be_a_tool_is_refused() -> None:
         (keyed, "'value' has no exact JSON form: a map has keys of type int"),
         (missing, "NameError: name 'Missing' is not defined"),
         (foreign, "the parameter 'context' is a CallContext; write context: SyncToolContext"),
-        (blocking, "the parameter 'c' is a ToolContext; write c: SyncToolContext, or async def"),
+        (named, "the parameter 'tool_context' is a str; write tool_context: SyncToolContext"),
+        (placed, "'tool_context' has no name for its caller; write it after the slash"),
         (waiting, "the parameter 'c' is a SyncToolContext; write c: ToolContext, or def"),
     ]
     for function, message in refused:

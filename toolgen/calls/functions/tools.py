@@ -102,8 +102,9 @@ def func_tool(
 ) -> BoundTool:
     """Return the tool of a typed function; a synchronous function runs in a thread.
 
-    Its parameters are the tool's arguments, but for one that gets the context: of type `ToolContext`, or
-    `SyncToolContext` where the function is not asynchronous. What has no annotation may be any JSON value,
+    Its parameters are the tool's arguments, but for one that gets the context: of type `ToolContext` or
+    `SyncToolContext`, or called `tool_context`. A function that is not asynchronous gets a `SyncToolContext`
+    in either case. A parameter or a result without an annotation may be any JSON value,
     which is logged. The docstring (Google, NumPy or reST style) describes the tool, its arguments and its
     result; one of several lines takes `toolgen[docstrings]`. What a generator yields is the progress of the
     call; its result is what it returns, or else a list of what it yielded.
@@ -212,13 +213,22 @@ def _problems(
         )
     for misfit in read.misfits:
         yield f"{misfit.message}; {misfit.hint}"
-    kind = get_origin(read.context_type) or read.context_type
-    if read.context and not (isinstance(kind, type) and issubclass(context, kind)):
-        shown = getattr(kind, "__name__", kind)
+    fitting = (context, ToolContext)  # what a synchronous function gets has the same attributes
+    if read.context_types and not any(
+        isinstance(kind, type) and issubclass(fit, kind) for kind in read.context_types for fit in fitting
+    ):
+        shown = " | ".join(_shown(kind) for kind in read.context_types)
         wanted = f"write {read.context}: {context.__name__}"
-        if kind in (ToolContext, SyncToolContext):
-            wanted += ", or def" if context is ToolContext else ", or async def"
+        if read.context_types == (SyncToolContext,):
+            wanted += ", or def"
         yield f"the parameter {read.context!r} is a {shown}; {wanted}"
+
+
+def _shown(kind: Any) -> str:
+    """Return the name of a class, with its module where it has the name of a context of ours."""
+    name = getattr(kind, "__name__", str(kind))
+    is_others = name in (ToolContext.__name__, SyncToolContext.__name__) and kind is not SyncToolContext
+    return f"{kind.__module__}.{name}" if is_others else name
 
 
 def _codec(

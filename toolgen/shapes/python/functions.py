@@ -6,12 +6,14 @@ import contextlib
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
+from types import NoneType, UnionType
 from typing import (
     Annotated,
     Any,
     Final,
     NotRequired,
     Required,
+    Union,
     Unpack,
     get_args,
     get_origin,
@@ -38,6 +40,8 @@ _ABSENT: Final = object()
 """The default of a keyword that a function may not get."""
 _NAMED_KEYWORDS: Final = "give each argument a name, or annotate it with Unpack[…] of a TypedDict"
 _OWNERS: Final = frozenset(["cls", "self"])
+_CONTEXT: Final = "tool_context"
+"""The name that no argument of a model has, with or without an annotation."""
 _CONTEXTS: Final = frozenset(["context", "ctx"])
 
 
@@ -77,7 +81,8 @@ class TypedFunction:
     """All in the order of the signature but the owner of a method and the context of the call."""
     context: str
     """Name of the parameter that takes the context of the call; empty without one."""
-    context_type: Any
+    context_types: tuple[Any, ...]
+    """The classes that its annotation names, without `Any`; empty without an annotation."""
     result: Any
     """Type of the result; `Any` when there is none."""
     yielding: Yielding | None
@@ -96,8 +101,8 @@ class TypedFunction:
 def read_function(function: Callable[..., object], context_types: tuple[type, ...] = ()) -> TypedFunction:
     """Return the facts of a function: description, parameters, result.
 
-    A parameter is the context of the call when it is called `ctx` or `context` and its class is some
-    `…Context`, or when its annotation is one of `context_types`.
+    A parameter is the context of the call when its annotation is one of `context_types`, when it is called
+    `tool_context`, or when it is called `ctx` or `context` and its class is some `…Context`.
     """
     try:
         texts = read_docstring(inspect.getdoc(_unbound(function)))
@@ -119,6 +124,9 @@ def read_function(function: Callable[..., object], context_types: tuple[type, ..
     )
     sent = [parameter for parameter in parameters if parameter.name != context]
     misfits = [misfit for parameter in sent if (misfit := _misfit(parameter, hints))]
+    if any(each.name == context and each.kind is each.POSITIONAL_ONLY for each in parameters):
+        message = f"the parameter {context!r} has no name for its caller"
+        misfits.append(FunctionProblem(parameter=context, message=message, hint="write it after the slash"))
     if _is_context_manager(function):
         message, hint = "it is a context manager, and has no result", "call it in a function that has one"
         misfits.append(FunctionProblem(parameter="", message=message, hint=hint))
@@ -143,7 +151,7 @@ def _function(
         docstring=texts,
         parameters=parameters,
         context=context,
-        context_type=hints.get(context),
+        context_types=_classes(hints[context]) if context in hints else (),
         result=hints.get("return", Any) if yielding is None else yielding.result,
         yielding=yielding,
         misfits=misfits,
@@ -243,22 +251,29 @@ def _is_context_manager(function: Callable[..., object]) -> bool:
 
 
 def _is_context(name: str, hints: Mapping[str, object], context_types: tuple[type, ...]) -> bool:
-    annotation = hints.get(name)
-    origin = getattr(annotation, "__origin__", annotation)
-    if origin in context_types:
-        return True
-    return name in _CONTEXTS and isinstance(origin, type) and "Context" in origin.__name__
+    classes = _classes(hints[name]) if name in hints else ()
+    return (
+        name == _CONTEXT
+        or any(class_ in context_types for class_ in classes)
+        or (name in _CONTEXTS and any("Context" in getattr(class_, "__name__", "") for class_ in classes))
+    )
+
+
+def _classes(annotation: object) -> tuple[Any, ...]:
+    """Return the classes that an annotation names, those of a union apart; neither `None` nor `Any`."""
+    if get_origin(annotation) is Annotated:
+        return _classes(get_args(annotation)[0])
+    if get_origin(annotation) in (Union, UnionType):
+        return tuple(class_ for part in get_args(annotation) for class_ in _classes(part))
+    return () if annotation in (Any, NoneType) else (get_origin(annotation) or annotation,)
 
 
 def _misfit(parameter: inspect.Parameter, hints: Mapping[str, object]) -> FunctionProblem | None:
     name = parameter.name
     if stars := _VARIADIC.get(parameter.kind):
         message = f"{stars}{name} takes any number of arguments, which no schema names"
-        return FunctionProblem(
-            parameter=name,
-            message=message,
-            hint="give each argument a name" if stars == "*" else _NAMED_KEYWORDS,
-        )
+        hint = _NAMED_KEYWORDS if stars == "**" else f"give each argument a name, or write {name}: list[str]"
+        return FunctionProblem(parameter=name, message=message, hint=hint)
     if name not in hints and name in _CONTEXTS:
         message = f"the parameter {name!r} has no annotation"
         return FunctionProblem(parameter=name, message=message, hint=f"write {name}: ToolContext")
