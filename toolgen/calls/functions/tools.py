@@ -97,35 +97,35 @@ def func_tool(
     name: str | None = None,
     description: str | None = None,
     toolset: str = LOCAL,
+    input_schema: Mapping[str, Any] | None = None,
     errors: Sequence[ErrorSpec] = (),
     **facts: Unpack[FunctionFacts],
 ) -> BoundTool:
     """Return the tool of a typed function; a synchronous function runs in a thread.
 
     Its parameters are the tool's arguments, but for one that gets the context: of type `ToolContext` or
-    `SyncToolContext`, or called `tool_context`. A function that is not asynchronous gets a `SyncToolContext`
-    in either case. A parameter or a result without an annotation may be any JSON value,
-    which is logged. The docstring (Google, NumPy or reST style) describes the tool, its arguments and its
-    result; one of several lines takes `toolgen[docstrings]`. What a generator yields is the progress of the
-    call; its result is what it returns, or else a list of what it yielded.
+    `SyncToolContext`, or called `tool_context`. What has no annotation may be any JSON value, and is logged.
+    The docstring (Google, NumPy or reST style) describes the tool, its arguments and its result; one of
+    several lines takes `toolgen[docstrings]`. A generator yields progress, then returns its result.
 
     Args:
         function: A function, a method of an object, or an object that is called.
         name: The function's own unless it is given.
         description: Of the tool; that of the docstring unless it is given.
         toolset: `service.toolset`, the start of the tool's id.
+        input_schema: JSON Schema that the model reads; arguments have to fit it and the parameters.
         errors: Those that the function raises, made by `func_error`.
         facts: What else a `ToolSpec` says.
 
     Raises:
-        RegistrationError: an annotation cannot be evaluated, or a type has no JSON Schema; everything that
-            is wrong stands in the message.
+        RegistrationError: an annotation cannot be evaluated, a type has no JSON Schema, or `input_schema`
+            does not agree with the parameters; everything that is wrong stands in the message.
     """
     own = name or str(getattr(function, "__name__", ""))
     read = read_function(function, (ToolContext, SyncToolContext))
     context = SyncToolContext if takes_sync_context(function) and not read.is_async_iterable else ToolContext
     problems = [*_problems(function, own, read, context), *_error_problems(errors)]
-    payload = _codec(own, facts.get("title") or title_of(own), read.parameters, problems)
+    payload = _codec(own, facts.get("title") or title_of(own), read.parameters, input_schema, problems)
     result = _result(own, read, problems)
     if problems or payload is None or result is None:
         lines = "".join(f"\n  {problem}" for problem in problems)
@@ -232,7 +232,11 @@ def _shown(kind: Any) -> str:
 
 
 def _codec(
-    name: str, title: str, parameters: tuple[FunctionParameter, ...], problems: list[str]
+    name: str,
+    title: str,
+    parameters: tuple[FunctionParameter, ...],
+    schema: Mapping[str, Any] | None,
+    problems: list[str],
 ) -> _Payload | None:
     """Return the payload of the arguments; None where a type has no JSON Schema, which is reported."""
     attributes: dict[str, str] = {}
@@ -249,7 +253,7 @@ def _codec(
 
     try:
         is_known = not problems and all(_is_known(parameter, at) for at, parameter in fields.items())
-        return _Payload(codec=deferred(made) if is_known else made(), attributes=attributes)
+        codec = deferred(made) if is_known else made()
     except Exception as error:  # noqa: BLE001 - as in `func_error`; it is a problem of the registration
         before = len(problems)
         for parameter in parameters:
@@ -262,6 +266,11 @@ def _codec(
         if len(problems) == before:
             problems.append(f"its parameters have no exact JSON form: {error}")
         return None
+    if schema is not None:
+        from .authored import authored_codec  # few functions need it
+
+        codec = authored_codec(codec, schema, problems)
+    return _Payload(codec=codec, attributes=attributes)
 
 
 def _payload_codec(name: str, title: str, parameters: Mapping[str, FunctionParameter]) -> TypeCodec:

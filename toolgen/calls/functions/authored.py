@@ -1,0 +1,140 @@
+"""Functions whose author wrote the JSON Schema of the arguments: its codec, and whether the two agree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from toolgen.contract.errors import ToolgenError
+from toolgen.contract.json_value import Json, compact
+from toolgen.contract.limits import DEFAULT_LIMITS, Limits
+from toolgen.shapes.guarded import rules_class
+from toolgen.shapes.steps import document_steps
+
+from ..call import json_document
+from ..codec import MOST_SHOWN, require_fit, validation_error
+from ..errors import ToolValidationError
+from .type_codec import T, TypeCodec
+
+if TYPE_CHECKING:
+    from pydantic_core import ValidationError
+
+    from toolgen.shapes.issues import Findings
+
+_SAMPLES: Final[Mapping[str, Json]] = {
+    "null": None,
+    "boolean": True,
+    "integer": 0,
+    "number": 0.5,
+    "string": "",
+    "array": [],
+    "object": {},
+}
+"""A value of each type of JSON."""
+
+
+class AuthoredCodec(TypeCodec[T]):
+    """The codec of a type with a schema that its author wrote: documents have to fit both."""
+
+    __slots__ = ()
+    _form = (True, False, True)  # what nobody set need not fit the schema
+    is_exact = False
+
+    def __init__(self, type_: Any, name: str, schema: Mapping[str, Any]) -> None:
+        """Construct the codec; the schema replaces the one of the type.
+
+        Raises:
+            ValueError: it is not a JSON Schema.
+            ToolgenError: the extra `jsonschema` is not installed.
+        """
+        super().__init__(type_, name)
+        self._schemas = {self.name: compact(dict(schema))}
+        self._rules = rules_class("input_schema needs a validator, and the package is missing")(
+            schema, reads_dialect=True
+        )
+
+    def decode_null_as_absent(
+        self, data: bytes | str | Mapping[str, object], limits: Limits = DEFAULT_LIMITS
+    ) -> T:
+        data = data if isinstance(data, (bytes, str)) else json_document(data)
+        with document_steps():  # for its types and its rules
+            value = super().decode_null_as_absent(data, limits)
+            findings = self._rule_issues(data, limits.issues)
+        if findings.issues:
+            raise validation_error(findings.shortened())
+        return value
+
+    def encode(self, value: T) -> bytes:
+        written = super().encode(value)
+        require_fit(self.name, self._rule_issues(written, MOST_SHOWN))
+        return written
+
+    def _findings(self, error: ValidationError, data: bytes | str, most: int) -> Findings:
+        broken = self._rule_issues(data, most)
+        return broken if broken.issues else super()._findings(error, data, most)
+
+
+def authored_codec(codec: TypeCodec, schema: Mapping[str, Any], problems: list[str]) -> TypeCodec:
+    """Return the codec of a function's arguments with the schema of its author.
+
+    Where the two do not agree, `problems` says why. Properties that the schema does not have are refused.
+    """
+    closed = {**schema, "additionalProperties": False}
+    try:
+        made = AuthoredCodec(codec.type, codec.name, closed)
+    except (ValueError, TypeError, RecursionError) as error:
+        problems.append(f"input_schema is not a JSON Schema: {str(error).partition(chr(10))[0]}")
+        return codec
+    except ToolgenError as error:
+        problems.append(str(error))
+        return codec
+    problems.extend(_problems(codec, schema))
+    return made
+
+
+def _problems(codec: TypeCodec, schema: Mapping[str, Any]) -> Iterator[str]:
+    properties: Any = schema.get("properties")
+    if schema.get("type") != "object" or not isinstance(properties, Mapping):
+        yield 'input_schema describes no object; write "type": "object" with "properties"'
+        return
+    if schema.get("additionalProperties", False) is not False:
+        yield "input_schema takes further properties; the function does not: leave additionalProperties out"
+    own = codec.schema
+    for name in own.get("required", ()):
+        if name not in properties:
+            yield f"input_schema has no property for the parameter {name!r}, which has no default"
+        elif name not in schema.get("required", ()):
+            yield (
+                f"the parameter {name!r} has no default, and input_schema does not require it; "
+                'add it to "required", or write a default'
+            )
+    for name, property_ in properties.items():
+        if name not in own["properties"]:
+            yield f"input_schema has the property {name!r}, and the function has no such parameter"
+        elif isinstance(property_, Mapping):
+            yield from _property_problems(codec, name, property_)
+
+
+def _property_problems(codec: TypeCodec, name: str, property_: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the types and values of a property that the parameter does not take."""
+    values = [property_[key] for key in ("const", "default") if key in property_]
+    values += property_.get("enum", ())
+    for value in values:
+        if issue := next(_issues(codec, name, value), ""):
+            yield f"input_schema has {compact(value)} for {name!r}, and the function refuses it: {issue}"
+    if "const" in property_ or "enum" in property_:
+        return
+    taken = codec.schema["properties"][name].get("type", "something else")
+    for part in (property_, *property_.get("anyOf", ()), *property_.get("oneOf", ())):
+        types = part.get("type", ()) if isinstance(part, Mapping) else ()
+        for type_ in [types] if isinstance(types, str) else types:
+            if any(issue.constraint == "invalid_type" for issue in _issues(codec, name, _SAMPLES[type_])):
+                yield f"input_schema takes {type_} for {name!r}, and the function takes {taken}"
+
+
+def _issues(codec: TypeCodec, name: str, value: Json) -> Iterator[Any]:
+    """Yield what is wrong with the value of a parameter itself."""
+    try:
+        codec.decode({name: value})
+    except ToolValidationError as error:
+        yield from (issue for issue in error.issues if issue.keys[:1] == (name,) and len(issue.keys) == 1)
