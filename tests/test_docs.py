@@ -44,7 +44,9 @@ PRODUCTION = ROOT / "docs/production.md"
 """Its host and client need servers too; tests/conformance/test_home_temporal.py runs them as processes."""
 OBSERVABILITY = ROOT / "docs/observability.md"
 """Sends spans to a backend; tests/test_observability_doc.py has one on this machine."""
-ELSEWHERE = (FOLLOWED, IMPORT, *FOLLOWED_IN_A_FOLDER, FRAMEWORKS, POSTGRES, OBSERVABILITY)
+RULES = ROOT / "docs/rules.md"
+"""Imports Cedar; tests/conformance/test_rules_doc.py has it."""
+ELSEWHERE = (FOLLOWED, IMPORT, *FOLLOWED_IN_A_FOLDER, FRAMEWORKS, POSTGRES, OBSERVABILITY, RULES)
 SERVER = ROOT / "docs/mcp.md"
 """Starts a server of MCP, which takes seconds; `make conformance` runs it."""
 RUN = [

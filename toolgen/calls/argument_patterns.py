@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, Literal, TypeAlias, get_args
 
 from toolgen.contract.errors import ToolgenError
-from toolgen.contract.json_pointer import resolved, tokens_of
+from toolgen.contract.json_pointer import ABSENT, resolved, tokens_of
 from toolgen.contract.json_value import Json, compact, identity, is_json
 from toolgen.contract.printable import hides, visible
 from toolgen.contract.record import frozen_record
@@ -50,11 +50,11 @@ class _Condition:
     texts: tuple[str, ...]
     """Its values as JSON, so that nobody can change them."""
 
-    def holds(self, arguments: Mapping[str, Json]) -> bool:
+    def holds(self, arguments: Mapping[str, Json], in_doubt: bool) -> bool:
         found = resolved(arguments, self.place)
         values = [json.loads(text) for text in self.texts]
         if self.kind == "path_prefix":
-            return _is_below(found, values[0])
+            return _is_below(found, values[0], in_doubt)
         return identity(found) in map(identity, values)
 
     def describe(self) -> str:
@@ -88,7 +88,7 @@ class ArgumentPattern:
     that a call does not have fulfills no condition.
     """
 
-    conditions: tuple[_Condition, ...]
+    _conditions: tuple[_Condition, ...]
     """At least one, sorted by place."""
 
     @classmethod
@@ -112,37 +112,44 @@ class ArgumentPattern:
                 conditions.append(_Condition(place=place, kind=kind, texts=tuple(map(compact, values))))
         if problems:
             raise PatternError(problems)
-        return cls(conditions=tuple(sorted(conditions, key=lambda condition: condition.place)))
+        return cls(_conditions=tuple(sorted(conditions, key=lambda condition: condition.place)))
 
     def to_json(self) -> dict[str, Json]:
         """Return the JSON object of which `from_json` makes the pattern again."""
-        return {condition.place: condition.to_json() for condition in self.conditions}
+        return {condition.place: condition.to_json() for condition in self._conditions}
 
     @property
     def places(self) -> tuple[str, ...]:
         """The JSON Pointers of the arguments that it compares."""
-        return tuple(condition.place for condition in self.conditions)
+        return tuple(condition.place for condition in self._conditions)
 
-    def matches(self, arguments: Mapping[str, Json]) -> bool:
+    def matches(self, arguments: Mapping[str, Json], *, in_doubt: bool = False) -> bool:
         """Return whether a call with these decoded canonical arguments is covered.
 
         Values are equal as JSON Schema says: 1 and 1.0 are, 1 and true are not. A path prefix covers a path
-        in its normal form that begins with the same segments, character by character.
+        in its normal form that begins with the same segments, character by character. Where the path may lead
+        below the prefix on some systems, it holds if `in_doubt`: pass true for a pattern that restricts.
         """
         try:
-            return all(condition.holds(arguments) for condition in self.conditions)
+            return all(condition.holds(arguments, in_doubt) for condition in self._conditions)
         except RecursionError:  # arguments that are deeper than any pattern
-            return False
+            return in_doubt
 
     def describe(self) -> str:
         """Return a sentence for people, without its full stop; no two patterns have the same."""
-        return ", and ".join(condition.describe() for condition in self.conditions)
+        return ", and ".join(condition.describe() for condition in self._conditions)
 
 
-def _is_below(value: Json, prefix: str) -> bool:
-    return (
-        isinstance(value, str) and (value == prefix or value.startswith(f"{prefix}/")) and _is_normal(value)
-    )
+def _is_below(value: object, prefix: str, in_doubt: bool) -> bool:
+    if value is None or value is ABSENT:
+        return False
+    if not isinstance(value, str) or not _is_normal(value.removesuffix("/")):
+        return in_doubt
+    if in_doubt:
+        if value.startswith("/") != prefix.startswith("/"):
+            return True
+        value, prefix = value.casefold(), prefix.casefold()
+    return f"{value}/".startswith(f"{prefix}/")
 
 
 def _is_normal(path: str) -> bool:

@@ -104,7 +104,7 @@ class Runtime(SingleCalls):
             interceptors,
             hooks,
             capabilities,
-            has_policy=policy is not None,
+            policy=policy,
             timeout=scheduling.tool_timeout_s,
             list_disabled=None if disabled is None else disabled.now,
             limits=limits,

@@ -1,4 +1,4 @@
-"""The tool ids that hooks name: the runtime refuses to start with an unknown one."""
+"""The tool ids that hooks and rules name: the runtime refuses to start with an unknown one."""
 
 from __future__ import annotations
 
@@ -13,19 +13,22 @@ if TYPE_CHECKING:
 
 
 class HookTools:
-    """The tool ids that hooks name, and the tool ids of the toolsets.
+    """The tool ids that hooks and a policy of rules name, and the tool ids of the toolsets.
 
     An id is that of a registered tool; or one that a dynamic toolset says it may list (`tool_ids`); or, where
     it says nothing, one of its own, whose part before the tool is the name of the toolset.
     """
 
-    def __init__(self, hooks: Iterable[Hook]) -> None:
-        self._hooks = {tool: type(hook).__name__ for hook in hooks for tool in sorted(hook.tools or ())}
-        """Class of the hook, by the id that it names."""
+    def __init__(self, hooks: Iterable[Hook], rules: Iterable[str] = ()) -> None:
+        self._namers = dict.fromkeys(sorted(rules), "a rule")
+        """The hook or rule, by the id that it names."""
+        self._namers |= {
+            tool: f"hook {type(hook).__name__}" for hook in hooks for tool in sorted(hook.tools or ())
+        }
         self._tool_ids: set[str] = set()
         self._silent: set[str] = set()
         """Names of dynamic toolsets that do not say what they may list."""
-        self.is_settled = not self._hooks
+        self.is_settled = not self._namers
         """Whether every id was found."""
 
     def add(self, tools: Iterable[str]) -> None:
@@ -37,29 +40,29 @@ class HookTools:
         self._silent.add(toolset)
 
     def require_all_known(self) -> None:
-        """Raise if a hook names a tool that cannot exist.
+        """Raise if a hook or a rule names a tool that cannot exist.
 
         Raises:
             RegistrationError: as said.
         """
         if self.is_settled:
             return
-        for tool, hook in self._hooks.items():
+        for tool, namer in self._namers.items():
             if tool not in self._tool_ids and _toolset(tool) not in self._silent:
                 raise RegistrationError(
-                    f"hook {hook} names {tool!r}, but no tool has this id", hint=self._hint(tool)
+                    f"{namer} names {tool!r}, but no tool has this id", hint=self._hint(tool)
                 )
         self.is_settled = True
 
     def missing(self, listed: Mapping[str, Collection[str]]) -> str:
-        """Return an error text for a hook whose tool is missing in a toolset's list; "" for none.
+        """Return an error text for a hook or a rule whose tool is missing in a toolset's list; "" for none.
 
         `listed` are the ids by toolset. Of a toolset that lists nothing, nothing runs without its hooks.
         """
-        for tool, hook in self._hooks.items():
+        for tool, namer in self._namers.items():
             ids = listed.get(_toolset(tool), ())
             if ids and tool not in self._tool_ids and tool not in ids:
-                return f"hook {hook} names {tool!r}, which toolset {_toolset(tool)!r} does not list"
+                return f"{namer} names {tool!r}, which toolset {_toolset(tool)!r} does not list"
         return ""
 
     def _hint(self, tool: str) -> str:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ..capability import Capability
     from ..specs import NativeTool, ToolSpec
     from ..steps.hooks import Hook
+    from ..steps.policy import Policy
     from ..sync_context import ToolMethod
 
 RawExecutor: TypeAlias = Callable[[ToolCall, ToolContext], Awaitable[ToolResult | Unfinished]]
@@ -100,7 +101,7 @@ def runtime_options(
     hooks: Iterable[Hook],
     capabilities: Iterable[Capability],
     *,
-    has_policy: bool,
+    policy: Policy | None,
     timeout: float | None,
     list_disabled: ListDisabled | None = None,
     limits: Limits = DEFAULT_LIMITS,
@@ -120,9 +121,9 @@ def runtime_options(
     return RuntimeOptions(
         interceptors=tuple(map(_checked, _listed("interceptors", interceptors))),
         hooks=checked_hooks,
-        hook_tools=HookTools(checked_hooks),
+        hook_tools=HookTools(checked_hooks, getattr(policy, "named_tools", ())),
         capabilities=by_name,
-        has_policy=has_policy,
+        has_policy=policy is not None,
         timeout=timeout,
         list_disabled=list_disabled,
         limits=limits,
