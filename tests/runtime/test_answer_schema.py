@@ -19,7 +19,7 @@ from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import ConfirmSpec, Runtime, Suspended, ToolOutcome
 from toolgen.runtime.functions import LongRunningSpec
-from toolgen.shapes.foreign.plain_fit import PlainFit
+from toolgen.shapes.evaluator import Evaluator, Undecided
 from toolgen.waiting.errors import BadAnswerError, ConflictingAnswerError
 
 TOOL = "assistant.devices.list_devices"
@@ -124,9 +124,12 @@ def test_the_schemas_of_tools_are_read(value: Json, said: str) -> None:
     [
         ({"$ref": "#/$defs/Circle"}, "t"),
         ({"$ref": "https://example.org/other.json"}, "t"),
-        ({"not": {"pattern": "^t"}}, "t"),
+        ({"not": {"pattern": "(?<=x)y"}}, "xy"),
         ({"not": {"oneOf": [{}]}}, "t"),
-        ({"oneOf": [{"pattern": "^t"}, {"maxLength": 3}]}, "t"),
+        ({"oneOf": [{"pattern": "(?<=x)y"}, {"maxLength": 3}]}, "xy"),
+        ({"properties": {"a": {"$id": "https://example.org/a", "$ref": "#/$defs/Node"}}}, {"a": 1}),
+        ({"type": 7}, "t"),
+        ({"maximum": 3, "exclusiveMaximum": True}, 2),
         ({"type": "string", "pattern": "(?<=x)y"}, "t"),
         ({"type": "object", "patternProperties": {"^t": {}}, "additionalProperties": False}, {"t": 1}),
     ],
@@ -153,7 +156,7 @@ def test_what_a_schema_says_in_other_words_is_left_to_the_tool(schema: dict[str,
 def test_a_value_is_judged_as_a_validator_judges_it(schema: dict[str, Any], value: Any) -> None:
     is_valid = jsonschema_rs.Draft202012Validator(schema).is_valid(value)
     assert (not value_issues(schema, value, 10, schema)) == is_valid
-    assert PlainFit(schema).fits(schema, value) == is_valid
+    assert Evaluator(schema, Undecided.AS_MISFIT).fits(schema, value) == is_valid
 
 
 @pytest.mark.parametrize(
@@ -161,7 +164,13 @@ def test_a_value_is_judged_as_a_validator_judges_it(schema: dict[str, Any], valu
     [
         ({"not": {}}, 1, "$ must not be what its schema excludes"),
         ({"items": {"not": {"const": 1}}}, [2, 1.0], "$[1] must not be what its schema excludes"),
+        ({"not": {"pattern": "^t"}}, "t", "$ must not be what its schema excludes"),
         ({"oneOf": [{"type": "integer"}, {"minimum": 3}]}, 4, "$ must fit one alternative, and fits several"),
+        (
+            {"oneOf": [{"pattern": "^t"}, {"maxLength": 3}]},
+            "t",
+            "$ must fit one alternative, and fits several",
+        ),
         ({"oneOf": [{"type": "integer"}, {"minimum": 3}]}, 2.5, "$ must be of type integer, not number"),
         (
             {"propertyNames": {"maxLength": 1}},

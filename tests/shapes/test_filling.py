@@ -10,8 +10,8 @@ from jsonschema import Draft202012Validator
 from jsonschema.validators import validator_for
 
 from tests.schema_reader.random_schemas import Draws
+from toolgen.shapes.evaluator import Evaluator, Undecided
 from toolgen.shapes.foreign.filling import filler_of
-from toolgen.shapes.foreign.plain_fit import PlainFit
 
 PAGE: dict[str, Any] = {
     "type": "object",
@@ -169,7 +169,7 @@ def test_what_plainly_fits_a_random_schema_is_accepted_by_it() -> None:
         schema = draws.root(draft_7=seed % 3 == 0)
         for _ in range(10):
             document = draws.instance(schema, schema)
-            if PlainFit(schema).fits(schema, document):
+            if Evaluator(schema, Undecided.AS_MISFIT).fits(schema, document):
                 fitting += 1
                 assert accepts(schema, document), (schema, document)
     assert fitting > 100

@@ -9,9 +9,9 @@ from typing import Any, Final
 from toolgen.contract.json_pointer import escaped
 from toolgen.contract.json_value import Json, objects_in, values_in
 from toolgen.shapes.constraints import FLAGS
+from toolgen.shapes.evaluator import Evaluator, Undecided
 from toolgen.shapes.fields import Foreign
 from toolgen.shapes.foreign.nodes import Classes, Node, target, targets
-from toolgen.shapes.foreign.plain_fit import PlainFit
 from toolgen.shapes.foreign.reader import read
 from toolgen.shapes.foreign.reader.keywords import CONSTRAINTS
 from toolgen.shapes.foreign.reader.validator import rejected_values
@@ -138,7 +138,7 @@ def _refers(schema: object) -> bool:
 def with_good_examples(shape: ClauseSource) -> ClauseSource:
     """Return the shape without the examples that do not fit their schema."""
     root = target(shape.root)
-    plain = PlainFit({"$defs": shape.classes})
+    evaluator = Evaluator({"$defs": shape.classes}, Undecided.AS_MISFIT)
     asked: dict[str, Node] = {}
     values: list[tuple[str, Any]] = []
     classes: dict[str, Node] = {}
@@ -151,7 +151,7 @@ def with_good_examples(shape: ClauseSource) -> ClauseSource:
                 continue
             schema = as_written(shape.as_written.get(key, property_) if name == root else property_)
             for number, example in enumerate(_examples(property_)):
-                if not plain.fits(schema, example):
+                if not evaluator.fits(schema, example):
                     asked[place := f"{name} {number} {key}"] = schema
                     values.append((f"/properties/{escaped(place)}", example))
     if not values:

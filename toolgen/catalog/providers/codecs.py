@@ -16,7 +16,7 @@ from typing import Any, Final, Protocol
 
 from toolgen.contract.json_value import Json, compact
 from toolgen.contract.record import frozen_record
-from toolgen.shapes.foreign.plain_fit import may_fit
+from toolgen.shapes.evaluator import may_fit
 from toolgen.shapes.issues import TooComplexError
 from toolgen.shapes.steps import Steps
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from toolgen.contract.json_pointer import definition_of, referred
 from toolgen.contract.json_value import Json, compact
-from toolgen.shapes.foreign.plain_fit import may_fit
+from toolgen.shapes.evaluator import may_fit
 
 from .codecs import SAME, BranchCodec, JsonText, Pairs, Reference, Union
 from .exclusive import are_exclusive

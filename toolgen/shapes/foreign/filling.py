@@ -14,12 +14,15 @@ from typing import Any, Final
 
 from pydantic_core import from_json
 
+from toolgen.contract.json_pointer import referred
 from toolgen.contract.json_value import Json, compact
 
-from .plain_fit import PlainFit
+from ..evaluator import IDS, Evaluator, Undecided
 
 _MOST_FILLED: Final = 1_000_000
 """Bytes of defaults that are filled into one document."""
+_LONGEST_CHAIN: Final = 16
+"""References that lead to one another."""
 _AROUND: Final = 4
 """Quotes, colon and comma."""
 
@@ -39,7 +42,7 @@ def filler_of(schema_json: str) -> Callable[[bytes | str], bytes | str] | None:
 
     The schema is read where it says plainly what holds: behind `properties`, `items` of all items and `$ref`
     to a place in it, and not beside a `$ref`. A default that does not fit the schema of its property, or of
-    which that cannot be told (`PlainFit`), is not filled.
+    which that is not decided (`Evaluator`), is not filled.
 
     What fills returns the document itself where nothing is absent, where it is no JSON, and where the
     defaults are too many for one document.
@@ -55,7 +58,7 @@ class _Places:
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
         self._schema = schema
-        self._plain = PlainFit(schema)
+        self._evaluator = Evaluator(schema, Undecided.AS_MISFIT)
         self._by_part: dict[int, _Place] = {}
         self._waiting: list[tuple[Mapping[str, object], _Place]] = []
 
@@ -71,12 +74,25 @@ class _Places:
 
     def _of(self, schema: Any) -> _Place | None:
         """Return the place of a part, which is read later; None where it is not plain what it refers to."""
-        if (part := self._plain.followed(schema)) is None:
+        if (part := self._followed(schema)) is None:
             return None
         if id(part) not in self._by_part:
             self._by_part[id(part)] = place = _Place()
             self._waiting.append((part, place))
         return self._by_part[id(part)]
+
+    def _followed(self, schema: Any) -> Any:
+        """Return what a schema refers to by JSON Pointers into its document, itself without; else None.
+
+        The references of a part with an `$id` of its own start there (Core 8.2.1), so None stands for it.
+        """
+        for _ in range(_LONGEST_CHAIN):
+            if not isinstance(schema, Mapping) or not (schema is self._schema or IDS.isdisjoint(schema)):
+                return None
+            if "$ref" not in schema:
+                return schema
+            schema = referred(self._schema, schema["$ref"])
+        return None
 
     def _read(self, schema: Mapping[str, Any], place: _Place) -> None:
         properties, required = schema.get("properties"), schema.get("required")
@@ -86,7 +102,7 @@ class _Places:
                 place.properties[key] = part
             if key in needed and isinstance(property_, Mapping) and "default" in property_:
                 default = property_["default"]
-                if self._plain.fits(property_, default):
+                if self._evaluator.fits(property_, default):
                     place.defaults[key] = default, len(compact(key)) + len(compact(default)) + _AROUND
         if "prefixItems" not in schema and isinstance(schema.get("items"), Mapping):
             place.items = self._of(schema["items"])

@@ -14,11 +14,11 @@ from typing import Any, Final
 
 from toolgen.contract.json_pointer import escaped
 
+from ...evaluator import Evaluator, Undecided
 from ...fields import Foreign
 from ...patterns import PatternError, to_rust, translated
 from ...union_shapes import types_of
 from ..pattern_compiling import MOST_PARTS, parts_of
-from ..plain_fit import PlainFit
 from ..repairs import repair
 from . import validator
 from .dialect import UNDECLARED, dialect_of, unreadable, upgrade
@@ -243,11 +243,11 @@ _ARTICLES: Final = {"null": "null", "array": "an array", "object": "an object", 
 
 def invalid_defaults(survey: SchemaIndex) -> list[SchemaProblem]:
     """Return a warning for each default that fails the schema it stands in, in the survey's order."""
-    plain = PlainFit(survey.root)
+    evaluator = Evaluator(survey.root, Undecided.AS_MISFIT)
     asked = [
         (pointer, schema["default"])
         for pointer, schema in survey.places.values()
-        if "default" in schema and not plain.fits(schema, schema["default"])
+        if "default" in schema and not evaluator.fits(schema, schema["default"])
     ]
     refused = rejected_values(survey.root, asked) if asked else set[str]()
     return [_warning(pointer, value) for pointer, value in asked if pointer in refused]

@@ -1,0 +1,309 @@
+"""Whether a value fits a schema, and what is wrong with it if not, decided without a validator in few steps.
+
+Schemas are read as JSON Schema 2020-12. Some keywords are not decided: conditions, dependencies, `contains`,
+unevaluated parts, patterns of names, and the patterns of schemas that somebody else wrote. `Undecided` says
+what they count as. What is surely a misfit is one under every policy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from enum import Enum, auto
+from functools import partial
+from itertools import islice
+from typing import Any, Final, TypeAlias
+
+from pydantic_core import SchemaValidator, core_schema
+
+from toolgen.contract.json_pointer import referred
+from toolgen.contract.json_value import Json, identity
+
+from .constraints import FLAGS, Holder, IssueCode, limits_of
+from .issues import (
+    FieldIssue,
+    Keys,
+    TooComplexError,
+    bound_issue,
+    invalid_value_issue,
+    json_type,
+    mismatch,
+    missing,
+    unknown,
+)
+from .keywords import BRANCHES, CONDITIONS
+from .lexical import FORMAT_NAMES
+from .patterns import PatternError, to_rust
+from .steps import Steps
+from .union_shapes import types_of
+
+
+class Undecided(Enum):
+    """What counts where it is not decided whether a value fits."""
+
+    LEFT_TO_TOOL = auto()
+    """No issue, as the tool checks the value again. The schema is that of a tool's types: its formats and
+    patterns are checked, and null stands for a member that was left out."""
+    AS_FIT = auto()
+    """No issue: a branch of a union that may fit is tried."""
+    AS_MISFIT = auto()
+    """An issue: a default that may not fit is not filled."""
+
+
+_Fault: TypeAlias = tuple[Keys, Callable[..., FieldIssue], tuple[Any, ...]]
+"""The keys below the value, and what makes the issue of them and of these arguments, if somebody wants it."""
+
+_MOST_STEPS: Final = 100_000
+"""Looks at a value by a schema, for all values that one evaluator judges."""
+_DEEPEST: Final = 64
+"""Arrays and objects of a value inside each other."""
+_LIMITS: Final = {kind: limits_of(kind) for kind in ("string", "number", "array", "map")}
+_FORMATS: Final = {name: (form, example) for form, (name, example) in FORMAT_NAMES.items()}
+"""Forms and examples of formats by name; other formats say nothing."""
+_UNDECIDED: Final = frozenset(
+    {
+        *CONDITIONS,
+        *("oneOf", "$dynamicRef", "$recursiveRef", "dependentRequired", "dependentSchemas", "dependencies"),
+        *("contains", "minContains", "maxContains", "prefixItems", "additionalItems", "unevaluatedItems"),
+        *("patternProperties", "unevaluatedProperties"),
+    }
+)
+"""Keywords by which no value surely fits; by some of them one may surely not fit."""
+_OBJECTS: Final = (dict, Mapping)
+IDS: Final = frozenset(("$id", "id"))
+"""Keywords of a schema at which its references start, and not at the root (Core 8.2.1)."""
+_SAME_VALUE: Final = frozenset((*BRANCHES, "not"))
+"""Keywords whose schemas look at the value again."""
+_UNREADABLE: Final = (
+    *(TooComplexError, RecursionError),
+    *(AttributeError, TypeError, ValueError, ArithmeticError, LookupError),
+)
+"""What is raised where the steps do not suffice, and where a schema is none."""
+
+
+def may_fit(root: Mapping[str, Any], schema: Any, value: Json, steps: Steps | None = None) -> bool:
+    """Return whether a value may fit a part of a schema.
+
+    It takes at most the steps that are left; many choices of one document share them.
+    """
+    return Evaluator(root, Undecided.AS_FIT, steps=steps).fits(schema, value)
+
+
+class Evaluator:
+    """Judges values by the parts of one schema."""
+
+    __slots__ = ("_decided", "_doubt", "_is_of_tool", "_most", "_root", "_steps")
+
+    def __init__(
+        self, root: Mapping[str, Any], undecided: Undecided, *, steps: Steps | None = None, most: int = 1
+    ) -> None:
+        self._root = root
+        self._is_of_tool = undecided is Undecided.LEFT_TO_TOOL
+        self._doubt = _IN_DOUBT if undecided is Undecided.AS_MISFIT else ()
+        self._steps = Steps(_MOST_STEPS) if steps is None else steps
+        self._most = most
+        self._decided: dict[tuple[str, int], tuple[_Fault, ...]] = {}
+        """What was decided, by reference and value, of which there is one at each place of a document."""
+
+    def fits(self, schema: object, value: Json) -> bool:
+        """Return whether a value has no issue."""
+        try:
+            return next(self._faults(schema, value, 0), None) is None
+        except _UNREADABLE:
+            return not self._doubt
+
+    def issues(self, schema: object, value: Json) -> Iterator[FieldIssue]:
+        """Yield the first issues of a value, at most `most` of them."""
+        try:
+            for keys, issue, facts in islice(self._faults(schema, value, 0), self._most):
+                yield issue(keys, *facts)
+        except _UNREADABLE:
+            for keys, issue, facts in self._doubt:
+                yield issue(keys, *facts)
+
+    def _faults(self, schema: Any, value: Any, depth: int) -> Iterator[_Fault]:
+        """Yield the faults of a value by a part of the schema."""
+        self._steps.take(1)
+        if schema is False:
+            yield (), invalid_value_issue, ("is not allowed here",)
+        if schema is False or schema is True:
+            return
+        is_read = (
+            isinstance(schema, _OBJECTS)
+            and depth <= _DEEPEST
+            and (IDS.isdisjoint(schema) or schema is self._root)
+        )
+        if not is_read or (self._doubt and not _UNDECIDED.isdisjoint(schema)):
+            yield from self._doubt
+            return
+        if "$ref" in schema:
+            yield from self._of_reference(schema["$ref"], value, depth)
+        if value is None and not self._doubt and schema.get("nullable") is True:  # OpenAPI 3.0
+            return
+        if (fault := self._value_fault(schema, value)) is not None:
+            yield fault
+        elif isinstance(value, dict):
+            yield from self._of_members(schema, value, depth + 1)
+        elif isinstance(value, list):
+            yield from self._of_items(schema, value, depth + 1)
+        if _SAME_VALUE.isdisjoint(schema):
+            return
+        for part in schema.get("allOf", ()):
+            yield from self._faults(part, value, depth)
+        if "anyOf" in schema:
+            yield from self._of_branches(schema["anyOf"], value, depth)
+        if "oneOf" in schema:
+            yield from self._of_branches(schema["oneOf"], value, depth, is_one=True)
+        if "not" in schema and self._surely_fits(schema["not"], value):
+            yield (), invalid_value_issue, ("must not be what its schema excludes",)
+
+    def _of_reference(self, reference: object, value: Json, depth: int) -> tuple[_Fault, ...]:
+        """Return the faults by what a reference leads to; whether it leads to itself is not decided."""
+        key = str(reference), id(value)
+        if key not in self._decided:
+            self._decided[key] = self._doubt
+            target = referred(self._root, reference)
+            self._decided[key] = tuple(islice(self._faults(target, value, depth), self._most))
+        return self._decided[key]
+
+    def _of_branches(
+        self, branches: Any, value: Json, depth: int, *, is_one: bool = False
+    ) -> Iterator[_Fault]:
+        """Yield the faults by the branch that fits best, or that several fit where one has to."""
+        fitting: list[object] = []
+        faults: list[list[_Fault]] = []
+        for branch in branches:
+            if found := list(islice(self._faults(branch, value, depth), self._most)):
+                faults.append(found)
+            elif not is_one:
+                return
+            else:
+                fitting.append(branch)
+        if fitting:
+            if len(fitting) > 1 and sum(self._surely_fits(branch, value) for branch in fitting) > 1:
+                yield (), invalid_value_issue, ("must fit one alternative, and fits several",)
+        elif faults and all(not keys and issue is _not_among for (keys, issue, _), *_ in faults):
+            yield (), _not_among, ([choice for (_, _, (choices,)), *_ in faults for choice in choices],)
+        else:  # the fault of a branch for another kind of value is that value itself
+            yield from min(faults, key=lambda found: (not found[0][0], len(found)), default=self._doubt)
+
+    def _surely_fits(self, schema: object, value: Json) -> bool:
+        sure = Evaluator(self._root, Undecided.AS_MISFIT, steps=self._steps)
+        sure._is_of_tool = self._is_of_tool
+        return sure.fits(schema, value)
+
+    def _of_members(self, schema: Mapping[str, Any], value: dict[str, Json], depth: int) -> Iterator[_Fault]:
+        properties, required = schema.get("properties", {}), schema.get("required", ())
+        for name in required:
+            if name not in value:
+                yield (name,), missing, (self._root, properties.get(name, {}))
+        others = True if "patternProperties" in schema else schema.get("additionalProperties", True)
+        names = schema.get("propertyNames", True)
+        for name, part in value.items():
+            if names is not True:
+                for _, issue, facts in self._faults(names, name, depth):
+                    yield (name,), _of_name, (issue, facts)
+            if name not in properties:
+                if others is False:
+                    yield (name,), unknown, (tuple(properties),)
+                if others is False or others is True:
+                    continue
+            elif part is None and self._is_of_tool and not self._doubt and name not in required:
+                continue
+            for keys, issue, facts in self._faults(properties.get(name, others), part, depth):
+                yield (name, *keys), issue, facts
+
+    def _of_items(self, schema: Mapping[str, Any], value: list[Json], depth: int) -> Iterator[_Fault]:
+        first, rest = schema.get("prefixItems", ()), schema.get("items", True)
+        for place, item in enumerate(value):
+            part = first[place] if place < len(first) else rest
+            if part is not True:
+                for keys, issue, facts in self._faults(part, item, depth):
+                    yield (place, *keys), issue, facts
+
+    def _value_fault(self, schema: Mapping[str, Any], value: Any) -> _Fault | None:
+        """Return the fault of a value as a whole."""
+        if "type" in schema:
+            named, own = schema["type"], types_of(value)
+            if named not in own if isinstance(named, str) else set(named).isdisjoint(own):
+                return (), _wrong_type, (named, value)
+        if "enum" in schema and not self._is_among(schema["enum"], value):
+            return (), _not_among, (schema["enum"],)
+        if "const" in schema and not self._is_among(choices := [schema["const"]], value):
+            return (), _not_among, (choices,)
+        match value:
+            case str():
+                return self._limit_fault(schema, "string", len(value)) or self._text_fault(schema, value)
+            case bool() | None:
+                return None
+            case int() | float():
+                return self._limit_fault(schema, "number", value)
+            case list():
+                for row in FLAGS:
+                    if schema.get(row.keyword) and len(set(map(identity, value))) < len(value):
+                        return (), _issue, (row.code, row.message)
+                return self._limit_fault(schema, "array", len(value))
+            case _:
+                return self._limit_fault(schema, "map", len(value))
+
+    def _is_among(self, choices: Any, value: Json) -> bool:
+        self._steps.take(len(choices) - 1)
+        return value in choices if isinstance(value, str) else identity(value) in map(identity, choices)
+
+    def _limit_fault(self, schema: Mapping[str, Any], holder: Holder, size: float) -> _Fault | None:
+        """Return the fault of a number or of a size; some limits of draft-04 are true or false."""
+        for row in _LIMITS[holder]:
+            if row.keyword in schema:
+                limit = schema[row.keyword]
+                if isinstance(limit, bool):
+                    if self._doubt:
+                        return self._doubt[0]
+                elif not row.passes(size, limit):
+                    return (), _out_of_bounds, (row, limit)
+        return None
+
+    def _text_fault(self, schema: Mapping[str, Any], text: str) -> _Fault | None:
+        """Return the fault of a text; a pattern of somebody else is not tried, which may take long."""
+        if self._is_of_tool and schema.get("format") in _FORMATS:
+            form, example = _FORMATS[schema["format"]]
+            if not _matches(form, text):
+                message = f"must be written as {schema['format']}, such as {example}"
+                return (), _issue, ("invalid_format", message)
+        if "pattern" in schema:
+            try:
+                is_match = _matches(to_rust(schema["pattern"]), text) if self._is_of_tool else None
+            except PatternError:  # Rust has no such pattern
+                is_match = None
+            if is_match is None:
+                return next(iter(self._doubt), None)
+            if not is_match:
+                return (), mismatch, (schema["pattern"],)
+        return None
+
+
+def _matches(pattern: str, text: str) -> bool:
+    """Return whether a pattern of Rust's dialect is found in the text, in linear time."""
+    return SchemaValidator(core_schema.str_schema(pattern=pattern)).isinstance_python(text)
+
+
+def _issue(keys: Keys, constraint: IssueCode, message: str) -> FieldIssue:
+    return FieldIssue(keys=keys, constraint=constraint, message=message)
+
+
+def _wrong_type(keys: Keys, named: Any, value: object) -> FieldIssue:
+    kinds = [named] if isinstance(named, str) else named
+    words = "an object" if kinds == ["object"] else f"of type {' or '.join(kinds)}"
+    return _issue(keys, "invalid_type", f"must be {words}, not {json_type(value)}")
+
+
+def _not_among(keys: Keys, choices: Any) -> FieldIssue:
+    return _issue(keys, "invalid_enum_value", f"must be one of {', '.join(map(str, choices))}")
+
+
+def _of_name(keys: Keys, issue: Callable[..., FieldIssue], facts: tuple[Any, ...]) -> FieldIssue:
+    found = issue(keys, *facts)
+    return replace(found, message=f"has a name that {found.message}")
+
+
+_out_of_bounds: Final = partial(bound_issue, of_object=False)
+_IN_DOUBT: Final[tuple[_Fault, ...]] = (((), invalid_value_issue, ("may not fit its schema",)),)
