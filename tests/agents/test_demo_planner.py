@@ -13,7 +13,7 @@ from gen.assistant import completions
 from gen.assistant.agents import chat
 from toolgen.agents import AgentRegistration, AgentSpec, AgentTool, RunOutput, agents_of
 from toolgen.agents.demo.filling import filled
-from toolgen.agents.demo.telling import result_text
+from toolgen.agents.demo.telling import result_text, typed_result
 from toolgen.agents.planner.messages import ToolAnswer
 from toolgen.calls.functions.tools import func_tool
 from toolgen.runtime import Runtime
@@ -159,6 +159,13 @@ def test_each_value_is_taken_from_its_own_part_of_a_message(message: str) -> Non
     tool = func_tool(add_note, toolset="desk.notes")
     draft = filled(tool.spec, message, ["note"])
     assert draft.arguments == {"title": "Shopping", "text": "Buy two lemons"}
+
+
+@pytest.mark.parametrize("name", ["Page%3CItem%3E", "Page~1Item", "Page"])
+def test_a_typed_result_has_what_its_references_lead_to(name: str) -> None:
+    page = {"type": "object", "properties": {"total": {"type": "integer"}}, "required": ["total"]}
+    definitions = {"Page<Item>": page, "Page/Item": page, "Page": page}
+    assert typed_result({"$ref": f"#/$defs/{name}", "$defs": definitions}, [], "") == {"total": 0}
 
 
 def test_a_result_ends_with_one_full_stop() -> None:

@@ -7,8 +7,9 @@ written so, and each other attribute has the type `JSONSchema` with the definiti
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any
 
+from toolgen.contract.json_pointer import definition_of
 from toolgen.contract.json_value import Json, objects_in
 from toolgen.shapes.foreign.reader import read
 from toolgen.shapes.python.sensitive import MARK, without_marks
@@ -17,8 +18,6 @@ from .clauses_built import NotExpressibleError, check_tool
 from .clauses_layout import ClauseCall, Named, Part, Text, call, literal
 from .design_objects import to_clauses
 from .design_types import TypeTable
-
-_DEFINITIONS: Final = "#/$defs/"
 
 
 class AttributesWriter:
@@ -33,8 +32,8 @@ class AttributesWriter:
         """Yield the attributes of an object, in order."""
         definitions: dict[str, Any] = schema.get("$defs", {})
         object_ = schema
-        while "properties" not in object_ and str(object_.get("$ref")).startswith(_DEFINITIONS):
-            object_ = definitions[object_["$ref"].removeprefix(_DEFINITIONS)]
+        while "properties" not in object_ and (name := definition_of(object_.get("$ref"))):
+            object_ = definitions[name]
         required = object_.get("required", ())
         for key, property_ in object_.get("properties", {}).items():
             used = _used(property_, definitions)
@@ -110,8 +109,8 @@ def _used(schema: Json, definitions: dict[str, Json]) -> dict[str, Json]:
     used: set[str] = set()
     waiting = [schema]
     while waiting:
-        references = {str(part.get("$ref")) for part in objects_in(waiting.pop())}
-        new = {each.removeprefix(_DEFINITIONS) for each in references} & definitions.keys() - used
+        names = {definition_of(part.get("$ref")) for part in objects_in(waiting.pop())}
+        new = names & definitions.keys() - used
         used |= new
         waiting += [definitions[name] for name in new]
     return {name: held for name, held in definitions.items() if name in used}

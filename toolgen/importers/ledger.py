@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
-from toolgen.contract.json_pointer import escaped, referred
+from toolgen.contract.json_pointer import definition_of, escaped, referred
 from toolgen.contract.json_value import Json, identity
 from toolgen.shapes import naming
 from toolgen.shapes.foreign.reader.keywords import CONSTRAINTS, NAMED, children
@@ -130,7 +130,7 @@ def _notes_in(
                 inner.append((value, place_of(place, tokens), below))
         for keyword, value in schema.items():
             if keyword == "$ref" and isinstance(value, str) and value.startswith("#"):
-                if value.removeprefix("#/$defs/") in others:
+                if definition_of(value) in others:
                     continue
                 inner.append((referred(root, value), place if is_written else (), value[1:]))
             elif keyword not in STRUCTURE:

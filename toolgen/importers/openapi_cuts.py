@@ -9,11 +9,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from toolgen.contract.json_pointer import tokens_of
+from toolgen.contract.json_pointer import definition_of, tokens_of
 from toolgen.contract.json_value import Json, objects_in
 from toolgen.contract.record import frozen_record
 from toolgen.shapes import naming
-from toolgen.shapes.foreign.nodes import ENUM, NULL, Node
+from toolgen.shapes.foreign.nodes import ENUM, NULL, Node, reference
 from toolgen.shapes.foreign.normal_form import UnsafeError, normal_form
 from toolgen.shapes.foreign.reader.keywords import CONSTRAINTS
 from toolgen.shapes.foreign.reader.names import ClassNames
@@ -88,7 +88,7 @@ class Cut:
         waiting: list[object] = [properties]
         while waiting:
             for part in objects_in(waiting.pop()):
-                name = str(part.get("$ref")).removeprefix("#/$defs/")
+                name = definition_of(part.get("$ref"))
                 if name in self.definitions and name not in held:
                     held[name] = self.definitions[name]
                     waiting.append(held[name])
@@ -146,7 +146,7 @@ class Cutter:
                 if isinstance(definition, dict) and not {"enum", "oneOf"}.isdisjoint(definition):
                     definition[ENUM] = address
             name = cut.inlined[address]
-            return {"$ref": f"#/$defs/{name}"}
+            return reference(name)
         direction = self._components.direction(address, cut.direction)
         if tag and not all(isinstance(value, str) for value in tag.values):
             tag = None  # a OneOf is told by texts; the union stays a schema, and its branches have their tag
@@ -159,10 +159,10 @@ class Cutter:
             stub["properties"][tag.name] = {"enum": list(tag.values)}
             stub["required"] = [tag.name]
         cut.definitions[mark] = stub
-        reference: dict[str, object] = {"$ref": f"#/$defs/{mark}"}
+        stands = reference(mark)
         if self._components.facts(address).is_nullable:
-            return {"anyOf": [reference, {"type": "null"}]}
-        return reference
+            return {"anyOf": [stands, {"type": "null"}]}
+        return stands
 
 
 def mark_of(class_: Node, cut: Cut) -> str:
@@ -210,7 +210,7 @@ def never_null(schema: Any, definitions: Mapping[str, Any]) -> Any:
     for word in ("allOf", "anyOf", "oneOf"):
         if isinstance(branches := schema.get(word), list):
             schema = {**schema, word: [never_null(branch, definitions) for branch in branches]}
-    shared = definitions.get(str(schema.get("$ref")).removeprefix("#/$defs/"))
+    shared = definitions.get(definition_of(schema.get("$ref")))
     inner = never_null(shared, {})
     if not isinstance(inner, dict) or inner == shared:
         return schema

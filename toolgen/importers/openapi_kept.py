@@ -11,6 +11,7 @@ from typing import Any, Final
 from toolgen.contract.json_value import Json, compact, values_in
 from toolgen.contract.record import frozen_record
 from toolgen.shapes import naming
+from toolgen.shapes.foreign.nodes import reference
 from toolgen.shapes.foreign.reader import Reading, read, read_text
 from toolgen.shapes.foreign.reader.validator import rejected_values
 
@@ -278,8 +279,8 @@ class KeptSchemas:
                 name = naming.class_name(component_name(address))
                 self._defined[address] = self._names.give(f"definition {address}", name)
             used[address] = None
-            reference: dict[str, object] = {"$ref": f"#/$defs/{self._defined[address]}"}
-            return pinned(reference, tag) if tag else reference
+            part = reference(self._defined[address])
+            return pinned(part, tag) if tag else part
 
         translator = Translator(self._components, direction, refer, inlines=False)
         return shown(translator.translated(schema, place), place), list(used)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import parse_qsl, quote
 
+from toolgen.contract.json_pointer import definition_of
 from toolgen.dsl.evaluation.checks.names import key_fault
 from toolgen.dsl.evaluation.transports.parameters import path_faults
 from toolgen.shapes.foreign.reader.validator import rejected_values
@@ -246,8 +247,8 @@ def _has_text(schema: object, definitions: Mapping[str, Any], depth: int = 0) ->
     """Return whether values of a translated schema are single ones, or lists of such."""
     if not isinstance(schema, dict) or depth > 5:
         return False
-    if isinstance(reference := schema.get("$ref"), str):
-        return _has_text(definitions.get(reference.rpartition("/")[2]), definitions, depth + 1)
+    if "$ref" in schema:
+        return _has_text(definitions.get(definition_of(schema["$ref"])), definitions, depth + 1)
     for word in ("anyOf", "oneOf", "allOf"):
         if word in schema:
             rest = [part for part in listed(schema[word]) if part != {"type": "null"}]
@@ -265,8 +266,8 @@ def _types_of(schema: Any, definitions: Mapping[str, Any], depth: int = 0) -> fr
     """Return the JSON types of a translated schema, null apart; none where it does not say them plainly."""
     if not isinstance(schema, dict) or depth > 5:
         return frozenset()
-    if isinstance(reference := schema.get("$ref"), str):
-        return _types_of(definitions.get(reference.rpartition("/")[2]), definitions, depth + 1)
+    if "$ref" in schema:
+        return _types_of(definitions.get(definition_of(schema["$ref"])), definitions, depth + 1)
     for word in ("anyOf", "oneOf", "allOf"):
         if word in schema:
             held = [_types_of(part, definitions, depth + 1) for part in listed(schema[word])]

@@ -11,6 +11,7 @@ from pydantic import PydanticSchemaGenerationError, PydanticUserError, TypeAdapt
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaValue
 
 from toolgen.contract.findings import Finding
+from toolgen.contract.json_pointer import definition_of
 from toolgen.contract.printable import plain_spaces
 from toolgen.shapes.fields import MISSING
 from toolgen.shapes.foreign.reader.keywords import children
@@ -166,7 +167,7 @@ def _in_an_object(schema: dict[str, Any] | None) -> dict[str, object] | None:
     if schema is None:
         return None
     held = schema.get("$defs", {})
-    name = str(schema.get("$ref")).rpartition("/")[2]
+    name = definition_of(schema.get("$ref"))
     target = held.get(name, schema)
     if "properties" in target and not target.get("additionalProperties"):
         closed = {**target, "additionalProperties": False}  # other keys are dropped

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from toolgen.contract.json_pointer import referred
 from toolgen.contract.json_value import Json
 
 from ..planner.messages import ToolAnswer
@@ -37,7 +38,7 @@ def typed_result(schema: Mapping[str, Any], answers: Sequence[ToolAnswer], text:
     for answer in answers:
         if answer.status == "ok" and isinstance(document := parsed(answer.text), dict):
             values |= document
-    made: Json = _made(schema, schema.get("$defs") or {}, values, text, 0)
+    made: Json = _made(schema, schema, values, text, 0)
     return made
 
 
@@ -105,12 +106,12 @@ def _cut(text: str) -> str:
     return text if len(text) <= _MOST_CHARACTERS else f"{text[:_MOST_CHARACTERS]}…"
 
 
-def _made(schema: Any, defs: Mapping[str, Any], values: Mapping[str, Any], text: str, depth: int) -> Any:
+def _made(schema: Any, root: Mapping[str, Any], values: Mapping[str, Any], text: str, depth: int) -> Any:
     """Return a value of a schema: its first one where it names some, an empty one of its type else."""
     if not isinstance(schema, Mapping) or depth > 16:
         return None
-    if isinstance(ref := schema.get("$ref"), str):
-        return _made(defs.get(ref.rpartition("/")[2]), defs, values, text, depth + 1)
+    if "$ref" in schema:
+        return _made(referred(root, schema["$ref"]), root, values, text, depth + 1)
     for key in ("const", "default"):
         if key in schema:
             return schema[key]
@@ -119,7 +120,7 @@ def _made(schema: Any, defs: Mapping[str, Any], values: Mapping[str, Any], text:
             return schema[key][0]
     for key in ("oneOf", "anyOf", "allOf"):
         if schema.get(key):
-            return _made(schema[key][0], defs, values, text, depth + 1)
+            return _made(schema[key][0], root, values, text, depth + 1)
     match schema.get("type"):
         case "object":
             properties = schema.get("properties") or {}
@@ -127,7 +128,7 @@ def _made(schema: Any, defs: Mapping[str, Any], values: Mapping[str, Any], text:
             return {
                 name: values[name]
                 if name in values
-                else _made(properties[name], defs, values, text, depth + 1)
+                else _made(properties[name], root, values, text, depth + 1)
                 for name in names
             }
         case "array":

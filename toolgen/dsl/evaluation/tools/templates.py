@@ -9,6 +9,7 @@ from typing import Final
 
 from toolgen.contract.record import frozen_record
 from toolgen.shapes.fields import Foreign, ObjectType
+from toolgen.shapes.foreign.nodes import target
 
 from ...expr import codes
 from ...expr.source import Source
@@ -44,7 +45,7 @@ def sensitive_names_of(object_: ObjectType) -> list[str]:
 
 
 def _foreign_names(foreign: Foreign) -> list[str] | None:
-    class_ = foreign.classes.get(str(foreign.root.get("$ref", "")).rpartition("/")[2], {})
+    class_ = foreign.classes.get(target(foreign.root) or "", {})
     names: dict[str, None] = {}
     for properties in (class_.get("properties"), foreign.schema.get("properties")):
         names |= dict.fromkeys(properties if isinstance(properties, dict) else ())
