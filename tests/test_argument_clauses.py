@@ -20,6 +20,7 @@ from toolgen.dsl import (
     Inject,
     JSONSchema,
     Method,
+    Object,
     Payload,
     Result,
     ResultHint,
@@ -182,6 +183,14 @@ class TestConditions:
             "bad-when",
             "when of tool 'find' names 'session_id', which is injected",
             "remove it: the server fills it, and no model chooses it",
+        )
+
+    def test_what_grants_further_calls_has_no_payload(self) -> None:
+        reason = Object(Attribute("reason", String, "Why."))
+        assert wrong(Confirm(payload=reason, grantable=True)) == (
+            "grantable-payload",
+            "Confirm of tool 'find' is grantable, and an approval of the tool has a payload",
+            "remove grantable=True, or the payload",
         )
 
     def test_a_condition_is_a_mapping(self) -> None:

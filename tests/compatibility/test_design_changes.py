@@ -188,6 +188,7 @@ ROWS = [
     row("artifact widened", tool(Artifact("rows", Rows, "Rows.")), tool(Artifact("rows", LooseRows, "Rows.")), {"artifact-widened": "R"}, {}),
     row("error", tool(), tool(Error("gone", None, "It is gone.")), {"error-added": "r"}, {"error-removed": "S"}),
     row("confirmation", tool(), tool(Confirm("List?")), {"confirmation-added": "cW"}, {"confirmation-removed": "w"}),
+    row("grants", tool(Confirm("List?")), tool(Confirm("List?", grantable=True)), {"confirmation-narrowed": "w"}, {}),
     row("confirmation of an agent", used(tool()), used(tool(), confirm={"list": Confirm("List?")}), {"confirmation-added": "cW"}, {"confirmation-removed": "w"}),
     row("confirmation of a new agent", designed(tool(Confirm("List?"))), used(tool(Confirm("List?")), confirm={"list": Confirm("List?", when={"limit": (500,)})}), {"confirmation-narrowed": "w"}, {"agent-removed": "CWS"}),
     row("confirmation of an agent by name", used(tool()), used(tool(), confirm=["list"]), {"confirmation-added": "cW"}, {"confirmation-removed": "w"}),

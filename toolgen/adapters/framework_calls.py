@@ -317,13 +317,11 @@ class FrameworkCall:
         return await self._deliver(asked, cancel_answer(reason), "", None)
 
     async def _deliver(self, asked: Suspended, answer: Json, by: str, wait_s: float | None) -> ToolResult:
-        waits, session_id = waits_of(self.snapshot), self.meta.session_id
-        if wait_s is not None:
-            return await waits.answer(asked.token, answer, session_id=session_id, by=by, wait_s=wait_s)
-        return await waits.answer_as_caller(
+        return await waits_of(self.snapshot).answer_as_caller(
             asked.token,
             answer,
-            session_id=session_id,
+            session_id=self.meta.session_id,
             by=by,
             is_detached=lambda: self.caller.is_detached,
+            wait_s=wait_s,
         )

@@ -13,6 +13,7 @@ from toolgen.contract.json_value import Json
 from toolgen.contract.names import UNAVAILABLE, RetryReason
 from toolgen.contract.record import frozen_record
 from toolgen.runtime import ArtifactRef, Content, FieldIssue, Suspended, ToolResult
+from toolgen.waiting.grants import without_grant
 from toolgen.waiting.unfit import text_for_model, waiting_message
 
 _REPAIRABLE: Final = frozenset({"invalid_arguments", "missing_fields"})
@@ -152,7 +153,7 @@ def approval_json(asked: Suspended, *, with_token: bool = False) -> dict[str, Js
         "preview": asked.preview,
         "is_shortened": asked.is_shortened,
         "arguments": dict(asked.arguments),
-        "answer_schema": dict(asked.answer_schema),
+        "answer_schema": without_grant(asked.answer_schema),
         "expires_at": asked.expires_at,
         "requested_by": asked.requested_by,
         "reason": asked.reason,

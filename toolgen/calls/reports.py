@@ -66,6 +66,9 @@ class CallReports:
     ) -> None:
         """Emit that a call was approved or denied, and by whom."""
 
+    def emit_granted(self, tool: str, meta: CallMeta, grant_id: str, person: str, reason: str) -> None:
+        """Emit that a call was approved by a grant of a person."""
+
     def emit_toolset_dropped(self, toolset: str, reason: str, meta: CallMeta) -> None:
         """Emit that a toolset is left out of a request."""
 

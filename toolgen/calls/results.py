@@ -284,6 +284,14 @@ class Suspended:
         )
 
 
+class GrantLapsedError(Exception):
+    """A call was about to begin by a grant, which gives it no use any more: it asks, and has this result."""
+
+    def __init__(self, result: ToolResult) -> None:
+        super().__init__()
+        self.result = result
+
+
 class Actions:
     """The actions that a tool requests of the agent that called it."""
 

@@ -290,7 +290,7 @@ def confirmation_entry(of: Confirmation[TypeRecord] | None) -> Json:
     if of is None:
         return None
     when: dict[str, Json] = {name: list(values) for name, values in of.when.items()}
-    facts: dict[str, Json] = {"hint": of.hint, "when": when}
+    facts: dict[str, Json] = {"hint": of.hint, "when": when, "grantable": of.grantable}
     return {**{key: value for key, value in facts.items() if value}, **_named({"payload": of.payload})}
 
 

@@ -144,11 +144,13 @@ class Confirmation(Generic[T]):
     """Only when each of these arguments has one of the values; always when empty."""
     payload: T | None = None
     """What the person may add to an approval."""
+    grantable: bool = False
+    """Whether an approval may count for further calls of the session."""
 
     def typed(self, convert: Callable[[T], U]) -> Confirmation[U]:
         """Return the same with another thing in the place of each type."""
         payload = None if self.payload is None else convert(self.payload)
-        return Confirmation(hint=self.hint, when=self.when, payload=payload)
+        return Confirmation(hint=self.hint, when=self.when, payload=payload, grantable=self.grantable)
 
 
 @frozen_record

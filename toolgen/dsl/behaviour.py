@@ -25,6 +25,8 @@ class Confirm(Clause):
     when: Final[Mapping[str, Value | tuple[Value, ...]]]
     payload: Final[Type | Object | str | None]
     """What the person may add to an approval."""
+    grantable: Final[bool]
+    """Whether an approval may count for further calls of the session."""
 
     def __init__(
         self,
@@ -32,11 +34,13 @@ class Confirm(Clause):
         *,
         when: Mapping[str, Value | tuple[Value, ...]] | None = None,
         payload: Type | Object | str | None = None,
+        grantable: bool = False,
     ) -> None:
         super().__init__()
         self.hint = hint
         self.when = {} if when is None else when
         self.payload = payload
+        self.grantable = grantable
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

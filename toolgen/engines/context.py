@@ -34,6 +34,11 @@ class CallOptions:
 answer_name: Final[Callable[[str], str]] = "answer:{}".format
 """Returns the name of the signal that answers the wait of an operation."""
 
+GRANT_LOOP: Final = "grant"
+"""Loop whose runs are grants; an engine revokes them if their file is older than its witness."""
+REVOKED: Final = "revoked"
+"""Operation whose answer revokes a grant."""
+
 Emit: TypeAlias = Callable[[Mapping[str, Json]], None]
 """Takes an event at once, in any thread, and never raises."""
 

@@ -204,6 +204,19 @@ class EventReporter(CallReports):
         )
         self._emit(event, meta)
 
+    def emit_granted(self, tool: str, meta: CallMeta, grant_id: str, person: str, reason: str) -> None:
+        """Emit that a call was approved by a grant of a person."""
+        if not self.events.is_idle:
+            event = ToolAuthorization(
+                tool=tool,
+                decision="approved",
+                decided_by="person",
+                reason=self._truncate_text(reason),
+                answered_by=person,
+                grant_id=grant_id,
+            )
+            self._emit(event, meta)
+
     def emit_toolset_dropped(self, toolset: str, reason: str, meta: CallMeta) -> None:
         """Emit that a toolset is left out of a request."""
         if not self.events.is_idle:

@@ -238,6 +238,8 @@ class ToolAuthorization(EventHead):
     suspension_id: str = ""
     answered_by: str = ""
     """Who answered, as the host named them."""
+    grant_id: str = ""
+    """The grant by which the call was approved, without another question."""
 
 
 @record

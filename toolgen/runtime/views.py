@@ -147,5 +147,5 @@ def _named(toolset: str, tools: Sequence[BoundTool], names: Sequence[str]) -> Se
 
 def _confirmed(tool: BoundTool, hint: str) -> BoundTool:
     design = tool.spec.confirm or ConfirmSpec()
-    confirm = ConfirmSpec(hint=hint or design.hint, payload=design.payload)
+    confirm = ConfirmSpec(hint=hint or design.hint, payload=design.payload, grantable=design.grantable)
     return replace(tool, spec=replace(tool.spec, confirm=confirm))

@@ -18,6 +18,7 @@ from .errors import (
     OtherQuestionError,
     SuspensionError,
     TamperedSuspensionError,
+    UnknownGrantError,
     UnknownSuspensionError,
     UnsealedSuspensionError,
     UnsharedToolError,
@@ -25,6 +26,7 @@ from .errors import (
 from .options import AnswerRule, WaitOptions, requester_may_not_approve
 
 if TYPE_CHECKING:
+    from .grants import Grant
     from .once_call import Resolution, ResolveError
     from .unfit import text_for_model
 
@@ -35,6 +37,7 @@ __all__ = [
     "CallNameError",
     "ConflictingAnswerError",
     "ForeignAnswerError",
+    "Grant",
     "LateAnswerError",
     "MissingSecretError",
     "MissingToolError",
@@ -45,6 +48,7 @@ __all__ = [
     "ResolveError",
     "SuspensionError",
     "TamperedSuspensionError",
+    "UnknownGrantError",
     "UnknownSuspensionError",
     "UnsealedSuspensionError",
     "UnsharedToolError",
@@ -55,7 +59,7 @@ __all__ = [
     "text_for_model",
 ]
 
-_LAZY = {".once_call": "Resolution ResolveError", ".unfit": "text_for_model"}
+_LAZY = {".grants": "Grant", ".once_call": "Resolution ResolveError", ".unfit": "text_for_model"}
 
 if not TYPE_CHECKING:
     __getattr__, __dir__ = lazy_exports(__name__, _LAZY)

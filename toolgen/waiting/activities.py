@@ -21,6 +21,7 @@ from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
 from toolgen.contract.record import frozen_record
 from toolgen.engines import ActivityInfo, Loop, NotRegisteredError, RunStatus
+from toolgen.engines.context import GRANT_LOOP
 from toolgen.events.document import from_json
 from toolgen.events.event_reporter import CallEvents, EventReporter
 from toolgen.stores import StoreError
@@ -28,6 +29,7 @@ from toolgen.stores.outages import AGAIN_S, StoreRetry
 
 from .call_results import CallReader, dropping, outcome_of, with_pending
 from .errors import NoEngineError
+from .grant_uses import granted_calls
 from .loop import (
     CONCLUDE,
     EXECUTE,
@@ -155,7 +157,7 @@ class DirectCallActivities:
     def serve(self, waits: WaitRegistry) -> None:
         """Register the loops and their activities with an engine, which then executes the runs."""
         self._waits = waits
-        loops: dict[str, Loop] = {LOOP: waiting_call, RESOLVED: resolved_call}
+        loops: dict[str, Loop] = {LOOP: waiting_call, RESOLVED: resolved_call, GRANT_LOOP: granted_calls}
         activities = {EXECUTE: self._execute, RESUME: self._resume, CONCLUDE: self._conclude}
         waits.register(loops, activities, self._on_event, on_forget=dropping(self._services.artifacts))
 

@@ -105,7 +105,7 @@ def without_nulls(frozen: FrozenCall, answer: Json) -> Json:
     """Return the answer without its optional parts that are null: null means absent, as in arguments."""
     match frozen.kind:
         case "confirmation" | "credential":
-            return _without_absent(answer, ("message", "payload"))
+            return _without_absent(answer, ("message", "payload", "grant"))
         case "input":
             return without_optional_nulls(frozen.answer_schema, answer)
         case "pending":  # the codec of the result knows

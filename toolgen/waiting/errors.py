@@ -13,6 +13,7 @@ SuspensionError
 ├── UnsealedSuspensionError      nobody knows who wrote what the journal keeps of the call
 ├── UnsharedToolError            only who makes the call has the tool, and the engine has many workers
 ├── MissingSecretError           calls wait that are sealed with a secret that is gone
+├── UnknownGrantError            no grant has this id, or it belongs to another session
 └── NoEngineError                no call of this runtime can wait
 """
 
@@ -103,6 +104,15 @@ class UnsharedToolError(SuspensionError):
         super().__init__(
             f"no toolset of the runtime has {tool}, so no other worker of its engine could resume the call",
             hint=f"add the toolset {toolset!r} to the runtime of every worker: Runtime.tools.add_toolset(…)",
+        )
+
+
+class UnknownGrantError(SuspensionError):
+    """No grant has this id, or it belongs to another session."""
+
+    def __init__(self, grant_id: str) -> None:
+        super().__init__(
+            f"no grant has the id {grant_id!r}", hint="`Runtime.waits.grants(session_id)` lists the open ones"
         )
 
 

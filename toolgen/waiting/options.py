@@ -45,6 +45,12 @@ class WaitOptions:
 
     Asked again with a reason, a question counts once. Those of an agent that answers the call do not count.
     """
+    max_grant_s: float = 8 * 3600.0
+    """Maximum number of seconds for which an answer may grant further calls."""
+    max_grant_uses: int = 100
+    """Maximum number of calls for which an answer may grant."""
+    peers_may_grant: bool = False
+    """Whether an answer that comes through MCP or a framework may grant; it may come from a model."""
     rule: AnswerRule | None = None
     """Whether a person may give an answer; without it everybody with the token may.
 

@@ -35,9 +35,11 @@ from toolgen.events.event_reporter import CallEvents
 from .answers import answer_document, cancel_reason, failure_of, hiding_call, validate_answer
 from .errors import BadAnswerError, TamperedSuspensionError, UnsealedSuspensionError
 from .frozen import FIRST, SealedCall, new_id
+from .grant_uses import store_grant
+from .grants import require_grant
 from .loop import left_work
 from .once_call import Keeping
-from .suspending import approval_schema, suspended_result
+from .suspending import approval_schema, grantable, suspended_result
 from .wait_registry import WaitRegistry
 
 if TYPE_CHECKING:
@@ -150,32 +152,34 @@ async def _resume(
     frozen, services = record.call, work.services
     if not work.waits.sealer.is_sealed(record.claims, sealed_answer):
         log.warning("run %s: %s, of %s: %s", record.run_id, UNSEALED, frozen.tool, _SEAL_HINT)
-        return _ask_again(work, frozen, UNSEALED, tool)
+        return await _ask_again(work, frozen, UNSEALED, tool)
     assert isinstance(sealed_answer, dict), "only such a document has a seal"
     answer, person = sealed_answer["answer"], str(sealed_answer["by"])
     if (canceled := cancel_reason(answer)) is not None:
         return await _canceled_result(work, tool, frozen, canceled, person)
     if tool is None:
-        return _ask_again(work, frozen, _GONE, tool)
+        return await _ask_again(work, frozen, _GONE, tool)
     spec = tool.spec
     if frozen.kind != "pending" and spec.approval_digest != frozen.spec_digest:
         try:
             spec.payload.decode_null_as_absent(frozen.payload_json, UNLIMITED)
         except ToolValidationError as error:
             return await _unfit_result(work, tool, frozen, error, person)
-        return _ask_again(work, frozen, _CHANGED, tool)
+        return await _ask_again(work, frozen, _CHANGED, tool)
     try:
+        await require_grant(work.waits, spec, frozen, answer, person)
         answer = validate_answer(spec, frozen, answer, services.limits)
     except BadAnswerError as error:
-        return _ask_again(work, frozen, error.message, tool)
+        return await _ask_again(work, frozen, error.message, tool)
     if why := await _refused_by_rule(work.waits, record, answer, person):
-        return _ask_again(work, frozen, why, tool)
+        return await _ask_again(work, frozen, why, tool)
     _report_answer(work, frozen, person, "answered")
     result = _result_of_answer(services, tool, frozen, answer, person)
     frame = _frame(work, tool, frozen)
     work.keeping.watch(frame)
     frame.context.report = services.reports.progress_callback(spec, frozen.meta)
     if result is None:
+        await store_grant(work.waits, spec, frozen, answer, person)
         answers = (*frozen.answers, answer_document(frozen, answer))
         frame.resume(Resumption(answers=answers, key=frozen.idempotency_key))
         return await dispatch(frame)
@@ -200,17 +204,16 @@ def _report_answer(
         work.services.metrics.end_wait(frozen.kind, outcome, waited_s)
 
 
-def _ask_again(work: CallWork, frozen: FrozenCall, reason: str, tool: RegisteredTool | None) -> ToolResult:
-    """Ask the same question again, with the reason, and return the suspended result.
-
-    Where the tool is here, the question is about the tool as it is now.
-    """
+async def _ask_again(
+    work: CallWork, frozen: FrozenCall, reason: str, tool: RegisteredTool | None
+) -> ToolResult:
+    """Ask the same question again with the reason, about the tool as it is now if it is here."""
     options, again = work.waits.options, frozen
     if tool is not None:
         spec = tool.spec
         again = replace(frozen, spec_digest=spec.approval_digest, sensitive=spec.payload.sensitive)
         if frozen.kind == "confirmation":
-            again = replace(again, answer_schema=approval_schema(spec))
+            again = await grantable(work.waits, spec, replace(again, answer_schema=approval_schema(spec)))
     now = options.clock()
     again = replace(again, id=new_id(), created_at=now, expires_at=now + options.expires_s, reason=reason)
     result = suspended_result(work.services, again)

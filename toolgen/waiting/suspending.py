@@ -14,7 +14,7 @@ from toolgen.calls.reports import SILENT
 from toolgen.calls.results import Pending, RetryHint, ToolResult, Unfinished
 from toolgen.calls.specs import ToolSpec
 from toolgen.calls.steps.failures import error_result
-from toolgen.calls.steps.frame import Frame, RuntimeServices
+from toolgen.calls.steps.frame import Ask, Frame, RuntimeServices
 from toolgen.calls.steps.registered_tool import RegisteredTool
 from toolgen.calls.steps.result_encoding import truncation_marker
 from toolgen.contract.errors import ToolgenError
@@ -71,7 +71,15 @@ class CallSuspender:
         )
         if (denied := await self._without_place(frame, "needs approval, but")) is not None:
             return denied
-        return suspended_result(frame.services, freeze(frame, frozen, asked, self.waits.options))
+        call = freeze(frame, frozen, asked, self.waits.options)
+        return suspended_result(frame.services, await grantable(self.waits, spec, call))
+
+    async def granted(self, frame: Frame, frozen: bytes, ask: Ask) -> bool:
+        from .grant_uses import prepare_use  # few tools allow grants
+
+        asked = Asked(kind="confirmation", answer_schema=approval_schema(frame.spec))
+        call = freeze(frame, frozen, asked, self.waits.options)
+        return await prepare_use(self.waits, frame, call, ask)
 
     async def suspend(self, frame: Frame, unfinished: Unfinished | Pending, frozen: bytes) -> ToolResult:
         spec, document = frame.spec, b""
@@ -126,6 +134,19 @@ def freeze(frame: Frame, payload_json: bytes, asked: Asked, options: WaitOptions
         sensitive=spec.payload.sensitive,
         trace="" if frame.services.spans is None else frame.services.spans.here(),
     )
+
+
+async def grantable(waits: WaitRegistry, spec: ToolSpec, frozen: FrozenCall) -> FrozenCall:
+    """Return a call that asks for an approval, whose answer may grant further calls if that is allowed."""
+    if spec.confirm is None or not spec.confirm.grantable:
+        return frozen
+    from .grants import GRANT, grant_schema, may_be_granted
+
+    if not await may_be_granted(waits, spec, frozen):
+        return frozen
+    schema: dict[str, Any] = dict(frozen.answer_schema)
+    schema["properties"] = {**schema["properties"], GRANT: grant_schema(spec, waits.options)}
+    return replace(frozen, answer_schema=schema)
 
 
 def suspended_result(services: RuntimeServices, frozen: FrozenCall) -> ToolResult:

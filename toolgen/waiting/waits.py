@@ -8,7 +8,6 @@ from typing import final
 
 from toolgen.calls.call import CallMeta
 from toolgen.calls.errors import DeclaredError
-from toolgen.calls.progress import checked_fraction, progress_json, require_text
 from toolgen.calls.results import Suspended, ToolResult
 from toolgen.calls.steps.frame import RuntimeServices
 from toolgen.calls.steps.hook_tools import HookTools
@@ -22,7 +21,6 @@ from .answers import (
     cancel_answer,
     cancel_reason,
     failure_answer,
-    hiding_call,
     validate_answer,
     without_nulls,
 )
@@ -34,16 +32,17 @@ from .checking import CheckedCall, adopt_calls, checked_calls
 from .credentials import keeper_for
 from .errors import (
     ConflictingAnswerError,
-    LateAnswerError,
     MissingToolError,
     NoEngineError,
     NotAllowedAnswerError,
     SuspensionError,
     TamperedSuspensionError,
-    UnknownSuspensionError,
 )
 from .frozen import SealedCall
+from .grant_uses import open_grants, revoke_grant
+from .grants import Grant, refuse_grant_of_peer, require_grant
 from .named_calls import NamedCalls
+from .progress import report_progress
 from .resuming import WaitingTools
 from .sending import late_answer, require_session, send_answer
 from .wait_registry import OpenedToken, WaitRegistry, top_run
@@ -128,8 +127,12 @@ class Waits:
         session_id: str | None = None,
         by: str = "",
         is_detached: Detached = False,
+        wait_s: float | None = None,
     ) -> ToolResult:
         """Answer a suspended call as the one who made it and return its result, however long it takes.
+
+        With `wait_s` it is as `answer`. The answer grants no further calls, unless the host says
+        `WaitOptions(peers_may_grant=True)`: it may come from a model.
 
         If the last caller that waits for a call is cancelled, so is the call, unless it `is_detached`. It
         goes on if another process waits for it, and if all tasks are cancelled since their event loop ends.
@@ -138,6 +141,9 @@ class Waits:
             SuspensionError, UnsettledAnswerError, RegistrationError: as `answer`.
         """
         waits = self._require()
+        refuse_grant_of_peer(waits.options, answer)
+        if wait_s is not None:
+            return await self.answer(token, answer, session_id=session_id, by=by, wait_s=wait_s)
         claims = waits.sealer.open(token)
         await waits.start(top_run(claims.run_id))
         opened = await waits.open(claims, session_id)
@@ -227,30 +233,7 @@ class Waits:
             SuspensionError: nothing is pending under the token, or the tool is not here (`MissingToolError`).
             MalformedResultError: the fraction, the message or the value does not fit.
         """
-        fraction = checked_fraction(fraction)
-        require_text(message)
-        waits = self._require()
-        opened = await waits.open(waits.sealer.open(token), None)
-        frozen = opened.frozen
-        if frozen is None or frozen.kind != "pending":
-            who = "a planner" if frozen is None else frozen.tool
-            raise UnknownSuspensionError(
-                f"this token is not of pending work: {who} waits for an answer", hint="give it to `answer`"
-            )
-        if not opened.status.is_open:
-            raise LateAnswerError("the work is over", hint="its result is that of the call")
-        tool = await self._tools.find(frozen.tool, frozen.meta, opened.run_id)
-        if tool is None:
-            raise MissingToolError(
-                f"{frozen.tool} is not available here, so its progress was not reported; the work goes on",
-                hint="report progress in the process that has the tool and its listeners",
-            )
-        shown = None if value is None else progress_json(tool.spec, value)
-        report = self._services.reports.progress_callback(tool.spec, frozen.meta)
-        if report is None:
-            return
-        with hiding_call(frozen, tool.spec):
-            report(fraction=fraction, message=message, value=shown)
+        await report_progress(self._reader(self._require()), token, fraction, message, value)
 
     async def show(self, token: str, *, session_id: str | None = None) -> Suspended:
         """Return the suspended call of a token, answered or not, to show a person all of it.
@@ -271,6 +254,18 @@ class Waits:
             NoEngineError: no call of this runtime can wait.
         """
         return await suspended_calls(self._require(), session_id)
+
+    async def grants(self, session_id: str) -> tuple[Grant, ...]:
+        """Return the grants of a session that are neither expired nor revoked, the newest first."""
+        return await open_grants(self._require(), session_id)
+
+    async def revoke(self, grant_id: str, *, session_id: str | None = None, by: str = "") -> None:
+        """Revoke a grant, of this session if one is given: no call begins by it any more.
+
+        Raises:
+            UnknownGrantError: no grant has the id, or it belongs to another session.
+        """
+        await revoke_grant(self._require(), grant_id, by, session_id)
 
     async def at(self, wait: RunWait) -> Suspended | None:
         """Return what waits at an open wait of a run; None for what its client answers without a token.
@@ -383,6 +378,7 @@ class Waits:
                 hint="register its toolset, answer in the process that has it, or cancel the call",
             )
         spec = None if tool is None else tool.spec
+        await require_grant(waits, spec, frozen, answer, by)
         validate_answer(spec, frozen, answer, self._services.limits)
         if cancel_reason(answer) is None and (why := await waits.refusal(record, answer, by)):
             raise NotAllowedAnswerError(

@@ -6,6 +6,7 @@ import inspect
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from toolgen.contract.boundary import run_with_timeout
@@ -68,7 +69,11 @@ async def authorize(frame: Frame, call: ToolCall) -> ToolResult | None:
         services.reports.emit_authorization(spec.id, frame.meta, "denied", "runtime", UNAVAILABLE)
         return frame.denied_result(f"{spec.name} needs approval, but {why}", code=UNAVAILABLE)
     question = question or f"Run {spec.title}?"
-    return await suspender.ask(frame, frozen, question, preview, is_shortened=is_shortened)
+    ask = partial(suspender.ask, frame, frozen, question, preview, is_shortened=is_shortened)
+    is_grantable = spec.confirm is not None and spec.confirm.grantable
+    if is_grantable and await suspender.granted(frame, frozen, ask):
+        return None
+    return await ask()
 
 
 async def _policy_decision(frame: Frame, call: ToolCall, preview: str) -> Allow | Ask | Deny:

@@ -33,6 +33,7 @@ from ..errors import (
 from ..reports import SILENT
 from ..results import (
     Delegated,
+    GrantLapsedError,
     Pending,
     Received,
     RetryHint,
@@ -184,6 +185,8 @@ async def _run_steps(frame: Frame, is_reported: bool) -> ToolResult:
             return await storing.store_and_truncate(frame, result)  # type: ignore[no-any-return]  # it is Any
         return result
     except BaseException as error:  # noqa: BLE001 - author code; `failure_of` tells a cancellation from an error
+        if isinstance(error, GrantLapsedError):
+            return error.result
         failure = failure_of(frame, error)
     if tool.on_error and frame.call is not None:
         return await _hooks.run_error_hooks(frame, frame.call, failure)  # type: ignore[no-any-return]  # it is Any
@@ -362,10 +365,7 @@ async def end_without_executor(frame: Frame, result: ToolResult) -> ToolResult:
 
 
 def stray_error_result(frame: Frame, error: Exception) -> ToolResult:
-    """Return the error result of a call whose tool ended the call's own task.
-
-    The error is what `boundary.as_exception` makes of what came out of the task.
-    """
+    """Return the error result of a call whose tool ended its own task; the error is by `as_exception`."""
     if isinstance(error.__cause__, asyncio.CancelledError):  # its end was emitted on its way
         return _cancelled_result(frame)
     with hiding(frame.secrets):

@@ -53,6 +53,10 @@ HandToRun: TypeAlias = "Callable[[RegisteredTool, Arguments, ToolResult, CallMet
 """Returns the result of a call that an agent answers, or that waits from now on."""
 
 
+Ask: TypeAlias = "Callable[[], Awaitable[ToolResult]]"
+"""Asks a person to approve a call, and returns its suspended result."""
+
+
 class Suspender(Protocol):
     """Suspends calls until they are answered: `waiting.suspending.CallSuspender`."""
 
@@ -68,6 +72,13 @@ class Suspender(Protocol):
         Raises:
             RuntimeClosedError: no engine would keep the question.
             ToolError: the call has asked too many questions.
+        """
+        ...
+
+    async def granted(self, frame: Frame, frozen: bytes, ask: Ask) -> bool:
+        """Return whether an earlier answer has granted a call with these arguments, and let it run by that.
+
+        The call takes a use of the grant immediately before its executor. If it gets none, it asks.
         """
         ...
 

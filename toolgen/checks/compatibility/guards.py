@@ -101,6 +101,8 @@ def _confirmation(tool: str, before: Entry | None, after: Entry | None) -> Itera
             yield change("confirmation-added", tool, "a person has to agree for more values than before")
         if not _is_within(old, new):
             yield change("confirmation-narrowed", tool, "a person is asked for fewer values than before")
+        if after.get("grantable", False) and not before.get("grantable", False):
+            yield change("confirmation-narrowed", tool, "one answer can approve further calls now")
 
 
 def _run_limits(tool: str, before: Entry, after: Entry) -> Iterator[ContractChange]:

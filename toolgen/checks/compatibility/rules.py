@@ -253,7 +253,8 @@ RULES: Final = (
         "confirmation-narrowed",
         "w",
         "minor",
-        "A person approves fewer calls than before, or can approve one without a field that was required.",
+        "A person approves fewer calls than before, or can approve one without a field that was required, or "
+        "several by one answer.",
         _GUARD,
         is_weakening=True,
     ),

@@ -162,6 +162,8 @@ def confirmed(of: Confirmation[str], imports: Imports, codecs: str = "codecs") -
         facts.append(f"when={{{', '.join(items)}}}")
     if of.payload is not None:
         facts.append(f"payload={codecs}.{names.codec(of.payload)}")
+    if of.grantable:
+        facts.append("grantable=True")
     return f"confirm={imports.name(RUNTIME, 'ConfirmSpec')}({', '.join(facts)})"
 
 

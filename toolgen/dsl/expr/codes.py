@@ -205,6 +205,13 @@ BAD_WHEN: Final = Rule(
     "alone or several in a tuple: strings, numbers, True or False. A condition that can never hold would "
     "let every call through unasked.",
 )
+GRANTABLE_PAYLOAD: Final = Rule(
+    "grantable-payload",
+    "Confirm of tool {tool!r} is grantable, and an approval of the tool has a payload",
+    "remove grantable=True, or the payload",
+    "A grant lets further calls run without another answer, so nobody adds a payload to them. An executor "
+    "that reads the payload of an approval needs an answer for each call.",
+)
 BAD_SEQUENTIAL: Final = Rule(
     "bad-sequential",
     "Sequential of tool {tool!r} {fault}",

@@ -108,6 +108,7 @@ class SqliteStore(RunStore):
         self.clock.continue_from(at)
         self.finished = self.batches.read(rows.count_finished)
         lacking = self.witness.open()
+        await self.batches.wait_written()
         if self.witness.lost_calls:
             await self.batches.run(partial(steps.answer_begun, begun_ops=self.witness.lost_calls))
         return lacking

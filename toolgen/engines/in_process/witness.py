@@ -24,6 +24,7 @@ from toolgen.stores import ReplacedFileError, StoreCorruptError, StoreError, Sto
 from toolgen.stores.line_file import LineFile
 from toolgen.stores.sqlite_batches import SqliteBatches
 
+from ..context import GRANT_LOOP, REVOKED, answer_name
 from ..statuses import LostJournal
 from .journal import digest
 from .sqlite_tables import ids
@@ -34,6 +35,11 @@ _FORMAT: Final = 1
 MOST_BYTES: Final = 1 << 20
 """The size of a witness beyond which it loses its older half, some 10,000 facts."""
 _NUMBER: Final = "INSERT OR REPLACE INTO meta (name, value) VALUES ('witness', ?)"
+_REVOKE: Final = f"""
+    INSERT OR IGNORE INTO signal (run, signal_id, name, payload, key, is_seen, is_taken)
+    SELECT no, '{answer_name(REVOKED)}', '{answer_name(REVOKED)}', CAST('"restored"' AS BLOB), 'lost', 0, 0
+    FROM run WHERE loop = '{GRANT_LOOP}' AND ended IS NULL"""
+"""Revokes all grants of a journal that has lost some of their uses, or a revocation."""
 _COMMITTED: Final = """
     SELECT (SELECT value FROM meta WHERE name = 'id'), (SELECT value FROM meta WHERE name = 'witness')"""
 _ACCEPT: Final = "put the file back, or a copy of it; where it is lost for good: toolgen runs restore"
@@ -128,6 +134,7 @@ class Witness:
         if behind:
             content.lost.append((number, content.newest))
             self._batches.put(_NUMBER, content.newest)
+            self._batches.put(_REVOKE)
         if behind or not is_whole or content.engine_id != engine_id:
             content.engine_id = engine_id
             self._replace(content)
@@ -379,3 +386,4 @@ def _committed(database: sqlite3.Connection) -> tuple[str, int]:
 
 def _write_number(database: sqlite3.Connection, number: int) -> None:
     database.execute(_NUMBER, (number,))
+    database.execute(_REVOKE)

@@ -25,7 +25,7 @@ from ...structure import Args, Return, Tool, Toolset
 from ..checks.names import Identifiers, Unique, check_length, check_snake, described
 from ..clause_lookup import clauses_of_kind, single_clause
 from ..report import RelatedSource, Report, listed, suggestion
-from ..tools.conditions import condition
+from ..tools.conditions import condition, grantable
 from ..tools.templates import template
 from ..tools.tools import ToolDraft
 from .instructions import agent_instructions
@@ -209,7 +209,10 @@ class AgentResolver:
         sides, own = resolved.drafts[tool].sides, _own(resolved, tool)
         hint = template(clause.hint, "the hint of Confirm", tool, sides.shown, clause.source, self._report)
         return Confirmation(
-            hint=hint, when=condition(clause, tool, sides.arguments, self._report), payload=own.payload
+            hint=hint,
+            when=condition(clause, tool, sides.arguments, self._report),
+            payload=own.payload,
+            grantable=grantable(clause, tool, self._report, has_payload=own.payload is not None),
         )
 
     # What an agent is for others.

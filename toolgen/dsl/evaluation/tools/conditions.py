@@ -55,6 +55,13 @@ def condition(
     return compared
 
 
+def grantable(clause: Confirm, tool: str, report: Report, *, has_payload: bool) -> bool:
+    """Return whether an approval may count for further calls; one that has a payload is reported."""
+    if clause.grantable and has_payload:
+        report.add(codes.GRANTABLE_PAYLOAD, clause.source, tool=tool)
+    return clause.grantable
+
+
 def sequential_by(clause: Sequential, tool: str, arguments: ConditionArguments, report: Report) -> str:
     """Return what sequential calls of a tool have in common; "" for all of them."""
     name = clause.by

@@ -51,7 +51,7 @@ from ..types.constraints import Subject
 from ..types.jsonvalues import json_value
 from ..types.modules import UNKNOWN, Module
 from ..types.types import Types
-from .conditions import ConditionArguments, condition, sequential_by
+from .conditions import ConditionArguments, condition, grantable, sequential_by
 from .templates import TemplateNames, template
 
 _Part: TypeAlias = "Type | Object | str | None"
@@ -290,6 +290,7 @@ class Behaviours:
             hint=template(clause.hint, "the hint of Confirm", tool.name, sides.shown, source, report),
             when=condition(clause, tool.name, sides.arguments, report),
             payload=self._class(clause.payload, tool, "approval", module, source),
+            grantable=grantable(clause, tool.name, report, has_payload=clause.payload is not None),
         )
 
     def long_running(self, tool: Tool, module: Module) -> CheckedLongRunning[str] | None:

@@ -1,0 +1,317 @@
+"""Answers to approvals that count for further calls of their session."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from toolgen.contract.names import Hint
+from toolgen.engines import InProcessEngine
+from toolgen.events import Events
+from toolgen.events.records import ToolAuthorization
+from toolgen.runtime import (
+    Allow,
+    Ask,
+    CallMeta,
+    ConfirmSpec,
+    Deny,
+    Runtime,
+    Suspended,
+    ToolContext,
+    ToolOutcome,
+    Unfinished,
+)
+from toolgen.runtime.functions import func_tool, function_toolset
+from toolgen.waiting import (
+    BadAnswerError,
+    Grant,
+    UnknownGrantError,
+    WaitOptions,
+    requester_may_not_approve,
+)
+
+META = CallMeta(session_id="s", requested_by="mira", labels={"tenant": "a"})
+TOOL = "write"
+ANYWHERE: dict[str, Any] = {"expires_s": 60, "uses": 2}
+BELOW = {"pattern": {"/path": {"path_prefix": "/srv"}}}
+SAFE: dict[Hint, bool] = {"destructive": False}
+GRANTABLE = ConfirmSpec(hint="Write {path}?", grantable=True)
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Disk:
+    """Writes files, and remembers each."""
+
+    def __init__(self) -> None:
+        self.written: list[str] = []
+
+    async def write(self, path: str) -> str:
+        """Write a file."""
+        self.written.append(path)
+        return path
+
+
+class Host:
+    """A runtime with the tool, and what a test changes of it."""
+
+    def __init__(self, path: Path | None = None, **options: Any) -> None:
+        self.disk, self.clock = Disk(), Clock()
+        self.path = path
+        self.options = options
+        self.facts: dict[str, Any] = {"annotations": SAFE, "confirm": GRANTABLE}
+        self.policy: Any = None
+        self.how: dict[str, Any] = {}
+
+    def runtime(self) -> Runtime:
+        engine = InProcessEngine(self.path, clock=self.clock)
+        waiting = WaitOptions(clock=self.clock, **self.options)
+        made = Runtime(engine=engine, waiting=waiting, policy=self.policy, **self.how)
+        tool = func_tool(self.disk.write, toolset="x.disk", **self.facts)
+        made.tools.register(function_toolset("x.disk", [tool]))
+        return made
+
+
+async def asked(runtime: Runtime, path: str = "/srv/a", meta: CallMeta = META) -> Suspended:
+    result = await runtime.call(TOOL, {"path": path}, meta)
+    assert result.suspension is not None, (result.status, result.json)
+    return result.suspension
+
+
+async def granted(runtime: Runtime, terms: Any = ANYWHERE, path: str = "/srv/a") -> Grant:
+    """Grant by the answer to a call, and return the grant."""
+    waiting = await asked(runtime, path)
+    answer = {"approved": True, "grant": terms}
+    assert (await runtime.waits.answer(waiting.token, answer, by="jo")).status == "ok"
+    return (await runtime.waits.grants("s"))[0]
+
+
+async def status(runtime: Runtime, path: str = "/srv/b", meta: CallMeta = META) -> str:
+    return (await runtime.call(TOOL, {"path": path}, meta)).status
+
+
+@pytest.fixture(params=["memory", "file"])
+def host(request: pytest.FixtureRequest, tmp_path: Path) -> Host:
+    return Host(None if request.param == "memory" else tmp_path / "runs.db")
+
+
+async def test_a_grant_lets_so_many_further_calls_run(host: Host) -> None:
+    async with host.runtime() as runtime:
+        grant = await granted(runtime)
+        assert (grant.granted_by, grant.uses, grant.used, grant.tool) == ("jo", 2, 0, "x.disk.write")
+        assert [await status(runtime) for _ in range(3)] == ["ok", "ok", "suspended"]
+        assert host.disk.written == ["/srv/a", "/srv/b", "/srv/b"]
+        (grant,) = await runtime.waits.grants("s")
+        assert grant.used == 2
+        assert grant.approved_by == "approved by jo at 1970-01-12 13:46:40 UTC"
+
+
+async def test_calls_at_the_same_time_never_take_one_use_twice(host: Host) -> None:
+    async with host.runtime() as runtime:
+        await granted(runtime, {"expires_s": 60, "uses": 3})
+        statuses = await asyncio.gather(*[status(runtime, f"/srv/{name}") for name in "bcdefgh"])
+        assert sorted(statuses) == ["ok"] * 3 + ["suspended"] * 4
+        assert len(host.disk.written) == 4
+
+
+async def test_a_grant_expires(host: Host) -> None:
+    async with host.runtime() as runtime:
+        await granted(runtime)
+        host.clock.now += 60
+        assert await status(runtime) == "suspended"
+        assert await runtime.waits.grants("s") == ()
+
+
+async def test_a_revoked_grant_is_used_no_more(host: Host) -> None:
+    async with host.runtime() as runtime:
+        grant = await granted(runtime)
+        with pytest.raises(UnknownGrantError):
+            await runtime.waits.revoke(grant.id, session_id="other", by="jo")
+        await runtime.waits.revoke(grant.id, session_id="s", by="jo")
+        await runtime.waits.revoke(grant.id)
+        assert await runtime.waits.grants("s") == ()
+        assert await status(runtime) == "suspended"
+        with pytest.raises(UnknownGrantError):
+            await runtime.waits.revoke("grant_other")
+        with pytest.raises(UnknownGrantError):
+            await runtime.waits.revoke(grant.tool)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(META, session_id="other"),
+        replace(META, requested_by="jo"),
+        replace(META, requested_by=""),
+        replace(META, agent="x.helper"),
+        replace(META, labels={"tenant": "b"}),
+        replace(META, session_id=""),
+    ],
+)
+async def test_it_counts_for_its_session_requester_agent_and_labels_only(host: Host, other: CallMeta) -> None:
+    async with host.runtime() as runtime:
+        await granted(runtime)
+        assert await status(runtime, meta=other) == "suspended"
+
+
+async def test_a_pattern_compares_the_arguments(host: Host) -> None:
+    async with host.runtime() as runtime:
+        await granted(runtime, {**ANYWHERE, **BELOW})
+        paths = ("/srv/../etc", "/srvx", "/etc", "/srv/b")
+        assert [await status(runtime, path) for path in paths] == ["suspended"] * 3 + ["ok"]
+
+
+async def test_a_changed_tool_asks_again(tmp_path: Path) -> None:
+    host = Host(tmp_path / "runs.db")
+    async with host.runtime() as runtime:
+        await granted(runtime)
+    host.facts["annotations"] = {"destructive": False, "open_world": False}
+    async with host.runtime() as runtime:
+        assert await status(runtime) == "suspended"
+    host.facts["annotations"] = SAFE
+    async with host.runtime() as runtime:
+        assert await status(runtime) == "ok"
+    host.facts["confirm"] = ConfirmSpec()
+    async with host.runtime() as runtime:
+        assert await status(runtime) == "suspended"
+
+
+async def test_another_secret_does_not_count(tmp_path: Path) -> None:
+    host = Host(tmp_path / "runs.db")
+    async with host.runtime() as runtime:
+        await granted(runtime)
+    host.how = {"secret": bytes(16)}
+    async with host.runtime() as runtime:
+        assert await runtime.waits.grants("s") == ()
+        assert await status(runtime) == "suspended"
+
+
+def policy(decision: Any) -> Any:
+    class Policy:
+        async def decide(self, call: Any, spec: Any, preview: str) -> Any:
+            return decision
+
+    return Policy()
+
+
+async def test_a_grant_answers_a_policy_that_asks_and_none_that_denies(tmp_path: Path) -> None:
+    host = Host(tmp_path / "runs.db")
+    async with host.runtime() as runtime:
+        await granted(runtime)
+    for decision, expected in (
+        (Deny(message="no"), "denied"),
+        (Ask(question="sure?"), "ok"),
+        (Allow(), "ok"),
+        (Ask(question="?"), "suspended"),
+    ):
+        host.policy = policy(decision)
+        async with host.runtime() as runtime:
+            assert await status(runtime) == expected
+
+
+async def refused(runtime: Runtime, answer: Any, by: str = "jo") -> str:
+    waiting = await asked(runtime)
+    with pytest.raises(BadAnswerError) as raised:
+        await runtime.waits.answer(waiting.token, answer, by=by)
+    return f"{raised.value.message}; {raised.value.hint}"
+
+
+async def test_an_answer_grants_only_where_it_may(host: Host) -> None:
+    async with host.runtime() as runtime:
+        yes: dict[str, Any] = {"approved": True, "grant": ANYWHERE}
+        assert "grant" in (await asked(runtime)).answer_schema["properties"]
+        assert "the name of the person" in await refused(runtime, yes, by="")
+        assert "grants nothing" in await refused(runtime, {**yes, "approved": False})
+        assert "grant.uses" in await refused(runtime, {**yes, "grant": {"expires_s": 60}})
+        assert "grant.uses" in await refused(runtime, {**yes, "grant": {"expires_s": 60, "uses": 1000}})
+        assert "grant.expires_s" in await refused(runtime, {**yes, "grant": {"expires_s": 1e9, "uses": 1}})
+        assert "grant.tool" in await refused(runtime, {**yes, "grant": {**ANYWHERE, "tool": "y"}})
+        regex = {**ANYWHERE, "pattern": {"/path": {"matches": ".*"}}}
+        assert "is no condition" in await refused(runtime, {**yes, "grant": regex})
+    host.facts["annotations"] = {}  # and so destructive
+    async with host.runtime() as runtime:
+        assert "grant.pattern" in await refused(runtime, yes)
+    host.facts = {"annotations": SAFE, "confirm": ConfirmSpec()}
+    async with host.runtime() as runtime:
+        assert "grant" not in (await asked(runtime)).answer_schema["properties"]
+        assert "Confirm(…, grantable=True)" in await refused(runtime, yes)
+    assert host.disk.written == []
+
+
+async def by_itself(asked: Suspended, answer: Any, by: str) -> str:
+    return "not you" if by == asked.requested_by else ""
+
+
+@pytest.mark.parametrize("rule", [requester_may_not_approve, by_itself])
+async def test_a_rule_that_wants_a_second_person_excludes_grants(tmp_path: Path, rule: Any) -> None:
+    host = Host(tmp_path / "runs.db")
+    async with host.runtime() as runtime:
+        await granted(runtime)
+        waiting = await asked(runtime, meta=replace(META, session_id="t"))
+    host.options = {"rule": rule}
+    async with host.runtime() as runtime:
+        assert "grant" not in (await asked(runtime)).answer_schema["properties"]
+        answer: Any = {"approved": True, "grant": ANYWHERE}
+        with pytest.raises(BadAnswerError, match="second person"):
+            await runtime.waits.answer(waiting.token, answer, by="jo")
+
+
+async def test_an_approval_that_the_tool_asks_itself_grants_nothing() -> None:
+    async def wipe(ctx: ToolContext) -> str | Unfinished:
+        """Wipe."""
+        return "done" if ctx.approved("Sure?") else ToolOutcome.approval("Sure?")
+
+    runtime = Runtime(engine=InProcessEngine())
+    tool = func_tool(wipe, toolset="x.disk", annotations=SAFE, confirm=ConfirmSpec(grantable=True))
+    runtime.tools.register(function_toolset("x.disk", [tool]))
+    async with runtime:
+        first = (await runtime.call("wipe", {}, META)).suspension
+        assert first is not None
+        answer: Any = {"approved": True, "grant": ANYWHERE}
+        second = (await runtime.waits.answer(first.token, answer, by="jo")).suspension
+        assert second is not None
+        assert "grant" not in second.answer_schema["properties"]
+        again = (await runtime.call("wipe", {}, META)).suspension  # by the grant, and asks itself
+        assert again is not None
+        assert again.question == "Sure?"
+        assert (await runtime.waits.answer(again.token, {"approved": True})).status == "ok"
+        (grant,) = await runtime.waits.grants("s")
+        assert grant.used == 1
+
+
+async def test_an_answer_of_a_peer_grants_only_if_the_host_says_so(host: Host) -> None:
+    answer: Any = {"approved": True, "grant": ANYWHERE}
+    async with host.runtime() as runtime:
+        waiting = await asked(runtime)
+        with pytest.raises(BadAnswerError, match="grants no further calls on this host"):
+            await runtime.waits.answer_as_caller(waiting.token, answer, by="jo")
+        with pytest.raises(BadAnswerError, match="grants no further calls on this host"):
+            await runtime.waits.answer_as_caller(waiting.token, answer, by="jo", wait_s=1)
+    host.options = {"peers_may_grant": True}
+    async with host.runtime() as runtime:
+        waiting = await asked(runtime)
+        await runtime.waits.answer_as_caller(waiting.token, answer, by="jo")
+        assert len(await runtime.waits.grants("s")) == 1
+
+
+async def test_each_use_names_who_approved_it() -> None:
+    host, events = Host(), Events()
+    host.how = {"events": events}
+    async with events.subscribe(types=["tool_authorization"]) as subscription:
+        async with host.runtime() as runtime:
+            grant = await granted(runtime)
+            assert await status(runtime) == "ok"
+        events.close()
+        _, used = [event async for event in subscription if isinstance(event, ToolAuthorization)]
+    assert (used.decision, used.decided_by, used.answered_by) == ("approved", "person", "jo")
+    assert (used.grant_id, used.reason) == (grant.id, "approved by jo at 1970-01-12 13:46:40 UTC")
