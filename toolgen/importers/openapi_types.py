@@ -11,7 +11,6 @@ from typing import Any, Final
 from toolgen.shapes import naming
 from toolgen.shapes.foreign.nodes import Classes, Node, target, targets
 from toolgen.shapes.foreign.normal_form import safe_text
-from toolgen.shapes.foreign.reader import Reading, read
 
 from . import codes
 from .clauses import ClauseSource, WrittenClauses
@@ -29,8 +28,6 @@ from .openapi_cuts import (
     Cutter,
     TypeKey,
     mark_of,
-    notes_of_part,
-    plain_object,
     without_null,
     without_property,
 )
@@ -38,6 +35,7 @@ from .openapi_document import UnreadableError, component_name, mapping, text
 from .openapi_enums import EnumBook
 from .openapi_kept import KeptSchemas
 from .openapi_notes import NotedSchema
+from .openapi_reading import CutReader, ReadObject
 from .openapi_texts import own_title
 
 _MOST_ROUNDS: Final = 10
@@ -68,7 +66,8 @@ class TypeBook:
         self._variants: dict[str, list[TypeKey]] = {}
         """The types of each component, by its address."""
         self._failed: set[TypeKey] = set()
-        self._objects: dict[TypeKey, tuple[tuple[Node, Classes], list[str]]] = {}
+        self._reader = CutReader(find)
+        self._objects: dict[TypeKey, ReadObject] = {}
         """What was read of the types."""
         self._called: dict[TypeKey, str] = {}
         self._details: dict[str, str] = {}
@@ -218,28 +217,48 @@ class TypeBook:
             self._read(key)
         for _ in range(_MOST_ROUNDS):
             before = len(self._failed)
-            self._names.restart()
-            self._table = TypeTable(self._names)
-            self.types.clear()
-            self.quoted.clear()
-            self._origins.clear()
-            self.kept.clear()
-            self.enums.clear()
-            self._details.clear()
-            self.errors.clear()
+            self._restart()
+            self._try_unions()
+            if len(self._failed) > before:
+                continue
+            self._restart()
             for key in self._order:
                 self._write(key)
             if len(self._failed) == before:
                 return
 
+    def _restart(self) -> None:
+        """Forget what was written."""
+        self._names.restart()
+        self._table = TypeTable(self._names)
+        self.types.clear()
+        self.quoted.clear()
+        self._origins.clear()
+        self.kept.clear()
+        self.enums.clear()
+        self._details.clear()
+        self.errors.clear()
+
+    def _try_unions(self) -> None:
+        """Find the unions that stay schemas before all types are written, which takes much longer."""
+        for key in self._order:
+            if key not in self._failed and self._components.kind(key.address) == "union":
+                try:
+                    self._union(self._cuts[key], self._called[key], key)
+                except NotExpressibleError:
+                    self._failed.add(key)
+
     def _read(self, key: TypeKey) -> None:
         """Read a type once, before others refer to it: clauses may not hold it."""
         if key not in self._failed and key not in self._objects:
-            read_it = self._read_union if self._components.kind(key.address) == "union" else self._read_object
+            cut, name = self._cuts[key], self._called[key]
             try:
-                whole, inexact = read_it(self._cuts[key], self._called[key])
-                named_apart(*whole)
-                self._objects[key] = whole, inexact
+                if self._components.kind(key.address) == "union":
+                    read_object = self._reader.union(cut, name, self._failed)
+                else:
+                    read_object = self._reader.object(cut, name)
+                named_apart(read_object.root, read_object.classes)
+                self._objects[key] = read_object
             except NotExpressibleError:
                 self._failed.add(key)
 
@@ -268,7 +287,8 @@ class TypeBook:
         return Text(safe_text(described)) if described else literal(None)
 
     def _union(self, cut: Cut, name: str, key: TypeKey) -> ClauseCall:
-        (part,) = self._parts(*self._objects[key][0], cut, name, key).parts[:1]
+        read_union = self._objects[key]
+        (part,) = self._parts(read_union.root, read_union.classes, cut, name, key).parts[:1]
         type_ = part.parts[1] if isinstance(part, ClauseCall) else part
         if isinstance(type_, ClauseCall) and type_.clause == "Nullable":
             type_ = type_.parts[0]
@@ -282,65 +302,23 @@ class TypeBook:
         Raises:
             NotExpressibleError: clauses do not say all that the object says.
         """
-        whole, inexact = self._objects[key] if key else self._read_object(cut, name)
-        apart = frozenset([*inexact, *cut.apart, *cut.fixed])
+        whole = self._objects[key] if key else self._reader.object(cut, name)
+        apart = frozenset([*whole.inexact, *cut.apart, *cut.fixed])
         try:
-            return self._parts(whole[0], whole[1], cut, name, key, inexact=apart, without=without)
+            return self._parts(whole.root, whole.classes, cut, name, key, inexact=apart, without=without)
         except NotExpressibleError:
             if key is not None:
                 raise
-        root = target(whole[0]) or ""
-        own = whole[1][root]
+        root = target(whole.root) or ""
+        own = whole.classes[root]
         nested = {
             at
             for at, node in own["properties"].items()
-            if any(not mark_of(whole[1][to], cut) for to, _ in targets(node))
+            if any(not mark_of(whole.classes[to], cut) for to, _ in targets(node))
         }
         rest = {at: notes(node) if at in nested else node for at, node in own["properties"].items()}
-        classes = {**whole[1], root: {**own, "properties": rest}}
-        return self._parts(whole[0], classes, cut, name, key, inexact=apart | nested)
-
-    def _read_union(self, cut: Cut, name: str) -> tuple[tuple[Node, Classes], list[str]]:
-        """Return an object whose one property is the union."""
-        reading = read({**cut.of({"x": cut.schema}), "required": ["x"]}, name=name, arguments=True)
-        if reading.foreign is None or not reading.foreign.is_exact:
-            raise NotExpressibleError("types do not say all that the union says")
-        root, classes = reading.foreign.root, reading.foreign.classes
-        union = classes[target(root) or ""]["properties"]["x"]
-        if "discriminator" not in union:
-            raise NotExpressibleError("the union is none of objects")
-        branches = [cut.keys.get(mark_of(classes[branch], cut)) for branch, _ in targets(union)]
-        if any(branch and branch.tag and branch in self._failed for branch in branches):
-            raise NotExpressibleError("a branch of the union stays a schema")
-        return (root, classes), []
-
-    def _read_object(self, cut: Cut, name: str) -> tuple[tuple[Node, Classes], list[str]]:
-        schema = cut.whole
-        reading = read(schema, name=name, arguments=True)
-        if reading.foreign is not None:
-            self._find_problems(reading, cut)
-        if reading.foreign is not None and reading.foreign.is_exact:
-            return (reading.foreign.root, reading.foreign.classes), []
-        properties, required, is_open = plain_object(cut)
-        inexact = [key for key, part in properties.items() if not self._is_exact(part, cut, name)]
-        rest = {key: {**notes_of_part(part)} if key in inexact else part for key, part in properties.items()}
-        schema = {**cut.of(rest), "required": required}
-        if not is_open:
-            schema["additionalProperties"] = False
-        reading = read(schema, name=name, arguments=True)
-        if reading.foreign is None or not reading.foreign.is_exact:
-            raise NotExpressibleError("types do not say all that the schema says")
-        return (reading.foreign.root, reading.foreign.classes), inexact
-
-    def _find_problems(self, reading: Reading, cut: Cut) -> None:
-        """Report what was repaired in a schema that is read, and the defaults that it refuses."""
-        for problem in reading.problems:
-            code = codes.REPAIRED_SCHEMA if problem.is_repair else codes.ODD_SCHEMA
-            self._find(code, cut.source(problem.pointer), problem.message, problem.hint)
-
-    def _is_exact(self, part: object, cut: Cut, name: str) -> bool:
-        reading = read(cut.of({"x": part}), name=name, arguments=True)
-        return reading.foreign is not None and reading.foreign.is_exact
+        classes = {**whole.classes, root: {**own, "properties": rest}}
+        return self._parts(whole.root, classes, cut, name, key, inexact=apart | nested)
 
     def _parts(
         self,

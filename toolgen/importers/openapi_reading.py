@@ -1,0 +1,81 @@
+"""Reads the schemas of types and of objects, which refer to types by marks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from toolgen.contract.record import frozen_record
+from toolgen.shapes.foreign.nodes import Classes, Node, target, targets
+from toolgen.shapes.foreign.reader import Reading, read
+
+from . import codes
+from .clauses_built import NotExpressibleError
+from .openapi_cuts import Cut, TypeKey, mark_of, notes_of_part, plain_object
+
+
+@frozen_record(kw_only=False)
+class ReadObject:
+    """The normal form of an object, or of one whose one property is a union."""
+
+    root: Node
+    classes: Classes
+    inexact: tuple[str, ...] = ()
+    """Properties of which types do not say all that the schema says."""
+
+
+class CutReader:
+    """Reads schemas; `find` takes what is found of them."""
+
+    def __init__(self, find: Callable[..., None]) -> None:
+        self._find = find
+
+    def union(self, cut: Cut, name: str, failed: Collection[TypeKey]) -> ReadObject:
+        """Return an object whose one property is the union.
+
+        Raises:
+            NotExpressibleError: it is none of objects, or a branch of it `failed` to become a type.
+        """
+        reading = read({**cut.of({"x": cut.schema}), "required": ["x"]}, name=name, arguments=True)
+        if reading.foreign is None or not reading.foreign.is_exact:
+            raise NotExpressibleError("types do not say all that the union says")
+        root, classes = reading.foreign.root, reading.foreign.classes
+        union = classes[target(root) or ""]["properties"]["x"]
+        if "discriminator" not in union:
+            raise NotExpressibleError("the union is none of objects")
+        branches = [cut.keys.get(mark_of(classes[branch], cut)) for branch, _ in targets(union)]
+        if any(branch and branch.tag and branch in failed for branch in branches):
+            raise NotExpressibleError("a branch of the union stays a schema")
+        return ReadObject(root, classes)
+
+    def object(self, cut: Cut, name: str) -> ReadObject:
+        """Return an object; what is said of its inexact properties is left out.
+
+        Raises:
+            NotExpressibleError: types do not say all that the schema says.
+        """
+        reading = read(cut.whole, name=name, arguments=True)
+        if reading.foreign is not None:
+            self._find_problems(reading, cut)
+        if reading.foreign is not None and reading.foreign.is_exact:
+            return ReadObject(reading.foreign.root, reading.foreign.classes)
+        properties, required, is_open = plain_object(cut)
+        inexact = [key for key, part in properties.items() if not _is_exact(part, cut, name)]
+        rest = {key: {**notes_of_part(part)} if key in inexact else part for key, part in properties.items()}
+        schema = {**cut.of(rest), "required": required}
+        if not is_open:
+            schema["additionalProperties"] = False
+        reading = read(schema, name=name, arguments=True)
+        if reading.foreign is None or not reading.foreign.is_exact:
+            raise NotExpressibleError("types do not say all that the schema says")
+        return ReadObject(reading.foreign.root, reading.foreign.classes, tuple(inexact))
+
+    def _find_problems(self, reading: Reading, cut: Cut) -> None:
+        """Report what was repaired in a schema that is read, and the defaults that it refuses."""
+        for problem in reading.problems:
+            code = codes.REPAIRED_SCHEMA if problem.is_repair else codes.ODD_SCHEMA
+            self._find(code, cut.source(problem.pointer), problem.message, problem.hint)
+
+
+def _is_exact(part: object, cut: Cut, name: str) -> bool:
+    reading = read(cut.of({"x": part}), name=name, arguments=True)
+    return reading.foreign is not None and reading.foreign.is_exact
