@@ -14,7 +14,7 @@ _PLACE: Final = re.compile(r"0|[1-9][0-9]{0,9}")
 
 def escaped(token: str) -> str:
     """Return a token as it stands in a JSON Pointer (RFC 6901, section 3)."""
-    return token.replace("~", "~0").replace("/", "~1")
+    return token.replace("~", "~0").replace("/", "~1") if "~" in token or "/" in token else token
 
 
 def pointer_of(tokens: Iterable[str | int]) -> str:
@@ -24,14 +24,15 @@ def pointer_of(tokens: Iterable[str | int]) -> str:
 
 def tokens_of(pointer: str) -> list[str]:
     """Return the tokens of a JSON Pointer; what stands before its first slash is none of them."""
-    return [token.replace("~1", "/").replace("~0", "~") for token in pointer.split("/")[1:]]
+    tokens = pointer.split("/")[1:]
+    return [token.replace("~1", "/").replace("~0", "~") for token in tokens] if "~" in pointer else tokens
 
 
 def resolved(document: object, pointer: str) -> Any:
     """Return what a JSON Pointer leads to, or `ABSENT` (RFC 6901, section 4)."""
     at: Any = document
     for token in tokens_of(pointer):
-        if isinstance(at, Mapping) and token in at:
+        if isinstance(at, dict | Mapping) and token in at:
             at = at[token]
         elif isinstance(at, list) and _PLACE.fullmatch(token) and int(token) < len(at):
             at = at[int(token)]

@@ -96,6 +96,8 @@ def visible(text: str) -> str:
 
 def visible_lines(text: str) -> str:
     """Return the text with its line feeds, each line made visible."""
+    if text.isascii() and text.replace("\n", "").isprintable():
+        return text
     return "\n".join(map(visible, text.split("\n")))
 
 

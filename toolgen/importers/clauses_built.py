@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from functools import lru_cache
+from types import FunctionType
 from typing import Any, Final
 
 from toolgen import dsl
 from toolgen.contract.findings import Finding
 from toolgen.contract.json_value import Json
 from toolgen.contract.record import frozen_record
+from toolgen.dsl.expr.source import Source
 from toolgen.dsl.words import value_of
 from toolgen.shapes.tree.schema import object_schema, schemas_of
 
@@ -113,6 +114,14 @@ _DIVIDED: Final = ("Method", "Tool")
 _NO_CODE: Final = compile("", "", "exec")
 
 
+def _call(clause: Any, values: list[Any], keywords: dict[str, Any]) -> Any:
+    return clause(*values, **keywords)
+
+
+_made: Final = FunctionType(_call.__code__, {"__name__": "design"})
+"""Makes a clause as a design does, so that the search for the author's call ends here."""
+
+
 class _Builder:
     """Makes clauses of expressions, each of which knows the variable, method or tool in which it stands."""
 
@@ -120,7 +129,6 @@ class _Builder:
         self.named: dict[str, Any] = {}
         self._schemas = schemas or {}
         self._owners: list[tuple[str, ClauseCall]] = []
-        self._here = dsl.Design("here", "Here.").source
 
     def add(self, name: str, part: ClauseCall) -> Any:
         """Make what a variable is, and return it."""
@@ -135,8 +143,7 @@ class _Builder:
     def _source(self, owner: str, part: ClauseCall) -> object:
         """Return a place that is of this clause alone, in a file that has its number for a name."""
         self._owners.append((owner, part))
-        code = _NO_CODE.replace(co_filename=str(len(self._owners) - 1))
-        return replace(self._here, code=code, instruction=0)
+        return Source(_NO_CODE.replace(co_filename=str(len(self._owners) - 1)), 0)
 
     def _built(self, part: Part | Named, owner: str, source: Any) -> object:
         """Return the clause or the value of an expression; a name is that of a type or of a clause."""
@@ -159,7 +166,7 @@ class _Builder:
                         values.append(self._built(item, owner, place))
                 if part.clause == "JSONSchema" and isinstance(values[0], str) and values[0] in self._schemas:
                     values[0] = self._schemas[values[0]]
-                clause = value_of(part.clause)(*values, **keywords)
+                clause = _made(value_of(part.clause), values, keywords)
                 vars(clause)["source"] = source
                 return clause
             case Items():

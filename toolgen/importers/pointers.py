@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from toolgen.contract.json_pointer import pointer_of
+from toolgen.contract.json_pointer import escaped
 
 
 def joined(pointer: str, *tokens: str | int) -> str:
     """Return the pointer with these tokens added."""
-    return pointer + pointer_of(tokens)
+    for token in tokens:
+        pointer += f"/{escaped(str(token))}"
+    return pointer

@@ -66,7 +66,9 @@ def safe_text(text: str, longest: int = LONGEST_TEXT) -> str:
     Hidden characters are escaped, and odd addresses marked.
     """
     text = plain_spaces(text).strip()
-    shown = _LINK.sub(_MARK, visible_lines(text[:longest]))
+    shown = visible_lines(text[:longest])
+    if ":" in shown:
+        shown = _LINK.sub(_MARK, shown)
     return shown if max(len(text), len(shown)) <= longest else f"{shown[:longest]}…"
 
 
@@ -104,27 +106,25 @@ class _Form:
             return schema
         rebuilt = {}
         for key, value in schema.items():
-            if (
-                key in KEYWORDS
-                and (normal := self._keyword(key, value, f"{pointer}/{key}", depth)) is not _NOTHING
-            ):
+            if key in KEYWORDS and (normal := self._keyword(key, value, pointer, depth)) is not _NOTHING:
                 rebuilt[key] = normal
         return rebuilt
 
-    def _keyword(self, key: str, value: Any, pointer: str, depth: int) -> object:
+    def _keyword(self, key: str, value: Any, within: str, depth: int) -> object:
         """Return the value of a known keyword; `_NOTHING` where it is left out."""
+        if key in _TEXTS:
+            return safe_text(value, self._longest) if isinstance(value, str) else _NOTHING
+        if key in _NOTES or key == "default":
+            return _NOTHING if _fault(value) else value
+        pointer = f"{within}/{key}"
         if key in MAPS or (key == "dependencies" and isinstance(value, dict)):
             return self._map(key, value, pointer, depth)
         if key in SCHEMAS:
             return self.schema(value, pointer, depth + 1)
-        if key in _TEXTS:
-            return safe_text(value, self._longest) if isinstance(value, str) else _NOTHING
         if key == "pattern" and isinstance(value, str):
             return _pattern(value, pointer)
         if key in REFERENCES and isinstance(value, str):
             self._references.append(value)
-        if key in _NOTES or key == "default":
-            return _NOTHING if _fault(value) else value
         if key == "examples":
             examples = value if isinstance(value, list) else []
             return [example for example in examples if not _fault(example)] or _NOTHING
@@ -190,6 +190,10 @@ def _name(name: object, pointer: str) -> object:
 
 def _fault(value: object, *, is_name: bool = False) -> str:
     """Return what is wrong with a value that stands in a contract; "" for nothing."""
+    if isinstance(value, bool | int | float) or value is None:
+        return ""
+    if isinstance(value, str) and value.isascii() and value.isprintable() and len(value) <= LONGEST_TEXT:
+        return ""
     for text in _texts(value):
         if len(text) > LONGEST_TEXT:
             return f"has a text of {len(text)} characters; {LONGEST_TEXT} are allowed"

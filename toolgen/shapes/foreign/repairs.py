@@ -6,7 +6,6 @@ They stand before whoever reads a schema, in a design, in an import and of a liv
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from functools import partial
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote, unquote
@@ -100,30 +99,32 @@ class _Repairs:
             return
         self._local(pointer, schema)
         self._words.update(schema)
-        anchor = pointer if schema.get("$recursiveAnchor") is True else anchor
-        resource = pointer if has_address(schema) else resource
-        self._places[id(schema)] = _Place(pointer=pointer, schema=schema, resource=resource, anchor=anchor)
+        if "$recursiveAnchor" in schema or "$id" in schema:
+            anchor = pointer if schema.get("$recursiveAnchor") is True else anchor
+            resource = pointer if has_address(schema) else resource
+        self._places[id(schema)] = _Place(pointer, schema, resource, anchor)
         if isinstance(reference := schema.get("$ref"), str) and reference.startswith("#/"):
             self._references[reference] = None
-        visit = partial(self._visit, resource=resource, anchor=anchor, depth=depth + 1)
         for key, value in schema.items():
-            if key in _OBJECTS and isinstance(value, dict):
+            if key in SCHEMAS:
+                if isinstance(value, dict | list):
+                    self._visit(f"{pointer}/{key}", value, resource, anchor, depth + 1)
+            elif key in _OBJECTS and isinstance(value, dict):
                 for name, part in value.items():
                     if isinstance(part, dict):
-                        visit(f"{pointer}/{key}/{escaped(name)}", part)
-            elif key in SCHEMAS:
-                visit(f"{pointer}/{key}", value)
+                        self._visit(f"{pointer}/{key}/{escaped(name)}", part, resource, anchor, depth + 1)
 
     def _local(self, pointer: str, schema: dict[str, Any]) -> None:
         """Repair what one schema says by itself."""
-        for word in [word for word, value in schema.items() if value is None]:
+        nulls = [word for word, value in schema.items() if value is None] if None in schema.values() else ()
+        for word in nulls:
             if word in KEYWORDS and word not in _MAY_BE_NULL:
                 del schema[word]
                 self._note(f"{pointer}/{word}", "is null, and is read as if it were left out", "leave it out")
-        for word in schema.keys() & _OBJECTS:
+        for word in () if _OBJECTS.isdisjoint(schema) else schema.keys() & _OBJECTS:
             value = schema[word]
             empty = [word] if value == [] else []
-            if isinstance(value, dict) and word in MAPS:
+            if isinstance(value, dict) and word in MAPS and [] in value.values():
                 empty = [f"{word}/{escaped(name)}" for name, part in value.items() if part == []]
             if empty:
                 held = {} if value == [] else value
@@ -131,13 +132,15 @@ class _Repairs:
             for place in empty:
                 message = "is an empty list, and is read as an empty object"
                 self._note(f"{pointer}/{place}", message, "write {}")
-        self._bounds(pointer, schema)
+        if "exclusiveMinimum" in schema or "exclusiveMaximum" in schema:
+            self._bounds(pointer, schema)
         for word in ("required", "type"):
             if isinstance(names := schema.get(word), list) and (twice := _twice(names)):
                 schema[word] = [*dict.fromkeys(names)]
                 message = f"says {twice!r:.120} twice, which is read as once"
                 self._note(f"{pointer}/{word}", message, "say it once")
-        self._required_properties(pointer, schema)
+        if "properties" in schema or "required" in schema:
+            self._required_properties(pointer, schema)
 
     def _bounds(self, pointer: str, schema: dict[str, Json]) -> None:
         for exclusive, bound in _BOUNDS:
@@ -180,11 +183,13 @@ class _Repairs:
     def _tuples(self) -> None:
         """Read `items` as a list, of drafts before 2020-12, where that is the draft."""
         is_2020 = not self._dialect or "2020-12" in self._dialect
-        if not is_2020 or any(map(_leads_into_items, self._references)):
+        places = [place for place in self._places.values() if isinstance(place.schema.get("items"), list)]
+        if not places or not is_2020 or any(map(_leads_into_items, self._references)):
             return
-        for place in self._places.values():
+        for place in places:
             schema = place.schema
-            if isinstance(first := schema.get("items"), list) and "prefixItems" not in schema:
+            if "prefixItems" not in schema:
+                first = schema["items"]
                 del schema["items"]
                 if first:
                     schema["prefixItems"] = first

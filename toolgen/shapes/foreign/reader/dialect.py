@@ -40,6 +40,8 @@ _IN_FRAGMENT: Final = "%/?:@!$&'()*+,;=~"
 _2020: Final = "https://json-schema.org/draft/2020-12/schema"
 UNDECLARED: Final = SchemaDialect(metaschema=_2020)
 """2020-12, with the two forms of older drafts that schemas without `$schema` are seen to use."""
+_OLD: Final = frozenset(("$schema", "$id", "items", "additionalItems", "dependencies"))
+"""Keywords that the upgrade of a schema without a declared draft looks at."""
 _DIALECTS: Final = {
     "draft/2020-12": SchemaDialect(metaschema=_2020, has_tuples=False),
     "draft/2019-09": SchemaDialect(
@@ -91,6 +93,8 @@ def upgrade(survey: SchemaIndex, dialect: SchemaDialect, *, base: str = "") -> b
     is_changed = False
     moves: dict[tuple[str, str], str] = {}
     for pointer, schema in survey.places.values():
+        if dialect is UNDECLARED and _OLD.isdisjoint(schema):
+            continue
         new = _upgraded(schema, dialect, is_root=not pointer)
         if not pointer and survey.has_resources and "$id" in schema:
             new["$id"] = schema["$id"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any, Final, TypeAlias
 
 from toolgen.contract.json_pointer import pointer_of
@@ -41,6 +42,12 @@ def copied(document: object) -> tuple[Json, list[SchemaProblem]]:
         return None, reader.problems
 
 
+def _is_plain(value: Any) -> bool:
+    """Return whether a value is JSON that needs no further look: most are."""
+    kind = type(value)
+    return (kind is str and value.isascii()) or kind is bool or value is None
+
+
 class _Reader:
     def __init__(self) -> None:
         self.problems: list[SchemaProblem] = []
@@ -53,24 +60,30 @@ class _Reader:
         while waiting:
             value, parent, key, trail, depth, length = waiting.pop()
             self._count(trail, depth)
-            if isinstance(value, (dict, list, tuple)) and length > LONGEST_POINTER:
+            if not isinstance(value, (dict, list, tuple)):
+                parent[key] = self._scalar(value, trail)
+                continue
+            if length > LONGEST_POINTER:
                 message = f"stands under keys of more than {LONGEST_POINTER} characters"
                 self._report(trail, message, "shorten the keys, or use $defs", stop=True)
-            if isinstance(value, dict):
-                parent[key] = new = dict[str, Any]()
-                for name, inner in value.items():
-                    if self._is_text(name, trail):
-                        self._characters += len(name)
-                        name = str.__str__(name)
-                        new[name] = None
-                        waiting.append((inner, new, name, (trail, name), depth + 1, length + len(name) + 1))
-            elif isinstance(value, (list, tuple)):
-                parent[key] = items = [None] * len(value)
-                waiting.extend(
-                    (v, items, at, (trail, at), depth + 1, length + 2) for at, v in enumerate(value)
-                )
-            else:
-                parent[key] = self._scalar(value, trail)
+            is_object = isinstance(value, dict)
+            parent[key] = new = dict[Any, Any]() if is_object else [None] * len(value)
+            parts: Iterable[tuple[Any, Any]] = value.items() if isinstance(value, dict) else enumerate(value)
+            for name, inner in parts:
+                size = 2
+                if is_object:
+                    if not self._is_text(name, trail):
+                        continue
+                    name = str.__str__(name)
+                    size = len(name) + 1
+                    self._characters += len(name)
+                if depth < DEEPEST and _is_plain(inner):
+                    new[name] = inner
+                    self._values += 1
+                    self._characters += len(inner) if isinstance(inner, str) else 0
+                else:
+                    new[name] = None
+                    waiting.append((inner, new, name, (trail, name), depth + 1, length + size))
         self._count(None, 0)
         return held[0]
 
@@ -89,7 +102,10 @@ class _Reader:
                 None, f"has more than {limit}", "split it, or leave out what no tool uses", stop=True
             )
 
-    def _is_text(self, name: object, trail: _Trail) -> bool:
+    def _is_text(self, name: Any, trail: _Trail) -> bool:
+        if type(name) is str and name.isascii():
+            self._characters += len(name)
+            return True
         if isinstance(name, str):
             self._scalar(name, trail)
             return True

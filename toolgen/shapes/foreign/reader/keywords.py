@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final, TypeAlias
 
 from toolgen.contract.json_value import Json
@@ -54,8 +54,12 @@ CONSTRAINTS: Final = frozenset((*TYPED_KEYWORDS, *BRANCHES, *CONDITIONS, *REFERE
 """Every keyword that may refuse a value."""
 
 
-def children(schema: Schema) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Yield the tokens to each subschema and its value, whether it is a schema or not."""
+def children(schema: Schema) -> Iterable[tuple[tuple[str, ...], Any]]:
+    """Return the tokens to each subschema and its value, whether it is a schema or not."""
+    return () if _HOLDING.isdisjoint(schema) else _children(schema)
+
+
+def _children(schema: Schema) -> Iterator[tuple[tuple[str, ...], Any]]:
     for key, value in schema.items():
         if key not in _HOLDING:
             continue
@@ -72,7 +76,7 @@ def children(schema: Schema) -> Iterator[tuple[tuple[str, ...], Any]]:
 
 def in_place(schema: Schema) -> Iterator[Json]:
     """Yield the subschemas that look at the same value, whether they are schemas or not."""
-    if schema.keys().isdisjoint(IN_PLACE):
+    if IN_PLACE.isdisjoint(schema):
         return
     for key, value in schema.items():
         if key in IN_PLACE:

@@ -187,8 +187,10 @@ class SchemaNormalizer:
 
     def _explained(self, node: Node, branch: Subschema) -> Node:
         """Return the node of a branch; one that is a single value has its title or description as meaning."""
+        if len(node.get("enum", ())) != 1 or not isinstance(branch, dict):
+            return node
         followed = self.merger.follow(branch)
-        if len(node.get("enum", ())) != 1 or not isinstance(branch, dict) or not isinstance(followed, dict):
+        if not isinstance(followed, dict):
             return node
         texts = [
             text.strip()

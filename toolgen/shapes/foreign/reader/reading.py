@@ -156,6 +156,8 @@ def _bad_patterns(survey: SchemaIndex) -> list[SchemaProblem]:
     parts = 0
     compiles: dict[str, bool] = {}
     for pointer, schema in survey.places.values():
+        if "pattern" not in schema and "patternProperties" not in schema:
+            continue
         patterns: list[tuple[str, Any]] = [("pattern", schema["pattern"])] if "pattern" in schema else []
         named = {tokens[1] for tokens, _ in children(schema) if tokens[0] == "patternProperties"}
         patterns += [

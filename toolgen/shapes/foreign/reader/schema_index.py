@@ -62,15 +62,17 @@ class SchemaIndex:
                 continue
             self.places[id(schema)] = pointer, schema
             added.append((pointer, schema))
-            embedded = embedded or (bool(pointer) and has_address(schema))
+            embedded = embedded or ("$id" in schema and bool(pointer) and has_address(schema))
             if embedded:
                 self._embedded.add(id(schema))
             for word in ("$anchor", "$dynamicAnchor"):
                 if not embedded and isinstance(schema.get(word), str):
                     self._anchors.setdefault(schema[word], schema)
-            for tokens, child in children(schema):
-                inner = pointer_of(tokens)
-                waiting.append((pointer + inner, child, embedded))
+            waiting += [
+                (pointer + pointer_of(tokens), child, embedded)
+                for tokens, child in children(schema)
+                if isinstance(child, dict)
+            ]
         return added
 
     def _resolve(self) -> None:
@@ -166,7 +168,9 @@ class SchemaIndex:
     def _next(self, at: int) -> tuple[int, ...]:
         """Return the schemas that look at the same value as one."""
         if at not in self._following:
-            after = [*map(id, in_place(self.places[at][1])), id(self.targets.get(at))]
+            schema = self.places[at][1]
+            after = [*map(id, in_place(schema))]
+            after += [id(self.targets[at])] if at in self.targets else []
             self._following[at] = tuple(step for step in after if step in self.places)
         return self._following[at]
 
