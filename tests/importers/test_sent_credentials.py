@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 from typing import Any
 
@@ -90,7 +91,7 @@ def test_many_servers_are_named_in_short_and_none_is_the_host_s(project: Project
     (line,) = sent(project.run("import", "openapi", "aws.json").err)
     assert line.endswith(f"is sent to: {', '.join(servers[:3])}, … (header X-K)")
     module = 'd.Service("one", "One.", http.Security(http.APIKeySecurity("key", "Key.", query="k")), METHOD)'
-    (line,) = sent_credentials(f"from toolgen.dsl import *\nservice = {module}\n")
+    (line,) = sent_credentials(ast.parse(f"from toolgen.dsl import *\nservice = {module}\n"))
     assert line == "TOOLGEN_ONE__KEY, if set, is sent to: the server that its client is given (query k)"
 
 

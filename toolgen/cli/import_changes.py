@@ -24,10 +24,10 @@ _MOST_SERVERS: Final = 3
 _MODULE: Final = "toolgen_imported_design"
 
 
-def sent_credentials(module: str) -> list[str]:
+def sent_credentials(module: ast.AST) -> list[str]:
     """Return a line for each credential of a design: its environment variable, and where that is sent."""
     lines = []
-    for sent in credentials_in(ast.parse(module)):
+    for sent in credentials_in(module):
         name = environment_name(sent.service, sent.scheme)
         more = ["…"] if len(sent.servers) > _MOST_SERVERS else []
         servers = ", ".join([*sent.servers[:_MOST_SERVERS], *more]) or "the server that its client is given"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import gc
 import os
 import re
@@ -85,7 +86,7 @@ def import_tools(request: ImportRequest) -> Outcome:
     if request.is_check:
         hint = "import it without --check first, and keep the .import.json beside the design"
         raise ToolgenError(f"there is no import of {request.source} to compare with", hint=hint)
-    lock, schemas = source.lock()
+    lock, schemas, tree = source.lock()
     stored = {file.name: text for file, text in source.stored.items() if text is not None}
     texts = {source.file.name: lock.module, **schemas, **stored, lock_path(source.file).name: lock_text(lock)}
     write_new_files(source.file.parent, texts, is_forced=request.is_forced)
@@ -97,7 +98,7 @@ def import_tools(request: ImportRequest) -> Outcome:
         findings,
         request.format,
         code=1 if is_failed else 0,
-        notes=[*sent_credentials(lock.module), *_next_steps(source.file, list(schemas))],
+        notes=[*sent_credentials(tree), *_next_steps(source.file, list(schemas))],
         summary="; ".join(filter(None, parts)),
     )
 
@@ -175,7 +176,7 @@ def _follow(
     The code is 1 as that of a first import is, where the author edited what the source changed, and with
     `is_check` where anything would change.
     """
-    lock, schemas = source.lock()
+    lock, schemas = source.lock()[:2]
     gc.collect()  # the syntax trees of a merge take the room of what read the source
     unresolved = {place: each for place, each in last.open.items() if place not in request.resolved}
     last = replace(last, open=unresolved)
@@ -222,8 +223,9 @@ def _follow(
 def _new_credentials(design: Path, update: Update) -> Iterator[str]:
     """Yield what a design sends after an update and did not send before."""
     if (edit := update.edits.get(design)) is not None and edit.old is not None and edit.new is not None:
-        before = sent_credentials(edit.old.decode("utf-8-sig"))
-        yield from (line for line in sent_credentials(edit.new.decode("utf-8-sig")) if line not in before)
+        before, after = (ast.parse(text.decode("utf-8-sig")) for text in (edit.old, edit.new))
+        lines = sent_credentials(before)
+        yield from (line for line in sent_credentials(after) if line not in lines)
 
 
 def _breaking(
@@ -286,8 +288,8 @@ class _Imported:
         edits = {file: Edit(old=olds[file], new=news[file]) for file in olds}
         return {file: edit for file, edit in edits.items() if edit.old != edit.new}
 
-    def lock(self) -> tuple[ImportLock, dict[str, str]]:
-        """Return the lock of this import, with its module formatted, and the schemas beside the module."""
+    def lock(self) -> tuple[ImportLock, dict[str, str], ast.AST]:
+        """Return the lock of this import, with its module formatted, the schemas beside it, and its tree."""
         module, *paths = self.design.files
         schemas = {path: self.design.files[path] for path in paths}
         text = self.design.files[module]
@@ -298,16 +300,17 @@ class _Imported:
         if accepted or self.typed.is_accepted:
             options["accept-server"] = accepted_addresses(SourceText(text).tree)
         text = formatted([text])[0]
+        tree = SourceText(text).tree
         lock = ImportLock(
             kind=self.request.kind,
             source=self.request.stored_source(self.file.parent),
             options=options,
             module=text,
-            targets=targets_in(SourceText(text).tree),
+            targets=targets_in(tree),
             files={path: digest(text) for path, text in schemas.items()},
             names=dict(self.design.names),
         )
-        return lock, schemas
+        return lock, schemas, tree
 
 
 def _designed(request: ImportRequest) -> _Imported:

@@ -94,7 +94,7 @@ def write_design(kind: From, source: str, place: ProjectPlace, *, is_new: bool) 
         if "warning:" in note or "error:" in note:
             print_outcome(replace(outcome, notes=(note,)))  # the next steps are those of init
             break
-    for line in sent_credentials(file.read_text("utf-8")):
+    for line in sent_credentials(ast.parse(file.read_text("utf-8"))):
         print(line, file=sys.stderr)
     return MadeDesign(copied=copied)
 

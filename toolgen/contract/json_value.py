@@ -21,6 +21,17 @@ def compact(value: Json) -> str:
     return without_surrogates(_compact(value))
 
 
+def indented(value: Any, margin: str = "\n") -> str:
+    """Return JSON with a line for each value, as `json.dumps` does it by an indent of two, but sooner."""
+    inner = f"{margin}  "
+    if isinstance(value, dict) and value:
+        lines = [f"{_compact(key)}: {indented(held, inner)}" for key, held in value.items()]
+        return f"{{{inner}{f',{inner}'.join(lines)}{margin}}}"
+    if isinstance(value, list | tuple) and value:
+        return f"[{inner}{f',{inner}'.join([indented(held, inner) for held in value])}{margin}]"
+    return _compact(value)
+
+
 def is_json(value: Json) -> bool:
     """Return whether a value can be written as JSON: no number in it is infinite, or none."""
     try:
@@ -52,6 +63,24 @@ def values_in(value: object) -> Iterator[object]:
             waiting += part.values()
         elif isinstance(part, list | tuple):
             waiting += part
+
+
+def size_of(value: object) -> int:
+    """Return how many values a JSON value is, those in it included."""
+    size = 1
+    waiting = [value]
+    while waiting:
+        part = waiting.pop()
+        if (
+            held := part.values()
+            if isinstance(part, dict)
+            else part
+            if isinstance(part, list | tuple)
+            else ()
+        ):
+            size += len(held)
+            waiting += [each for each in held if isinstance(each, dict | list | tuple)]
+    return size
 
 
 def objects_in(value: Any) -> Iterator[dict[str, Any]]:

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from .json_value import Json
+from .json_value import Json, indented
 
 LOCK_FORMAT: Final = 1
 _MOST_LEVELS: Final = 300
@@ -23,7 +23,7 @@ class LockError(ValueError):
 def lock_file_text(kind: str, facts: Mapping[str, Json]) -> str:
     """Return the text of a lock; keys keep their order."""
     document = {"lock": LOCK_FORMAT, "kind": kind, **facts}
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    return indented(document) + "\n"
 
 
 def read_lock_file(text: str | bytes) -> Any:

@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from functools import lru_cache
-from itertools import dropwhile
 from typing import Final, TypeAlias
 
 from toolgen.contract.record import frozen_record
@@ -22,6 +21,7 @@ MODULES: Final = {"dt": "import datetime as dt", "decimal": "import decimal", **
 """Statements that import, by the name that they bind; in the order of a module."""
 _LONGEST_PIECE: Final = 72
 """Characters of a piece of a long string, with its quotes: a line of 100 holds it where attributes stand."""
+_QUOTED: Final = frozenset("\\\"'")
 _ESCAPES: Final = {"\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 
@@ -57,8 +57,12 @@ class Named:
 
     @property
     def is_plain(self) -> bool:
-        name = self.keyword
-        return name.isidentifier() and name.isascii() and not keyword.iskeyword(name)
+        return _is_plain(self.keyword)
+
+
+@lru_cache(4_096)
+def _is_plain(name: str) -> bool:
+    return name.isidentifier() and name.isascii() and not keyword.iskeyword(name)
 
 
 class ClauseCall:
@@ -114,11 +118,12 @@ def parts_in(part: Part | Named) -> Iterator[Part]:
 
 def _arguments(parts: tuple[Part | Named, ...]) -> Iterator[str]:
     """Yield arguments as text; from the first keyword that is no identifier, all stand in one dict."""
-    odd = list(dropwhile(lambda part: not isinstance(part, Named) or part.is_plain, parts))
-    yield from map(flat, parts[: len(parts) - len(odd)])
-    if odd:
-        held = (f"{string(part.keyword)}: {flat(part.value)}" for part in odd if isinstance(part, Named))
-        yield f"**{{{', '.join(held)}}}"
+    for at, part in enumerate(parts):
+        if isinstance(part, Named) and not part.is_plain:
+            odd = [each for each in parts[at:] if isinstance(each, Named)]
+            yield f"**{{{', '.join(f'{string(each.keyword)}: {flat(each.value)}' for each in odd)}}}"
+            return
+        yield flat(part)
 
 
 def string(value: str) -> str:
@@ -191,7 +196,8 @@ def _is_long(text: str) -> bool:
     """Return whether a string is longer than a piece, with its quotes; a character takes ten at most."""
     if len(text) + 2 > _LONGEST_PIECE:
         return True
-    return 10 * len(text) + 2 > _LONGEST_PIECE and len(string(text)) > _LONGEST_PIECE
+    is_plain = 10 * len(text) + 2 <= _LONGEST_PIECE or (text.isprintable() and _QUOTED.isdisjoint(text))
+    return not is_plain and len(string(text)) > _LONGEST_PIECE
 
 
 def _escaped(char: str, quote: str) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import builtins
 import datetime as dt
-import json
 import keyword
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,7 +16,7 @@ from decimal import Decimal
 from typing import Any, Final, Literal
 
 from toolgen.contract.findings import Code, Finding
-from toolgen.contract.json_value import compact
+from toolgen.contract.json_value import compact, indented
 from toolgen.contract.printable import hides
 from toolgen.contract.record import frozen_record
 from toolgen.contract.tool_facts import Icon
@@ -339,4 +338,4 @@ def modules_in(part: Part) -> Iterable[str]:
 
 
 def json_text(schema: Any) -> str:
-    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+    return indented(schema) + "\n"

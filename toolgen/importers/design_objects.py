@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from toolgen.contract.json_pointer import escaped
-from toolgen.contract.json_value import Json, objects_in, values_in
+from toolgen.contract.json_value import Json, objects_in, size_of
 from toolgen.shapes.constraints import FLAGS
 from toolgen.shapes.evaluator import Evaluator, Undecided
 from toolgen.shapes.fields import Foreign
@@ -83,7 +83,7 @@ def _with_kept_schemas(foreign: Foreign, class_name: str) -> ClauseSource:
         raise NotExpressibleError(_INEXACT)
     definitions: Node = {key: schema[key] for key in ("$defs", "definitions") if key in schema}
     referring = {key for key, property_ in properties.items() if _refers(property_)}
-    if len(referring) * _size(definitions) > _MOST_READ:
+    if len(referring) * size_of(definitions) > _MOST_READ:
         raise NotExpressibleError("its properties are too many to read one by one")
     leaves: dict[str, Node] = {}
     flags: dict[str, Node] = {}
@@ -123,11 +123,6 @@ def _without_flags(property_: Node, node: Node) -> Node:
 def _is_plain_array(node: Node) -> bool:
     """Return whether a node is an array of values whose equality is the same in design and JSON."""
     return node.get("type") == "array" and ("enum" in node["items"] or node["items"].get("type") in _PLAIN)
-
-
-def _size(value: object) -> int:
-    """Return the number of values in a JSON value, itself included."""
-    return sum(1 for _ in values_in(value))
 
 
 def _refers(schema: object) -> bool:

@@ -15,7 +15,7 @@ from urllib.parse import unquote, urldefrag, urljoin
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.findings import Finding
 from toolgen.contract.json_pointer import ABSENT, resolved, tokens_of
-from toolgen.contract.json_value import values_in
+from toolgen.contract.json_value import size_of
 
 from .codes import BAD_OPERATION, finding_at
 from .pointers import joined
@@ -49,7 +49,7 @@ class API:
         self.is_3_0 = str(document.get("openapi", "")).startswith("3.0")
         self.base = urljoin(base, text(document.get("$self")))
         """The address that the document has, or says it has (OAS 3.2.0, 4.1.2.2); "" for none."""
-        self.size = _values(document)
+        self.size = size_of(document)
         """How many values the document has, and the files of it that were read so far."""
         self.astray: dict[str, UnreadableError] = {}
         """The references of schemas that lead to no schema, and what is none, by place."""
@@ -119,7 +119,7 @@ class API:
                 raise UnreadableError(
                     place, f"the reference leads to {file!r}: {error}", error.hint
                 ) from error
-            self.size += _values(self._files[file])
+            self.size += size_of(self._files[file])
         return self._files[file]
 
     def target(self, reference: str, place: str) -> str | None:
@@ -161,10 +161,6 @@ class API:
             address = self.address(reference, place)
             value = self.find(address, place)
         raise UnreadableError(address, "the reference leads back to itself")
-
-
-def _values(document: object) -> int:
-    return sum(1 for _ in values_in(document))
 
 
 def file_of(address: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from toolgen.contract.json_value import Json, compact, values_in
+from toolgen.contract.json_value import Json, compact, size_of
 from toolgen.contract.record import frozen_record
 from toolgen.shapes import naming
 from toolgen.shapes.foreign.nodes import reference
@@ -128,7 +128,7 @@ class KeptSchemas:
 
     def _write(self, whole: Json, place: str, name: str) -> None:
         """Write a schema into a file; any JSON stands for one that cannot be read."""
-        size = sum(1 for _ in values_in(whole))
+        size = size_of(whole)
         is_read = size <= _MOST_KEPT and name not in self.opened
         root, reading = self._reading(json.dumps(whole), name) if is_read else (name, None)
         named = Named("name", literal(root))
@@ -267,7 +267,7 @@ class KeptSchemas:
 
     def _part(self, address: str, direction: Direction) -> _Part:
         schema, used = self._readable(self._api.find(address), address, direction)
-        return _Part(schema=schema, used=used, size=sum(1 for _ in values_in(schema)))
+        return _Part(schema=schema, used=used, size=size_of(schema))
 
     def _translated(self, schema: object, place: str, direction: Direction) -> tuple[Json, list[str]]:
         """Return a schema with references into `$defs`, and the addresses that they lead to."""

@@ -45,6 +45,7 @@ def snake(name: str) -> str:
     return name if TOOL_NAME.fullmatch(name) else "_".join(words(name)) or "_"
 
 
+@lru_cache(_MOST_NAMES)
 def class_name(*names: str) -> str:
     """Return one class name of several names: `list_devices`, `payload` give `ListDevicesPayload`.
 

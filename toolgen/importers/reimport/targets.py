@@ -25,10 +25,23 @@ _PARAMETERS: Final = {"Header": "header", "Cookie": "cookie", "Param": "query"}
 
 def clause_of(node: ast.AST) -> str:
     """Return the clause that an expression calls, whatever it is imported from; empty for anything else."""
-    match node:
-        case ast.Call(func=ast.Name(id=name) | ast.Attribute(value=ast.Name() | ast.Attribute(), attr=name)):
-            return name if name in PREFIXES else ""
+    called = node.func if isinstance(node, ast.Call) else None
+    if isinstance(called, ast.Name):
+        return called.id if called.id in PREFIXES else ""
+    if isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name | ast.Attribute):
+        return called.attr if called.attr in PREFIXES else ""
     return ""
+
+
+def _inner(node: ast.AST) -> list[ast.AST]:
+    """Return the parts of a node that may hold clauses, in the order of the text."""
+    if not isinstance(node, ast.Call):
+        return [child for child in ast.iter_child_nodes(node) if not isinstance(child, _LEAVES)]
+    called = node.func
+    while isinstance(called, ast.Attribute):
+        called = called.value
+    parts = [called, *node.args, *(word.value for word in node.keywords)]
+    return [part for part in parts if not isinstance(part, _LEAVES)]
 
 
 def clauses_in(nodes: Iterable[ast.AST], *names: str) -> Iterator[ast.Call]:
@@ -38,8 +51,7 @@ def clauses_in(nodes: Iterable[ast.AST], *names: str) -> Iterator[ast.Call]:
         node = waiting.pop()
         if isinstance(node, ast.Call) and clause_of(node) in names:
             yield node
-        children = [child for child in ast.iter_child_nodes(node) if not isinstance(child, _LEAVES)]
-        waiting += children[::-1]
+        waiting += _inner(node)[::-1]
 
 
 def _only(clauses: Iterable[ast.Call], *names: str) -> Iterator[ast.Call]:
@@ -94,7 +106,7 @@ def addresses_in(trees: Iterable[ast.AST]) -> Iterator[tuple[str, ast.Call]]:
                 owner = f"credential:{name_in(node)}"
             case clause if isinstance(node, ast.Call) and clause in ("Server", *FLOWS):
                 yield owner, node
-        waiting += [(owner, child) for child in ast.iter_child_nodes(node)]
+        waiting += [(owner, child) for child in _inner(node)]
 
 
 def accepted_in(trees: Iterable[ast.AST]) -> set[tuple[str, str]]:
@@ -361,7 +373,7 @@ def _attributes(nodes: Iterable[ast.AST], prefix: str) -> dict[str, ast.Call]:
         if isinstance(node, ast.Call) and clause_of(node) == "Attribute":
             within = f"{within}.{name_in(node)}"
             attributes[within] = node
-        waiting += [(child, within) for child in ast.iter_child_nodes(node)]
+        waiting += [(child, within) for child in _inner(node)]
     return attributes
 
 

@@ -12,6 +12,7 @@ from ..tree.schema import limits_sentence, type_schema
 from ..tree.validator import Validator
 
 _ROWS: Final = tuple(row for row in LIMITS if row.is_annotation)
+_WORDS: Final = frozenset(row.keyword for row in _ROWS)
 _KINDS: Final[tuple[ScalarKind, ...]] = tuple(
     kind for kind in get_args(ScalarKind) if any(kind in row.holders for row in _ROWS)
 )
@@ -19,7 +20,7 @@ _KINDS: Final[tuple[ScalarKind, ...]] = tuple(
 
 def is_annotated(schema: Mapping[str, object]) -> bool:
     """Return whether a schema has a limit of toolgen's own."""
-    return any(row.keyword in schema for row in _ROWS)
+    return not _WORDS.isdisjoint(schema)
 
 
 def annotated_type(schema: Mapping[str, Any]) -> ScalarType | None:

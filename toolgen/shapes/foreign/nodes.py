@@ -8,7 +8,7 @@ What the values of an enum mean stands in its `MEANINGS`, and which one it is in
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
 from toolgen.contract.json_value import Json
@@ -25,6 +25,7 @@ ENUM: Final = "x-enum"
 _PLACE: Final = "#/$defs/"
 _HOLDING: Final = frozenset(("items", "additionalProperties", "anyOf"))
 """Keywords that hold nodes."""
+_LEADING: Final = _HOLDING | {"$ref"}
 
 
 def reference(name: str) -> Node:
@@ -34,7 +35,9 @@ def reference(name: str) -> Node:
 
 def target(node: Node) -> str | None:
     """Return the class that a node refers to."""
-    ref = node.get("$ref")
+    if "$ref" not in node:
+        return None
+    ref = node["$ref"]
     return ref.removeprefix(_PLACE) if isinstance(ref, str) else None
 
 
@@ -53,6 +56,11 @@ def with_enum(node: Node, schema: Mapping[str, Json]) -> Node:
     if "anyOf" in node:
         return {**node, "anyOf": [with_enum(branch, schema) for branch in node["anyOf"]]}
     return {**node, ENUM: schema[ENUM]} if "enum" in node else node
+
+
+def leads_on(node: Node) -> bool:
+    """Return whether a node holds nodes, or refers to a class."""
+    return not _LEADING.isdisjoint(node)
 
 
 def inner(node: Node) -> tuple[Node, ...]:
@@ -77,8 +85,12 @@ def nodes_in(node: Node) -> Iterator[Node]:
         waiting += reversed(inner(node))
 
 
-def targets(node: Node) -> Iterator[tuple[str, str | None]]:
-    """Yield the classes that a node refers to, each with the tag of the union it stands in."""
+def targets(node: Node) -> Iterable[tuple[str, str | None]]:
+    """Return the classes that a node refers to, each with the tag of the union it stands in."""
+    return _targets(node) if leads_on(node) else ()
+
+
+def _targets(node: Node) -> Iterator[tuple[str, str | None]]:
     waiting: list[tuple[Node, str | None]] = [(node, None)]
     while waiting:
         node, tag = waiting.pop()

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from ... import naming
 from ...constraints import FLAGS, lengths_of
-from ..nodes import MEANINGS, Node, inner, nodes_in, reference, target, with_enum
+from ..nodes import MEANINGS, Node, inner, leads_on, nodes_in, reference, target, with_enum
 from . import scalars, unions
 from .keywords import ANNOTATIONS, CONSTRAINTS, TYPED_KEYWORDS, Schema, Subschema, accepts_all, effective
 from .merging import NEVER, Merger, named_types
@@ -296,7 +296,7 @@ class SchemaNormalizer:
                     del node[word]
             else:
                 entered.update([name] if name else [])
-                waiting.extend((part, level + 1) for part in reversed(held))
+                waiting += [(part, level + 1) for part in reversed(held) if leads_on(part)]
 
     def _finish(self) -> None:
         """Tag the unions; keep the classes that are used, in order of first use."""
@@ -314,7 +314,7 @@ class SchemaNormalizer:
                 at.update({} if tag is None else {"discriminator": tag})
             if name is None:
                 self._lose_sizes(held)
-            waiting.extend(reversed(held))
+            waiting += filter(leads_on, reversed(held))
         self.classes = used
 
     def _lose_sizes(self, nodes: Iterable[Node]) -> None:
