@@ -46,11 +46,13 @@ OBSERVABILITY = ROOT / "docs/observability.md"
 """Sends spans to a backend; tests/test_observability_doc.py has one on this machine."""
 RULES = ROOT / "docs/rules.md"
 """Imports Cedar; tests/conformance/test_rules_doc.py has it."""
+MEMORY = ROOT / "docs/memory.md"
+"""Imports a memory package, which takes seconds; `make conformance` runs it."""
 ELSEWHERE = (FOLLOWED, IMPORT, *FOLLOWED_IN_A_FOLDER, FRAMEWORKS, POSTGRES, OBSERVABILITY, RULES)
 SERVER = ROOT / "docs/mcp.md"
 """Starts a server of MCP, which takes seconds; `make conformance` runs it."""
 RUN = [
-    pytest.param(file, marks=pytest.mark.exhaustive) if file in (SERVER, PRODUCTION) else file
+    pytest.param(file, marks=pytest.mark.exhaustive) if file in (SERVER, PRODUCTION, MEMORY) else file
     for file in DOCUMENTS
     if file not in ELSEWHERE
 ]
@@ -85,8 +87,8 @@ def test_the_python_runs(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run_python(file)
 
 
-def run_python(file: Path) -> None:
-    """Run the Python of a document, one block after the other in one namespace."""
+def run_python(file: Path) -> dict[str, object]:
+    """Run the Python of a document, one block after the other in one namespace, and return it."""
     names: dict[str, object] = {"__name__": "document"}
     for line, text in blocks(file, "python"):
         source, flags = "\n" * line + text, ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
@@ -94,6 +96,7 @@ def run_python(file: Path) -> None:
         result = eval(code, names)
         if inspect.iscoroutine(result):
             asyncio.run(result)
+    return names
 
 
 @pytest.mark.parametrize("file", DOCUMENTS, ids=name_of)

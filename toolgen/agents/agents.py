@@ -93,6 +93,7 @@ class Agents:
                 "accept": recording.accept,
                 "record": waiting_for_stores(host, recording.record),
                 "store": recording.keep,
+                "remember": waiting_for_stores(host, planning.memory.remember),
                 "restore_agent": waiting_for_stores(host, recording.give_back),
                 OPEN_TURN: waiting_for_stores(host, PendingWork(host, self._runs).open_turn),
             },

@@ -15,6 +15,7 @@ from toolgen.engines import ErasingEngine, ForgottenRun, OnForget
 from toolgen.runtime.many_workers import stores_of
 from toolgen.waiting.call_results import dropping
 
+from .activities.remembering import memory_of
 from .host import AgentHost
 from .sessions.sessions import UnknownSessionError, UnusedSession
 from .sessions.tables import TableSessionStore
@@ -49,6 +50,8 @@ class Erased:
     """Events that sinks stored beside the sessions."""
     credentials: int = 0
     """Credentials of services that were given for the session alone."""
+    memories: int = 0
+    """Entries of the memory that were said in the session."""
 
 
 async def erase(host: AgentHost, session_id: str, *, rewrite: bool) -> Erased:
@@ -78,6 +81,8 @@ async def erase(host: AgentHost, session_id: str, *, rewrite: bool) -> Erased:
     keeper, state = host.tools.artifacts, host.tools.capabilities.get("state")
     documents = await state.forget(session_id) if isinstance(state, StateCapability) else 0
     credentials = await _forget_credentials(host, session_id)
+    memory = memory_of(host)
+    memories = 0 if memory is None else await memory.store.forget(session_id=session_id)
     artifacts = 0 if keeper is None else await keeper.forget(session_id)
     events = await sessions.forget_events(session_id) if isinstance(sessions, TableSessionStore) else 0
     listed = await engine.list_runs(session=session_id, limit=sys.maxsize)
@@ -94,6 +99,7 @@ async def erase(host: AgentHost, session_id: str, *, rewrite: bool) -> Erased:
         artifacts=artifacts,
         events=events,
         credentials=credentials,
+        memories=memories,
     )
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from toolgen.contract.json_value import Json
 
     from .call import CallMeta
+    from .memory import Memory
     from .provided import Artifacts
     from .results import ToolResult
     from .resumption import Resumption
@@ -79,6 +80,7 @@ class Values:
 
 STATE: Final[Key[State]] = Key("state")
 ARTIFACTS: Final[Key[Artifacts]] = Key("artifacts")
+MEMORY: Final[Key[Memory]] = Key("memory")
 
 
 class ToolContext:
@@ -224,6 +226,15 @@ class ToolContext:
         """
         return self.capability(ARTIFACTS)
 
+    @property
+    def memory(self) -> Memory:
+        """What the person's earlier conversations said, where the host has a `MemoryCapability`.
+
+        Raises:
+            AttributeError: it has none.
+        """
+        return self.capability(MEMORY)
+
     def capability(self, key: Key[T]) -> T:
         """Return the object of a host's capability for this call; it is opened at its first use.
 
@@ -244,7 +255,7 @@ class ToolContext:
         provided: T = opened[name]
         return provided
 
-    if not TYPE_CHECKING:  # a type checker knows the two above, and a misspelt one is an error
+    if not TYPE_CHECKING:  # a type checker knows those above, and a misspelt one is an error
 
         def __getattr__(self, name: str) -> Any:
             """Return the object of a host's capability for this call, by its name alone."""

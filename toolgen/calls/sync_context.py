@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from toolgen.contract.json_value import Json
 
     from .call import CallMeta
+    from .memory import SyncMemory
     from .provided import SyncArtifacts
     from .results import Actions
     from .state import SyncState
@@ -128,6 +129,16 @@ class SyncToolContext:
         """
         return self.capability(ARTIFACTS)
 
+    @property
+    def memory(self) -> SyncMemory:
+        """What the person's earlier conversations said, where the host has a `MemoryCapability`.
+
+        Raises:
+            AttributeError: it has none.
+            CallEndedError: the call is over.
+        """
+        return self.capability(MEMORY)
+
     def capability(self, key: Key[T]) -> T:
         """Return the object of a host's capability for this call; it is opened at its first use.
 
@@ -143,7 +154,7 @@ class SyncToolContext:
         provided: T = self._opened[key.name]
         return provided
 
-    if not TYPE_CHECKING:  # a type checker knows the two above, and a misspelt one is an error
+    if not TYPE_CHECKING:  # a type checker knows those above, and a misspelt one is an error
 
         def __getattr__(self, name: str) -> Any:
             """Return the object of a host's capability for this call, by its name alone."""
@@ -154,6 +165,7 @@ class SyncToolContext:
 
 STATE: Final[Key[SyncState]] = Key("state")
 ARTIFACTS: Final[Key[SyncArtifacts]] = Key("artifacts")
+MEMORY: Final[Key[SyncMemory]] = Key("memory")
 
 ToolMethod: TypeAlias = Callable[[A, ToolContext], Awaitable[T]] | Callable[[A, SyncToolContext], T]
 """Executes a tool with its payload and its context: an asynchronous function, or one for a thread."""

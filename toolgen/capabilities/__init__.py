@@ -1,7 +1,8 @@
-"""What executors find at their context when the host provides it: state, artifacts, and what hosts add."""
+"""What executors find at their context when the host provides it: state, artifacts, memory and more."""
 
 from toolgen.calls.capability import CallScope, Capability, ThreadCapability
 from toolgen.calls.errors import CredentialNeededError, UnknownArtifactError
+from toolgen.calls.memory import Memory, MemoryEntry, SyncMemory
 from toolgen.calls.provided import ArtifactInfo, Artifacts, StoredArtifact, SyncArtifacts
 from toolgen.calls.state import Change, Operation, Scope, State, SyncState, applied
 from toolgen.calls.steps.bridge import Wait
@@ -14,6 +15,7 @@ from .credential_places import CredentialPlace, CredentialScope, CredentialStore
 from .credential_tables import MemoryCredentialStore, SqliteCredentialStore
 from .credentials import CREDENTIALS, CredentialsCapability
 from .disabling import DisabledTool, DisabledTools
+from .memory import InMemoryMemoryStore, MemoryCapability, MemoryOwner, MemoryStore
 from .renewals import Authorization, AuthorizationPage, TokenSource
 from .state import BulkStateStore, ErasingStateStore, StateCapability, StateStore
 from .state_tables import MemoryStateStore, SqliteStateStore
@@ -42,9 +44,15 @@ __all__ = [
     "EnvironmentCredentials",
     "ErasingStateStore",
     "FileArtifactStore",
+    "InMemoryMemoryStore",
+    "Memory",
     "MemoryArtifactStore",
+    "MemoryCapability",
     "MemoryCredentialStore",
+    "MemoryEntry",
+    "MemoryOwner",
     "MemoryStateStore",
+    "MemoryStore",
     "Operation",
     "Scope",
     "SqliteArtifactStore",
@@ -55,6 +63,7 @@ __all__ = [
     "StateStore",
     "StoredArtifact",
     "SyncArtifacts",
+    "SyncMemory",
     "SyncState",
     "ThreadCapability",
     "TokenSource",

@@ -12,7 +12,11 @@ from inspect import getattr_static
 from types import CodeType
 from typing import Final
 
-_CAPABILITIES: Final = {"state": "StateCapability(…)", "artifacts": "ArtifactsCapability(…)"}
+_CAPABILITIES: Final = {
+    "state": "StateCapability(…)",
+    "artifacts": "ArtifactsCapability(…)",
+    "memory": "MemoryCapability(…)",
+}
 """How the capabilities of toolgen that a tool names are constructed, by their names."""
 _CLOSE: Final = 0.81
 """How alike a name is, as `difflib` counts, that is meant for one of them."""

@@ -321,6 +321,16 @@ class ArtifactSaved(EventHead):
 
 
 @record
+class MemoryPreloaded(EventHead):
+    """A planning got entries of earlier conversations; the event has none of their text."""
+
+    type: Literal["memory_preloaded"] = "memory_preloaded"
+    count: int
+    has_failed: bool = False
+    """The memory failed; the planning went on without it."""
+
+
+@record
 class ToolsetDropped(EventHead):
     """A toolset could not be listed and is left out of the request."""
 
@@ -377,6 +387,7 @@ Event: TypeAlias = (
     | StateChanged
     | StateConflict
     | ArtifactSaved
+    | MemoryPreloaded
     | ToolsetDropped
     | EventsDropped
     | RunCompleted

@@ -28,7 +28,7 @@ from toolgen.engines import ActivityInfo, NonRetryableError
 from toolgen.stores import StoreError
 
 from ..host import AgentHost
-from ..loop.documents import CallsStep, PlanArgument, RetryStep, RunFacts, Step
+from ..loop.documents import CallsStep, MemoryStep, PlanArgument, RetryStep, RunFacts, Step
 from ..loop.limits import is_allowed, is_unrestricted
 from ..planner.messages import AssistantMessage, Message, messages_from_json
 from ..planner.plan_faults import PlannerError, checked_plan, misused_record
@@ -51,6 +51,7 @@ from .missing_tools import require_returned
 from .model_hooks import ModelHooks
 from .plan_secrets import note_messages, sensitive_tools
 from .planned_calls import PlanEvents, PlannedCallIds, calls_step, portable_message, with_run_ids
+from .remembering import Remembering
 
 _MOST_CALLS: Final = 100
 """Calls of one plan, for a run whose policy does not allow more calls in all."""
@@ -65,6 +66,7 @@ class Planning:
 
     def __init__(self, host: AgentHost) -> None:
         self._host = host
+        self.memory = Remembering(host)
         self._cut = CutResults(host)
         self._hooks = ModelHooks(host.hooks, host.tools.stage_timeout)
         self._undoing: set[asyncio.Task[None]] = set()
@@ -160,14 +162,12 @@ class Planning:
         ):  # what is new is not lost, and a store is there that takes writes
             await host.sessions.write(info.run_id, place, new, heard=argument.get("message_ids", ()))
         events.ids.reserve(conversation.call_ids)
-        messages = conversation.messages
+        messages, remembered = await self.memory.preload(info.run_id, facts, conversation.messages)
         plan_input, reader = self._cut.cut(plan_input, messages, snapshot.directory, argument)
         note_messages(messages, sensitive_tools(snapshot).by_name, host.returned_by(facts))
         result = await run_or_abandon(self._ask_planner(agent, plan_input))
         step = await self._step(result, plan_input, snapshot, reader, facts, events.ids)
-        step["usage"] = events.spent
-        if events.without:
-            step["dropped"] = events.without
+        _add_reports(step, events, remembered)
         portable = await portable_message(assistant_message_of(with_run_ids(result, step)))
         await self._keep(info.run_id, place, new, portable)
         conversation.say(portable)
@@ -291,6 +291,15 @@ class Planning:
             return _problem(f"{result.agent} cannot take over; {others} can")
         child = self._host.hand_over_run(result.agent, result.message, plan_input.run_id, facts)
         return {"kind": "transfer", "agent": result.agent, "input": child["input"], "usage": []}
+
+
+def _add_reports(step: Step, events: PlanEvents, remembered: MemoryStep | None) -> None:
+    """Add what a planning spent, which toolsets it lacked, and what it did with the memory."""
+    step["usage"] = events.spent
+    if events.without:
+        step["dropped"] = events.without
+    if remembered is not None:
+        step["memory"] = remembered
 
 
 def _planner_name(agent: RegisteredAgent) -> str:

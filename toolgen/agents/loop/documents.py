@@ -105,6 +105,15 @@ class Dropped(TypedDict):
     reason: str
 
 
+class MemoryStep(TypedDict):
+    """What a planning did with the memory of the host; a run whose plannings have it is remembered."""
+
+    preloaded: NotRequired[int]
+    """Entries that the planning preloaded; missing where an earlier one of the run did, or none is to."""
+    has_failed: NotRequired[bool]
+    """The memory failed, and nothing was preloaded."""
+
+
 class StepCall(TypedDict):
     """A call that the planner wants, with the facts of its tool that the loop needs."""
 
@@ -157,6 +166,7 @@ class CallsStep(TypedDict):
     calls: list[StepCall]
     usage: list[ModelUsage]
     dropped: NotRequired[list[Dropped]]
+    memory: NotRequired[MemoryStep]
 
 
 class FinalStep(TypedDict):
@@ -170,6 +180,7 @@ class FinalStep(TypedDict):
     """The text is not complete; it is where this is missing."""
     usage: list[ModelUsage]
     dropped: NotRequired[list[Dropped]]
+    memory: NotRequired[MemoryStep]
 
 
 class ProblemStep(TypedDict):
@@ -181,6 +192,7 @@ class ProblemStep(TypedDict):
     """It is a result of another shape than the one asked for."""
     usage: list[ModelUsage]
     dropped: NotRequired[list[Dropped]]
+    memory: NotRequired[MemoryStep]
 
 
 class AwaitStep(TypedDict):
@@ -194,6 +206,7 @@ class AwaitStep(TypedDict):
     restrict_to_tool: str
     usage: list[ModelUsage]
     dropped: NotRequired[list[Dropped]]
+    memory: NotRequired[MemoryStep]
 
 
 class HandOverStep(TypedDict):
@@ -204,6 +217,7 @@ class HandOverStep(TypedDict):
     input: RunInput
     usage: list[ModelUsage]
     dropped: NotRequired[list[Dropped]]
+    memory: NotRequired[MemoryStep]
 
 
 Step: TypeAlias = CallsStep | FinalStep | ProblemStep | AwaitStep | HandOverStep

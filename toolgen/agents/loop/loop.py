@@ -12,7 +12,7 @@ from typing import Any, Final
 from toolgen.calls.documents.results import result_text
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
-from toolgen.engines.context import RunContext
+from toolgen.engines.context import CallOptions, RunContext
 from toolgen.engines.errors import ActivityFailed, require_version
 from toolgen.events.records import (
     AssistantReply,
@@ -45,6 +45,8 @@ from .questions import ask
 
 _MOST_STEPS: Final = 1_000
 """Plannings of one run, for those whose policy has no limit; fewer where its engine has no room for them."""
+_REMEMBER_S: Final = 300.0
+"""Seconds for an attempt to store what was said in the memory of the host."""
 _MOST_PROBLEMS: Final = 1
 """Plannings, one after the other, that may be useless."""
 
@@ -285,6 +287,7 @@ class _Run:
         if failure := output["failure"]:
             self._causes = [failure["message"], *failure["causes"]]
             return await self._failed(failure["kind"], f"{agent} failed: {failure['message']}")
+        await self._remember()
         await self._events.publish("run_completed", RunCompleted(status="completed"))
         document = self._document("transferred")
         document["agent"], document["text"] = output["agent"], output["text"]
@@ -342,10 +345,21 @@ class _Run:
     ) -> RunDocument:
         if text:
             await self._events.publish("reply", AssistantReply(text=text, is_truncated=is_truncated))
+        await self._remember()
         await self._events.publish("run_completed", RunCompleted(status="completed"))
         document = self._document(stop)
         document["text"], document["result"] = text, result
         return document
+
+    async def _remember(self) -> None:
+        """Let the memory of the host store what was said, if it has one; the run ends as it would without."""
+        if not self._plannings.has_memory or not self._facts["in_conversation"]:
+            return
+        try:
+            argument = as_plain_json({"facts": self._facts})
+            await self._ctx.start("remember", "remember", argument, CallOptions(timeout=_REMEMBER_S))
+        except ActivityFailed as error:
+            log.warning("run %s was not stored in the memory: %s", self._ctx.run_id, error.kind)
 
     async def _failed(self, kind: str, message: str, stop: StopReason = "failed") -> RunDocument:
         await self._events.publish("run_completed", RunCompleted(status="failed", error=message))

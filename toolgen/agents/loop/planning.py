@@ -7,7 +7,7 @@ from typing import Any, Final
 from toolgen.contract.tasks import GRACE_S
 from toolgen.engines.context import CallOptions, RunContext
 from toolgen.engines.errors import ActivityFailed
-from toolgen.events.records import PlanRetry, ToolsetDropped, Usage
+from toolgen.events.records import MemoryPreloaded, PlanRetry, ToolsetDropped, Usage
 
 from .documents import ModelUsage, PlanArgument, Retry, RetryStep, RunFacts, Step, as_plain_json
 from .events import RunEvents
@@ -61,6 +61,8 @@ class Plannings:
         self._timeout: float | None = facts["policy"]["plan_timeout"]
         self.usage: list[ModelUsage] = []
         """What all attempts cost, those that failed too."""
+        self.has_memory = False
+        """Whether the host has a memory for the run."""
 
     async def step(self, argument: PlanArgument) -> Step:
         """Return the planner's step, after as many attempts as needed.
@@ -80,12 +82,21 @@ class Plannings:
             for number, dropped in enumerate(step.get("dropped", ())):
                 await self._events.publish(f"dropped:{op}:{number}", ToolsetDropped(**dropped))
             if step["kind"] != "retry":
+                await self._note_memory(op, step)
                 return step
             self._require_retry(op, step, attempts, deadline)
             delay = step["retry"]["delay_s"]
             retry = PlanRetry(attempt=attempts.made, delay_s=delay, reason=step["reason"])
             await self._events.publish(f"retry:{op}", retry)
             await self._ctx.wait(f"pause:{op}", timeout_s=delay)
+
+    async def _note_memory(self, op: str, step: Step) -> None:
+        if (memory := step.get("memory")) is None:
+            return
+        self.has_memory = True
+        if (count := memory.get("preloaded")) is not None:
+            preloaded = MemoryPreloaded(count=count, has_failed=memory.get("has_failed", False))
+            await self._events.publish(f"memory:{op}", preloaded)
 
     def _deadline(self, now: float, argument: PlanArgument) -> float | None:
         """Return the time by which all attempts must end; None where the run has no time limit."""

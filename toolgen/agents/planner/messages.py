@@ -37,7 +37,8 @@ class UserMessage:
     """A message of a person, of the agent that called this one, or of the runtime."""
 
     text: str
-    source: Literal["person", "agent", "runtime"] = "person"
+    source: Literal["person", "agent", "runtime", "memory"] = "person"
+    """`memory`: entries of earlier conversations, which are data; in plannings only, and never stored."""
     type: Literal["user"] = "user"
 
 

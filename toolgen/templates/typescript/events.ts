@@ -28,6 +28,7 @@ export type RuntimeEvent =
   | StateChanged
   | StateConflict
   | ArtifactSaved
+  | MemoryPreloaded
   | ToolsetDropped
   | EventsDropped
   | RunCompleted
@@ -298,6 +299,14 @@ export interface ArtifactSaved extends EventHead {
   media_type: string;
   /** Bytes. */
   size: number;
+}
+
+/** A planning got entries of earlier conversations; the event has none of their text. */
+export interface MemoryPreloaded extends EventHead {
+  type: "memory_preloaded";
+  count: number;
+  /** The memory failed; the planning went on without it. */
+  has_failed: boolean;
 }
 
 /** A toolset could not be listed and is left out of the request. */
