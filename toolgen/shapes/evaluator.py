@@ -8,6 +8,7 @@ what they count as. What is surely a misfit is one under every policy.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from enum import Enum, auto
 from functools import partial
@@ -25,7 +26,6 @@ from .issues import (
     Keys,
     TooComplexError,
     bound_issue,
-    invalid_value_issue,
     json_type,
     mismatch,
     missing,
@@ -61,12 +61,12 @@ _LIMITS: Final = {kind: limits_of(kind) for kind in ("string", "number", "array"
 _FORMATS: Final = {name: (form, example) for form, (name, example) in FORMAT_NAMES.items()}
 """Forms and examples of formats by name; other formats say nothing."""
 _UNDECIDED: Final = frozenset(
-    {
+    (
         *CONDITIONS,
-        *("oneOf", "$dynamicRef", "$recursiveRef", "dependentRequired", "dependentSchemas", "dependencies"),
-        *("contains", "minContains", "maxContains", "prefixItems", "additionalItems", "unevaluatedItems"),
-        *("patternProperties", "unevaluatedProperties"),
-    }
+        *"oneOf $dynamicRef $recursiveRef dependentRequired dependentSchemas dependencies contains".split(),
+        *"minContains maxContains prefixItems additionalItems unevaluatedItems patternProperties".split(),
+        "unevaluatedProperties",
+    )
 )
 """Keywords by which no value surely fits; by some of them one may surely not fit."""
 _OBJECTS: Final = (dict, Mapping)
@@ -100,7 +100,7 @@ class Evaluator:
         self._root = root
         self._is_of_tool = undecided is Undecided.LEFT_TO_TOOL
         self._doubt = _IN_DOUBT if undecided is Undecided.AS_MISFIT else ()
-        self._steps = Steps(_MOST_STEPS) if steps is None else steps
+        self._steps = steps or Steps(_MOST_STEPS)
         self._most = most
         self._decided: dict[tuple[str, int], tuple[_Fault, ...]] = {}
         """What was decided, by reference and value, of which there is one at each place of a document."""
@@ -124,15 +124,12 @@ class Evaluator:
     def _faults(self, schema: Any, value: Any, depth: int) -> Iterator[_Fault]:
         """Yield the faults of a value by a part of the schema."""
         self._steps.take(1)
-        if schema is False:
-            yield (), invalid_value_issue, ("is not allowed here",)
-        if schema is False or schema is True:
+        if schema is True or schema is False:
+            if not schema:
+                yield (), _issue, ("invalid_value", "is not allowed here")
             return
-        is_read = (
-            isinstance(schema, _OBJECTS)
-            and depth <= _DEEPEST
-            and (IDS.isdisjoint(schema) or schema is self._root)
-        )
+        is_read = depth <= _DEEPEST and isinstance(schema, _OBJECTS)
+        is_read = is_read and (IDS.isdisjoint(schema) or schema is self._root)
         if not is_read or (self._doubt and not _UNDECIDED.isdisjoint(schema)):
             yield from self._doubt
             return
@@ -155,7 +152,7 @@ class Evaluator:
         if "oneOf" in schema:
             yield from self._of_branches(schema["oneOf"], value, depth, is_one=True)
         if "not" in schema and self._surely_fits(schema["not"], value):
-            yield (), invalid_value_issue, ("must not be what its schema excludes",)
+            yield (), _issue, ("invalid_value", "must not be what its schema excludes")
 
     def _of_reference(self, reference: object, value: Json, depth: int) -> tuple[_Fault, ...]:
         """Return the faults by what a reference leads to; whether it leads to itself is not decided."""
@@ -181,7 +178,7 @@ class Evaluator:
                 fitting.append(branch)
         if fitting:
             if len(fitting) > 1 and sum(self._surely_fits(branch, value) for branch in fitting) > 1:
-                yield (), invalid_value_issue, ("must fit one alternative, and fits several",)
+                yield (), _issue, ("invalid_value", "must fit one alternative, and fits several")
         elif faults and all(not keys and issue is _not_among for (keys, issue, _), *_ in faults):
             yield (), _not_among, ([choice for (_, _, (choices,)), *_ in faults for choice in choices],)
         else:  # the fault of a branch for another kind of value is that value itself
@@ -269,16 +266,13 @@ class Evaluator:
             if not _matches(form, text):
                 message = f"must be written as {schema['format']}, such as {example}"
                 return (), _issue, ("invalid_format", message)
-        if "pattern" in schema:
-            try:
-                is_match = _matches(to_rust(schema["pattern"]), text) if self._is_of_tool else None
-            except PatternError:  # Rust has no such pattern
-                is_match = None
-            if is_match is None:
-                return next(iter(self._doubt), None)
-            if not is_match:
-                return (), mismatch, (schema["pattern"],)
-        return None
+        if "pattern" not in schema:
+            return None
+        with suppress(PatternError):  # Rust has no such pattern
+            if self._is_of_tool:
+                is_match = _matches(to_rust(schema["pattern"]), text)
+                return None if is_match else ((), mismatch, (schema["pattern"],))
+        return next(iter(self._doubt), None)
 
 
 def _matches(pattern: str, text: str) -> bool:
@@ -306,4 +300,4 @@ def _of_name(keys: Keys, issue: Callable[..., FieldIssue], facts: tuple[Any, ...
 
 
 _out_of_bounds: Final = partial(bound_issue, of_object=False)
-_IN_DOUBT: Final[tuple[_Fault, ...]] = (((), invalid_value_issue, ("may not fit its schema",)),)
+_IN_DOUBT: Final[tuple[_Fault, ...]] = (((), _issue, ("invalid_value", "may not fit its schema")),)
