@@ -1,4 +1,4 @@
-"""Bodies that a redirect lets the client send again, and forms without what is null."""
+"""Bodies that a redirect lets the client send again, and requests without what is null."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ from typing import Any
 
 import pytest
 
+from tests.clients.books import Nothing, operation
 from tests.clients.servers import answer, answering, serving
 from tests.clients.test_requests import MULTIPART, Sent, parts_of, received, sending
-from toolgen.clients import Body, HTTPClient
+from toolgen.clients import HTTP, Body, HTTPClient, Parameter, Response
+from toolgen.contract.transport import Place
+from toolgen.runtime import ToolError, ToolModel
+from toolgen.shapes.design.model import AnyJson
 
 
 @pytest.mark.parametrize(
@@ -45,3 +49,30 @@ async def test_null_is_no_field_of_a_form() -> None:
     assert sent.body == b"b=1&c=%7B%22d%22%3Anull%7D"
     parts = await received(sending(body=MULTIPART), value=[None, "a"], other=None, image=None)
     assert [(name, content) for name, _, _, content in parts_of(parts)] == [("value", b"a"), ("count", b"3")]
+
+
+class Needed(ToolModel):
+    value: AnyJson
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        ("header", None),
+        *((place, value) for place in ("query", "cookie") for value in (None, [], {}, [None], {"a": None})),
+    ],
+)
+async def test_a_required_parameter_that_would_be_left_out_is_refused(place: Place, value: Any) -> None:
+    http = HTTP(verb="GET", path="/x", parameters=(Parameter("value", place),), responses=(Response(200),))
+    of: Any = operation(http, payload=Needed, result=Nothing, errors={})
+    async with serving(answering(answer())) as server, HTTPClient(server=server.url) as client:
+        with pytest.raises(ToolError, match="value may not be null or empty"):
+            await client.send(of, Needed(value=value))
+        assert not server.received
+
+
+async def test_null_is_a_value_where_the_style_is_json() -> None:
+    of = sending(Parameter("value", "query", "v", style="json"), Parameter("other", "header", style="json"))
+    request = await received(of, value=None, other=None)
+    assert (request.target, request.headers["other"]) == ("/x?v=null", "null")
+    assert (await received(of)).target == "/x"

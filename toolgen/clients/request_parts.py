@@ -57,6 +57,8 @@ class RequestPlan:
         self._path, _, self._query = http.path.partition("?")
         self._body = http.body
         self._names = _attributes(payload)
+        fields = getattr(payload, "model_fields", {})
+        self._required = {key for key, name in self._names.items() if fields[name].is_required()}
         self._path_parameters: dict[str, Parameter] = {}
         self._others: list[Parameter] = []
         paged = http.paging.cursor if http.paging and http.paging.style != "cursor" else None
@@ -106,26 +108,31 @@ class RequestPlan:
             parts.query += self._query.split("&")
         for parameter in self._others:
             value = _value(parameter, document)
-            if value is not None:
-                self._add(parts, parameter, value)
+            is_sent = value is not None and self._add(parts, parameter, value)
+            if not is_sent and parameter.attribute in self._required:
+                raise ToolError(f"{parameter.attribute} may not be null or empty: it would be left out")
         if self._body is not None:
             self._add_body(parts, self._body, payload, document)
         return parts
 
-    def _add(self, parts: RequestParts, parameter: Parameter, value: Json) -> None:
+    def _add(self, parts: RequestParts, parameter: Parameter, value: Json) -> bool:
+        """Add a parameter, and return whether that left something to send."""
         name, style = parameter.name or parameter.attribute, parameter.style or "form"
         explode = _explodes(parameter, style)
         self._require_free_keys(parameter.attribute, value, stands_alone=explode and style != "deepObject")
         match parameter.place:
             case "query":
-                parts.query += query_parts(name, value, style, explode=explode)
+                parts.query += (added := query_parts(name, value, style, explode=explode))
+                return bool(added)
             case "cookie":
-                parts.cookies += cookie_parts(name, value, explode=explode)
+                parts.cookies += (added := cookie_parts(name, value, explode=explode))
+                return bool(added)
             case _:
                 text = header_text(value, explode=bool(parameter.explode)).strip(" \t")
                 if _CONTROL.search(text):
                     raise ToolError(f"{parameter.attribute} may hold no control characters: it is a header")
                 parts.headers.append((name, text))
+                return True
 
     def _require_free_keys(self, attribute: str, value: Json, *, stands_alone: bool) -> None:
         """Refuse an object with a key that a server may take for something else of the request.
@@ -259,9 +266,9 @@ def _keys_of(payload: Any, name: str) -> frozenset[str]:
 
 
 def _value(parameter: Parameter, document: Mapping[str, Json]) -> Json:
-    """Return the value of a parameter; its text, where it is sent as JSON."""
+    """Return the value of a parameter; its text, where it is sent as JSON, which has a null."""
     value = document.get(parameter.attribute)
-    return json_text(value) if parameter.style == "json" and value is not None else value
+    return json_text(value) if parameter.style == "json" and parameter.attribute in document else value
 
 
 def _explodes(parameter: Parameter, style: str) -> bool:
