@@ -92,7 +92,7 @@ class Doubles(Hook):
 
 @pytest.mark.parametrize(("days", "status"), [(2, "ok"), (5, "error")])
 async def test_what_a_person_approved_is_what_runs(days: int, status: str) -> None:
-    """The frozen arguments fit the schema again, without the values that nobody set."""
+    """The frozen arguments fit the schema again, with the defaults of what nobody set."""
     tool = func_tool(
         forecast, toolset="x.tools", input_schema=SCHEMA, confirm=ConfirmSpec(hint="Ask {city}?")
     )
@@ -101,11 +101,52 @@ async def test_what_a_person_approved_is_what_runs(days: int, status: str) -> No
     async with runtime:
         asked = await runtime.call("forecast", {"city": "Ulm", "days": days}, META)
         if asked.suspension is not None:
-            assert asked.suspension.arguments == {"city": "Ulm", "days": 4}
+            assert asked.suspension.arguments == {"city": "Ulm", "days": 4, "unit": "c"}
             asked = await runtime.waits.answer(
                 asked.suspension.token, {"approved": True}, session_id=META.session_id
             )
     assert asked.status == status, asked.json
+
+
+@pytest.mark.parametrize(
+    "when",
+    [{}, {"days": (3,)}, {"unit": ("c",)}, {"place": (None,)}],
+    ids=["always", "shown", "hidden", "null"],
+)
+async def test_a_person_reads_and_rules_see_the_defaults(when: dict[str, Any]) -> None:
+    """Also of parameters that the schema leaves out: what nobody sets is what runs."""
+
+    def tell(city: str, days: int = 3, unit: str = "c", place: str | None = None) -> list[Any]:
+        return [city, days, unit, place]
+
+    confirm = ConfirmSpec(hint="Ask about {city}, {days} {unit}?", when=when)
+    schema = of({"days": {"type": "integer"}, "place": {"type": "string"}})
+    tool = func_tool(tell, toolset="x.tools", input_schema=schema, confirm=confirm)
+    runtime = Runtime(engine=InProcessEngine())
+    runtime.tools.register(function_toolset("x.tools", [tool]))
+    async with runtime:
+        asked = await runtime.call("tell", {"city": "Ulm"}, META)
+        assert asked.suspension is not None
+        assert asked.suspension.question == "Ask about Ulm, 3 c?"
+        assert asked.suspension.arguments == {"city": "Ulm", "days": 3, "unit": "c"}
+        token, session = asked.suspension.token, META.session_id
+        done = await runtime.waits.answer(token, {"approved": True}, session_id=session)
+    assert done.result == ["Ulm", 3, "c", None]
+
+
+@pytest.mark.parametrize("arguments", [{"days": 3}, {"days": 4}, {"unit": "k"}])
+async def test_a_rule_about_what_is_there_holds_for_what_was_sent(arguments: dict[str, Any]) -> None:
+    def tell(days: int = 3, unit: str | None = None) -> list[Any]:
+        return [days, unit]
+
+    either = [{"required": ["days"]}, {"required": ["unit"]}]
+    properties = {"days": {"type": "integer"}, "unit": {"type": "string"}}
+    schema = {"type": "object", "properties": properties, "oneOf": either}
+    payload = func_tool(tell, input_schema=schema).spec.payload
+    for document in ("{}", '{"days": 1, "unit": "k"}'):
+        assert issues(func_tool(tell, input_schema=schema), document)
+    decoded = payload.decode(arguments)
+    assert payload.decode(payload.encode(decoded)) == decoded
 
 
 def test_sensitive_parameters_stay_sensitive() -> None:
@@ -165,6 +206,13 @@ def test_a_schema_that_does_not_agree_with_the_function_is_refused(
     lines = str(caught.value).splitlines()
     assert len(lines) == 2, lines
     assert problem in lines[1]
+
+
+def test_a_default_that_is_no_json_is_refused() -> None:
+    def near(city: str, by: object = len) -> None: ...
+
+    with pytest.raises(RegistrationError, match="input_schema needs defaults that are JSON"):
+        func_tool(near, input_schema=of({}))
 
 
 def test_all_that_does_not_agree_is_said_at_once() -> None:

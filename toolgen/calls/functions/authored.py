@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
+
+from pydantic_core import PydanticSerializationError, from_json
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json, compact
 from toolgen.contract.limits import DEFAULT_LIMITS, Limits
 from toolgen.shapes.guarded import rules_class
+from toolgen.shapes.issues import Findings
 from toolgen.shapes.steps import document_steps
 
 from ..call import json_document
@@ -18,8 +22,6 @@ from .type_codec import T, TypeCodec
 
 if TYPE_CHECKING:
     from pydantic_core import ValidationError
-
-    from toolgen.shapes.issues import Findings
 
 _SAMPLES: Final[Mapping[str, Json]] = {
     "null": None,
@@ -34,10 +36,13 @@ _SAMPLES: Final[Mapping[str, Json]] = {
 
 
 class AuthoredCodec(TypeCodec[T]):
-    """The codec of a type with a schema that its author wrote: documents have to fit both."""
+    """The codec of a function's arguments with a schema that its author wrote: documents have to fit both.
 
-    __slots__ = ()
-    _form = (True, False, True)  # what nobody set need not fit the schema
+    What is encoded has all defaults, since people approve them and `when` looks at them. So a property with
+    the default of its parameter always fits, even if the schema has no such property.
+    """
+
+    __slots__ = ("_defaults",)
     is_exact = False
 
     def __init__(self, type_: Any, name: str, schema: Mapping[str, Any]) -> None:
@@ -52,6 +57,11 @@ class AuthoredCodec(TypeCodec[T]):
         self._rules = rules_class("input_schema needs a validator, and the package is missing")(
             schema, reads_dialect=True
         )
+        defaults = json.loads(self._dump(type_.model_construct()))
+        free = {key: value for key, value in defaults.items() if key not in schema.get("required", ())}
+        shown = schema.get("properties", {})
+        hidden = {key: value for key, value in free.items() if value is None or key not in shown}
+        self._defaults: tuple[Mapping[str, Json], ...] = (hidden, free)
 
     def decode_null_as_absent(
         self, data: bytes | str | Mapping[str, object], limits: Limits = DEFAULT_LIMITS
@@ -69,6 +79,17 @@ class AuthoredCodec(TypeCodec[T]):
         require_fit(self.name, self._rule_issues(written, MOST_SHOWN))
         return written
 
+    def _rule_issues(self, data: bytes | str, most: int) -> Findings:
+        """Return the issues by the schema, none where there are none without values that are defaults."""
+        findings = super()._rule_issues(data, most)
+        document = from_json(data) if findings.issues else None
+        if isinstance(document, dict):
+            for defaults in self._defaults:
+                set_ = {key: value for key, value in document.items() if (key, value) not in defaults.items()}
+                if len(set_) < len(document) and not super()._rule_issues(compact(set_), most).issues:
+                    return Findings(issues=())
+        return findings
+
     def _findings(self, error: ValidationError, data: bytes | str, most: int) -> Findings:
         broken = self._rule_issues(data, most)
         return broken if broken.issues else super()._findings(error, data, most)
@@ -82,6 +103,9 @@ def authored_codec(codec: TypeCodec, schema: Mapping[str, Any], problems: list[s
     closed = {**schema, "additionalProperties": False}
     try:
         made = AuthoredCodec(codec.type, codec.name, closed)
+    except PydanticSerializationError as error:
+        problems.append(f"input_schema needs defaults that are JSON: {error}")
+        return codec
     except (ValueError, TypeError, RecursionError) as error:
         problems.append(f"input_schema is not a JSON Schema: {str(error).partition(chr(10))[0]}")
         return codec
