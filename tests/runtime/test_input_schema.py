@@ -172,7 +172,7 @@ def of(properties: dict[str, Any], **more: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("schema", "problem"),
     [
-        ({"type": "nothing"}, "input_schema is not a JSON Schema: "),
+        ({"type": "nothing"}, "input_schema cannot be used: "),
         ({"type": "string"}, 'input_schema describes no object; write "type": "object" with "properties"'),
         (of({"town": {}}), "input_schema has the property 'town', and the function has no such parameter"),
         (
@@ -211,7 +211,7 @@ def test_a_schema_that_does_not_agree_with_the_function_is_refused(
 def test_a_default_that_is_no_json_is_refused() -> None:
     def near(city: str, by: object = len) -> None: ...
 
-    with pytest.raises(RegistrationError, match="input_schema needs defaults that are JSON"):
+    with pytest.raises(RegistrationError, match="input_schema cannot be used: Unable to serialize"):
         func_tool(near, input_schema=of({}))
 
 

@@ -6,9 +6,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from pydantic_core import PydanticSerializationError, from_json
+from pydantic_core import from_json
 
-from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json, compact
 from toolgen.contract.limits import DEFAULT_LIMITS, Limits
 from toolgen.shapes.guarded import rules_class
@@ -16,7 +15,7 @@ from toolgen.shapes.issues import Findings
 from toolgen.shapes.steps import document_steps
 
 from ..call import json_document
-from ..codec import MOST_SHOWN, require_fit, validation_error
+from ..codec import CheckedCodec, validation_error
 from ..errors import ToolValidationError
 from .type_codec import T, TypeCodec
 
@@ -35,7 +34,7 @@ _SAMPLES: Final[Mapping[str, Json]] = {
 """A value of each type of JSON."""
 
 
-class AuthoredCodec(TypeCodec[T]):
+class AuthoredCodec(CheckedCodec[T], TypeCodec[T]):
     """The codec of a function's arguments with a schema that its author wrote: documents have to fit both.
 
     What is encoded has all defaults, since people approve them and `when` looks at them. So a property with
@@ -43,16 +42,15 @@ class AuthoredCodec(TypeCodec[T]):
     """
 
     __slots__ = ("_defaults",)
-    is_exact = False
 
     def __init__(self, type_: Any, name: str, schema: Mapping[str, Any]) -> None:
         """Construct the codec; the schema replaces the one of the type.
 
         Raises:
-            ValueError: it is not a JSON Schema.
+            ValueError: it is not a JSON Schema, or a default is not JSON.
             ToolgenError: the extra `jsonschema` is not installed.
         """
-        super().__init__(type_, name)
+        TypeCodec.__init__(self, type_, name)
         self._schemas = {self.name: compact(dict(schema))}
         self._rules = rules_class("input_schema needs a validator, and the package is missing")(
             schema, reads_dialect=True
@@ -61,23 +59,18 @@ class AuthoredCodec(TypeCodec[T]):
         free = {key: value for key, value in defaults.items() if key not in schema.get("required", ())}
         shown = schema.get("properties", {})
         hidden = {key: value for key, value in free.items() if value is None or key not in shown}
-        self._defaults: tuple[Mapping[str, Json], ...] = (hidden, free)
+        self._defaults = hidden, free
 
     def decode_null_as_absent(
         self, data: bytes | str | Mapping[str, object], limits: Limits = DEFAULT_LIMITS
     ) -> T:
         data = data if isinstance(data, (bytes, str)) else json_document(data)
         with document_steps():  # for its types and its rules
-            value = super().decode_null_as_absent(data, limits)
+            value = TypeCodec.decode_null_as_absent(self, data, limits)
             findings = self._rule_issues(data, limits.issues)
         if findings.issues:
             raise validation_error(findings.shortened())
         return value
-
-    def encode(self, value: T) -> bytes:
-        written = super().encode(value)
-        require_fit(self.name, self._rule_issues(written, MOST_SHOWN))
-        return written
 
     def _rule_issues(self, data: bytes | str, most: int) -> Findings:
         """Return the issues by the schema, none where there are none without values that are defaults."""
@@ -99,18 +92,15 @@ def authored_codec(codec: TypeCodec, schema: Mapping[str, Any], problems: list[s
     """Return the codec of a function's arguments with the schema of its author.
 
     Where the two do not agree, `problems` says why. Properties that the schema does not have are refused.
+
+    Raises:
+        ToolgenError: the extra `jsonschema` is not installed.
     """
     closed = {**schema, "additionalProperties": False}
     try:
         made = AuthoredCodec(codec.type, codec.name, closed)
-    except PydanticSerializationError as error:
-        problems.append(f"input_schema needs defaults that are JSON: {error}")
-        return codec
     except (ValueError, TypeError, RecursionError) as error:
-        problems.append(f"input_schema is not a JSON Schema: {str(error).partition(chr(10))[0]}")
-        return codec
-    except ToolgenError as error:
-        problems.append(str(error))
+        problems.append(f"input_schema cannot be used: {str(error).partition(chr(10))[0]}")
         return codec
     problems.extend(_problems(codec, schema))
     return made

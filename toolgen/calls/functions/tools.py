@@ -113,7 +113,7 @@ def func_tool(
         name: The function's own unless it is given.
         description: Of the tool; that of the docstring unless it is given.
         toolset: `service.toolset`, the start of the tool's id.
-        input_schema: JSON Schema that the model reads; arguments have to fit it and the parameters.
+        input_schema: JSON Schema that the model reads; it needs `toolgen[jsonschema]`.
         errors: Those that the function raises, made by `func_error`.
         facts: What else a `ToolSpec` says.
 
