@@ -21,8 +21,10 @@ _HEAD = "EventHead"
 _NAMES = {
     "ArtifactDocument": "Artifact",
     "BoundsDocument": "Bounds",
+    "CitationDocument": "Citation",
     "ErrorDocument": "AnyError",
     "IssueDocument": "Issue",
+    "ProviderDocument": "Provider",
     "RetryDocument": "Retry",
     "RunLinkDocument": "RunLink",
     "TelemetryDocument": "Telemetry",
@@ -36,7 +38,7 @@ def event_types() -> str:
     names = [each.__name__ for each in get_args(records.Event)]
     found = {name for each in definitions.values() for name in _references(each)}
     head = list(definitions[names[0]]["properties"])[: len(definitions["RunStreamEnd"]["properties"]) - 1]
-    ends = set(_references(definitions["ToolEnd"]))
+    ends = {each for name in ("AssistantReply", "ToolEnd") for each in _references(definitions[name])}
     shared = {"Json", *(_NAMES[name] for name in ends)}
     docs = _docs()
     parts = [

@@ -16,8 +16,10 @@ from toolgen.adapters.http.problems import PROBLEMS
 from toolgen.calls.documents.types import (
     ArtifactDocument,
     BoundsDocument,
+    CitationDocument,
     ErrorDocument,
     IssueDocument,
+    ProviderDocument,
     RetryDocument,
     RunLinkDocument,
     TelemetryDocument,
@@ -66,6 +68,8 @@ def served(record: Any) -> dict[str, bool]:
     [
         ("Issue", IssueDocument),
         ("Bounds", BoundsDocument),
+        ("Citation", CitationDocument),
+        ("Provider", ProviderDocument),
         ("Artifact", ArtifactDocument),
         ("AnyError", ErrorDocument),
         ("Retry", RetryDocument),

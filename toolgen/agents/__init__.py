@@ -35,6 +35,7 @@ from .planner.planner import (
     PlanReports,
     PlanResult,
 )
+from .planner.provider_facts import Citation, ProviderFacts
 from .planner.retrying import PlannerRetry, PlannerUnavailableError
 from .planner.scripted import ScriptedPlanner, ScriptStep
 from .registered_agents import AgentRegistration, AgentSpec, AgentTool, UnknownRestrictionError
@@ -69,6 +70,7 @@ __all__ = [
     "Await",
     "CallTools",
     "CheckedSessions",
+    "Citation",
     "CompletionError",
     "CompletionSpec",
     "EndedSessionError",
@@ -91,6 +93,7 @@ __all__ = [
     "PlannerError",
     "PlannerRetry",
     "PlannerUnavailableError",
+    "ProviderFacts",
     "Released",
     "RunArtifact",
     "RunFailedError",

@@ -19,6 +19,7 @@ from toolgen.shapes.issues import short
 from toolgen.waiting.call_results import kept_artifact
 
 from .loop.documents import StopReason, as_plain_json
+from .planner.provider_facts import ProviderFacts, facts_of
 
 _LONGEST: Final = 200
 """Characters of a name that may be forged."""
@@ -70,6 +71,8 @@ class RunOutput:
     stop: StopReason | Literal[""] = ""
     is_truncated: bool = False
     """The model came to the limit of its tokens: the text just ends."""
+    provider: ProviderFacts | None = None
+    """What the provider of the model says of the answer, without `grounding`; None where it says nothing."""
     error: str = ""
     """Why the run failed or was canceled."""
     awaiting: tuple[Suspended, ...] = ()
@@ -162,6 +165,7 @@ def output_of(
         result=document["result"],
         stop=document["stop"],
         is_truncated=document.get("is_truncated", False),
+        provider=facts_of(document.get("provider")),
         error=seen.error,
         telemetry=replace(telemetry_of(document["usage"]), duration_s=document.get("duration_s", 0.0)),
         tool_calls=document["tool_calls"],

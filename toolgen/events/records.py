@@ -15,6 +15,7 @@ from toolgen.calls.documents.types import (
     BoundsDocument,
     ErrorDocument,
     IssueDocument,
+    ProviderDocument,
     RunLinkDocument,
     TelemetryDocument,
 )
@@ -271,6 +272,8 @@ class AssistantReply(EventHead):
     is_partial: bool = False
     is_truncated: bool = False
     """The model came to the limit of its tokens: the text just ends."""
+    provider: ProviderDocument | None = None
+    """What the provider of the model says of the text; None where it says nothing."""
 
 
 @record

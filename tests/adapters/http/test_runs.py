@@ -9,7 +9,15 @@ from typing import Any
 
 import pytest
 
-from toolgen.agents import AgentRegistration, AgentSpec, agents_of
+from toolgen.agents import (
+    AgentRegistration,
+    AgentSpec,
+    Citation,
+    FinalResponse,
+    ProviderFacts,
+    ScriptedPlanner,
+    agents_of,
+)
 from toolgen.engines import InProcessEngine
 
 from .shop import AGENT, Served, Shop, planner, problem, served, shop_runtime
@@ -39,6 +47,19 @@ async def test_a_run_has_its_answer() -> None:
         assert await shop.get("/runs", status="failed") == {"runs": []}
         assert await shop.get("/agents") == {"agents": [{"id": AGENT, "tools": ["order", "destroy", "hold"]}]}
     assert shop.shop.log == ["order 1 tea"]
+
+
+async def test_a_run_and_its_conversation_have_what_the_provider_said() -> None:
+    cited = Citation(url="https://tea.org", start=0, end=3)
+    facts = ProviderFacts(finish_reason="stop", citations=(cited,), grounding=["left out"])
+    said = {"finish_reason": "stop", "citations": [{"url": "https://tea.org", "start": 0, "end": 3}]}
+    async with served() as shop:
+        plan = FinalResponse(text="Tea.", provider=facts)
+        agents_of(shop.runtime).override_planner(AGENT, ScriptedPlanner([plan]))
+        started = (await shop.post("/runs", agent=AGENT, message="tea")).json()
+        assert (await ended(shop, started["id"]))["provider"] == said
+        [turn] = (await shop.get(f"/sessions/{started['session_id']}/messages"))["turns"]
+        assert turn["messages"][-1] == {"type": "assistant", "text": "Tea.", "provider": said}
 
 
 async def test_the_same_key_starts_one_run() -> None:

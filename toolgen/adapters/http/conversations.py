@@ -16,6 +16,7 @@ from toolgen.agents import (
     UnknownSessionError,
     UserMessage,
 )
+from toolgen.agents.planner.provider_facts import facts_document
 from toolgen.agents.sessions.sessions import RunMessages
 from toolgen.calls.documents.results import ref_document, result_facts
 from toolgen.calls.sensitive import note_typed
@@ -143,7 +144,8 @@ def _message(message: Message, spec: Any) -> dict[str, object]:
                 {"id": call.id, "name": call.name, "arguments": _arguments(call.arguments, spec(call.name))}
                 for call in message.calls
             ]
-            facts = {"text": message.text, "calls": calls}
+            said = message.provider and facts_document(message.provider, message.text)
+            facts = {"text": message.text, "calls": calls, "provider": said}
             return {"type": "assistant", **{key: value for key, value in facts.items() if value}}
         case _:
             answers = [_answer(answer, spec(answer.name)) for answer in message.answers]

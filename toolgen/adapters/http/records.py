@@ -11,7 +11,13 @@ from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
-from toolgen.calls.documents.types import ArtifactDocument, BoundsDocument, IssueDocument, ResultDocument
+from toolgen.calls.documents.types import (
+    ArtifactDocument,
+    BoundsDocument,
+    IssueDocument,
+    ProviderDocument,
+    ResultDocument,
+)
 
 
 class ProblemRecord(TypedDict):
@@ -121,6 +127,7 @@ class Run(TypedDict):
     """The answer in words."""
     result: NotRequired[Any]
     """The typed answer."""
+    provider: NotRequired[ProviderDocument]
     call_status: NotRequired[str]
     """Status of the call of a run."""
     stop_reason: NotRequired[str]
@@ -177,6 +184,7 @@ class MessageRecord(TypedDict):
     type: Literal["user", "assistant", "tools"]
     text: NotRequired[str]
     source: NotRequired[Literal["person", "agent", "runtime"]]
+    provider: NotRequired[ProviderDocument]
     calls: NotRequired[list[MessageCall]]
     answers: NotRequired[list[MessageAnswer]]
 

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from toolgen.agents import RunArtifact
 from toolgen.agents.output import artifact_of_run, output_of, readable
+from toolgen.agents.planner.provider_facts import facts_document
 from toolgen.calls.documents.types import ArtifactDocument
 from toolgen.contract.json_value import Json
 from toolgen.engines import RunStatus
@@ -84,6 +85,7 @@ def _of_agent(
         "agent": output.agent,
         "text": output.text,
         "result": output.result,
+        "provider": None if output.provider is None else facts_document(output.provider, output.text),
         "stop_reason": output.stop,
         "error": output.error,
         "tool_calls": output.tool_calls or None,

@@ -117,7 +117,7 @@ def with_run_ids(result: PlanResult, step: Step) -> PlanResult:
     named = tuple(
         PlannedCall(name=call["name"], arguments=call["arguments"], id=call["id"]) for call in step["calls"]
     )
-    return CallTools(calls=named, text=result.text, native=result.native)
+    return replace(result, calls=named)
 
 
 async def portable_message(message: AssistantMessage) -> AssistantMessage:

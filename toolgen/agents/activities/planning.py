@@ -44,6 +44,7 @@ from ..planner.planner import (
     assistant_message_of,
 )
 from ..planner.portable import portable_text
+from ..planner.provider_facts import facts_document
 from ..registered_agents import RegisteredAgent
 from .conversation import hides_calls, record_position
 from .cut_results import CutResults
@@ -167,7 +168,7 @@ class Planning:
         note_messages(messages, sensitive_tools(snapshot).by_name, host.returned_by(facts))
         result = await run_or_abandon(self._ask_planner(agent, plan_input))
         step = await self._step(result, plan_input, snapshot, reader, facts, events.ids)
-        _add_reports(step, events, remembered)
+        _add_reports(step, result, events, remembered)
         portable = await portable_message(assistant_message_of(with_run_ids(result, step)))
         await self._keep(info.run_id, place, new, portable)
         conversation.say(portable)
@@ -293,8 +294,12 @@ class Planning:
         return {"kind": "transfer", "agent": result.agent, "input": child["input"], "usage": []}
 
 
-def _add_reports(step: Step, events: PlanEvents, remembered: MemoryStep | None) -> None:
-    """Add what a planning spent, which toolsets it lacked, and what it did with the memory."""
+def _add_reports(step: Step, result: PlanResult, events: PlanEvents, remembered: MemoryStep | None) -> None:
+    """Add what the provider said, what a planning spent and lacked, and what it did with the memory."""
+    if isinstance(result, CallTools | FinalResponse | FinalResult) and (facts := result.provider):
+        text = result.text
+        if step["kind"] == "final" or step["kind"] == "calls":
+            step["provider"] = facts_document(facts, text and step["text"])
     step["usage"] = events.spent
     if events.without:
         step["dropped"] = events.without

@@ -37,6 +37,8 @@ class StreamMonitor:
         self._has_last: bool | None = None
         self.was_stopped = False
         """A limit or a filter stopped a part of it, whatever reason was given afterwards."""
+        self.recited: list[Any] = []
+        """Sources that Gemini says the answer quotes."""
 
     @property
     def is_open(self) -> bool:
@@ -69,6 +71,7 @@ class StreamMonitor:
         for choice in (getattr(chunk, "choices", None) or ())[:1]:
             self.was_stopped |= getattr(choice, "finish_reason", None) in _STOPPED
         for candidate in (getattr(chunk, "candidates", None) or ())[:1]:
+            self.recited += getattr(getattr(candidate, "citation_metadata", None), "citations", None) or ()
             reason = getattr(candidate, "finish_reason", None)
             self.was_stopped |= reason is not None and reason.name not in _GEMINI_ENDS
             for part in getattr(candidate.content, "parts", None) or ():

@@ -54,6 +54,8 @@ class ModelReply:
 
     response: ModelResponse
     finish_reason: FinishReason
+    recited: Sequence[Any] = ()
+    """Sources that Gemini says the answer quotes."""
 
 
 class ModelClient:
@@ -110,7 +112,8 @@ class ModelClient:
                 )
                 if how == "broken":
                     raise interrupted_error(self.model.model_name, "the provider never said that it ended")
-                return ModelReply(response=_merge_responses(answer, piece), finish_reason=how)
+                whole = _merge_responses(answer, piece)
+                return ModelReply(response=whole, finish_reason=how, recited=closings.recited)
             answer = _merge_responses(answer, piece)
             await asyncio.sleep(self.model.continuation_delay(answer) or 0)
             if telling:

@@ -22,6 +22,7 @@ from toolgen.contract.json_value import Json
 from ..planner.messages import AssistantMessage, Message, PlannedCall, ToolMessage, UserMessage
 from ..planner.plan_faults import PlannerError
 from ..planner.planner import CallTools, FinalResponse, FinalResult, HandOver, PlanInput, PlanResult
+from .citations import provider_facts
 from .failures import ProviderError, redact
 from .finish_reasons import FinishReason
 from .model_client import ModelClient, ModelReply
@@ -63,12 +64,12 @@ async def request_plan(asking: ModelClient, plan_input: PlanInput) -> PlanResult
     reminders = "\n".join(_reminders(plan_input, offered))
     answer = await _request_reply(asking, messages, reminders, offered, plan_input)
     if (result := _interpret_reply(answer, offered, plan_input)) is not None:
-        return result
+        return _with_facts(result, answer)
     plan_input.reports.restarted(_rejection_reason(answer))
     words = f"{reminders}\n{_REMINDERS.get(answer.finish_reason, '')}".strip()
     answer = await _request_reply(asking, messages, words, offered, plan_input)
     if (result := _interpret_reply(answer, offered, plan_input)) is not None:
-        return result
+        return _with_facts(result, answer)
     message = f"{asking.model.model_name}: {_rejection_reason(answer)}"
     if answer.finish_reason in ("length", "filtered"):
         raise PlannerError(message)
@@ -172,6 +173,13 @@ def _interpret_reply(answer: ModelReply, offered: RequestOptions, plan_input: Pl
         return None
     document = None if has_calls else native_json(answer.response, [])
     return FinalResponse(text=text, native=document, is_truncated=True)
+
+
+def _with_facts(result: PlanResult, answer: ModelReply) -> PlanResult:
+    """Return a plan with what the provider says of the answer; a hand-over has no place for it."""
+    if not isinstance(result, CallTools | FinalResponse | FinalResult):
+        return result
+    return replace(result, provider=provider_facts(answer.response, answer.recited))
 
 
 def _plan_of_response(

@@ -8,6 +8,7 @@ from pydantic_core import to_jsonable_python
 from typing_extensions import TypedDict
 
 from toolgen.calls.documents.results import ref_of, result_text
+from toolgen.calls.documents.types import ProviderDocument
 from toolgen.contract.json_value import Json
 from toolgen.waiting.loop import CallOutcome
 
@@ -163,6 +164,8 @@ class CallsStep(TypedDict):
 
     kind: Literal["calls"]
     text: str
+    provider: NotRequired[ProviderDocument]
+    """What the provider says of the text; missing where it says nothing."""
     calls: list[StepCall]
     usage: list[ModelUsage]
     dropped: NotRequired[list[Dropped]]
@@ -178,6 +181,7 @@ class FinalStep(TypedDict):
     """The typed result; None where the run ends with text."""
     is_truncated: NotRequired[bool]
     """The text is not complete; it is where this is missing."""
+    provider: NotRequired[ProviderDocument]
     usage: list[ModelUsage]
     dropped: NotRequired[list[Dropped]]
     memory: NotRequired[MemoryStep]
@@ -339,6 +343,8 @@ class RunDocument(TypedDict):
     """Seconds from its beginning to its end, those of waiting included."""
     is_truncated: NotRequired[bool]
     """The text is not complete; it is where this is missing."""
+    provider: NotRequired[ProviderDocument]
+    """What the provider says of the text; missing where it says nothing."""
 
 
 def tool_answer(call: StepCall, record: CallRecord) -> dict[str, Any]:

@@ -11,11 +11,11 @@ from toolgen.contract.json_value import Json
 from toolgen.contract.record import record
 from toolgen.engines.context import EndedRun, RunContext
 from toolgen.events.document import as_json, tool_end
-from toolgen.events.records import Event, RunPhase, RunStarted
+from toolgen.events.records import AssistantReply, Event, RunPhase, RunStarted
 from toolgen.waiting.cut_calls import CutCall, cut_end
 from toolgen.waiting.loop import UNKNOWN
 
-from .documents import RunFacts, RunInput, event_ids
+from .documents import CallsStep, FinalStep, RunDocument, RunFacts, RunInput, event_ids
 
 _TOOL: Final = "tool:"
 """What the key of the operation begins with that executes a call."""
@@ -49,6 +49,21 @@ def run_started(facts: RunFacts) -> RunStarted:
     """Return the first event of a run."""
     parent = facts["parent"]
     return RunStarted(agent=facts["agent"], parent_run_id=parent["run_id"] if parent else "")
+
+
+def reply_of(step: CallsStep | FinalStep) -> AssistantReply:
+    """Return what a planner said, as the person reads it."""
+    said: Mapping[str, Any] = step
+    is_truncated = said.get("is_truncated", False)
+    return AssistantReply(text=said["text"], is_truncated=is_truncated, provider=said.get("provider"))
+
+
+def copy_end(ended: FinalStep | RunDocument, document: RunDocument) -> None:
+    """Copy to the end of a run how its text ended, and what the provider says of it."""
+    if ended.get("is_truncated"):
+        document["is_truncated"] = True
+    if provider := ended.get("provider"):
+        document["provider"] = provider
 
 
 def last_events(ended: EndedRun) -> list[dict[str, Json]]:

@@ -38,7 +38,7 @@ from .documents import (
     as_plain_json,
     tool_answer,
 )
-from .events import RunEvents, run_started
+from .events import RunEvents, copy_end, reply_of, run_started
 from .limits import LimitCounter, admit
 from .planning import STORE_FAILED, Plannings
 from .questions import ask
@@ -153,7 +153,7 @@ class _Run:
         self._new, self._heard, self._hints, self._is_back = [], [], [], False
         step = await self._plannings.step(argument)
         if step["kind"] == "calls" and step["text"]:
-            await self._events.publish(f"said:{op}", AssistantReply(text=step["text"]))
+            await self._events.publish(f"said:{op}", reply_of(step))
         return step
 
     async def _close(self, reason: StopReason) -> RunDocument:
@@ -292,8 +292,7 @@ class _Run:
         document = self._document("transferred")
         document["agent"], document["text"] = output["agent"], output["text"]
         document["result"] = output["result"]
-        if output.get("is_truncated"):
-            document["is_truncated"] = True
+        copy_end(output, document)
         return document
 
     # The end.
@@ -315,7 +314,7 @@ class _Run:
         last = results[-1]
         text = last.get("display") or result_text(last)
         result = last.get("result") if last["status"] == "ok" else None
-        return await self._complete(text, result, stop)
+        return await self._complete(AssistantReply(text=text), result, stop)
 
     async def _record(self) -> None:
         """Store in the session the messages that no planning will store."""
@@ -334,21 +333,17 @@ class _Run:
 
     async def _final(self, step: FinalStep, stop: StopReason) -> RunDocument:
         """Return the end of a run by its planner's final answer, which may be incomplete."""
-        is_truncated = step.get("is_truncated", False)
-        document = await self._complete(step["text"], step["result"], stop, is_truncated=is_truncated)
-        if is_truncated:
-            document["is_truncated"] = True
+        document = await self._complete(reply_of(step), step["result"], stop)
+        copy_end(step, document)
         return document
 
-    async def _complete(
-        self, text: str, result: Json, stop: StopReason, *, is_truncated: bool = False
-    ) -> RunDocument:
-        if text:
-            await self._events.publish("reply", AssistantReply(text=text, is_truncated=is_truncated))
+    async def _complete(self, reply: AssistantReply, result: Json, stop: StopReason) -> RunDocument:
+        if reply.text:
+            await self._events.publish("reply", reply)
         await self._remember()
         await self._events.publish("run_completed", RunCompleted(status="completed"))
         document = self._document(stop)
-        document["text"], document["result"] = text, result
+        document["text"], document["result"] = reply.text, result
         return document
 
     async def _remember(self) -> None:

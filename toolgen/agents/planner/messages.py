@@ -14,6 +14,8 @@ from toolgen.contract.bounds import Bounds
 from toolgen.contract.json_value import Json
 from toolgen.contract.record import frozen_record
 
+from .provider_facts import ProviderFacts
+
 
 @frozen_record
 class PlannedCall:
@@ -50,6 +52,8 @@ class AssistantMessage:
     calls: tuple[PlannedCall, ...] = ()
     native: Any = None
     """The same in the words of the model's provider, as JSON; for the planner that wrote it."""
+    provider: ProviderFacts | None = None
+    """What the provider says of it; None where it says nothing."""
     type: Literal["assistant"] = "assistant"
 
 
@@ -98,7 +102,7 @@ def is_unchanging(message: Message) -> bool:
     """Return whether nobody can change a message: it holds no JSON of a provider or a peer."""
     match message:
         case AssistantMessage():
-            return message.native is None
+            return message.native is None and message.provider is None
         case ToolMessage():
             return not any(answer.content for answer in message.answers)
     return True

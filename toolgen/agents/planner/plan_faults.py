@@ -14,6 +14,7 @@ from ..loop.documents import AwaitKind
 from .messages import PlannedCall
 from .planner import Await, CallTools, FinalResponse, FinalResult, HandOver, PlanResult
 from .portable import escaped_text, portable_text
+from .provider_facts import ProviderFacts, portable_facts
 
 _KINDS: Final = get_args(AwaitKind)
 _CALL: Final = 'PlannedCall.of("name", {"argument": …})'
@@ -53,14 +54,17 @@ def faults(result: object) -> Iterator[str]:
         case CallTools():
             yield from _no_texts(result, "text")
             yield from _wrong_calls(result.calls)
+            yield from _no_facts(result.provider)
         case FinalResponse():
             yield from _no_texts(result, "text")
             truncated: object = result.is_truncated
             if not isinstance(truncated, bool):
                 yield f"its is_truncated is a {type(truncated).__name__}, and no bool"
+            yield from _no_facts(result.provider)
         case FinalResult():
             yield from _no_texts(result, "text")
             yield from _no_json(result.result)
+            yield from _no_facts(result.provider)
         case Await():
             yield from _no_texts(result, "question", "restrict_to_tool", "text")
             if result.kind not in _KINDS:
@@ -80,11 +84,12 @@ def without_surrogates(result: PlanResult) -> PlanResult:
     """Return the result without lone surrogates, which no log and no store takes."""
     match result:
         case CallTools():
-            return replace(
-                result, text=portable_text(result.text), calls=tuple(map(_without_surrogates, result.calls))
-            )
+            calls = tuple(map(_without_surrogates, result.calls))
+            facts = portable_facts(result.provider)
+            return replace(result, text=portable_text(result.text), calls=calls, provider=facts)
         case FinalResponse() | FinalResult():
-            return replace(result, text=portable_text(result.text))
+            facts = portable_facts(result.provider)
+            return replace(result, text=portable_text(result.text), provider=facts)
         case Await():
             missing = tuple(map(portable_text, result.missing_fields))
             question, text = portable_text(result.question), portable_text(result.text)
@@ -104,6 +109,11 @@ def _no_texts(result: object, *names: str) -> Iterator[str]:
         value = getattr(result, name)
         if not isinstance(value, str):
             yield f"its {name} is a {type(value).__name__}, and no text"
+
+
+def _no_facts(facts: object) -> Iterator[str]:
+    if not isinstance(facts, ProviderFacts | None):
+        yield f"its provider is a {type(facts).__name__}, and no ProviderFacts"
 
 
 def _wrong_calls(calls: Any) -> Iterator[str]:

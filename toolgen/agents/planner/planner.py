@@ -20,6 +20,7 @@ from toolgen.contract.record import frozen_record, record
 from ..loop.documents import AwaitKind
 from .chats import NO_CHATS, Chats
 from .messages import AssistantMessage, Message, PlannedCall
+from .provider_facts import ProviderFacts
 
 
 @record
@@ -31,6 +32,8 @@ class CallTools:
     """Said beside them."""
     native: Any = None
     """Answer as the provider sent it; see `AssistantMessage.native`."""
+    provider: ProviderFacts | None = None
+    """What the provider says of the answer; as in the other plans."""
 
 
 @record
@@ -41,6 +44,7 @@ class FinalResponse:
     native: Any = None
     is_truncated: bool = False
     """The planner came to a limit before the text was complete."""
+    provider: ProviderFacts | None = None
 
 
 @record
@@ -50,6 +54,7 @@ class FinalResult:
     result: Json
     text: str = ""
     native: Any = None
+    provider: ProviderFacts | None = None
 
 
 @record
@@ -170,13 +175,15 @@ def assistant_message_of(result: PlanResult) -> AssistantMessage:
     """Return a plan as the assistant message that the conversation keeps."""
     match result:
         case CallTools():
-            return AssistantMessage(text=result.text, calls=result.calls, native=result.native)
+            return AssistantMessage(
+                text=result.text, calls=result.calls, native=result.native, provider=result.provider
+            )
         case Await():
             return AssistantMessage(text=result.text or result.question, native=result.native)
         case HandOver():
             return AssistantMessage(text=result.message, native=result.native)
         case FinalResponse():
-            return AssistantMessage(text=result.text, native=result.native)
+            return AssistantMessage(text=result.text, native=result.native, provider=result.provider)
         case FinalResult():
             text = result.text or to_json(result.result).decode()
-            return AssistantMessage(text=text, native=result.native)
+            return AssistantMessage(text=text, native=result.native, provider=result.provider)

@@ -5,7 +5,7 @@ What is empty is left out.
 
 from __future__ import annotations
 
-from typing import Any, NotRequired
+from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -58,6 +58,29 @@ class ArtifactDocument(TypedDict):
     """Id of the tool that made it."""
     tool_call_id: NotRequired[str]
     """Id of its call, among the artifacts of a run."""
+
+
+class CitationDocument(TypedDict):
+    """A source that the provider of a model cites for a part of a reply."""
+
+    url: NotRequired[str]
+    document: NotRequired[str]
+    """The provider's own id of a file or a document."""
+    title: NotRequired[str]
+    start: NotRequired[int]
+    """Range of the reply's text, in Unicode code points, where the provider gives one."""
+    end: NotRequired[int]
+    is_marker: NotRequired[bool]
+    """The range is a marker or a link that the model wrote, and not the text it supports."""
+
+
+class ProviderDocument(TypedDict):
+    """What the provider of a model says of a reply; what it does not say is missing."""
+
+    finish_reason: NotRequired[Literal["stop", "length", "content_filter", "tool_call", "error"]]
+    provider_finish_reason: NotRequired[str]
+    """The provider's own word."""
+    citations: NotRequired[list[CitationDocument]]
 
 
 class RetryDocument(TypedDict):

@@ -4,7 +4,7 @@
  * Within a format events and fields are added, never changed or removed.
  */
 
-import type { AnyError, Artifact, Bounds, Issue, Json, RunLink, Telemetry } from "./records.js";
+import type { AnyError, Artifact, Bounds, Issue, Json, Provider, RunLink, Telemetry } from "./records.js";
 
 /** An event, told apart by its `type`. */
 export type RuntimeEvent =
@@ -258,6 +258,8 @@ export interface AssistantReply extends EventHead {
   is_partial: boolean;
   /** The model came to the limit of its tokens: the text just ends. */
   is_truncated: boolean;
+  /** What the provider of the model says of the text; null where it says nothing. */
+  provider: Provider | null;
 }
 
 /** The token usage of one request to a model. */

@@ -319,6 +319,27 @@ export interface Answered {
   call?: AnyCall;
 }
 
+/** What the provider of a model says of a reply; what it does not say is missing. */
+export interface Provider {
+  finish_reason?: "stop" | "length" | "content_filter" | "tool_call" | "error";
+  /** The provider's own word. */
+  provider_finish_reason?: string;
+  citations?: Citation[];
+}
+
+/** A source that the provider of a model cites for a part of a reply. */
+export interface Citation {
+  url?: string;
+  /** The provider's own id of a file or a document. */
+  document?: string;
+  title?: string;
+  /** Range of the reply's text, in Unicode code points, which `Array.from(text)` counts too. */
+  start?: number;
+  end?: number;
+  /** The range is a marker or a link that the model wrote, and not the text it supports. */
+  is_marker?: boolean;
+}
+
 /** A run of an agent, or of a call. */
 export interface Run<Agent extends string = string> {
   id: string;
@@ -336,6 +357,8 @@ export interface Run<Agent extends string = string> {
   text?: string;
   /** What the agent answered, where its answer is typed. */
   result?: Json;
+  /** What the provider of the model says of the text. */
+  provider?: Provider;
   /** Status of the call of a run. */
   call_status?: string;
   /** Why the agent stopped. */
@@ -366,7 +389,12 @@ export interface Session<Agent extends string = string> {
 /** What a person said, what an agent said and called, or what its calls returned. */
 export type Message =
   | { type: "user"; text: string; source: string }
-  | { type: "assistant"; text?: string; calls?: { id: string; name: string; arguments: Json }[] }
+  | {
+      type: "assistant";
+      text?: string;
+      provider?: Provider;
+      calls?: { id: string; name: string; arguments: Json }[];
+    }
   | { type: "tools"; answers: ToolAnswer[] };
 
 /** What a call of a conversation returned. */
