@@ -9,7 +9,17 @@ from typing import Any
 
 import pytest
 
-from toolgen.contract.names import Hint
+from tests.runtime.granting import (
+    ANYWHERE,
+    BELOW,
+    META,
+    SAFE,
+    Host,
+    asked,
+    granted,
+    policy,
+    status,
+)
 from toolgen.engines import InProcessEngine
 from toolgen.events import Events
 from toolgen.events.records import ToolAuthorization
@@ -28,76 +38,9 @@ from toolgen.runtime import (
 from toolgen.runtime.functions import func_tool, function_toolset
 from toolgen.waiting import (
     BadAnswerError,
-    Grant,
     UnknownGrantError,
-    WaitOptions,
     requester_may_not_approve,
 )
-
-META = CallMeta(session_id="s", requested_by="mira", labels={"tenant": "a"})
-TOOL = "write"
-ANYWHERE: dict[str, Any] = {"expires_s": 60, "uses": 2}
-BELOW = {"pattern": {"/path": {"path_prefix": "/srv"}}}
-SAFE: dict[Hint, bool] = {"destructive": False}
-GRANTABLE = ConfirmSpec(hint="Write {path}?", grantable=True)
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = 1_000_000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-class Disk:
-    """Writes files, and remembers each."""
-
-    def __init__(self) -> None:
-        self.written: list[str] = []
-
-    async def write(self, path: str) -> str:
-        """Write a file."""
-        self.written.append(path)
-        return path
-
-
-class Host:
-    """A runtime with the tool, and what a test changes of it."""
-
-    def __init__(self, path: Path | None = None, **options: Any) -> None:
-        self.disk, self.clock = Disk(), Clock()
-        self.path = path
-        self.options = options
-        self.facts: dict[str, Any] = {"annotations": SAFE, "confirm": GRANTABLE}
-        self.policy: Any = None
-        self.how: dict[str, Any] = {}
-
-    def runtime(self) -> Runtime:
-        engine = InProcessEngine(self.path, clock=self.clock)
-        waiting = WaitOptions(clock=self.clock, **self.options)
-        made = Runtime(engine=engine, waiting=waiting, policy=self.policy, **self.how)
-        tool = func_tool(self.disk.write, toolset="x.disk", **self.facts)
-        made.tools.register(function_toolset("x.disk", [tool]))
-        return made
-
-
-async def asked(runtime: Runtime, path: str = "/srv/a", meta: CallMeta = META) -> Suspended:
-    result = await runtime.call(TOOL, {"path": path}, meta)
-    assert result.suspension is not None, (result.status, result.json)
-    return result.suspension
-
-
-async def granted(runtime: Runtime, terms: Any = ANYWHERE, path: str = "/srv/a") -> Grant:
-    """Grant by the answer to a call, and return the grant."""
-    waiting = await asked(runtime, path)
-    answer = {"approved": True, "grant": terms}
-    assert (await runtime.waits.answer(waiting.token, answer, by="jo")).status == "ok"
-    return (await runtime.waits.grants("s"))[0]
-
-
-async def status(runtime: Runtime, path: str = "/srv/b", meta: CallMeta = META) -> str:
-    return (await runtime.call(TOOL, {"path": path}, meta)).status
 
 
 @pytest.fixture(params=["memory", "file"])
@@ -194,14 +137,6 @@ async def test_another_secret_does_not_count(tmp_path: Path) -> None:
     async with host.runtime() as runtime:
         assert await runtime.waits.grants("s") == ()
         assert await status(runtime) == "suspended"
-
-
-def policy(decision: Any) -> Any:
-    class Policy:
-        async def decide(self, call: Any, spec: Any, preview: str) -> Any:
-            return decision
-
-    return Policy()
 
 
 async def test_a_grant_answers_a_policy_that_asks_and_none_that_denies(tmp_path: Path) -> None:
