@@ -77,6 +77,7 @@ def served(record: Any) -> dict[str, bool]:
         ("Telemetry", TelemetryDocument),
         ("Suspension", records.Suspension),
         ("Answered", records.Answered),
+        ("Grant", records.GrantRecord),
         ("Run", records.Run),
         ("Session", records.SessionRecord),
         ("ToolAnswer", records.MessageAnswer),

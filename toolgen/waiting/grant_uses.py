@@ -74,8 +74,8 @@ def _now(waits: WaitRegistry) -> float:
     return waits.options.clock() + held
 
 
-async def open_grants(waits: WaitRegistry, session_id: str) -> tuple[Grant, ...]:
-    """Return the grants of a session that are neither expired nor revoked, the newest first."""
+async def open_grants(waits: WaitRegistry, session_id: str | None) -> tuple[Grant, ...]:
+    """Return the grants of a session, or of all, that are neither expired nor revoked, the newest first."""
     grants = []
     for state in ("running", "waiting"):
         for status in await waits.engine.list_runs(state=state, session=session_id, limit=sys.maxsize):

@@ -65,6 +65,13 @@ class Grant:
         at = datetime.fromtimestamp(self.granted_at, UTC)
         return f"approved by {self.granted_by} at {at:%Y-%m-%d %H:%M:%S} UTC"
 
+    def shown(self) -> dict[str, Json]:
+        """Return the grant as clients see it."""
+        names = "id tool session_id agent requested_by granted_by granted_at expires_at uses used".split()
+        covered = self.pattern.describe() if self.pattern else "any arguments"
+        pattern = self.pattern and self.pattern.to_json()
+        return {**{name: getattr(self, name) for name in names}, "pattern": pattern, "covers": covered}
+
 
 def covers(grant: Grant, spec: ToolSpec, meta: CallMeta, payload_json: bytes) -> bool:
     """Return whether a call is one that a grant is for, apart from its time and its uses."""

@@ -255,8 +255,11 @@ class Waits:
         """
         return await suspended_calls(self._require(), session_id)
 
-    async def grants(self, session_id: str) -> tuple[Grant, ...]:
-        """Return the grants of a session that are neither expired nor revoked, the newest first."""
+    async def grants(self, session_id: str | None = None) -> tuple[Grant, ...]:
+        """Return the grants, of this session if one is given, that are neither expired nor revoked.
+
+        The newest comes first.
+        """
         return await open_grants(self._require(), session_id)
 
     async def revoke(self, grant_id: str, *, session_id: str | None = None, by: str = "") -> None:

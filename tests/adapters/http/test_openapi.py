@@ -27,6 +27,7 @@ RECORDS = (
     records.AgentPage,
     records.Answered,
     records.Call,
+    records.GrantPage,
     records.ProblemRecord,
     records.Run,
     records.RunPage,

@@ -63,6 +63,7 @@ _OF_ERRORS: Final[Sequence[tuple[type[Exception], str]]] = (
     (UnknownSessionError, "not-found"),
     (UnknownArtifactError, "not-found"),
     (waiting.UnknownSuspensionError, "not-found"),
+    (waiting.UnknownGrantError, "not-found"),
     (waiting.ForeignAnswerError, "not-found"),
     (waiting.BadAnswerError, "invalid-answer"),
     (waiting.NotAllowedAnswerError, "forbidden"),

@@ -72,6 +72,28 @@ class Suspension(TypedDict):
     """Which question of its call it is."""
 
 
+class GrantRecord(TypedDict):
+    """An approval that counts for further calls of its tool in its session."""
+
+    id: str
+    tool: str
+    session_id: str
+    agent: NotRequired[str]
+    requested_by: NotRequired[str]
+    granted_by: str
+    granted_at: float
+    """Seconds since 1970, as `expires_at`."""
+    expires_at: float
+    uses: int
+    """Maximum number of calls."""
+    used: int
+    """Number of calls that have used it."""
+    pattern: NotRequired[dict[str, Any]]
+    """Conditions on the arguments, by JSON Pointer."""
+    covers: str
+    """The pattern as a sentence for people."""
+
+
 class Step(TypedDict):
     """One step of a call."""
 
@@ -226,6 +248,12 @@ class SuspensionPage(TypedDict):
     suspensions: list[Suspension]
     next: NotRequired[str]
     """What `after` is for the next page."""
+
+
+class GrantPage(TypedDict):
+    """The grants of a session that are neither expired nor revoked, newest first."""
+
+    grants: list[GrantRecord]
 
 
 class RunPage(TypedDict):

@@ -164,6 +164,8 @@ class HTTPSurface:
             self._reading("/sessions", conversations.list),
             self._reading("/sessions/{session:path}/messages", of("session", conversations.messages)),
             self._writing("/sessions/{session:path}/messages", speak),
+            self._reading("/sessions/{session:path}/grants", of("session", waits.grants)),
+            self._writing("/sessions/{session:path}/grants/{grant}/revoke", waits.revoke),
             self._reading("/artifacts", artifact, has_head=True),
         ]
 

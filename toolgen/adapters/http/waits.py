@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from starlette.requests import Request
 
@@ -24,7 +24,7 @@ from .calls import ServedCalls
 from .options import SurfaceOptions
 from .pages import cut
 from .problems import HTTPProblem
-from .records import Answered, Suspension, SuspensionPage
+from .records import Answered, GrantPage, GrantRecord, Suspension, SuspensionPage
 from .wait_views import FoundWait, OpenWaits, session_of
 
 _LONGEST_S: Final = 300.0
@@ -105,6 +105,21 @@ class ServedWaits:
             return answered_wait(open_wait, caller)
         result = await self._runtime.waits.cancel(asked.token, reason, by=caller.id, wait_s=wait_s)
         return await self._answered(open_wait, caller, result)
+
+    async def grants(self, caller: Caller, session_id: str) -> GrantPage:
+        """Return the grants of a session of the caller, the newest first."""
+        await caller.require(session_id)
+        shown = [grant.shown() for grant in await self._runtime.waits.grants(session_id)]
+        records = [{name: value for name, value in each.items() if value not in ("", None)} for each in shown]
+        return {"grants": cast(list[GrantRecord], records)}
+
+    async def revoke(self, request: Request, caller: Caller, body: dict[str, Any]) -> GrantPage:
+        """Revoke a grant of a session of the caller, and return those that are left."""
+        require_known(body)
+        session_id, grant_id = request.path_params["session"], request.path_params["grant"]
+        await caller.require(session_id)
+        await self._runtime.waits.revoke(grant_id, session_id=session_id, by=caller.id)
+        return await self.grants(caller, session_id)
 
     async def _answered(self, open_wait: FoundWait, caller: Caller, result: ToolResult) -> Answered:
         run_id, call = open_wait.wait.run_id, open_wait.checked.call if open_wait.checked else None

@@ -233,6 +233,8 @@ export interface ToolAuthorization extends EventHead {
   suspension_id: string;
   /** Who answered, as the host named them. */
   answered_by: string;
+  /** The grant by which the call was approved, without another question. */
+  grant_id: string;
 }
 
 /** The planner's reasoning; best effort. */

@@ -299,6 +299,40 @@ export interface Approval<Payload = never> {
   approved: boolean;
   message?: string;
   payload?: Payload;
+  /** Approves further calls too; only where the `answer_schema` of the question has it. */
+  grant?: GrantTerms;
+}
+
+/** Which further calls of the session an approval counts for. */
+export interface GrantTerms {
+  /** Conditions on the arguments, by JSON Pointer; without it the arguments can be any. */
+  pattern?: Record<string, ArgumentCondition>;
+  expires_s: number;
+  /** Maximum number of calls. */
+  uses: number;
+}
+
+/** What an argument must be: this value, one of these, or a path below this one. */
+export type ArgumentCondition = { equal: Json } | { one_of: Json[] } | { path_prefix: string };
+
+/** An approval that counts for further calls of its tool in its session. */
+export interface Grant {
+  id: string;
+  tool: string;
+  session_id: string;
+  agent?: string;
+  requested_by?: string;
+  granted_by: string;
+  /** Seconds since 1970, as `expires_at`. */
+  granted_at: number;
+  expires_at: number;
+  /** Maximum number of calls. */
+  uses: number;
+  /** Number of calls that have used it. */
+  used: number;
+  pattern?: Record<string, ArgumentCondition>;
+  /** The pattern as a sentence for people. */
+  covers: string;
 }
 
 /** An answer to a missing credential, which never holds it. */

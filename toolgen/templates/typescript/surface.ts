@@ -10,6 +10,7 @@ import type {
   AnyCall,
   Artifact,
   Catalog,
+  Grant,
   Issue,
   Json,
   Run,
@@ -329,6 +330,17 @@ export class Sessions<Agent extends string = string> {
     const { agent, ...sent } = options;
     const body = { message, agent };
     return (await this.#door.json("POST", at`/sessions/${id}/messages`, { ...sent, body })) as Run<Agent>;
+  }
+
+  /** Return the grants of a session that are neither expired nor revoked, the newest first. */
+  async grants(id: string, options?: RequestOptions): Promise<Grant[]> {
+    return ((await this.#door.json("GET", at`/sessions/${id}/grants`, options)) as { grants: Grant[] }).grants;
+  }
+
+  /** Revoke a grant, and return those that are left. */
+  async revoke(id: string, grant: string, options?: RequestOptions): Promise<Grant[]> {
+    const answer = await this.#door.json("POST", at`/sessions/${id}/grants/${grant}/revoke`, { ...options, body: {} });
+    return (answer as { grants: Grant[] }).grants;
   }
 }
 
