@@ -55,6 +55,8 @@ LINES: Final[dict[str, tuple[tuple[str, ...], ...]]] = {
     "diff": (("diff", "--against", "other.json"), ("diff", "--against", _OWN)),
     "explain": (("explain",), ("explain", _OWN)),
     "gen": (("gen",), ("gen", "--diff"), ("gen", "--config", _OWN)),
+    "grants list": (("grants", "list"), ("grants", "list", "--session", _OWN)),
+    "grants revoke": (("grants", "revoke", _OWN),),
     "import": (
         ("import", "python", "functions.py"),
         ("import", "mcp", "list.json", "--force"),

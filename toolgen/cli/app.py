@@ -20,6 +20,7 @@ from .breaking_command import breaking, diff
 from .catalog_commands import lint, schema
 from .command_groups import AsJson, Config, ListingFormat, exit_after, mcp_app, runs_app, tools_app
 from .config import find_project, with_typescript
+from .grant_commands import grants_app
 from .import_command import OutputFormat, import_source
 from .init_command import init
 
@@ -39,6 +40,7 @@ app = typer.Typer(cls=_Commands, no_args_is_help=True, pretty_exceptions_enable=
 app.add_typer(runs_app, name="runs")
 app.add_typer(mcp_app, name="mcp")
 app.add_typer(tools_app, name="tools")
+app.add_typer(grants_app, name="grants")
 app.add_typer(artifacts_app, name="artifacts")
 
 Session = Annotated[str, typer.Option(help="session_id of the call.", metavar="ID")]
@@ -49,6 +51,13 @@ CredentialOwner = Annotated[
     ),
 ]
 Reason = Annotated[str, typer.Option(help="The reason that the model sees when the call is denied.")]
+GrantTerms = Annotated[
+    str,
+    typer.Option(
+        help="Approve further calls of the session too: uses, expires_s and a pattern, as JSON.",
+        metavar="JSON",
+    ),
+]
 Run = Annotated[str, typer.Option(help="run_id of the call.", metavar="ID")]
 Turn = Annotated[str, typer.Option(help="turn_id of the call.", metavar="ID")]
 ToolCall = Annotated[str, typer.Option(help="tool_call_id of the call.", metavar="ID")]
@@ -226,6 +235,7 @@ def approve(
     answer: Annotated[
         str, typer.Option(help="The whole answer to a question, or a result, as JSON.", metavar="JSON")
     ] = "",
+    grant: GrantTerms = "",
     cancel: Annotated[
         bool, typer.Option("--cancel", help="Cancel the call; the model sees --message as the reason.")
     ] = False,
@@ -245,21 +255,20 @@ def approve(
 
     Such as: toolgen approve 4a9f3a799d4121a2 --by jo
     """
-    from .approve import answer_call, answer_of, show_waiting
+    from .approve import answer_call, answer_of, show_waiting, with_grant
     from .outcome import print_error_records
 
     format = "json" if json else format
-
     with print_error_records(format):
         project = find_project(config)
         if not token:
-            if token is not None or deny or message or payload or answer or cancel or by or yes:
+            if token is not None or deny or message or payload or answer or grant or cancel or by or yes:
                 raise typer.BadParameter("an answer needs the token or the id of a call", param_hint="CALL")
             exit_after(show_waiting(project, session or None, format))
         options = answer_of(
             deny=deny, message=message, payload=payload, answer=answer, cancel=cancel, is_sure=yes, by=by
         )
-        options = replace(options, scope=scope)
+        options = replace(with_grant(options, grant) if grant else options, scope=scope)
         exit_after(answer_call(project, token, options, session or None))
 
 

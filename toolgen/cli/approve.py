@@ -8,12 +8,13 @@ import sys
 from collections.abc import Sequence
 from contextlib import redirect_stdout
 from dataclasses import field, replace
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from toolgen.contract.credentials import Credential
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
-from toolgen.contract.printable import printable, printable_lines
+from toolgen.contract.printable import printable, printable_lines, visible
 from toolgen.contract.record import frozen_record
 from toolgen.engines import Engine
 from toolgen.runtime import Runtime, Suspended, ToolResult
@@ -291,6 +292,35 @@ async def show_waiting(project: Project, session: str | None, format: Listing) -
     return 0
 
 
+async def list_grants(project: Project, session: str | None, format: Listing) -> int:
+    """Print the grants that are neither expired nor revoked, the newest first."""
+    async with open_engine(project) as (runtime, _):
+        grants = await runtime.waits.grants(session)
+    for grant in grants:
+        if format == "json":
+            show_line(grant.shown())
+            continue
+        until = datetime.fromtimestamp(grant.expires_at, UTC).isoformat(timespec="minutes")
+        uses = f"{grant.used} of {grant.uses} uses until {until}"
+        facts = (grant.id, grant.tool, f"session {grant.session_id}", uses, grant.approved_by)
+        print("  ".join(map(printable, facts)), visible(str(grant.shown()["covers"])), sep="  ")
+    if not grants:
+        print("no approval counts for further calls", file=sys.stderr)
+    return 0
+
+
+async def revoke_grant(project: Project, grant_id: str, by: str) -> int:
+    """Revoke a grant, and print its id.
+
+    Raises:
+        UnknownGrantError: no grant has the id.
+    """
+    async with open_engine(project) as (runtime, _):
+        await runtime.waits.revoke(grant_id, by=by)
+    print(printable(f"revoked {grant_id}"))
+    return 0
+
+
 def answer_of(
     *,
     deny: bool,
@@ -331,6 +361,21 @@ def answer_of(
     if payload:
         document["payload"] = _json("--payload", payload)
     return AnswerOptions(value=document, is_sure=deny or is_sure, by=by)
+
+
+def with_grant(answer: AnswerOptions, grant: str) -> AnswerOptions:
+    """Return an approval that counts for further calls, by the JSON of `--grant`.
+
+    Raises:
+        ToolgenError: it is not JSON, or the answer approves nothing.
+    """
+    value = answer.value
+    if not isinstance(value, dict) or value.get("approved") is not True or answer.is_whole:
+        raise ToolgenError(
+            "--grant cannot be combined with another answer than an approval",
+            hint="leave out --deny, --cancel and --answer",
+        )
+    return replace(answer, value={**value, "grant": _json("--grant", grant)})
 
 
 def _json(option: str, text: str) -> Json:

@@ -15,7 +15,7 @@ from toolgen.calls.reports import Trace, TraceStep
 from toolgen.capabilities import MemoryArtifactStore
 from toolgen.contract.printable import printable, visible
 from toolgen.contract.secrets import HIDDEN, scrubbed
-from toolgen.events import Event, ToolUpdate
+from toolgen.events import Event, ToolAuthorization, ToolUpdate
 from toolgen.events.redaction import public_warnings
 from toolgen.runtime import (
     Artifact,
@@ -142,15 +142,19 @@ def _json_hint(result: ToolResult, spec: ToolSpec | None) -> str:
 
 @asynccontextmanager
 async def _progress_shown(runtime: Runtime) -> AsyncIterator[None]:
-    """Print to stderr what tools report of their progress, where the runtime has `Events`."""
+    """Print to stderr what tools report of their progress, and who granted a call, with `Events`."""
     if runtime.events is None:
         yield
         return
-    async with runtime.events.on(_show_progress, types=["tool_update"]):
+    async with runtime.events.on(_show_progress, types=["tool_update", "tool_authorization"]):
         yield
 
 
 def _show_progress(event: Event) -> None:
+    if isinstance(event, ToolAuthorization):
+        if event.grant_id:
+            print(printable(event.reason), file=sys.stderr, flush=True)
+        return
     assert isinstance(event, ToolUpdate)
     percent = [] if event.fraction is None else [f"{event.fraction:.0%}"]
     text = [printable(event.message)] if event.message else []

@@ -186,6 +186,8 @@ def _lines(event: Event) -> list[str]:
             return [f"  ▸ {event.agent}"]
         case "plan_retry":
             return [_short(f"  the model is asked again: {printable(event.reason)}")]
+        case "tool_authorization" if event.grant_id:
+            return [f"  {printable(event.reason)}"]
         case "tool_authorization":
             why = f": {printable(event.reason)}" if event.reason else ""
             return [f"  {event.decision} by a {event.decided_by}{why}"]

@@ -114,6 +114,8 @@ def _text(event: Mapping[str, Any], names: Mapping[str, str]) -> str:
             return f"asks {_one_line(event['question'])} ({event['suspension_id']})"
         case "answer_accepted":
             return f"is answered{_by(event['answered_by'])}"
+        case "tool_authorization" if event.get("grant_id"):
+            return f"{name} is {printable(event['reason'])}"
         case "tool_authorization":
             who = printable(event["answered_by"]) or f"the {event['decided_by']}"
             return f"{name} is {event['decision']} by {who}"
