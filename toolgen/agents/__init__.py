@@ -54,6 +54,7 @@ from .sessions.sessions import (
     UnusedSession,
 )
 from .turns import SessionBusyError
+from .uploads import BadFileError, Upload
 
 if TYPE_CHECKING:
     from .llm.planner import LLMPlanner
@@ -68,6 +69,7 @@ __all__ = [
     "Agents",
     "AssistantMessage",
     "Await",
+    "BadFileError",
     "CallTools",
     "CheckedSessions",
     "Citation",
@@ -118,6 +120,7 @@ __all__ = [
     "UnknownRunError",
     "UnknownSessionError",
     "UnusedSession",
+    "Upload",
     "UserMessage",
     "agents_of",
     "complete",

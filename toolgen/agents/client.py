@@ -16,6 +16,7 @@ from .owner import Owner
 from .run_facts import RunOptions
 from .runs import AgentRuns
 from .sessions.sessions import SessionError
+from .uploads import Upload
 
 
 class RunHandle:
@@ -118,13 +119,13 @@ class AgentClient:
         allowed_tags: Sequence[str] = (),
         denied_tags: Sequence[str] = (),
         restrict_to_tool: str = "",
+        files: Sequence[Upload] = (),
     ) -> RunHandle:
         """Start a turn of a session and return it.
 
         Args:
             message: What the person says.
-            session_id: The conversation; it begins with its first turn. An agent that has it by a
-                hand-over answers in the place of this one.
+            session_id: The conversation; it begins with its first turn. After a hand-over that agent answers.
             run_id: A second start with the same id is the same run; given by the runtime otherwise.
             labels: Facts for executors and planners.
             requested_by: The person for whom it runs, so that who approves can be another one.
@@ -132,21 +133,20 @@ class AgentClient:
             allowed_tags: Only tools with one of these tags, of this agent or one that it may reach.
             denied_tags: No tools with one of these, of the runtime.
             restrict_to_tool: Wire name of the only tool.
+            files: Files of the person, which the runtime stores and attaches to the message for the model.
 
         Raises:
+            BadFileError: a file is not of its media type or too large, or the runtime keeps no files.
             SessionError: the session has no id or is over, or another run of it is not over.
             UnknownRunError: the run id is that of another agent's or session's run.
             UnknownRestrictionError: no tool has the name or a tag. It is not checked where an agent that it
                 may reach has dynamic toolsets, or is executed elsewhere: calls of other tools are refused.
-            RegistrationError: an agent whose tools it calls is not registered, or a hook names a tool that is
-                not there.
+            RegistrationError: an agent whose tools it calls is not registered, or a hook names no tool.
         """
-        if not session_id:
-            raise SessionError("a turn belongs to a session, and this one has no id", hint="use one_shot(…)")
         started = await self._runs.start(
             self.agent,
             message,
-            session_id=session_id,
+            session_id=_required(session_id),
             run_id=run_id,
             labels=labels,
             requested_by=requested_by,
@@ -154,6 +154,7 @@ class AgentClient:
             allowed_tags=allowed_tags,
             denied_tags=denied_tags,
             restrict_to_tool=restrict_to_tool,
+            files=files,
         )
         return self.handle(started, session_id=session_id)
 
@@ -181,6 +182,7 @@ class AgentClient:
         policy: RunPolicy | None = None,
         allowed_tags: Sequence[str] = (),
         denied_tags: Sequence[str] = (),
+        files: Sequence[Upload] = (),
     ) -> RunOutput:
         """Start a run without a conversation and return its output when it is completed or waits.
 
@@ -194,6 +196,7 @@ class AgentClient:
             policy=policy,
             allowed_tags=allowed_tags,
             denied_tags=denied_tags,
+            files=files,
         )
         output = await self._runs.settled(started)
         if output.status in ("failed", "canceled"):
@@ -203,3 +206,14 @@ class AgentClient:
     def handle(self, run_id: str, *, session_id: str = "") -> RunHandle:
         """Return a run of this agent by its id and its session; `one_shot` has no session."""
         return RunHandle(self._runs, run_id, Owner(agent=self.agent, session_id=session_id))
+
+
+def _required(session_id: str) -> str:
+    """Return the id of a session.
+
+    Raises:
+        SessionError: it is empty.
+    """
+    if not session_id:
+        raise SessionError("a turn belongs to a session, and this one has no id", hint="use one_shot(…)")
+    return session_id

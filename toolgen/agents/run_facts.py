@@ -14,6 +14,7 @@ from toolgen.contract.json_value import Json
 from toolgen.contract.policy import RunPolicy
 
 from .loop.documents import LOOP_VERSION, Parent, RunFacts
+from .uploads import Upload
 
 
 def meta_of(run_id: str, facts: RunFacts, tool_call_id: str = "") -> CallMeta:
@@ -116,3 +117,4 @@ class RunOptions(TypedDict, total=False):
     allowed_tags: Sequence[str]
     denied_tags: Sequence[str]
     restrict_to_tool: str
+    files: Sequence[Upload]

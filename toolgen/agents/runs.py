@@ -37,6 +37,7 @@ from .planner.portable import portable_text
 from .registered_agents import check_restrictions
 from .run_facts import RunOptions, first_facts
 from .sessions.sessions import SessionError, Turn, check_ids
+from .uploads import stored_files
 
 T = TypeVar("T")
 
@@ -78,9 +79,10 @@ class AgentRuns:
             return run_id
         if source != "runtime":  # the run whose result is told was checked, and its tools may have changed
             check_restrictions(agent, options, host.agents, host.directory)
+        content = await stored_files(options.get("files", ()), host.tools, session_id, run_id)
         if session_id:
             self._check_sessions()
-            user_message = UserMessage(text=message, source=source)
+            user_message = UserMessage(text=message, source=source, content=content)
             agent = await self._take_turn(
                 agent, session_id, run_id, turn_id, options.get("labels"), user_message
             )
@@ -93,8 +95,10 @@ class AgentRuns:
         facts = first_facts(agent, host.policy_of(agent, options.get("policy")), meta, options)
         if agent != owner.agent:
             facts["client"] = owner.agent
+        run_input: Any = {"facts": facts, "message": message, "source": source}
+        run_input |= {"content": list(content)} if content else {}
         try:
-            await host.start({"facts": facts, "message": message, "source": source}, run_id)
+            await host.start(run_input, run_id)
         except BaseException as error:
             if isinstance(error, Exception) or not self._engine.caps.is_durable:
                 host.turns.release(run_id, facts)

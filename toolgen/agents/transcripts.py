@@ -16,6 +16,7 @@ from toolgen.calls.steps.failures import log
 from toolgen.engines import Engine, EngineError, UnknownRunError
 from toolgen.waiting.loop import UNKNOWN
 
+from .loop.documents import RunFacts
 from .planner.messages import AssistantMessage, Message, PlannedCall, ToolAnswer, ToolMessage, UserMessage
 from .recent_runs import MOST_RUNS, RecentRuns
 from .sessions.kept_rows import answers_of
@@ -52,6 +53,13 @@ class Transcripts:
                 for run in runs
             ]
         )
+
+    async def of_conversation(self, facts: RunFacts) -> tuple[Message, ...]:
+        """Return all messages of the session that a run is a part of; empty for a run of none."""
+        if not facts["in_conversation"] or not facts["session_id"]:
+            return ()
+        runs = await self.of_session(facts["session_id"])
+        return tuple([message for run in runs for message in run.messages])
 
     async def of_run(self, run_id: str) -> tuple[Message, ...]:
         """Return the messages of a run; empty for a run without messages."""

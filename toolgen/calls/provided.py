@@ -124,8 +124,21 @@ class ArtifactKeeper(Protocol):
         """
         ...
 
-    async def read(self, uri: str, session_id: str | None = None) -> StoredArtifact | None:
-        """Return the data of a URI; None where there is nothing, or it belongs to another session."""
+    async def upload(self, session_id: str, run_id: str, name: str, data: bytes, media_type: str) -> str:
+        """Store a file of a person for a session, or for a run of no session, and return its URI.
+
+        Data that the newest version has already is stored once.
+
+        Raises:
+            ToolError: the host allows no more, or no file has such a name or media type.
+        """
+        ...
+
+    async def read(self, uri: str, session_id: str | None = None, run_id: str = "") -> StoredArtifact | None:
+        """Return the data of a URI; None where there is nothing, or it belongs to another session.
+
+        `run_id` names whose it has to be where the session is "".
+        """
         ...
 
     async def drop(self, session_id: str, run_id: str) -> int:

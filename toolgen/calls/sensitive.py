@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from toolgen.shapes.issues import FieldIssue
 
     from .codec import Codec
+    from .specs import ToolSpec
 
 
 def note_document(codec: Codec, document: bytes | str, secrets: Secrets | None = None) -> None:
@@ -49,3 +50,9 @@ def unvalidated_places(codec: Codec, warnings: Sequence[FieldIssue]) -> tuple[st
     # An object that lacks an attribute may have its value under any key.
     parts = [each.keys[: -1 if each.constraint == "missing_field" else None] for each in warnings]
     return (*codec.sensitive, *map(pointer_of, parts))
+
+
+def is_for_model(spec: ToolSpec, kind: str) -> bool:
+    """Return whether a model may load an artifact of this kind: never one with sensitive values."""
+    artifact = spec.artifacts.get(kind)
+    return artifact is not None and artifact.audience == "model" and not artifact.codec.sensitive

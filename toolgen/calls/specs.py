@@ -26,7 +26,7 @@ from .results import Artifact, RetryHint, ToolResult, ToolStatus
 if TYPE_CHECKING:
     from toolgen.catalog.entry import ToolRecord, ToolsetRecord, TypeRecord
     from toolgen.contract.json_value import Json
-    from toolgen.contract.names import ArtifactView, Hint
+    from toolgen.contract.names import ArtifactAudience, ArtifactView, Hint
     from toolgen.shapes.parts import PartReader
 
 P = TypeVar("P", bound=ToolModel, default=Any)
@@ -44,6 +44,7 @@ class ArtifactSpec(Generic[D]):
     description: str = ""
     view: ArtifactView | None = None
     """How a user interface shows it."""
+    audience: ArtifactAudience = "user"
 
     def of(self, data: D) -> Artifact:
         """Return the artifact that carries the data.
@@ -61,10 +62,8 @@ class ArtifactSpec(Generic[D]):
 
     def get(self, result: ToolResult) -> D | None:
         """Return the data of the result's first artifact of this kind."""
-        for artifact in result.artifacts:
-            if artifact.kind == self.kind and isinstance(artifact.data, self.codec.type):
-                return artifact.data
-        return None
+        own = (artifact.data for artifact in result.artifacts if artifact.kind == self.kind)
+        return next((data for data in own if isinstance(data, self.codec.type)), None)
 
 
 class SeenResult(Protocol):
@@ -337,6 +336,7 @@ class ToolSpec(ToolFacts, Generic[P, R]):
                     type=_type(artifact.codec),
                     description=artifact.description,
                     view=artifact.view,
+                    audience=artifact.audience,
                 )
                 for kind, artifact in self.artifacts.items()
             ),

@@ -6,6 +6,7 @@ a result is of its run, and its name is the SHA-256 of its data.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -64,6 +65,21 @@ def overflow_name(tool: str, call: str) -> str:
     return f"{tool} {re.sub(r'[^A-Za-z0-9._-]', '-', call or 'call')[:100]}.json"
 
 
+def is_media_type(text: str) -> bool:
+    """Return whether a text is a type and a subtype, such as `image/png`."""
+    return _MEDIA_TYPE.fullmatch(text) is not None
+
+
+def _check_name(name: str) -> None:
+    """Raise where a text is no name of an artifact.
+
+    Raises:
+        ToolError: as said.
+    """
+    if not _NAME.fullmatch(name) or name in (".", ".."):
+        raise ToolError(f"{name!r} is no name of an artifact: up to 255 characters, and no slash")
+
+
 def is_of(owner: str, owner_or_prefix: str) -> bool:
     """Return whether an owner is the one passed to `ArtifactStore.forget`, or begins with it."""
     return owner == owner_or_prefix or (owner_or_prefix.endswith("/") and owner.startswith(owner_or_prefix))
@@ -88,7 +104,7 @@ class CallArtifacts(Artifacts):
         media_type: str = "application/octet-stream",
         metadata: Mapping[str, Json] | None = None,
     ) -> ArtifactInfo:
-        if not _MEDIA_TYPE.fullmatch(media_type):
+        if not is_media_type(media_type):
             raise ValueError(f"{media_type!r} is no media type, such as image/png")
         owner, plain = self._place(name)
         facts = dict(metadata or {})
@@ -129,8 +145,7 @@ class CallArtifacts(Artifacts):
         scope, colon, plain = name.partition(":")
         is_users = bool(colon) and scope == "user"
         plain = plain if is_users else name
-        if not _NAME.fullmatch(plain) or plain in (".", ".."):
-            raise ToolError(f"{name!r} is no name of an artifact: up to 255 characters, and no slash")
+        _check_name(plain)
         return self._capability.owner(is_users, self._call.meta), plain
 
 
@@ -188,7 +203,9 @@ class ArtifactsCapability:
         return await self.store.save(owner, name, data, media_type, metadata, self._most_bytes_of_owner)
 
     async def keep(self, session_id: str, run_id: str, artifact: Artifact, digest: str) -> str:
-        """Store an artifact of a result for a run and return its URI; equal data of a run is stored once.
+        """Store an artifact of a result for a run and return its URI.
+
+        Equal data of a run is stored once for each kind: the kind says who may read it.
 
         Raises:
             ToolError: as `save`.
@@ -196,24 +213,32 @@ class ArtifactsCapability:
         owner = _run(session_id, run_id)
         versions = await self.store.listed(owner, digest)
         facts: dict[str, Json] = {"kind": artifact.kind, "tool": artifact.source_tool}
-        version = (
-            versions[-1].version
-            if versions
-            else await self.save(owner, digest, artifact.json, JSON_TYPE, facts)
-        )
-        return _uri(owner, digest, version)
+        for version in versions:
+            if version.metadata == facts:
+                return _uri(owner, digest, version.version)
+        return _uri(owner, digest, await self.save(owner, digest, artifact.json, JSON_TYPE, facts))
 
-    async def read(self, uri: str, session_id: str | None = None) -> StoredArtifact | None:
+    async def upload(self, session_id: str, run_id: str, name: str, data: bytes, media_type: str) -> str:
+        """Store a file of a person; as `ArtifactKeeper.upload`."""
+        _check_name(name)
+        owner = f"session/{session_id}" if session_id else _run("", run_id)
+        facts: dict[str, Json] = {"audience": "model", "digest": hashlib.sha256(data).hexdigest()}
+        versions = await self.store.listed(owner, name)
+        if versions and (versions[-1].media_type, versions[-1].metadata) == (media_type, facts):
+            return _uri(owner, name, versions[-1].version)
+        return _uri(owner, name, await self.save(owner, name, data, media_type, facts))
+
+    async def read(self, uri: str, session_id: str | None = None, run_id: str = "") -> StoredArtifact | None:
         """Return the data of a URI: an artifact of a result, a file, or a result that was too large.
 
-        With `session_id`, only what the session or a run of it left; "" for runs of no session. None where
-        there is nothing, or it is somebody else's.
+        With `session_id`, only what the session or a run of it left; "" for runs of no session, of which
+        `run_id` leaves this one and those below it. None where there is nothing, or it is somebody else's.
         """
         parts = _URI.fullmatch(uri)
         if parts is None:
             return None
         owner, name = unquote(parts[1]), unquote(parts[2])
-        if session_id is not None and not any(is_of(owner, own) for own in _of_session(session_id)):
+        if session_id is not None and not any(is_of(owner, own) for own in _of_session(session_id, run_id)):
             return None
         artifact = await self.store.load(owner, name, int(parts[3]))
         return None if artifact is None else replace(artifact, info=replace(artifact.info, uri=uri))
@@ -238,10 +263,15 @@ def _run(session_id: str, run_id: str) -> str:
     return f"run/{quote(session_id, safe='')}/{run_id}"
 
 
-def _of_session(session_id: str) -> tuple[str, ...]:
-    """Return the owners that belong to a session, as `ArtifactStore.forget` takes them."""
+def _of_session(session_id: str, run_id: str = "") -> tuple[str, ...]:
+    """Return the owners that belong to a session, as `ArtifactStore.forget` takes them.
+
+    Without a session they are those of a run and of the runs below it, or of all runs of no session.
+    """
     runs = _run(session_id, "")
-    return (f"session/{session_id}", runs) if session_id else (runs,)
+    if session_id:
+        return (f"session/{session_id}", runs)
+    return (f"{runs}{run_id}", f"{runs}{run_id}/") if run_id else (runs,)
 
 
 def _uri(owner: str, name: str, version: int) -> str:

@@ -274,6 +274,7 @@ def _output(of: ToolRecord) -> Json:
 
 def _artifact(of: Artifact[TypeRecord]) -> Json:
     facts: dict[str, Json] = {"description": of.description, "view": of.view}
+    facts["audience"] = of.audience if of.audience != "user" else None
     present = {key: value for key, value in facts.items() if value}
     return {"kind": of.kind, "name": of.type.name, **present, "schema": of.type.schema, **_places(of.type)}
 

@@ -90,7 +90,13 @@ def tool_record(writer: CatalogWriter, toolset: Toolset, tool: Tool, scope: Modu
         toolset=_toolset(toolset),
         bounded=tool.bounded,
         artifacts=tuple(
-            Artifact(kind=part.kind, type=types[part.type], description=part.description, view=part.view)
+            Artifact(
+                kind=part.kind,
+                type=types[part.type],
+                description=part.description,
+                view=part.view,
+                audience=part.audience,
+            )
             for part in tool.artifacts
         ),
         errors=tuple(

@@ -56,6 +56,8 @@ class Limits:
     """
     inline_artifact_bytes: int = 16 * 2**10
     """Size of an artifact's data in its reference, in events and in conversations."""
+    attached_bytes: int = 10 * 2**20
+    """Size of one file of a person, and of all files that one planning attaches for its model."""
     small_bytes: int = field(init=False, repr=False, compare=False)
     """A document up to this length is within all limits, whatever it holds."""
 
@@ -73,10 +75,9 @@ class Limits:
                 f"Limits(result_bytes={self.result_bytes}); it must be at least {LEAST_RESULT_BYTES}, "
                 "the size of the marker of a truncated result"
             )
-        if self.inline_artifact_bytes < 0:
-            raise ValueError(
-                f"Limits(inline_artifact_bytes={self.inline_artifact_bytes}); it must be at least 0"
-            )
+        for name in ("inline_artifact_bytes", "attached_bytes"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"Limits({name}={getattr(self, name)}); it must be at least 0")
         # A level takes two bytes, a key one and its comma.
         small = min(self.bytes // LONGEST_CHARACTER, 2 * self.depth, self.keys)
         object.__setattr__(self, "small_bytes", small)

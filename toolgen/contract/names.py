@@ -68,6 +68,9 @@ IconTheme = Literal["light", "dark"]
 ArtifactView = Literal["chart.line", "chart.bar", "table", "markdown", "image"]
 """How a user interface shows an artifact."""
 
+ArtifactAudience = Literal["user", "model"]
+"""Who may read an artifact: user interfaces alone, or the model of an agent too, which loads it."""
+
 OnMissingFields = Literal["resume", "await_clarification", "finalize"]
 """What a run does when the model left out required arguments: it is asked again, a person is asked, or the
 run ends with what is known (Goa-AI's `OnMissingFields`)."""

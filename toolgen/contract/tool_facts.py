@@ -10,7 +10,7 @@ from typing import Final, Generic, TypeVar
 from urllib.parse import urlsplit
 
 from .json_value import Json
-from .names import ArtifactView, Hint, IconTheme
+from .names import ArtifactAudience, ArtifactView, Hint, IconTheme
 from .record import frozen_record
 
 T = TypeVar("T")
@@ -121,6 +121,7 @@ class Artifact(Generic[T]):
     description: str = ""
     view: ArtifactView | None = None
     """How a user interface shows it; None where the author did not say."""
+    audience: ArtifactAudience = "user"
 
 
 @frozen_record

@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Final
 
 from toolgen.contract.json_value import Json
-from toolgen.contract.names import ArtifactView, IconTheme
+from toolgen.contract.names import ArtifactAudience, ArtifactView, IconTheme
 
 from .clause import Clause, Names, Sentence
 from .composites import Object, Type
@@ -53,7 +53,7 @@ class BoundedResult(Clause):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Artifact(Clause):
-    """Full data for UIs and audits, never sent to the model.
+    """Full data for UIs and audits, sent to the model only if it loads what is for it.
 
     Example: `d.Artifact("device", Device, "Everything about the device, for a card.")`
     """
@@ -64,6 +64,8 @@ class Artifact(Clause):
     _: KW_ONLY
     view: ArtifactView | None = None
     """How a user interface shows it."""
+    audience: ArtifactAudience = "user"
+    """`model` lets the model of an agent load it by `load_artifacts`, unless it has sensitive values."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -7,7 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart
 from pydantic_ai.models import Model
+from pydantic_ai.models.function import AgentInfo, FunctionModel
+from pydantic_ai.profiles import ModelProfile
 
 from tests.conformance.adapters.plan_inputs import FOUND, TOOLS, answer, called, given
 from tests.conformance.adapters.provider import Provider
@@ -158,6 +161,70 @@ async def test_content_stands_after_the_results(openai_model: Model, provider: P
         '{"type":"hologram","depth":3}',
         "</tool-content>",
     ]
+
+
+async def test_the_files_of_a_person_stand_in_the_providers_own_form(
+    openai_model: Model,
+    responses_model: Model,
+    anthropic_model: Model,
+    gemini_model: Model,
+    provider: Provider,
+) -> None:
+    def file(name: str, media_type: str, data: bytes) -> dict[str, Any]:
+        uri = f"artifact:session/s/{name}?version=1"
+        return ResourceContent(uri=uri, name=name, media_type=media_type, data=data).as_json()
+
+    blocks = (
+        file("photo.png", "image/png", PNG),
+        file("bill.pdf", "application/pdf", b"%PDF-1.7"),
+        file("list.csv", "text/csv", b"a,b"),
+        file("disk.zip", "application/zip", b"PK"),
+        ResourceContent(uri="artifact:x", name="old.png", media_type="image/png", size=9).as_json(),
+    )
+    asked = given(UserMessage(text="What is it?", content=blocks))
+    texts = ["list.csv:\na,b", "[disk.zip (application/zip, 2 bytes) that cannot be shown]"]
+    texts.append("old.png (image/png, 9 bytes): artifact:x")
+    png, pdf = "iVBORw0KGgo=", "JVBERi0xLjc="
+
+    chat = (await sent(openai_model, provider, asked))["messages"][-1]["content"]
+    assert [part["text"] for part in chat if part["type"] == "text"] == [
+        *("What is it?", "photo.png:", "bill.pdf:"),
+        *texts,
+    ]
+    assert chat[2]["image_url"]["url"] == f"data:image/png;base64,{png}"
+    assert chat[4]["file"]["file_data"] == f"data:application/pdf;base64,{pdf}"
+
+    input_ = (await sent(responses_model, provider, asked))["input"][-1]["content"]
+    assert [part["text"] for part in input_ if part["type"] == "input_text"][3:] == texts
+    assert input_[2]["image_url"] == f"data:image/png;base64,{png}"
+    assert input_[4]["file_data"] == f"data:application/pdf;base64,{pdf}"
+
+    anthropic = (await sent(anthropic_model, provider, asked))["messages"][-1]["content"]
+    assert [part["text"] for part in anthropic if part["type"] == "text"][3:] == texts
+    assert anthropic[2]["source"] == {"type": "base64", "media_type": "image/png", "data": png}
+    assert anthropic[4]["type"] == "document"
+    assert anthropic[4]["source"] == {"type": "base64", "media_type": "application/pdf", "data": pdf}
+
+    gemini = (await sent(gemini_model, provider, asked))["contents"][-1]["parts"]
+    assert [part["text"] for part in gemini if "text" in part][3:] == texts
+    assert [part["inlineData"]["mime_type"] for part in gemini if "inlineData" in part] == [
+        "image/png",
+        "application/pdf",
+    ]
+
+
+async def test_a_model_that_takes_no_files_is_told_what_it_does_not_see() -> None:
+    seen: list[Any] = []
+
+    def speak(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        seen.extend(messages[-1].parts)
+        return ModelResponse(parts=[TextPart(content="Ok.")])
+
+    blind = ModelProfile(supports_image_input=False, supports_document_input=False)
+    image = ResourceContent(uri="artifact:x", name="photo.png", media_type="image/png", data=PNG)
+    asked = given(UserMessage(text="Look.", content=(image.as_json(),)))
+    await LLMPlanner(FunctionModel(speak, profile=blind)).plan_start(asked)
+    assert seen[0].content == ["Look.", "[photo.png (image/png, 8 bytes) that cannot be shown]"]
 
 
 async def test_sound_goes_only_to_models_that_hear(anthropic_model: Model, provider: Provider) -> None:

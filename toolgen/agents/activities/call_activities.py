@@ -49,9 +49,10 @@ from ..loop.documents import CallRecord, RunDocument, RunFacts, StepCall, tool_a
 from ..output import documents_so_far, telemetry_of
 from ..planner.messages import ToolMessage, messages_from_json
 from ..resolving import settle
+from .attached_files import AttachedFiles
 from .batches import Batches
 from .call_records import call_record, waiting_record
-from .cut_results import CutResults, reads_result
+from .cut_results import CutResults
 from .missing_tools import leave_to_others
 
 _KEEPING_S: Final = GRACE_S / 2
@@ -106,7 +107,7 @@ class CallActivities:
 
     def __init__(self, host: AgentHost) -> None:
         self._host = host
-        self._cut = CutResults(host)
+        self._offering = (CutResults(host), AttachedFiles(host))
         self._batches = Batches()
 
     async def tool(self, info: ActivityInfo, argument: CallArgument) -> CallRecord:
@@ -252,7 +253,7 @@ class CallActivities:
         if isinstance(suspender, CallSuspender):  # a run finds its own tools again
             document = {"facts": facts, "call": call}
             suspender = CallSuspender(waits=suspender.waits, further_bytes=lambda: len(to_json(document)))
-        if reads_result(call):  # nobody finds its tool again to answer
+        if any(each.is_called(call) for each in self._offering):  # nobody finds it again to answer
             suspender = None
         return _Step(
             run_id=info.run_id,
@@ -296,8 +297,9 @@ class CallActivities:
         Raises:
             NotRegisteredError: another worker may have it.
         """
-        if reads_result(step.call):
-            return self._host.within_time(self._cut.tool, step.facts["policy"]["tool_timeout"])
+        for each in self._offering:
+            if each.is_called(step.call):
+                return self._host.within_time(each.tool, step.facts["policy"]["tool_timeout"])
         directory = (await self._host.advertised(step.run_id, step.facts, number)).directory
         name = step.call["name"]
         if (tool := directory.by_name.get(name)) is not None:

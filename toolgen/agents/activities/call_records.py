@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any, cast
+from typing import Any, Final, cast
 
-from toolgen.calls.content import TextContent
+from toolgen.calls.content import ResourceContent, TextContent
 from toolgen.calls.documents.results import artifact_document, kept_value, result_document
 from toolgen.calls.results import Artifact, ToolResult
+from toolgen.calls.sensitive import is_for_model
 from toolgen.calls.specs import ToolSpec
 from toolgen.calls.steps.result_storing import NO_STORE
 from toolgen.contract.json_value import Json
 from toolgen.events.event_reporter import CallEvents
 
 from ..loop.documents import CallRecord, StepCall
+
+FOR_MODEL: Final[dict[str, Json]] = {"audience": ["assistant"]}
+"""The annotations of a link to an artifact that is for models, as MCP has them."""
 
 
 def call_record(
@@ -30,7 +35,21 @@ def call_record(
         done["content"] = [block.as_json() for block in content[:-1]]
     if result.artifacts:
         done["run_artifacts"] = [_run_artifact(artifact, call) for artifact in result.artifacts]
+        if spec is not None and (links := _links(result.artifacts, spec, call["id"])):
+            done["content"] = [*done.get("content", []), *links]
     return done
+
+
+def _links(artifacts: Sequence[Artifact], spec: ToolSpec, call: str) -> list[dict[str, Any]]:
+    """Return links to the stored artifacts that are for models."""
+    links: list[dict[str, Any]] = []
+    for number, artifact in enumerate(artifacts):
+        ref = artifact.ref
+        if ref is not None and ref.uri and is_for_model(spec, artifact.kind):
+            name = f"{artifact.kind}-{call}{f'-{number}' if number else ''}.json"
+            link = ResourceContent(uri=ref.uri, name=name, media_type=ref.media_type, size=ref.size)
+            links.append({**link.as_json(), "annotations": FOR_MODEL})
+    return links
 
 
 def waiting_record(call: StepCall, frozen: dict[str, Json]) -> CallRecord:

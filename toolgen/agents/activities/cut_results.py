@@ -67,11 +67,6 @@ class _Overflow:
     beginning: str
 
 
-def reads_result(call: StepCall) -> bool:
-    """Return whether a call is one of `read_result`, and was offered when it was planned."""
-    return call["tool"] == _ID and call["name"] == _NAME
-
-
 class CutResults:
     """Cuts results for plannings, and reads on in them."""
 
@@ -101,6 +96,10 @@ class CutResults:
         if not _has_cut(messages, sent, reads):
             return replace(plan_input, messages=sent), None
         return replace(plan_input, messages=sent, tools=(*plan_input.tools, self.tool.spec)), self.tool
+
+    def is_called(self, call: StepCall) -> bool:
+        """Return whether a call is one of `read_result`, and was offered when it was planned."""
+        return call["tool"] == _ID and call["name"] == _NAME
 
     @cached_property
     def tool(self) -> RegisteredTool:
@@ -203,10 +202,7 @@ class CutResults:
         for before in (run_id, *facts.get("history_run_ids", ())):
             if (answer := _of_call(await transcripts.of_run(before), call)) is not None:
                 return answer
-        if not facts["in_conversation"] or not facts["session_id"]:
-            return None
-        runs = await transcripts.of_session(facts["session_id"])
-        return _of_call([message for run in runs for message in run.messages], call)
+        return _of_call(await transcripts.of_conversation(facts), call)
 
 
 def _is_open(answer: ToolAnswer, directory: Directory) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import replace
 from typing import Final
 
@@ -36,19 +36,19 @@ _PIECE: Final = 64
 async def calls_step(
     result: CallTools,
     snapshot: Snapshot,
-    reader: RegisteredTool | None,
+    offered: Sequence[RegisteredTool | None],
     facts: RunFacts,
     ids: PlannedCallIds,
     limit: int,
 ) -> CallsStep:
     """Return the step of a plan that calls tools; texts and values of events have at most `limit` bytes.
 
-    `reader` is the tool that was offered beside those of the snapshot, if any.
+    `offered` are the tools of the runtime that were offered beside those of the snapshot.
     """
     parent = facts["parent"]["tool_call_id"] if facts["parent"] else ""
     named = zip(result.calls, ids.all(call.id for call in result.calls), strict=True)
     calls = [
-        _call(call, id_, snapshot, reader, parent, limit) async for call, id_ in in_pieces(named, _PIECE)
+        _call(call, id_, snapshot, offered, parent, limit) async for call, id_ in in_pieces(named, _PIECE)
     ]
     return {"kind": "calls", "text": result.text, "calls": calls, "usage": []}
 
@@ -57,14 +57,14 @@ def _call(
     call: PlannedCall,
     id_: str,
     snapshot: Snapshot,
-    reader: RegisteredTool | None,
+    offered: Sequence[RegisteredTool | None],
     parent_id: str,
     limit: int,
 ) -> StepCall:
     """Return a planned call for the loop."""
     tool = snapshot.directory.by_name.get(call.name)
-    if tool is None and reader is not None and call.name == reader.spec.name:
-        tool = reader
+    if tool is None:
+        tool = next((each for each in offered if each and each.spec.name == call.name), None)
     arguments = call.arguments if call.arguments.strip() else "{}"
     start = planned_start(
         tool.spec if tool else None,

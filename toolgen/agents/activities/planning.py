@@ -46,6 +46,7 @@ from ..planner.planner import (
 from ..planner.portable import portable_text
 from ..planner.provider_facts import facts_document
 from ..registered_agents import RegisteredAgent
+from .attached_files import AttachedFiles
 from .conversation import hides_calls, record_position
 from .cut_results import CutResults
 from .missing_tools import require_returned
@@ -69,6 +70,7 @@ class Planning:
         self._host = host
         self.memory = Remembering(host)
         self._cut = CutResults(host)
+        self._files = AttachedFiles(host)
         self._hooks = ModelHooks(host.hooks, host.tools.stage_timeout)
         self._undoing: set[asyncio.Task[None]] = set()
 
@@ -158,16 +160,15 @@ class Planning:
             agent, facts, plan_input, host.clock(), is_again=is_again, is_back=is_back
         )
         place, new = record_position(argument["step"]), conversation.missing_messages(new)
-        if (
-            is_again or not conversation.is_kept
-        ):  # what is new is not lost, and a store is there that takes writes
+        if is_again or not conversation.is_kept:  # nothing new is lost, and a store is there that takes it
             await host.sessions.write(info.run_id, place, new, heard=argument.get("message_ids", ()))
         events.ids.reserve(conversation.call_ids)
         messages, remembered = await self.memory.preload(info.run_id, facts, conversation.messages)
         plan_input, reader = self._cut.cut(plan_input, messages, snapshot.directory, argument)
+        plan_input, loader = await self._files.attach(plan_input, snapshot.directory, argument)
         note_messages(messages, sensitive_tools(snapshot).by_name, host.returned_by(facts))
         result = await run_or_abandon(self._ask_planner(agent, plan_input))
-        step = await self._step(result, plan_input, snapshot, reader, facts, events.ids)
+        step = await self._step(result, plan_input, snapshot, (reader, loader), facts, events.ids)
         _add_reports(step, result, events, remembered)
         portable = await portable_message(assistant_message_of(with_run_ids(result, step)))
         await self._keep(info.run_id, place, new, portable)
@@ -208,7 +209,7 @@ class Planning:
         result: PlanResult,
         plan_input: PlanInput,
         snapshot: Snapshot,
-        reader: RegisteredTool | None,
+        offered: Sequence[RegisteredTool | None],
         facts: RunFacts,
         ids: PlannedCallIds,
     ) -> Step:
@@ -222,7 +223,7 @@ class Planning:
                 if (made := len(result.calls)) > most:
                     return _problem(f"none of {made} calls was run; make at most {most} in one message")
                 limit = self._host.tools.limits.result_bytes
-                step = await calls_step(result, snapshot, reader, facts, ids, limit)
+                step = await calls_step(result, snapshot, offered, facts, ids, limit)
                 return self._with_designed(step, facts) if self._host.is_shared else step
             case FinalResponse():
                 return self._final_text_step(result, plan_input, facts)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable, Mapping, Set
+from contextlib import suppress
 from typing import Any, Final, get_args
 
-from pydantic_ai.messages import AudioMediaType, BinaryContent, ImageMediaType, UserContent
+from pydantic_ai.messages import AudioMediaType, BinaryContent, DocumentMediaType, ImageMediaType, UserContent
 from pydantic_ai.models import Model
 from pydantic_core import to_json
 
 from toolgen.contract.json_value import Json
 
-from ..planner.portable import portable_json
+from ..planner.portable import portable_json, portable_text
+from ..uploads import is_text
 
 _READABLE: Final[Mapping[str, frozenset[str]]] = {
     "image": frozenset(get_args(ImageMediaType)),
@@ -34,12 +36,24 @@ def accepted_media_types(model: Model | None) -> frozenset[str]:
         kinds.append("image")
     if profile.get("supports_audio_file_input", True):
         kinds.append("audio")
-    return frozenset().union(*(_READABLE[kind] for kind in kinds))
+    documents = frozenset[str]()
+    if profile.get("supports_document_input", True):
+        documents = frozenset(profile.get("supported_document_media_types", get_args(DocumentMediaType)))
+    return documents.union(*(_READABLE[kind] for kind in kinds))
 
 
 def blocks_content(blocks: Iterable[object], media_types: Set[str]) -> list[UserContent]:
-    """Return what the blocks hold; a note in the place of what the model cannot be sent."""
-    return [_block_content(block, media_types) for block in blocks]
+    """Return what the blocks hold; a note in the place of what the model cannot be sent.
+
+    The name of a file stands before it.
+    """
+    content: list[UserContent] = []
+    for block in blocks:
+        held = _block_content(block, media_types)
+        if isinstance(held, BinaryContent) and isinstance(block, Mapping) and (name := block.get("name")):
+            content.append(portable_text(f"{name}:"))
+        content.append(held)
+    return content
 
 
 def _block_content(block: object, media_types: Set[str]) -> UserContent:
@@ -60,7 +74,7 @@ def _read(block: Mapping[str, Any], media_types: Set[str]) -> BinaryContent | st
         case {"type": "resource_link", "uri": str(uri)}:
             return _link(uri, block)
         case {"type": "resource", "resource": {"uri": str(uri)}}:
-            return _embedded(uri, block["resource"], media_types)
+            return _embedded(str(block.get("name") or uri), block["resource"], media_types)
         case _:
             return ""
 
@@ -84,7 +98,11 @@ def _link(uri: str, block: Mapping[str, Json]) -> str:
     return f"{name}: {uri}" + (f"\n{about}" if about else "")
 
 
-def _embedded(uri: str, resource: Mapping[str, Json], media_types: Set[str]) -> BinaryContent | str:
+def _embedded(name: str, resource: Mapping[str, Json], media_types: Set[str]) -> BinaryContent | str:
     if isinstance(text := resource.get("text"), str):
-        return f"{uri}:\n{text}"
-    return _file(str(resource.get("blob") or ""), str(resource.get("mimeType") or ""), uri, media_types)
+        return f"{name}:\n{text}"
+    data, media_type = str(resource.get("blob") or ""), str(resource.get("mimeType") or "")
+    if is_text(media_type):
+        with suppress(ValueError):  # of base64, or of UTF-8
+            return f"{name}:\n{base64.b64decode(data, validate=True).decode()}"
+    return _file(data, media_type, name, media_types)

@@ -270,8 +270,9 @@ async def summarize(asking: ModelClient, messages: tuple[Message, ...], plan_inp
 def _lines(messages: Iterable[Message]) -> Iterable[str]:
     for message in messages:
         match message:
-            case UserMessage(text=text, source=source):
-                yield f"{source}: {text}"
+            case UserMessage(text=text, source=source, content=content):
+                files = [f"[{block['name']}]" for block in content]
+                yield " ".join([f"{source}: {text}", *files])
             case AssistantMessage():
                 if message.text:
                     yield f"assistant: {message.text}"

@@ -87,10 +87,15 @@ class _Transcript:
         """Calls without a result by id: their names, and what stands in the place of a result."""
 
     def add_user_message(self, message: UserMessage) -> None:
+        words = []
         if message.text.strip():
             text = portable_text(message.text)
-            text = reminder(text) if message.source == "runtime" else text
-            self._words.append(UserPromptPart(content=text))
+            words.append(reminder(text) if message.source == "runtime" else text)
+        if message.content:
+            content = [*words, *blocks_content(message.content, self._media_types)]
+            self._words.append(UserPromptPart(content=content))
+        elif words:
+            self._words.append(UserPromptPart(content=words[0]))
 
     def add_assistant_message(self, message: AssistantMessage) -> None:
         answer = sanitize_response(_native(message) or _rebuilt(message, self._projections))

@@ -89,6 +89,8 @@ class RunInput(TypedDict):
     facts: RunFacts
     message: str
     source: Literal["person", "agent", "runtime"]
+    content: NotRequired[list[Json]]
+    """Links to the files that came with the message; none where it is missing."""
 
 
 class ModelUsage(TypedDict):

@@ -76,9 +76,14 @@ class _Run:
         self._events = RunEvents(ctx, self._facts)
         self._calls = LoopCalls(ctx, self._facts, self._progress, self._events)
         self._plannings = Plannings(ctx, self._facts, self._progress, self._events)
-        self._new: list[Json] = [
-            {"type": "user", "text": run_input["message"], "source": run_input["source"]}
-        ]
+        first: dict[str, Json] = {
+            "type": "user",
+            "text": run_input["message"],
+            "source": run_input["source"],
+        }
+        if content := run_input.get("content"):
+            first["content"] = content
+        self._new: list[Json] = [first]
         self._hints: list[Json] = []
         self._restrict = self._facts["restrict_to_tool"]
         self._is_back = False

@@ -26,6 +26,8 @@ def tokens_of(message: Message) -> int:
     texts = [message.text]
     if isinstance(message, AssistantMessage):
         texts += [text for call in message.calls for text in (call.name, call.arguments)]
+    elif message.content:
+        return estimated_tokens(message.text) + sum(map(_tokens_of_block, message.content))
     return estimated_tokens("".join(texts))
 
 

@@ -41,6 +41,8 @@ class UserMessage:
     text: str
     source: Literal["person", "agent", "runtime", "memory"] = "person"
     """`memory`: entries of earlier conversations, which are data; in plannings only, and never stored."""
+    content: tuple[Any, ...] = ()
+    """Files of the person, as blocks (MCP): links where they are stored, with the data for a planner."""
     type: Literal["user"] = "user"
 
 
@@ -101,11 +103,12 @@ def without_artifacts(message: Message) -> Message:
 def is_unchanging(message: Message) -> bool:
     """Return whether nobody can change a message: it holds no JSON of a provider or a peer."""
     match message:
+        case UserMessage():
+            return not message.content
         case AssistantMessage():
             return message.native is None and message.provider is None
         case ToolMessage():
             return not any(answer.content for answer in message.answers)
-    return True
 
 
 def messages_from_json(documents: Sequence[Any]) -> tuple[Message, ...]:

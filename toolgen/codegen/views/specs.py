@@ -89,6 +89,8 @@ def _artifact(of: Artifact[str]) -> Iterator[str]:
         yield f"description={quote(of.description)}"
     if of.view:
         yield f"view={quote(of.view)}"
+    if of.audience != "user":
+        yield f"audience={quote(of.audience)}"
 
 
 def _arguments(toolset: Toolset, tool: Tool, imports: Imports) -> Iterator[str]:

@@ -10,6 +10,7 @@ from typing import Any, Final, assert_never
 from mcp import types
 from pydantic_core import from_json
 
+from toolgen.calls.sensitive import is_for_model
 from toolgen.calls.steps.result_encoding import is_truncated
 from toolgen.contract.json_value import Json
 from toolgen.runtime import (
@@ -28,7 +29,8 @@ from toolgen.waiting.unfit import text_for_model
 from .listing import META_PREFIX, ListedTool
 
 _FOR_PEOPLE: Final = types.Annotations(audience=["user"])
-"""Artifacts are for user interfaces; the model never sees their data."""
+"""Artifacts are for user interfaces, and no model sees their data, unless their design offers them."""
+_FOR_MODELS: Final = types.Annotations(audience=["user", "assistant"])
 
 
 def call_result(
@@ -131,7 +133,7 @@ def _link(artifact: Artifact, spec: ToolSpec) -> types.ResourceLink:
         description=(spec_of_artifact.description if spec_of_artifact else "") or None,
         mime_type=artifact.ref.media_type or None,
         size=artifact.ref.size,
-        annotations=_FOR_PEOPLE,
+        annotations=_FOR_MODELS if is_for_model(spec, artifact.kind) else _FOR_PEOPLE,
         _meta={f"{META_PREFIX}{key}": value for key, value in facts.items() if value},
     )
 

@@ -267,7 +267,11 @@ class Tools:
                 type_ = self._types.object_type(artifact.type, module, class_name, subject, description)
                 artifacts.append(
                     CheckedArtifact(
-                        kind=artifact.kind, description=description, type=type_, view=artifact.view
+                        kind=artifact.kind,
+                        description=description,
+                        type=type_,
+                        view=artifact.view,
+                        audience=artifact.audience,
                     )
                 )
         return tuple(artifacts)

@@ -1,0 +1,119 @@
+"""Files of persons: checked, stored as artifacts, and linked in the message that they came with."""
+
+from __future__ import annotations
+
+import mimetypes
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from toolgen.calls.content import ResourceContent
+from toolgen.calls.errors import ToolError
+from toolgen.contract.errors import ToolgenError
+from toolgen.contract.record import frozen_record
+
+if TYPE_CHECKING:
+    from toolgen.calls.steps.frame import RuntimeServices
+
+_BINARY: Final = "application/octet-stream"
+_SIGNATURES: Final[Mapping[str, tuple[bytes, ...]]] = {
+    "image/png": (b"\x89PNG\r\n\x1a\n",),
+    "image/jpeg": (b"\xff\xd8\xff",),
+    "image/gif": (b"GIF87a", b"GIF89a"),
+    "image/webp": (b"RIFF",),
+    "application/pdf": (b"%PDF-",),
+}
+"""Beginnings of files by media type: a provider refuses a whole request for a file that is something else."""
+
+
+class BadFileError(ToolgenError):
+    """A file of a person cannot be taken; the message says which and why."""
+
+
+@frozen_record
+class Upload:
+    """A file of a person, for the model."""
+
+    name: str
+    """Up to 255 characters without a slash."""
+    data: bytes
+    media_type: str
+    """Type and subtype, such as `image/png`; the data has to be of it."""
+
+    @staticmethod
+    def of(path: Path) -> Upload:
+        """Return a file by its path, with the media type of its name.
+
+        Raises:
+            BadFileError: it cannot be read.
+        """
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            raise BadFileError(f"{path} cannot be read: {error.strerror}") from error
+        return Upload(name=path.name, data=data, media_type=mimetypes.guess_type(path.name)[0] or _BINARY)
+
+
+def is_text(media_type: str) -> bool:
+    """Return whether files of a media type are text, which every model reads."""
+    return media_type.startswith("text/") or media_type.endswith(("/json", "+json", "/xml", "+xml"))
+
+
+async def stored_files(
+    files: Sequence[Upload], services: RuntimeServices, session_id: str, run_id: str
+) -> tuple[dict[str, Any], ...]:
+    """Store the files of a message, and return the links to them.
+
+    Raises:
+        BadFileError: one is not of its media type, all together have more than `Limits.attached_bytes`, or
+            the runtime keeps no files. Then none is stored.
+        StoreError: the store cannot be used.
+    """
+    if not files:
+        return ()
+    keeper, most = services.artifacts, services.limits.attached_bytes
+    if keeper is None:
+        raise BadFileError(
+            f"{files[0].name} cannot be taken: this runtime keeps no files",
+            hint="give it a store: Runtime(capabilities=[ArtifactsCapability(SqliteArtifactStore(…))])",
+        )
+    for file in files:
+        _check(file)
+    if (size := sum(len(file.data) for file in files)) > most:
+        raise BadFileError(
+            f"the files have {size} bytes together, and may have {most}",
+            hint="send fewer or smaller ones, or raise Limits(attached_bytes=…)",
+        )
+    links = []
+    for file in files:
+        try:
+            uri = await keeper.upload(session_id, run_id, file.name, file.data, file.media_type)
+        except ToolError as error:
+            raise BadFileError(f"{file.name}: {error.message}") from error
+        link = ResourceContent(uri=uri, name=file.name, media_type=file.media_type, size=len(file.data))
+        links.append(link.as_json())
+    return tuple(links)
+
+
+def _check(file: Upload) -> None:
+    """Raise where a file is not of its media type.
+
+    Raises:
+        BadFileError: as said.
+    """
+    from toolgen.capabilities.artifacts import is_media_type
+
+    if not is_media_type(file.media_type):
+        raise BadFileError(f"{file.name}: {file.media_type!r} is no media type, such as image/png")
+    beginnings = _SIGNATURES.get(file.media_type)
+    is_other = beginnings is not None and not file.data.startswith(beginnings)
+    if is_text(file.media_type):
+        try:
+            file.data.decode()
+        except UnicodeDecodeError:
+            is_other = True
+    if is_other:
+        raise BadFileError(
+            f"{file.name} is not of the media type {file.media_type}",
+            hint="name the type that its data has; text is UTF-8",
+        )
