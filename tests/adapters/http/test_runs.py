@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import resource
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from toolgen.adapters.http import SurfaceOptions
 from toolgen.agents import (
     AgentRegistration,
     AgentSpec,
@@ -103,6 +105,67 @@ async def test_a_message_starts_a_turn_of_its_session() -> None:
         [listed] = (await shop.get("/sessions"))["sessions"]
         assert (listed["id"], listed["message"]) == ("ann:s1", "hello")
         assert (await shop.get("/sessions", status="ended")) == {"sessions": []}
+
+
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+def sent_file(name: str = "photo.png", data: bytes = PNG) -> dict[str, str]:
+    """Return a file as a request has it."""
+    return {"name": name, "media_type": "image/png", "data": base64.b64encode(data).decode()}
+
+
+async def test_a_message_comes_with_files_that_its_session_reads() -> None:
+    async with served() as shop:
+        path = "/sessions/ann:s1/messages"
+        run = (await shop.post(path, message="hello", agent=AGENT, files=[sent_file()])).json()
+        await ended(shop, run["id"])
+        [file] = (await shop.get(path))["turns"][0]["messages"][0]["files"]
+        assert (file["name"], file["media_type"], file["size"]) == ("photo.png", "image/png", 8)
+        answer = await shop.client.get(f"/{file['href']}")
+        assert (answer.content, answer.headers["content-type"]) == (PNG, "image/png")
+        hidden = await shop.client.get(f"/{file['href']}", headers={"x-caller": "bob"})
+        assert problem(hidden) == (404, "not-found")
+        begun = (await shop.post("/runs", agent=AGENT, message="hello", files=[sent_file()])).json()
+        await ended(shop, begun["id"])
+        transcript = await shop.get(f"/sessions/{begun['session_id']}/messages")
+        assert transcript["turns"][0]["messages"][0]["files"][0]["name"] == "photo.png"
+
+
+async def test_a_key_of_other_files_is_refused() -> None:
+    async with served() as shop:
+        body: dict[str, Any] = {"agent": AGENT, "message": "hello", "session": "ann:s1", "key": "k1"}
+        first = (await shop.post("/runs", **body, files=[sent_file()])).json()
+        assert (await shop.post("/runs", **body, files=[sent_file()])).json()["id"] == first["id"]
+        for files in ([], [sent_file("other.png")], [sent_file(data=PNG + b"x")]):
+            refused = await shop.post("/runs", **body, files=files)
+            assert problem(refused) == (422, "idempotency-key-reused")
+
+
+@pytest.mark.parametrize(
+    ("files", "detail"),
+    [
+        ("photo.png", "'files' is no list"),
+        ([{"name": "a"}], "files[0] has a name, a media_type and data, all texts"),
+        ([{**sent_file(), "size": 8}], "files[0] has a name, a media_type and data, all texts"),
+        ([{**sent_file(), "data": "?"}], "the data of files[0] is no Base64"),
+        ([sent_file(data=b"GIF89a")], "photo.png is not of the media type image/png"),
+    ],
+)
+async def test_a_file_that_does_not_fit_is_a_problem(files: Any, detail: str) -> None:
+    async with served() as shop:
+        refused = await shop.post("/runs", agent=AGENT, message="hello", files=files)
+        assert problem(refused) == (400, "invalid-request")
+        assert refused.json()["detail"] == detail
+        assert (await shop.get("/runs"))["runs"] == []
+
+
+async def test_a_request_with_too_large_files_is_refused_unread() -> None:
+    async with served(SurfaceOptions(max_body_bytes=1_000)) as shop:
+        refused = await shop.post(
+            "/runs", agent=AGENT, message="hello", files=[sent_file(data=PNG + b"x" * 1_000)]
+        )
+        assert problem(refused) == (413, "content-too-large")
 
 
 async def test_messages_have_no_sensitive_values() -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 from dataclasses import replace
 from typing import Any, Final
 
 from pydantic_core import from_json
 from starlette.requests import Request
 
+from toolgen.agents import Upload
 from toolgen.contract.json_value import Json
 from toolgen.contract.limits import Limits, exceeded_limit
 
@@ -101,6 +103,29 @@ def text_of(body: dict[str, Json], name: str, *, default: str | None = "") -> st
     if not isinstance(value, str):
         raise HTTPProblem("invalid-request", f"{name!r} is no text")
     return value
+
+
+def files_of(body: dict[str, Json]) -> list[Upload]:
+    """Return the files of a body, whose data is Base64 (RFC 4648, section 4).
+
+    Raises:
+        Problem: one has another form.
+    """
+    files = body.get("files", [])
+    if not isinstance(files, list):
+        raise HTTPProblem("invalid-request", "'files' is no list")
+    return [_file(number, file) for number, file in enumerate(files)]
+
+
+def _file(number: int, file: Json) -> Upload:
+    match file:
+        case {"name": str(name), "media_type": str(media_type), "data": str(data), **more} if not more:
+            try:
+                content = base64.b64decode(data, validate=True)
+            except ValueError:
+                raise HTTPProblem("invalid-request", f"the data of files[{number}] is no Base64") from None
+            return Upload(name=name, data=content, media_type=media_type)
+    raise HTTPProblem("invalid-request", f"files[{number}] has a name, a media_type and data, all texts")
 
 
 def seconds_of(body: dict[str, Json], name: str, default: float, most: float) -> float:

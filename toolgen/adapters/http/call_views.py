@@ -87,8 +87,13 @@ def artifact_record(document: ArtifactDocument, view: str | None = None) -> Arti
     if view:
         document["view"] = view
     if "uri" in document:
-        document["href"] = f"artifacts?uri={quote(document['uri'], safe='')}"
+        document["href"] = artifact_href(document["uri"])
     return document
+
+
+def artifact_href(uri: str) -> str:
+    """Return where clients read the data of a URI."""
+    return f"artifacts?uri={quote(uri, safe='')}"
 
 
 def _artifacts(runtime: Runtime, result: ToolResult, spec: _Spec | None) -> list[ArtifactDocument]:

@@ -25,11 +25,19 @@ from toolgen.contract.secrets import HIDDEN, Secrets, hiding, scrubbed_json
 from toolgen.events.redaction import is_public, public_result
 from toolgen.runtime import DeclaredError, Runtime, ToolError, ToolResult, ToolSpec
 
-from .bodies import choice_of, idempotency_key, limit_of, require_known, require_known_query, text_of
-from .call_views import artifact_record, spec_of
+from .bodies import (
+    choice_of,
+    files_of,
+    idempotency_key,
+    limit_of,
+    require_known,
+    require_known_query,
+    text_of,
+)
+from .call_views import artifact_href, artifact_record, spec_of
 from .callers import Caller
 from .pages import fetched
-from .records import MessageAnswer, Run, SessionPage, SessionRecord, Transcript, TurnRecord
+from .records import MessageAnswer, MessageFile, Run, SessionPage, SessionRecord, Transcript, TurnRecord
 from .runs import ServedRuns
 
 _STATES: Final = ("open", "ended")
@@ -84,7 +92,7 @@ class ServedConversations:
 
     async def speak(self, request: Request, caller: Caller, body: dict[str, Any]) -> Run:
         """Start a turn with a message; `agent` begins a session that is not there yet."""
-        require_known(body, "message", "agent")
+        require_known(body, "message", "agent", "files")
         session_id = request.path_params["session"]
         await caller.require(session_id)
         agent = text_of(body, "agent")
@@ -94,7 +102,8 @@ class ServedConversations:
             if not agent:
                 raise
         message = text_of(body, "message", default=None)
-        return await self._runs.begin(caller, agent, message, session_id, idempotency_key(request))
+        key, files = idempotency_key(request), files_of(body)
+        return await self._runs.begin(caller, agent, message, session_id, key, files)
 
 
 def _session_record(session: Session, message: str) -> SessionRecord:
@@ -138,7 +147,8 @@ def _note_all(of_run: RunMessages, spec: Any) -> None:
 def _message(message: Message, spec: Any) -> dict[str, object]:
     match message:
         case UserMessage():
-            return {"type": "user", "text": message.text, "source": message.source}
+            said: dict[str, object] = {"type": "user", "text": message.text, "source": message.source}
+            return {**said, "files": list(map(_file, message.content))} if message.content else said
         case AssistantMessage():
             calls = [
                 {"id": call.id, "name": call.name, "arguments": _arguments(call.arguments, spec(call.name))}
@@ -150,6 +160,18 @@ def _message(message: Message, spec: Any) -> dict[str, object]:
         case _:
             answers = [_answer(answer, spec(answer.name)) for answer in message.answers]
             return {"type": "tools", "answers": answers}
+
+
+def _file(link: Any) -> MessageFile:
+    """Return the link to a file of a person as clients read it."""
+    uri, size = link["uri"], link.get("size", 0)
+    return {
+        "name": link["name"],
+        "media_type": link.get("mimeType", ""),
+        "size": size,
+        "uri": uri,
+        "href": artifact_href(uri),
+    }
 
 
 def _arguments(text: str, spec: ToolSpec | None) -> Json:

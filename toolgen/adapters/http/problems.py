@@ -9,6 +9,7 @@ from pydantic_core import from_json, to_json
 from starlette.responses import Response
 
 from toolgen.agents import (
+    BadFileError,
     EndedSessionError,
     InterruptsNotAllowedError,
     SessionBusyError,
@@ -75,6 +76,7 @@ _OF_ERRORS: Final[Sequence[tuple[type[Exception], str]]] = (
     (waiting.SuspensionError, "conflict"),
     (UnsettledAnswerError, "unavailable"),
     (InterruptsNotAllowedError, "forbidden"),
+    (BadFileError, "invalid-request"),
     (SessionBusyError, "conflict"),
     (EndedSessionError, "conflict"),
     (ResolveError, "conflict"),

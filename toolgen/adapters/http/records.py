@@ -200,6 +200,18 @@ class MessageAnswer(TypedDict):
     resolved_by: NotRequired[str]
 
 
+class MessageFile(TypedDict):
+    """A file that came with a message."""
+
+    name: str
+    media_type: str
+    size: int
+    """Bytes."""
+    uri: str
+    href: str
+    """Where its data is, below the surface."""
+
+
 class MessageRecord(TypedDict):
     """A message of a conversation: of a person, of a planner, or the results of calls."""
 
@@ -207,6 +219,7 @@ class MessageRecord(TypedDict):
     text: NotRequired[str]
     source: NotRequired[Literal["person", "agent", "runtime"]]
     provider: NotRequired[ProviderDocument]
+    files: NotRequired[list[MessageFile]]
     calls: NotRequired[list[MessageCall]]
     answers: NotRequired[list[MessageAnswer]]
 

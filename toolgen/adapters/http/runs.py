@@ -11,7 +11,7 @@ from typing import Any, Final, get_args
 
 from starlette.requests import Request
 
-from toolgen.agents import Agents
+from toolgen.agents import Agents, Upload
 from toolgen.agents.output import artifacts_so_far
 from toolgen.agents.planner.portable import portable_text
 from toolgen.engines import Engine, RunState, RunStatus, UnknownRunError
@@ -21,7 +21,15 @@ from toolgen.waiting.errors import SuspensionError
 from toolgen.waiting.once_call import Resolution, UnfitResultError
 from toolgen.waiting.resolving import unknown_ends
 
-from .bodies import choice_of, idempotency_key, limit_of, require_known, require_known_query, text_of
+from .bodies import (
+    choice_of,
+    files_of,
+    idempotency_key,
+    limit_of,
+    require_known,
+    require_known_query,
+    text_of,
+)
 from .callers import Caller
 from .calls import DOOR, ServedCalls
 from .pages import fetched
@@ -114,7 +122,7 @@ class ServedRuns:
 
     async def start(self, request: Request, caller: Caller, body: dict[str, Any]) -> Run:
         """Start a run of an agent in a session, which begins now where none is named."""
-        require_known(body, "agent", "message", "session")
+        require_known(body, "agent", "message", "session", "files")
         agent, message = text_of(body, "agent", default=None), text_of(body, "message", default=None)
         named = text_of(body, "session")
         key = idempotency_key(request)
@@ -122,13 +130,15 @@ class ServedRuns:
             await caller.require(named)
         elif key:  # the same session whenever it is asked for again
             named = f"{caller.prefix}{_digest(caller, '', key)}" if caller.prefix is not None else ""
-        return await self.begin(caller, agent, message, named or caller.new_session(), key)
+        return await self.begin(caller, agent, message, named or caller.new_session(), key, files_of(body))
 
-    async def begin(self, caller: Caller, agent: str, message: str, session: str, key: str) -> Run:
+    async def begin(
+        self, caller: Caller, agent: str, message: str, session: str, key: str, files: Sequence[Upload] = ()
+    ) -> Run:
         """Start a turn of a session, once for a key, and return its run.
 
         Raises:
-            Problem: there is no such agent, or the key was given with another message or agent.
+            Problem: there is no such agent, or the key was given with another message, agent or files.
         """
         agents = self.agents()
         try:
@@ -142,6 +152,7 @@ class ServedRuns:
                 run_id=f"run_{_digest(caller, session, key)}" if key else "",
                 labels=caller.labels,
                 requested_by=caller.id,
+                files=files,
             )
         except UnknownRunError:  # the run of the key is of another agent
             raise HTTPProblem(
@@ -151,7 +162,15 @@ class ServedRuns:
         run_input: Any = status.input
         if key and run_input["message"] != portable_text(message):
             raise HTTPProblem("idempotency-key-reused", "the key was given before, with another message")
+        if key and not await self._has(run_input.get("content", ()), files, session):
+            raise HTTPProblem("idempotency-key-reused", "the key was given before, with other files")
         return run_record(self._runtime, status)
+
+    async def _has(self, links: Sequence[Any], files: Sequence[Upload], session: str) -> bool:
+        """Return whether a message came with these files."""
+        loaded = [await self._runtime.artifacts.load(link["uri"], session_id=session) for link in links]
+        kept = [Upload(name=f.info.name, data=f.data, media_type=f.info.media_type) for f in loaded]
+        return kept == list(files)
 
     async def status(self, caller: Caller, run_id: str) -> RunStatus:
         """Return the status of a run for its clients.

@@ -422,7 +422,7 @@ export interface Session<Agent extends string = string> {
 
 /** What a person said, what an agent said and called, or what its calls returned. */
 export type Message =
-  | { type: "user"; text: string; source: string }
+  | { type: "user"; text: string; source: string; files?: MessageFile[] }
   | {
       type: "assistant";
       text?: string;
@@ -430,6 +430,25 @@ export type Message =
       calls?: { id: string; name: string; arguments: Json }[];
     }
   | { type: "tools"; answers: ToolAnswer[] };
+
+/** A file that is sent with a message. */
+export interface Upload {
+  name: string;
+  /** Such as `image/png`; the data has to be of it. */
+  media_type: string;
+  /** Base64. */
+  data: string;
+}
+
+/** A file that came with a message. */
+export interface MessageFile {
+  name: string;
+  media_type: string;
+  /** Bytes. */
+  size: number;
+  uri: string;
+  href: string;
+}
 
 /** What a call of a conversation returned. */
 export interface ToolAnswer {

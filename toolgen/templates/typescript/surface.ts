@@ -18,6 +18,7 @@ import type {
   Suspension,
   Truncated,
   Turn,
+  Upload,
 } from "./records.js";
 
 export type * from "./events.js";
@@ -269,7 +270,7 @@ export class Runs<Agent extends string = string> {
 
   /** Start a turn of an agent with a message. */
   async start(
-    run: { agent: Agent; message: string; session?: string },
+    run: { agent: Agent; message: string; session?: string; files?: Upload[] },
     options?: KeyOptions,
   ): Promise<Run<Agent>> {
     return (await this.#door.json("POST", "/runs", { ...options, body: run })) as Run<Agent>;
@@ -326,9 +327,13 @@ export class Sessions<Agent extends string = string> {
   }
 
   /** Say something in a session, which starts a turn; `agent` begins a new one. */
-  async send(id: string, message: string, options: KeyOptions & { agent?: Agent } = {}): Promise<Run<Agent>> {
-    const { agent, ...sent } = options;
-    const body = { message, agent };
+  async send(
+    id: string,
+    message: string,
+    options: KeyOptions & { agent?: Agent; files?: Upload[] } = {},
+  ): Promise<Run<Agent>> {
+    const { agent, files, ...sent } = options;
+    const body = { message, agent, files };
     return (await this.#door.json("POST", at`/sessions/${id}/messages`, { ...sent, body })) as Run<Agent>;
   }
 
