@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mimetypes
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -41,12 +42,13 @@ class Upload:
     """Type and subtype, such as `image/png`; the data has to be of it."""
 
     @staticmethod
-    def of(path: Path) -> Upload:
-        """Return a file by its path, with the media type of its name.
+    def of(path: str | Path) -> Upload:
+        """Return a file by its path, with the media type of its name; `~` is the folder of the user.
 
         Raises:
             BadFileError: it cannot be read.
         """
+        path = Path(os.path.expanduser(path))
         try:
             data = path.read_bytes()
         except OSError as error:

@@ -1,6 +1,7 @@
 """The commands that talk to an agent: one turn for scripts, and a conversation."""
 
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -24,6 +25,9 @@ def run_turn(
     session: Annotated[
         str, typer.Option(help="Conversation that goes on; by default a new one.", metavar="ID")
     ] = "",
+    file: Annotated[
+        list[Path] | None, typer.Option(help="A file that goes with the message; may be repeated.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the turn as one JSON object.")] = False,
     config: Config = None,
 ) -> None:
@@ -34,7 +38,9 @@ def run_turn(
     from .conversing import run_agent
 
     text = sys.stdin.read() if message == "-" else message
-    turn = run_agent(find_project(config), agent, text, model=model, session=session, as_json=json)
+    turn = run_agent(
+        find_project(config), agent, text, model=model, session=session, files=file or (), as_json=json
+    )
     exit_after(turn)
 
 

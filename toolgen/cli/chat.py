@@ -9,7 +9,7 @@ import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, Final
 
-from toolgen.agents import RunHandle
+from toolgen.agents import RunHandle, Upload
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.printable import printable, printable_lines, visible, visible_lines
 from toolgen.events import Event, as_json
@@ -26,6 +26,7 @@ from .terminal import has_colours, typed_json, user_name
 _HELP: Final = """\
 /tools            the tools that the model is offered
 /model NAME       another model plans from now on: demo, openai:gpt-5, NAME@http://localhost:11434/v1
+/attach FILE      a file that goes with your next message: an image, a PDF, text
 /events           the events of this conversation, one JSON object a line
 /replay           the conversation again, since this command began
 /session          its id, by which it goes on: toolgen chat AGENT --session ID
@@ -56,10 +57,13 @@ class _Chat:
         self._opened = opened
         self._session = session
         self._lines = lines
+        self._files: list[Upload] = []
+        """Go with the next message."""
         self._commands: dict[str, Callable[[str], Awaitable[None]]] = {
             "/help": self._help,
             "/tools": self._tools,
             "/model": self._model,
+            "/attach": self._attach,
             "/events": self._events,
             "/replay": self._replay,
             "/session": self._say_session,
@@ -88,7 +92,8 @@ class _Chat:
 
     async def _turn(self, message: str) -> None:
         try:
-            handle = await self._opened.start(message, self._session)
+            files, self._files = self._files, []
+            handle = await self._opened.start(message, self._session, files)
         except ToolgenError as error:
             _say(f"error: {error}")
             return
@@ -162,6 +167,16 @@ class _Chat:
             _say(f"error: {error}")
             return
         _say(f"{name} plans from now on")
+
+    async def _attach(self, path: str) -> None:
+        try:
+            file = Upload.of(path)
+        except ToolgenError as error:
+            _say(f"error: {printable(str(error))}")
+            return
+        self._files.append(file)
+        facts = f"({file.media_type}, {len(file.data):,} bytes)"
+        _say(f"{printable(file.name)} {facts} goes with your next message")
 
     async def _events(self, _: str) -> None:
         for event in self.view.seen:

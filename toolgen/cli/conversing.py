@@ -6,12 +6,13 @@ import asyncio
 import json
 import sys
 import uuid
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
 
-from toolgen.agents import AgentClient, Agents, RunHandle, RunOutput
+from toolgen.agents import AgentClient, Agents, RunHandle, RunOutput, Upload
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.contract.printable import printable, printable_lines, visible, visible_lines
@@ -37,9 +38,9 @@ class OpenAgent:
     agents: Agents
     client: AgentClient
 
-    async def start(self, message: str, session: str) -> RunHandle:
+    async def start(self, message: str, session: str, files: Sequence[Upload] = ()) -> RunHandle:
         """Start a turn, which this process executes where no worker does."""
-        handle = await self.client.start(message, session_id=session, requested_by=user_name())
+        handle = await self.client.start(message, session_id=session, requested_by=user_name(), files=files)
         await self.runtime.runs.start(handle.run_id)
         return handle
 
@@ -204,19 +205,27 @@ def _short(text: str) -> str:
 
 
 async def run_agent(
-    project: Project, agent: str, message: str, *, model: str = "", session: str = "", as_json: bool = False
+    project: Project,
+    agent: str,
+    message: str,
+    *,
+    model: str = "",
+    session: str = "",
+    files: Sequence[Path] = (),
+    as_json: bool = False,
 ) -> int:
     """Do one turn, print its answer, and return the exit code: 3 where it waits for a person.
 
     Raises:
-        ToolgenError: as `open_agent`, or the session has another turn that is not over.
+        ToolgenError: as `open_agent`, the session has another turn that is not over, or a file does not fit.
     """
+    uploads = [Upload.of(path) for path in files]
     session = session or f"session_{uuid.uuid4().hex[:12]}"
     async with open_agent(project, agent, model) as opened:
         runtime = opened.runtime
         view = TurnView(session=session, runtime=runtime, write=_to_stderr, streams_text=False)
         async with following(opened, view):
-            handle = await opened.start(message, session)
+            handle = await opened.start(message, session, uploads)
             output = await handle.settled()
     return show_turn(runtime, output, as_json=as_json)
 
