@@ -10,7 +10,12 @@ from tests.conftest import ProjectFolder
 from .every_route import ROUTES
 from .test_cancellation import LOADING, ended_by
 
-BODIES = {"answer": {"answer": 1}, "resolve": {"outcome": "not_run"}, "messages": {"message": "hello"}}
+BODIES = {
+    "answer": {"answer": 1},
+    "intermediate": {"key": "a", "value": 1},
+    "resolve": {"outcome": "not_run"},
+    "messages": {"message": "hello"},
+}
 
 
 @pytest.mark.parametrize("name", LOADING)

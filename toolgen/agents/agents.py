@@ -13,7 +13,7 @@ from toolgen.engines import RunState
 from toolgen.runtime.assembly import Assembly
 from toolgen.runtime.many_workers import require_shared
 from toolgen.runtime.runtime import Runtime
-from toolgen.waiting.loop import OPEN_TURN
+from toolgen.waiting.later_turns import OPEN_TURN
 from toolgen.waiting.options import WAIT_OPTIONS
 from toolgen.waiting.wait_registry import WaitRegistry
 

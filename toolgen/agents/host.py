@@ -27,7 +27,8 @@ from toolgen.events.telemetry.spans import ToolSpans
 from toolgen.runtime.assembly import Assembly
 from toolgen.stores.outages import StoreRetry, until_back
 from toolgen.waiting.resuming import listed_now
-from toolgen.waiting.wait_registry import WaitRegistry, is_call
+from toolgen.waiting.subjects import is_call
+from toolgen.waiting.wait_registry import WaitRegistry
 
 from .activities.conversation import Conversations
 from .event_forwarding import LAST, EventForwarder

@@ -10,6 +10,7 @@ from toolgen.calls.documents.results import result_text
 from toolgen.calls.steps.failures import log
 from toolgen.engines import ActivityInfo
 from toolgen.waiting.frozen import read_call
+from toolgen.waiting.reporting import verified_intermediate
 
 from .host import AgentHost
 from .loop.documents import RunFacts
@@ -49,40 +50,47 @@ class PendingWork:
         return "frozen" in run_input and "facts" in run_input and bool(conversation_of(run_input["facts"]))
 
     async def open_turn(self, info: ActivityInfo, argument: Any) -> str:
-        """Start the turn that receives the result of pending work; return `busy` while another turn runs."""
+        """Start the turn that receives a result of pending work; return `busy` while another turn runs."""
         frozen = read_call(info.run_id, argument["frozen"])
-        outcome = argument["outcome"]
         facts, turns = argument["facts"], self._host.turns
         if not await turns.is_next(facts["session_id"], info.run_id):
             started = "busy"
+        elif "outcome" in argument:
+            outcome = argument["outcome"]
+            what = _OUTCOMES.get(outcome["status"], "ended without a result")
+            started = await self._start(
+                facts, frozen, f"done:{frozen.meta.tool_call_id}", what, result_text(outcome)
+            )
+        elif (sent := await verified_intermediate(self._host.waits, info.run_id, argument)) is not None:
+            key = f"sent:{frozen.meta.tool_call_id}:{argument['number']}"
+            started = await self._start(facts, frozen, key, "has an intermediate result", sent)
         else:
-            started = await self._start(facts, frozen, outcome["status"], result_text(outcome))
+            started = "dropped"
         if started == "busy":
             turns.enqueue(facts["session_id"], info.run_id)
         else:
             turns.leave(facts["session_id"], info.run_id)
         return started
 
-    async def _start(self, facts: RunFacts, frozen: FrozenCall, status: str, result: str) -> str:
+    async def _start(self, facts: RunFacts, frozen: FrozenCall, key: str, what: str, result: str) -> str:
         """Start the turn with a result; where the session is over, store it in the conversation.
 
         It is for the same person as the run that made the call, or the one above it, with its labels, and
-        within the same tags.
+        within the same tags. `key` names it within that run, and `what` is said of the work.
 
         Returns:
             `busy` while another turn of the session goes on, then the id of the run; `ended` where the
             session is over.
         """
         name = frozen.tool.rpartition(".")[2]
-        outcome = _OUTCOMES.get(status, "ended without a result")
         of = "" if facts["in_conversation"] else f" of {facts['agent']}"
-        text = f"The work of {name} ({frozen.meta.tool_call_id}{of}) {outcome}: {result}"
+        text = f"The work of {name} ({frozen.meta.tool_call_id}{of}) {what}: {result}"
         try:
             return await self._runs.start(
                 conversation_of(facts),
                 text,
                 session_id=facts["session_id"],
-                run_id=f"{frozen.meta.run_id}/done:{frozen.meta.tool_call_id}",
+                run_id=f"{frozen.meta.run_id}/{key}",
                 labels=facts["labels"],
                 requested_by=facts.get("requested_by", ""),
                 allowed_tags=facts["allowed_tags"],
@@ -95,10 +103,10 @@ class PendingWork:
             above, why = frozen.meta.run_id, error.message
             log.warning("run %s: no turn was started with the result of %s: %s", above, name, why)
         with suppress(UnknownSessionError):  # it was dropped, with all that was said in it
-            await self._say(facts["session_id"], frozen, text)
+            await self._say(facts["session_id"], frozen, key, text)
         return "ended"
 
-    async def _say(self, session_id: str, frozen: FrozenCall, text: str) -> None:
+    async def _say(self, session_id: str, frozen: FrozenCall, key: str, text: str) -> None:
         """Store what came of the work in its conversation, behind the run of its turn; idempotent.
 
         Raises:
@@ -108,7 +116,7 @@ class PendingWork:
         runs = {turn.run_id for turn in await sessions.turns(session_id)}
         for run_id in reversed(with_those_above(frozen.meta.run_id)):  # a call may be of a run below a turn
             if run_id in runs:
-                id_ = f"done:{frozen.meta.run_id}:{frozen.meta.tool_call_id}"
+                id_ = f"{frozen.meta.run_id}:{key}"
                 await sessions.speak(run_id, id_, UserMessage(text=text, source="runtime"))
                 self._host.conversations.forget(run_id)
                 return

@@ -12,7 +12,7 @@ from typing import Final, Literal
 from toolgen.calls.steps.failures import log
 from toolgen.contract.tasks import start_task
 from toolgen.engines import Engine, UnknownRunError
-from toolgen.waiting.loop import TURN_FREE
+from toolgen.waiting.later_turns import TURN_FREE
 
 from .loop.documents import RunFacts
 from .planner.messages import AssistantMessage, UserMessage

@@ -21,7 +21,7 @@ from toolgen.runtime import Runtime, Suspended, ToolResult
 from toolgen.runtime.public_views import hiding_waiting, shown_document
 from toolgen.waiting.answers import cancel_answer
 from toolgen.waiting.errors import TamperedSuspensionError, UnsealedSuspensionError
-from toolgen.waiting.wait_registry import planner_question
+from toolgen.waiting.subjects import planner_question
 
 from .call import (
     LEFT_WORK,

@@ -182,7 +182,8 @@ def _lines(event: Event) -> list[str]:
             return [_short(f"  ← {event.tool.rpartition('.')[2]}: {event.status}, {shown}")]
         case "tool_update":
             percent = "" if event.fraction is None else f"{event.fraction:.0%} "
-            return [_short(f"    {event.tool.rpartition('.')[2]}: {percent}{printable(event.message)}")]
+            shown = printable(event.message) or (_json(event.value) if event.number else "")
+            return [_short(f"    {event.tool.rpartition('.')[2]}: {percent}{shown}")]
         case "agent_run_started":
             return [f"  ▸ {event.agent}"]
         case "plan_retry":

@@ -20,7 +20,7 @@ from toolgen.stores import StoreCorruptError
 from toolgen.waiting.checking import CheckedCall, waits_of
 from toolgen.waiting.once_call import Resolution
 from toolgen.waiting.resolving import resolved_ends, unknown_ends
-from toolgen.waiting.wait_registry import planner_question
+from toolgen.waiting.subjects import planner_question
 
 from .call import RESOLUTIONS, show_redacted
 from .config import Project

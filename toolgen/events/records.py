@@ -90,7 +90,7 @@ class ToolArgsDelta(EventHead):
 
 @record
 class ToolUpdate(EventHead):
-    """The progress of a call; best effort."""
+    """The progress of a call, best effort; or an intermediate result, which is in the log of its run."""
 
     type: Literal["tool_update"] = "tool_update"
     tool: str
@@ -99,6 +99,8 @@ class ToolUpdate(EventHead):
     message: str = ""
     value: Any = None
     """What the tool's progress codec encodes."""
+    number: int = 0
+    """The number of an intermediate result of the call, from 1; 0 for progress."""
 
 
 @record

@@ -38,7 +38,7 @@ _NAMES: Final = frozenset(
     {
         "type", "tool", "name", "agent", "status", "code", "kind", "uri", "digest", "media_type", "toolset",
         "child_run_id", "parent_run_id", "parent_tool_call_id", "suspension_id", "answered_id",
-        "correlation_id", "answer_schema", "bounds", "telemetry", "expires_at", "seq", "fraction",
+        "correlation_id", "answer_schema", "bounds", "telemetry", "expires_at", "seq", "fraction", "number",
     }
 )  # fmt: skip
 """Fields that hold names, ids and times, by which events belong together."""

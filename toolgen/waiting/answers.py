@@ -26,6 +26,7 @@ from toolgen.shapes.issues import FieldIssue, short
 from toolgen.shapes.sensitive import keys_of, values_at
 
 from .errors import BadAnswerError
+from .loop import INTERMEDIATE
 
 T = TypeVar("T")
 
@@ -148,6 +149,10 @@ def validate_answer(spec: ToolSpec | None, frozen: FrozenCall, answer: Json, lim
             _require_no_secret(frozen, answer)
             return answer
         case "pending":
+            if isinstance(answer, dict) and INTERMEDIATE in answer:
+                raise BadAnswerError(
+                    f"{INTERMEDIATE!r} is no part of a result", hint="use Runtime.waits.intermediate"
+                )
             if spec is not None and failure_of(spec, answer, limits) is None:
                 _check_bounds(spec, _decoded(spec.result, answer, limits))
             elif spec is None and not _is_failure(answer):

@@ -32,7 +32,8 @@ from .errors import (
 from .loop import CallDocument, call_of
 from .sealing import question_claims
 from .sending import send_answer
-from .wait_registry import WaitRegistry, planner_question, top_run
+from .subjects import planner_question, top_run
+from .wait_registry import WaitRegistry
 
 log = logger("toolgen.runtime")
 

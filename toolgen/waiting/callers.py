@@ -22,7 +22,8 @@ from toolgen.engines import Engine, RunStatus, UnknownRunError, UnsettledAnswerE
 from .answers import cancel_reason
 from .awaiting_results import answered_result, expected_results
 from .call_results import CallReader
-from .wait_registry import OpenedToken, top_run
+from .subjects import top_run
+from .wait_registry import OpenedToken
 
 T = TypeVar("T")
 

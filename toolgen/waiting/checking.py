@@ -15,7 +15,8 @@ from toolgen.shapes.issues import short
 from .errors import ConflictingAnswerError, LateAnswerError, TamperedSuspensionError, UnsealedSuspensionError
 from .frozen import Verdict, adoption_of, digest_of, read_call
 from .sealing import adoption_op
-from .wait_registry import WaitRegistry, is_call, log
+from .subjects import is_call
+from .wait_registry import WaitRegistry, log
 
 _OPEN: Final[tuple[RunState, ...]] = ("running", "waiting")
 _LONGEST: Final = 200

@@ -59,6 +59,12 @@ class Asked:
     resume_state: Json = None
 
 
+def next_wait(op: str) -> str:
+    """Return the key of the wait of a call that waits on, or is asked again."""
+    before, _, number = op.rpartition(":")
+    return f"{before}:{int(number) + 1}"
+
+
 def new_id() -> str:
     """Return the id of a call that is frozen now."""
     return secrets.token_hex(8)

@@ -20,11 +20,15 @@ from toolgen.engines.context import CallOptions, RunContext, answer_name
 from toolgen.engines.errors import OUTCOME_UNKNOWN, ActivityFailed, PayloadTooLargeError, require_version
 from toolgen.engines.statuses import Signal
 from toolgen.events.document import as_json, tool_end
-from toolgen.events.records import EXPIRED, AgentRunStarted, ToolEnd
+from toolgen.events.records import EXPIRED, AgentRunStarted, ToolEnd, ToolUpdate
+
+from .later_turns import OPEN_TURN, in_conversation, nothing, open_turn
 
 R = TypeVar("R", bound=Mapping[str, Any])
 """The document of a result; `frozen` is the suspended call in it, `child` the run that is to answer it."""
 
+INTERMEDIATE: Final = "toolgen.intermediate"
+"""The one key of the answer that is an intermediate result of pending work."""
 UNKNOWN: Final[dict[str, Json]] = {"unknown": "its result was not kept; it may have run"}
 """What is said of a call whose process ended while it ran."""
 _SHORTEST_S: Final = 0.1
@@ -107,15 +111,19 @@ async def attempt(
 
 
 async def answer_to(
-    ctx: RunContext, op: str, frozen: Mapping[str, Any], about: Mapping[str, Any] | None = None
+    ctx: RunContext,
+    op: str,
+    frozen: Mapping[str, Any],
+    about: Mapping[str, Any] | None = None,
+    waited_s: float = 0.0,
 ) -> Signal | None:
     """Wait for the answer to a suspended call and return it; None when nobody gave one in time.
 
     `about` has the call in `frozen`, where a run has nothing else in its input: a journal keeps that once, so
-    that what is shown of the call is what the answer leads to.
+    that what is shown of the call is what the answer leads to. It has waited `waited_s` seconds before.
     """
     # Not until `expires_at`: the clock of the run may be ahead of the host's, which refuses late answers.
-    left = max(_SHORTEST_S, frozen["expires_at"] - frozen["created_at"])
+    left = max(_SHORTEST_S, frozen["expires_at"] - frozen["created_at"] - waited_s)
     return await ctx.wait(op, answer_name(op), timeout_s=left, about=dict(about or {"frozen": dict(frozen)}))
 
 
@@ -126,6 +134,15 @@ def is_work(about: Json) -> bool:
             return True
         case _:
             return False
+
+
+def intermediate_of(sealed: Any) -> dict[str, Any] | None:
+    """Return the intermediate result that an answer in a journal is; None for another answer."""
+    match sealed:
+        case {"answer": {"toolgen.intermediate": {"key": str(), "value": _, "shown": _} as sent}}:
+            return dict(sent)
+        case _:
+            return None
 
 
 def left_work(why: str) -> str:
@@ -152,16 +169,8 @@ RESUME: Final = "resume"
 """Activity that executes a call after its answer."""
 CONCLUDE: Final = "conclude_call"
 """Activity that makes the result of a call of what the run of an agent said."""
-OPEN_TURN: Final = "open_turn"
-"""Activity that starts the turn of a conversation that gets the result of pending work."""
-TURN_FREE: Final = "turn_free"
-"""Signal that the conversation has no turn that goes on."""
 WORK: Final = "work:"
 """Prefix of the id of a run that waits for the pending work of an agent's run; the call's id follows."""
-_FIRST_PAUSE_S: Final = 1.0
-_LONGEST_PAUSE_S: Final = 60.0
-"""Seconds between two tries to start the turn, while the conversation is busy and nobody says that it is
-free; they double."""
 _IDS: Final = ("run_id", "session_id", "turn_id", "tool_call_id")
 
 Frozen = dict[str, Any]
@@ -231,10 +240,10 @@ async def waiting_call(ctx: RunContext, run_input: WaitingInput) -> Any:
     outcome = ended.record
     await steps.publish(outcome, ended.number, ended.answered)
     facts = run_input.get("facts")
-    if facts and (facts["in_conversation"] or facts.get("conversation")):
+    if in_conversation(facts):
         frozen = run_input.get("frozen")
         assert frozen is not None, "only a suspended call comes from a run of an agent"
-        await _open_turn(ctx, facts, frozen, outcome)
+        await open_turn(ctx, OPEN_TURN, {"facts": facts, "frozen": frozen, "outcome": outcome})
     return outcome
 
 
@@ -257,6 +266,11 @@ class _DirectCallSteps:
         self._input = run_input
         self._call = call_of(run_input)
         self._expired: CallOutcome | None = None
+        self._sent = 0
+        """Intermediate results so far, each of which has ended a wait."""
+        self._turns = ctx.one_by_one()
+        self._asked: dict[str, float] = {}
+        """When each question was asked first, by its id."""
 
     async def first(self) -> CallOutcome:
         """Return the record with which the call comes here: suspended, or executed now."""
@@ -271,11 +285,13 @@ class _DirectCallSteps:
     async def publish(self, record: CallOutcome, number: int, answered: str) -> None:
         if record is self._expired:
             return
+        number += self._sent
         for place, event in enumerate(record["events"]):
             published = with_answered_id(event, answered) if answered else event
             await self._ctx.publish(f"{number}:{place}", published)
 
     async def child(self, child: ChildOfCall, number: int) -> CallOutcome:
+        number += self._sent
         ctx, op = self._ctx, f"child:{number}"
         run_id = f"{ctx.run_id}/{op}"
         started = AgentRunStarted(tool=self._call["tool"], agent=child["agent"], child_run_id=run_id)
@@ -294,14 +310,32 @@ class _DirectCallSteps:
         return self._without_result(done) if isinstance(done, NoRecord) else done
 
     async def answer(self, frozen: Frozen, number: int) -> CallOutcome:
-        op, run_input = f"wait:{number}", self._input
-        is_given = number == 1 and "frozen" in run_input and "facts" not in run_input
-        signal = await answer_to(self._ctx, op, frozen, run_input if is_given else None)
+        at, run_input, now = number + self._sent, self._input, self._ctx.now()
+        op, waited_s = f"wait:{at}", now - self._asked.setdefault(frozen["id"], now)
+        is_given = at == 1 and "frozen" in run_input and "facts" not in run_input
+        signal = await answer_to(self._ctx, op, frozen, run_input if is_given else None, waited_s)
         if signal is None:
-            return await self._without_answer(frozen, number)
+            return await self._without_answer(frozen, at)
         argument: Json = {"frozen": frozen, "answer": signal.payload, "op": op}
-        done = await attempt(self._ctx, f"{RESUME}:{number}", RESUME, argument)
+        if is_work({"frozen": frozen}) and (sent := intermediate_of(signal.payload)) is not None:
+            return await self._after_intermediate(argument, sent["shown"], number)
+        done = await attempt(self._ctx, f"{RESUME}:{at}", RESUME, argument)
         return self._without_result(done) if isinstance(done, NoRecord) else done
+
+    async def _after_intermediate(self, sent: Any, shown: Json, number: int) -> CallOutcome:
+        """Publish an intermediate result and wait on, while its turn opens: in order, and before the last."""
+        self._sent += 1
+        key, facts = f"sent:{self._sent}", self._input.get("facts")
+        event = ToolUpdate(tool=self._call["tool"], value=shown, number=self._sent)
+        await self._ctx.publish(key, self._event(event))
+        argument = {**sent, "facts": facts, "number": self._sent}
+        turn = self._turn(f"{OPEN_TURN}:{key}", argument) if in_conversation(facts) else nothing()
+        _, ended = await self._ctx.gather(turn, self.answer(sent["frozen"], number))  # type: ignore[arg-type]  # it is JSON
+        return cast(CallOutcome, ended)
+
+    async def _turn(self, op: str, argument: Any) -> None:
+        async with self._turns:
+            await open_turn(self._ctx, op, argument)
 
     async def _without_answer(self, frozen: Frozen, number: int) -> CallOutcome:
         """Return the outcome of a call to which nobody gave an answer in time."""
@@ -324,7 +358,7 @@ class _DirectCallSteps:
         document = failure_document(call["tool"], call["meta"]["tool_call_id"], status, seen)
         return cast(CallOutcome, {**document, "events": [self._event(tool_end(document))]})
 
-    def _event(self, event: AgentRunStarted | ToolEnd) -> dict[str, Json]:
+    def _event(self, event: AgentRunStarted | ToolEnd | ToolUpdate) -> dict[str, Json]:
         """Return an event of the call as JSON, with the ids of the call."""
         return {**as_json(event), **ids_of(self._call), "time": self._ctx.now()}
 
@@ -339,29 +373,3 @@ def ids_of(call: CallDocument) -> dict[str, Json]:
     """Return what says in an event whose call it is of."""
     meta = call["meta"]
     return {**{name: meta[name] for name in _IDS}, "agent_id": meta["agent"]}
-
-
-async def _open_turn(ctx: RunContext, facts: dict[str, Any], frozen: Frozen, outcome: Any) -> None:
-    """Start a turn of the conversation with the result, as soon as no other turn is running.
-
-    Whoever ends that turn says so; where it is another process, it is found out after a pause.
-    """
-    pause, number = _FIRST_PAUSE_S, 0
-    argument: Json = {"facts": facts, "frozen": frozen, "outcome": outcome}
-    while True:
-        try:
-            state = await ctx.start(f"{OPEN_TURN}:{number}", OPEN_TURN, argument)
-        except PayloadTooLargeError as error:  # the result and the call are together only here
-            argument = {"facts": facts, "frozen": frozen, "outcome": _without_result_text(outcome, error)}
-            state = await ctx.start(f"{OPEN_TURN}:{number}", OPEN_TURN, argument)
-        if state != "busy":
-            return
-        await ctx.wait(f"pause:{number}", TURN_FREE, timeout_s=pause)
-        pause, number = min(pause * 2, _LONGEST_PAUSE_S), number + 1
-
-
-def _without_result_text(outcome: CallOutcome, error: PayloadTooLargeError) -> Any:
-    """Return an outcome that says why its result is left out."""
-    result = {"error": f"its result is left out: {error.message}"}
-    names = ("tool", "tool_call_id", "status")
-    return {**{name: outcome[name] for name in names}, "result": result, "events": []}  # type: ignore[literal-required]

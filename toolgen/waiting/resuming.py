@@ -34,7 +34,7 @@ from toolgen.events.event_reporter import CallEvents
 
 from .answers import answer_document, cancel_reason, failure_of, hiding_call, validate_answer
 from .errors import BadAnswerError, TamperedSuspensionError, UnsealedSuspensionError
-from .frozen import FIRST, SealedCall, new_id
+from .frozen import FIRST, SealedCall, new_id, next_wait
 from .grant_uses import store_grant
 from .grants import require_grant
 from .loop import left_work
@@ -113,7 +113,7 @@ async def resume(
     tool = await find_tool(record.call, run_id)
     result, document = await _resumed(work, tool, record, argument["answer"]), None
     if result.frozen is not None:
-        again = seal_wait(waits, run_id, _next_wait(op), work_run, result)
+        again = seal_wait(waits, run_id, next_wait(op), work_run, result)
         result, document = replace(result, frozen=None, suspensions=(waits.suspended(again),)), again.document
     return Resumed(tool=tool, result=result, id=record.call.id, frozen=document)
 
@@ -300,12 +300,6 @@ def _result_of_pending(
 def _denial_reason(answer: dict[str, Json], otherwise: str) -> str:
     message = answer.get("message")
     return message if isinstance(message, str) and message else otherwise
-
-
-def _next_wait(op: str) -> str:
-    """Return the key of the wait of a call that is asked again."""
-    before, _, number = op.rpartition(":")
-    return f"{before}:{int(number) + 1}"
 
 
 class WaitingTools:

@@ -8,11 +8,11 @@ import inspect
 import uuid
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final, TypeAlias, TypeGuard
+from typing import Any, Final, TypeAlias
 
 from pydantic_core import to_json
 
-from toolgen.calls.call import CALL, CallMeta, FrozenCall
+from toolgen.calls.call import CallMeta, FrozenCall
 from toolgen.calls.errors import RegistrationError, ToolError
 from toolgen.calls.results import Suspended, ToolResult
 from toolgen.calls.steps.running_call import CALLER, open_call
@@ -43,18 +43,17 @@ from .errors import (
     UnsealedSuspensionError,
     unknown_suspension,
 )
-from .frozen import SealedCall, Sealer, TokenClaims, seal_call, verify_call
+from .frozen import SealedCall, Sealer, TokenClaims, next_wait, seal_call, verify_call
+from .loop import intermediate_of
 from .once_call import LateEnds
 from .options import WaitOptions
 from .sealing import adoption_op, kept_sealer, question_claims, sealer_of, sealer_with
+from .subjects import is_call, planner_question
 
 log = logger("toolgen.runtime")
 
 SessionEnded: TypeAlias = Callable[[str, str], Awaitable[bool]]
 """Gets the ids of a session and of the run that waits."""
-_CHILD: Final = "child:"
-"""What the key of the operation begins with by which a run has another agent answer a call."""
-
 _SEAL_BYTES: Final = 100
 """The most bytes of a seal."""
 _ANSWER_BYTES: Final = 1_000
@@ -295,11 +294,25 @@ class WaitRegistry:
         except UnknownRunError:
             raise unknown_suspension() from None
         if record is not None and record.claims == claims:
-            return OpenedToken(claims.run_id, claims.op, status, record.call.id, record, {})
+            record, status = await self._waiting_on(record, status)
+            return OpenedToken(claims.run_id, record.op, status, record.call.id, record, {})
         question = planner_question(status.about)
         if question is None or question_claims(claims.run_id, question, claims.session_id) != claims:
             raise TamperedSuspensionError(claims.run_id)
         return OpenedToken(claims.run_id, claims.op, status, question["id"], None, question)
+
+    async def _waiting_on(self, record: SealedCall, status: WaitStatus) -> tuple[SealedCall, WaitStatus]:
+        """Return the wait at which pending work waits on after its intermediate results."""
+        run_id = record.run_id
+        while record.call.kind == "pending" and intermediate_of(status.answer) is not None:
+            op = next_wait(record.op)
+            later = await self.engine.wait_status(run_id, op)
+            if later is None:  # it is about to begin
+                answer = await self.engine.kept_answer(run_id, op)
+                record, status = replace(record, op=op), replace(status, is_open=True, answer=answer)
+            else:
+                record, status = await self.verify(run_id, op, later.about["frozen"]), later  # type: ignore[index,call-overload]
+        return record, status
 
     async def verify(self, run_id: str, op: str, document: Json) -> SealedCall:
         """Return the verified call of a record, as `record`."""
@@ -378,23 +391,3 @@ def _in_run(scheduler: Scheduler, activity: Activity) -> Activity:
 def _trusted(clock: Callable[[], float], engine: Engine) -> Callable[[], float]:
     """Return the clock of the host, held back for as long as the engine does not trust the wall clock."""
     return (lambda: clock() - engine.held_s) if isinstance(engine, ClockEngine) else clock
-
-
-def is_call(about: object) -> TypeGuard[Mapping[str, Any]]:
-    """Return whether a wait is about a suspended call; what is kept of it is another question."""
-    return isinstance(about, dict) and "frozen" in about
-
-
-def planner_question(about: Json) -> dict[str, Any] | None:
-    """Return the question of a planner that a wait is about; None where it is about something else."""
-    return about if isinstance(about, dict) and "answer_schema" in about else None
-
-
-def top_run(run_id: str) -> str:
-    """Return the run of the direct call that waits for a run, by their ids; the run itself where none does.
-
-    Work that was acknowledged is waited for by none, although its id begins with that of the run.
-    """
-    top, *below = run_id.split("/")
-    is_below = top.startswith(CALL) and all(part.startswith(_CHILD) for part in below)
-    return top if is_below else run_id

@@ -42,10 +42,11 @@ from .frozen import SealedCall
 from .grant_uses import open_grants, revoke_grant
 from .grants import Grant, refuse_grant_of_peer, require_grant
 from .named_calls import NamedCalls
-from .progress import report_progress
+from .reporting import IntermediateSender, report_progress
 from .resuming import WaitingTools
 from .sending import late_answer, require_session, send_answer
-from .wait_registry import OpenedToken, WaitRegistry, top_run
+from .subjects import top_run
+from .wait_registry import OpenedToken, WaitRegistry
 
 
 @final
@@ -233,7 +234,27 @@ class Waits:
             SuspensionError: nothing is pending under the token, or the tool is not here (`MissingToolError`).
             MalformedResultError: the fraction, the message or the value does not fit.
         """
-        await report_progress(self._reader(self._require()), token, fraction, message, value)
+        waits = self._require()
+        opened = await waits.open(waits.sealer.open(token), None)
+        await report_progress(self._services, self._tools, opened, fraction, message, value)
+
+    async def intermediate(
+        self, token: str, value: object, *, key: str, session_id: str | None = None, by: str = ""
+    ) -> None:
+        """Send an intermediate result of pending work, of the type of `LongRunning(progress=)`.
+
+        Other than progress it is stored, and the model reads it: it opens a turn of the conversation, as the
+        result does. The `key` names it within the call: the same key and value again send nothing. The token
+        stays good. Without a declared type, the value is any JSON.
+
+        Raises:
+            SuspensionError, UnsettledAnswerError: as `answer`; so if the work is over, another value has the
+                key, the tool is not here, or its model has no acknowledgement.
+        """
+        waits = self._require()
+        claims = waits.sealer.open(token)
+        await waits.start(top_run(claims.run_id))
+        await IntermediateSender(waits, self._services, self._tools).send(claims, session_id, value, key, by)
 
     async def show(self, token: str, *, session_id: str | None = None) -> Suspended:
         """Return the suspended call of a token, answered or not, to show a person all of it.
@@ -351,7 +372,10 @@ class Waits:
                     waits, record.run_id, record.op, sealed, key=key, session_id=session
                 )
                 if receipt == "conflict":
-                    raise ConflictingAnswerError
+                    again = await waits.open(record.claims, None)
+                    if again.record is None or again.op == record.op:
+                        raise ConflictingAnswerError
+                    return await self._answer_call(waits, again, again.record, answer, by, wait_s)
                 return await answered_result(self._reader(waits), opened, expected, wait_s, is_answered=True)
         except SuspensionError:  # the call goes on with no answer, or with another one
             self._tools.take_back(record.call)

@@ -149,6 +149,11 @@ describe("timeline", () => {
     const events = [{ type: "run_started", seq: 1, time: 5 }, { type: "plan_retry", seq: 2, time: 7 }, { type: "run_completed", seq: 3, status: "canceled" }];
     expect(events.reduce<typeof EMPTY>((line, event) => added(line, event as RuntimeEvent), EMPTY).lines.map((line) => line.at)).toEqual([0, 2, 2]);
   });
+  it("has a line for each intermediate result, and none for progress", () => {
+    const update = (number: number) => ({ type: "tool_update", seq: number, time: number, tool_call_id: "c", number, value: { rows: number } });
+    const lines = [update(0), update(1), update(2), update(1)].reduce<typeof EMPTY>((line, event) => added(line, event as unknown as RuntimeEvent), EMPTY).lines;
+    expect(lines.map(({ what, detail }) => [what, detail])).toEqual([["intermediate result", '{"rows":1}'], ["intermediate result", '{"rows":2}']]);
+  });
   it("is green only where every outcome is known", () => {
     const run = (status: string) => [{ type: "tool_start", seq: 1, time: 1, tool_call_id: "c", name: "completed" }, { type: "tool_end", seq: 2, time: 2, tool_call_id: "c", status }, { type: "run_completed", seq: 3, time: 3, status: "completed" }].reduce<typeof EMPTY>((line, event) => added(line, event as unknown as RuntimeEvent), EMPTY);
     expect(run("unknown").lines.map(({ what, isName, tone }) => [what, isName, tone])).toEqual([["completed", true, "bad"], ["completed", false, ""]]);

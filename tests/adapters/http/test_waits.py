@@ -68,6 +68,27 @@ async def test_pending_work_is_answered_with_its_result() -> None:
         assert (answered["call"]["status"], answered["call"]["result"]) == ("ok", 7)
 
 
+async def test_an_intermediate_result_leaves_the_work_pending() -> None:
+    async with served() as shop:
+        [wait] = (await shop.call("export")).json()["suspensions"]
+
+        async def send(caller: str = "ann", **body: Any) -> Any:
+            path, headers = f"/suspensions/{wait['id']}/intermediate", {"x-caller": caller}
+            return await shop.client.post(path, json=body, headers=headers)
+
+        for key, value in (("a", {"rows": 40}), ("b", 41), ("a", {"rows": 40})):
+            ids = {"suspension_id": wait["id"], "run_id": wait["run_id"]}
+            assert (await send(key=key, value=value)).json() == {**ids, "answered_by": "ann"}
+        assert problem(await send(key="a", value=42)) == (409, "conflict")
+        assert problem(await send(value=42)) == (400, "invalid-request")
+        assert problem(await send("bob", key="c", value=42)) == (404, "not-found")
+        [listed] = (await shop.get("/suspensions"))["suspensions"]
+        assert (listed["id"], listed["kind"]) == (wait["id"], "pending")
+        answered = (await shop.post(f"/suspensions/{wait['id']}/answer", answer=7)).json()
+        assert (answered["call"]["status"], answered["call"]["result"]) == ("ok", 7)
+        assert problem(await send(key="d", value=42)) == (404, "not-found")
+
+
 async def test_what_waits_of_others_is_not_there() -> None:
     async with served() as shop:
         wait = (await shop.call("destroy", {"item": "tea"})).json()["suspensions"][0]

@@ -120,7 +120,7 @@ async def waiting_calls() -> list[RunRecord]:
     question = Await(kind="clarification", question="When?")
     top = agent(
         "x.agent",
-        ScriptedPlanner([calling("order", "order"), "begun"], [question, "soon"], ["one"], ["two"]),
+        ScriptedPlanner([calling("order", "order"), "begun"], [question, "soon"], *[["one"]] * 4),
         MORE,
     )
     engine = InProcessEngine(clock=lambda: asyncio.get_running_loop().time())
@@ -161,6 +161,7 @@ async def _work_while_the_session_is_busy(runtime: Runtime, engine: InProcessEng
     second = await client.start("More.", session_id="busy", run_id="second")
     asked = await waiting(second)
     for work in works:
+        await runtime.waits.intermediate(work.token, "half", key="half")
         await runtime.waits.answer(work.token, "came")
     await asyncio.sleep(5)
     await second.answer(asked, "now")

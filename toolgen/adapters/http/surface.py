@@ -153,6 +153,7 @@ class HTTPSurface:
             self._reading("/suspensions", waits.list),
             self._writing("/suspensions/{suspension:path}/answer", waits.answer),
             self._writing("/suspensions/{suspension:path}/cancel", waits.cancel),
+            self._writing("/suspensions/{suspension:path}/intermediate", waits.intermediate),
             self._reading("/suspensions/{suspension:path}", waits.show),
             self._reading("/runs", runs.list),
             self._writing("/runs", start),

@@ -93,6 +93,18 @@ class ServedWaits:
         )
         return await self._answered(open_wait, caller, result)
 
+    async def intermediate(self, request: Request, caller: Caller, body: dict[str, Any]) -> Answered:
+        """Send an intermediate result of pending work, which goes on."""
+        require_known(body, "key", "value")
+        key, value = text_of(body, "key", default=None), required(body, "value")
+        open_wait = await self._find(request, caller)
+        self._require_sealed(open_wait)
+        asked = await self._runtime.waits.at(open_wait.wait) if self._takes_tokens() else None
+        if asked is None:
+            raise HTTPProblem("not-found", "no work is pending under this id")
+        await self._runtime.waits.intermediate(asked.token, value, key=key, by=caller.id)
+        return answered_wait(open_wait, caller)
+
     async def cancel(self, request: Request, caller: Caller, body: dict[str, Any]) -> Answered:
         """Take back what waits, and return what that led to; what was changed is cancelled with its run."""
         require_known(body, "reason", "wait_s")

@@ -88,7 +88,9 @@ export interface ToolArgsDelta extends EventHead {
   delta: string;
 }
 
-/** The progress of a call; best effort. */
+/**
+ * The progress of a call, best effort; or an intermediate result, which is in the log of its run.
+ */
 export interface ToolUpdate extends EventHead {
   type: "tool_update";
   tool: string;
@@ -97,6 +99,8 @@ export interface ToolUpdate extends EventHead {
   message: string;
   /** What the tool's progress codec encodes. */
   value: Json;
+  /** The number of an intermediate result of the call, from 1; 0 for progress. */
+  number: number;
 }
 
 /** A piece of output before the result is there; best effort. */

@@ -241,6 +241,12 @@ export class Suspensions {
     return (await this.#door.json("POST", at`/suspensions/${id}/answer`, { ...signalOf(options), body })) as Answered;
   }
 
+  /** Send an intermediate result of pending work; the same key and value again send nothing. */
+  async intermediate(id: string, key: string, value: unknown, options?: RequestOptions): Promise<Answered> {
+    const body = { key, value };
+    return (await this.#door.json("POST", at`/suspensions/${id}/intermediate`, { ...options, body })) as Answered;
+  }
+
   /** Take a question back; its call is denied for the reason. */
   async cancel(id: string, reason = "", options?: RequestOptions): Promise<Answered> {
     const body = { reason };

@@ -66,7 +66,9 @@ export function added(timeline: Timeline, given: RuntimeEvent): Timeline {
       return { ...line("planned", "planning", { detail: `${textOf(event["model"])}, ${read} + ${written} tokens` }), tokens: next.tokens + read + written };
     }
     case "tool_start": return { ...line(nameOf(event), "planning", { isName: true, key: call || textOf(event["seq"]), detail: textOf(event["text"]), isChild: textOf(event["parent_tool_call_id"]) !== "" }), calls: next.calls + 1 };
-    case "tool_update": case "tool_output_delta": return changed(next, call, event, { detail: textOf(event["message"]) || textOf(event["text"]) });
+    case "tool_update": case "tool_output_delta":
+      if (numberOf(event["number"])) return line("intermediate result", "planning", { detail: JSON.stringify(event["value"]) });
+      return changed(next, call, event, { detail: textOf(event["message"]) || textOf(event["text"]) });
     case "agent_run_started": return changed(next, call, event, { child: textOf(event["child_run_id"]), detail: `by ${textOf(event["agent"])}` });
     case "tool_end": {
       const status = textOf(event["status"]);

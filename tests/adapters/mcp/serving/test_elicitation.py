@@ -185,13 +185,14 @@ async def test_work_without_an_acknowledgement_is_waited_for(era: str) -> None:
         call = asyncio.create_task(one.client.call_tool("deliver_letter", {}, progress_callback=keep))
         asked = await waiting(one)
         await one.runtime.waits.progress(asked.token, 0.5, "half")
+        await one.runtime.waits.intermediate(asked.token, {"street": 7}, key="a")
         assert not call.done()
         assert (await one.runtime.waits.answer(asked.token, "done")).status == "ok"
         result = await call
     assert isinstance(result.content[0], types.TextContent)
     assert result.content[0].text == '"done"'
     assert not result.is_error
-    assert told == [(0.5, "half")]
+    assert told == [(0.5, "half"), (pytest.approx(0.500001), '{"street":7}')]
 
 
 async def test_work_that_fails_or_is_taken_back_ends_its_call(era: str) -> None:

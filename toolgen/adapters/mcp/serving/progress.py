@@ -6,6 +6,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final
 
+from pydantic_core import to_json
+
 from toolgen.events.records import Event, ToolUpdate
 from toolgen.runtime import Runtime
 
@@ -45,7 +47,8 @@ class _Relay:
         fraction = event.fraction
         if fraction is not None:
             self._total = 1.0
-        if not event.message and (fraction is None or fraction <= self._last):
+        message = event.message or (to_json(event.value).decode() if event.number else "")
+        if not message and (fraction is None or fraction <= self._last):
             return
         self._last = max(self._last + _STEP, -_STEP if fraction is None else fraction)
-        await self._session.report_progress(self._last, self._total, event.message or None)
+        await self._session.report_progress(self._last, self._total, message or None)

@@ -1,0 +1,55 @@
+"""Opens turns of a conversation with what comes of its work later. Pure, as the loops are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from toolgen.engines.context import RunContext
+from toolgen.engines.errors import PayloadTooLargeError
+
+OPEN_TURN: Final = "open_turn"
+"""Activity that starts the turn of a conversation that gets a result of pending work."""
+TURN_FREE: Final = "turn_free"
+"""Signal that the conversation has no turn that goes on."""
+_FIRST_PAUSE_S: Final = 1.0
+_LONGEST_PAUSE_S: Final = 60.0
+"""Seconds between two tries to start the turn, while the conversation is busy and nobody says that it is
+free; they double."""
+
+
+def in_conversation(facts: Mapping[str, Any] | None) -> bool:
+    """Return whether the results of work belong into the conversation of the run that made its call."""
+    return bool(facts and (facts["in_conversation"] or facts.get("conversation")))
+
+
+async def nothing() -> None:
+    """Return: the results of a call outside of conversations open no turn."""
+
+
+async def open_turn(ctx: RunContext, op: str, argument: dict[str, Any]) -> None:
+    """Start a turn of the conversation with a result, as soon as no other turn is running.
+
+    Whoever ends that turn says so; where it is another process, it is found out after a pause.
+    """
+    pause, number = _FIRST_PAUSE_S, 0
+    prefix = "pause" if op == OPEN_TURN else f"pause:{op}"
+    while True:
+        try:
+            state = await ctx.start(f"{op}:{number}", OPEN_TURN, argument)
+        except PayloadTooLargeError as error:  # the result and the call are together only here
+            if "outcome" not in argument:  # an intermediate result, which is in the log
+                return
+            argument = {**argument, "outcome": _without_result_text(argument["outcome"], error)}
+            state = await ctx.start(f"{op}:{number}", OPEN_TURN, argument)
+        if state != "busy":
+            return
+        await ctx.wait(f"{prefix}:{number}", TURN_FREE, timeout_s=pause)
+        pause, number = min(pause * 2, _LONGEST_PAUSE_S), number + 1
+
+
+def _without_result_text(outcome: Mapping[str, Any], error: PayloadTooLargeError) -> dict[str, Any]:
+    """Return an outcome that says why its result is left out."""
+    result = {"error": f"its result is left out: {error.message}"}
+    names = ("tool", "tool_call_id", "status")
+    return {**{name: outcome[name] for name in names}, "result": result, "events": []}

@@ -1,0 +1,235 @@
+"""Reports of pending work: progress for subscribers, and intermediate results for the conversation.
+
+An intermediate result is an answer that leaves its call waiting. The run of the work takes it, and waits
+again with the same record under the next key. So its journal has each once, in order, and none after the end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any, Final
+
+from pydantic_core import to_json
+
+from toolgen.calls.context import Batch
+from toolgen.calls.documents.results import parsed
+from toolgen.calls.errors import MalformedReportError
+from toolgen.calls.progress import checked_fraction, progress_json, require_text
+from toolgen.calls.results import ToolResult
+from toolgen.calls.steps.failures import log
+from toolgen.calls.steps.frame import Frame, RuntimeServices
+from toolgen.calls.steps.registered_tool import RegisteredTool
+from toolgen.contract.json_value import Json
+from toolgen.contract.record import frozen_record
+from toolgen.events.records import ToolUpdate
+from toolgen.events.redaction import without_secrets
+
+from .answers import answer_key, check_answer_limits, hiding_call
+from .errors import (
+    BadAnswerError,
+    ConflictingAnswerError,
+    LateAnswerError,
+    MissingToolError,
+    NotAllowedAnswerError,
+    TamperedSuspensionError,
+    UnknownSuspensionError,
+    UnsealedSuspensionError,
+)
+from .frozen import SealedCall, TokenClaims
+from .loop import INTERMEDIATE, intermediate_of
+from .resuming import WaitingTools
+from .sending import late_answer, send_answer
+from .wait_registry import OpenedToken, WaitRegistry
+
+_OVER: Final = "its result is that of the call"
+_LISTED_S: Final = 30.0
+"""Seconds to wait until the run of the work waits on."""
+MOST: Final = 100
+"""Intermediate results of one call: the seal of its record counts for as many waits."""
+
+
+async def report_progress(
+    services: RuntimeServices,
+    tools: WaitingTools,
+    opened: OpenedToken,
+    fraction: float | None,
+    message: str,
+    value: object,
+) -> None:
+    """Report the progress of pending work to the subscribers of this runtime.
+
+    Raises:
+        SuspensionError, MalformedResultError: as `Waits.progress`.
+    """
+    fraction = checked_fraction(fraction)
+    require_text(message)
+    record, tool = await _pending(tools, opened, "progress")
+    if not opened.status.is_open:
+        raise LateAnswerError("the work is over", hint=_OVER)
+    frozen = record.call
+    shown = None if value is None else progress_json(tool.spec, value)
+    report = services.reports.progress_callback(tool.spec, frozen.meta)
+    if report is None:
+        return
+    with hiding_call(frozen, tool.spec):
+        report(fraction=fraction, message=message, value=shown)
+
+
+@frozen_record(kw_only=False)
+class IntermediateSender:
+    """Sends intermediate results of the pending work of one runtime."""
+
+    waits: WaitRegistry
+    services: RuntimeServices
+    tools: WaitingTools
+
+    async def send(
+        self, claims: TokenClaims, session_id: str | None, value: object, key: str, by: str
+    ) -> None:
+        """Store an intermediate result of the work of a token.
+
+        Raises:
+            SuspensionError: as `Waits.intermediate`.
+        """
+        if not isinstance(key, str) or not key:  # type: ignore[redundant-expr]  # a host may give anything
+            raise BadAnswerError("the key of an intermediate result must be a text", hint="name it: key=...")
+        while True:
+            opened = await self.waits.open(claims, session_id)
+            record, tool = await _pending(self.tools, opened, "intermediate result")
+            if record.op.count(":") > 1:
+                raise NotAllowedAnswerError(
+                    f"the model waits for the result of {tool.spec.name}, and reads nothing before it",
+                    hint="let the tool acknowledge its work: LongRunning(ack=...)",
+                )
+            try:
+                document = to_json(progress_json(tool.spec, value))
+            except MalformedReportError as error:
+                raise BadAnswerError(str(error), hint="send what LongRunning(progress=) declares") from error
+            digest = answer_key([key, parsed(document)])
+            number = await self._earlier(record, key, digest)
+            if number is None:
+                return
+            if not opened.status.is_open or opened.status.answer is not None:
+                raise await late_answer(self.waits, record.run_id, "the work is over", _OVER)
+            if number == MOST:
+                raise NotAllowedAnswerError(
+                    f"{tool.spec.name} has sent {MOST} intermediate results, and one call may send no more",
+                    hint="report further progress by Runtime.waits.progress, and deliver the result",
+                )
+            sent = {"key": key, "digest": digest, **await self._seen(tool, record, document)}
+            if await self._store(record, tool, sent, by):
+                return
+
+    async def _earlier(self, record: SealedCall, key: str, digest: str) -> int | None:
+        """Return how many intermediate results the call has sent before this wait; None if one is this one.
+
+        Raises:
+            ConflictingAnswerError: another one has the key.
+        """
+        before, _, newest = record.op.rpartition(":")
+        count = 0
+        for number in range(1, int(newest)):
+            kept = await self.waits.engine.kept_answer(record.run_id, f"{before}:{number}")
+            if (sent := intermediate_of(kept)) is None:
+                continue
+            count += 1
+            if sent["key"] == key:
+                if sent["digest"] == digest:
+                    return None
+                raise ConflictingAnswerError(f"another intermediate result was sent under the key {key!r}")
+        return count
+
+    async def _store(self, record: SealedCall, tool: RegisteredTool, sent: Any, by: str) -> bool:
+        """Give an intermediate result to its run; return False where another answer was faster.
+
+        Raises:
+            SuspensionError: it is not taken; the class says why.
+        """
+        waits, answer = self.waits, {INTERMEDIATE: sent}
+        check_answer_limits(answer, self.services.limits)
+        size = len(to_json(sent))
+        if size > tool.result_bytes or waits.too_large(record.call, size):
+            raise BadAnswerError("the intermediate result is too large", hint="send a shorter one")
+        if why := await waits.refusal(record, answer, by):
+            raise NotAllowedAnswerError(f"this intermediate result was rejected by the host's rule: {why}")
+        sealed = waits.sealer.seal(record.claims, answer, by)
+        run_id, session = record.run_id, record.claims.session_id
+        receipt = await send_answer(waits, run_id, record.op, sealed, key=sent["digest"], session_id=session)
+        if receipt == "accepted":  # the work is listed again once its run waits on
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_LISTED_S):
+                    await waits.scheduler.wait_for_run(run_id, waits.engine.settled(run_id))
+        return receipt != "conflict"
+
+    async def _seen(self, tool: RegisteredTool, record: SealedCall, document: bytes) -> dict[str, Json]:
+        """Return what the model reads of an intermediate result, after the hooks, and what others see of it.
+
+        Raises:
+            NotAllowedAnswerError: a hook refused it.
+        """
+        frozen, spec = record.call, tool.spec
+        codec = spec.long_running.progress if spec.long_running else None
+        with hiding_call(frozen, spec):
+            result = ToolResult(
+                tool=spec.id, status="pending", json=document, tool_call_id=frozen.meta.tool_call_id
+            )
+            if tool.after:
+                from toolgen.calls.steps.hook_stages import run_after_hooks
+
+                batch = Batch(self.services.capabilities)
+                result = await run_after_hooks(
+                    Frame(tool, frozen.payload_json, frozen.meta, batch, self.services), result
+                )
+            if result.status not in ("pending", "ok"):
+                raise NotAllowedAnswerError(
+                    f"a hook refused this intermediate result: {result.json.decode()}"
+                )
+            seen = parsed(result.json)
+            codec = spec.result if result.status == "ok" else codec
+            shown = seen if codec is None else codec.public(seen)
+            return {"value": seen, "shown": without_secrets(ToolUpdate(tool=spec.id, value=shown)).value}
+
+
+async def verified_intermediate(waits: WaitRegistry, run_id: str, argument: Mapping[str, Any]) -> str | None:
+    """Return the JSON text of an intermediate result in a journal; None where no host has sealed it.
+
+    Args:
+        waits: Has the secrets, and the rule of the host.
+        run_id: The run of the work.
+        argument: `op`, the key of the wait, `frozen`, its record, and the sealed `answer`.
+    """
+    sealed, sent = argument["answer"], intermediate_of(argument["answer"])
+    try:
+        record = await waits.verify(run_id, argument["op"], argument["frozen"])
+    except (TamperedSuspensionError, UnsealedSuspensionError) as error:
+        log.error("run %s: an intermediate result was dropped: %s; %s", run_id, error.message, error.hint)
+        return None
+    if sent is None or not waits.sealer.is_sealed(record.claims, sealed):
+        log.error("run %s: an intermediate result has no valid seal, and was dropped", run_id)
+        return None
+    return to_json(sent["value"]).decode()
+
+
+async def _pending(tools: WaitingTools, opened: OpenedToken, what: str) -> tuple[SealedCall, RegisteredTool]:
+    """Return the record of pending work, and its tool; `what` is about to be reported.
+
+    Raises:
+        UnknownSuspensionError: nothing is pending under the token.
+        MissingToolError: the tool is not here.
+    """
+    record = opened.record
+    if record is None or record.call.kind != "pending":
+        who = "a planner" if record is None else record.call.tool
+        raise UnknownSuspensionError(
+            f"this token is not of pending work: {who} waits for an answer", hint="give it to `answer`"
+        )
+    frozen = record.call
+    tool = await tools.find(frozen.tool, frozen.meta, record.run_id)
+    if tool is None:
+        raise MissingToolError(
+            f"{frozen.tool} is not available here, so its {what} was not reported; the work goes on",
+            hint="report it in the process that has the tool",
+        )
+    return record, tool
