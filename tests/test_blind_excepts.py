@@ -14,8 +14,8 @@ from typing import Final
 TOOLGEN: Final = Path(__file__).parents[1] / "toolgen"
 KNOWN: Final = {
     "adapters": 12,
-    "agents": 14,
-    "calls": 15,
+    "agents": 15,
+    "calls": 17,
     "capabilities": 1,
     "catalog": 1,
     "cli": 4,

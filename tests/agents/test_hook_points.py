@@ -46,14 +46,32 @@ CALLS: Final[Mapping[str, Mapping[str, str]]] = {
         "asks, fails": "execute answer execute on_tool_error",
         "is approved": "answer execute",
     },
+    "on_suspend": {
+        "returns": "execute",
+        "fails": "execute",
+        "asks, returns": "execute on_suspend answer execute",
+        "asks, fails": "execute on_suspend answer execute",
+        "is approved": "on_suspend answer execute",
+    },
+    "on_resume": {
+        "returns": "execute",
+        "fails": "execute",
+        "asks, returns": "execute answer on_resume execute",
+        "asks, fails": "execute answer on_resume execute",
+        "is approved": "answer on_resume execute",
+    },
 }
 """What happens in a call that one hook stands around, by its method and by what the tool does."""
 PLANNINGS: Final[Mapping[str, Mapping[str, str]]] = {
     "before_model": {"returns": "before_model plan", "fails": "before_model plan"},
     "after_model": {"returns": "plan after_model", "fails": "plan"},
     "on_model_error": {"returns": "plan", "fails": "plan on_model_error"},
+    "before_run": {"returns": "before_run plan", "fails": "before_run plan"},
+    "after_run": {"returns": "plan after_run", "fails": "plan after_run"},
 }
 """What happens in a planning, in the same way."""
+ELSEWHERE: Final = {"on_unknown_tool"}
+"""Methods around neither, with their tests in test_run_hooks.py."""
 
 
 def noting(method: str, happened: list[str]) -> Hook:
@@ -69,7 +87,7 @@ def noting(method: str, happened: list[str]) -> Hook:
 
 def test_each_method_of_a_hook_has_its_points() -> None:
     methods = {name for name, value in vars(Hook).items() if callable(value)}
-    assert {*CALLS, *PLANNINGS} == methods
+    assert {*CALLS, *PLANNINGS, *ELSEWHERE} == methods
     assert {frozenset(points) for points in CALLS.values()} == {frozenset(CALLS["before_tool"])}
 
 

@@ -40,6 +40,7 @@ from .planner.chats import NO_CHATS, Chats
 from .planner.retrying import PlannerRetry
 from .recent_runs import MOST_RUNS, RecentRuns
 from .registered_agents import AgentSpec, RegisteredAgent
+from .run_ends import RunEnds
 from .run_facts import called_facts, handed_over_facts, meta_of
 from .run_telemetry import RunMetrics, RunSpans
 from .sessions.memory import MemorySessionStore
@@ -77,6 +78,7 @@ class AgentHost:
         self.events = EventForwarder(engine, assembly.events, self.turns.release, most)
         self.tools = tools = assembly.services
         self.hooks: Sequence[Hook] = assembly.options.hooks
+        self.run_ends = RunEnds(engine, self.hooks, tools.stage_timeout)
         self.hook_tools = assembly.options.hook_tools
         self.clock: Callable[[], float] = time.time
         self.agents: dict[str, RegisteredAgent] = {}
@@ -337,6 +339,7 @@ class AgentHost:
             self._about_to_wait.pop(run_id)
             self._values.pop(run_id)
             self.conversations.forget(run_id)
+            self.run_ends.tell(run_id)
 
 
 @frozen_record(kw_only=False)

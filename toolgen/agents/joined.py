@@ -55,6 +55,7 @@ class AgentLoops:
             parts.push_async_callback(host.turns.close)
             parts.push_async_callback(host.events.settle)
             parts.push_async_callback(host.engine.close)
+            parts.push_async_callback(host.run_ends.settle)
             parts.push_async_callback(host.events.settle)  # by the engine
             parts.push_async_callback(self._retention.close)
 

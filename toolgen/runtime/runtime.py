@@ -122,13 +122,13 @@ class Runtime(SingleCalls):
             policy=policy,
             is_interactive=waiting is None or waiting.is_interactive,
             limits=limits,
+            unknown_tool_hooks=options.unknown_tool_hooks,
             stage_timeout=scheduling.stage_timeout_s,
         )
         self.events, self.engine = events, engine
         self.assembly = Assembly(self, options, self._services, events)
         """What its parts share; agents join it."""
-        self._hook_tools = options.hook_tools
-        self._disabled = disabled
+        self._hook_tools, self._disabled = options.hook_tools, disabled
         self._toolsets, self._directory = self.assembly.toolsets, self.assembly.directory
         self._waits = None if engine is None else self._registry_of_waits(engine, waiting, secret)
 

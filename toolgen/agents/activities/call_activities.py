@@ -10,7 +10,7 @@ from typing import Any, Final, TypedDict
 
 from pydantic_core import to_json
 
-from toolgen.calls.call import CallMeta, FrozenCall
+from toolgen.calls.call import CallMeta, FrozenCall, ToolCall
 from toolgen.calls.context import Batch
 from toolgen.calls.errors import (
     MalformedResultError,
@@ -144,7 +144,7 @@ class CallActivities:
         tool = await self._find_tool(info, step, argument["step"])
         if not isinstance(tool, RegisteredTool):
             return tool
-        if tool.may_repeat or tool.begins_itself or tool.needs_call or tool.after:
+        if tool.may_repeat or tool.begins_itself or tool.needs_call or tool.has_hooks_after:
             await info.all_kept()  # the executor, or a hook, would begin before what has led to it is kept
         values, place = self._host.values_of(info.run_id), argument["place"]
         with self._batches.enter(info, argument["step"], place, services, values) as batch:
@@ -305,7 +305,8 @@ class CallActivities:
         if (tool := directory.by_name.get(name)) is not None:
             return self._host.within_time(tool, step.facts["policy"]["tool_timeout"])
         leave_to_others(info, step.call)
-        return self._recorded(directory.unknown_tool_result(name, step.meta, step.services), step)
+        made = ToolCall(tool=name, payload_json=step.call["arguments"].encode(), meta=step.meta)
+        return self._recorded(await directory.unknown_call_result(made, step.services), step)
 
 
 async def result_of_run(

@@ -1,8 +1,9 @@
-"""Hooks of models: before a planner is asked, after it, and after its failure."""
+"""Hooks of models and runs: before a run, before a planner is asked, after it, and after its failure."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Sequence
+from dataclasses import replace
 from typing import Final
 
 from toolgen.calls.errors import ToolError
@@ -21,6 +22,7 @@ from toolgen.contract.logs import log_failure
 
 from ..planner.plan_faults import PlannerError, checked_plan
 from ..planner.planner import PlanInput, PlanResult
+from ..recent_runs import MOST_RUNS, RecentRuns
 
 
 class ModelHooks:
@@ -31,6 +33,9 @@ class ModelHooks:
         self._before = overridden_methods(hooks, "before_model")
         self._after = overridden_methods(hooks, "after_model")
         self._on_error = overridden_methods(hooks, "on_model_error")
+        self._before_run = overridden_methods(hooks, "before_run")
+        self._begun: RecentRuns[bool] = RecentRuns(MOST_RUNS)
+        """The runs that hooks have let begin in this process."""
         self._stage_timeout = stage_timeout
 
     async def before(self, plan_input: PlanInput) -> PlanInput | Stop[PlanResult]:
@@ -40,6 +45,20 @@ class ModelHooks:
             PlannerError: a hook refused.
         """
         return await _BEFORE.run(self._before, self._run_hook, None, plan_input)
+
+    async def begin(self, plan_input: PlanInput) -> Stop[PlanResult] | None:
+        """Run the hooks before a run, once in this process; return the plan that one gives instead.
+
+        Raises:
+            PlannerError: a hook refused the run.
+        """
+        if not self._before_run or plan_input.step or self._begun.get(plan_input.run_id):
+            return None
+        left = await _BEFORE_RUN.run(self._before_run, self._run_hook, None, plan_input)
+        if isinstance(left, Stop):
+            return left
+        self._begun.put(plan_input.run_id, True)
+        return None
 
     async def after(self, plan_input: PlanInput, result: PlanResult) -> PlanResult:
         """Run the after-hooks; return the planner's plan, or the one that a hook gives instead.
@@ -96,6 +115,15 @@ def _replace_input(around: None, plan_input: PlanInput, payload: object) -> Plan
     return payload if isinstance(payload, PlanInput) else plan_input
 
 
+def _refuse_input(around: None, plan_input: PlanInput, payload: object) -> PlanInput:
+    """Raise for a hook that replaces the request of a run, which every attempt at a planning makes anew.
+
+    Raises:
+        PlannerError: always.
+    """
+    raise PlannerError("a hook cannot replace the request of a run; before_model can")
+
+
 def _raise_denial(around: None, subject: object, message: str) -> Stop[PlanResult]:
     """Raise for a hook that denies; the cause is the failure that the hook was asked about.
 
@@ -119,6 +147,7 @@ _HOOK: Final = "a model hook"
 _BEFORE: Final[Stage[None, PlanInput, PlanResult]] = Stage(
     on_continue=_replace_input, on_answer=_stop_with_plan, on_deny=_raise_denial, on_abort=_raise_error
 )
+_BEFORE_RUN: Final[Stage[None, PlanInput, PlanResult]] = replace(_BEFORE, on_continue=_refuse_input)
 _AFTER: Final[Stage[None, PlanResult, PlanResult]] = Stage(
     on_answer=_replace_plan, on_deny=_raise_denial, on_abort=_raise_error
 )

@@ -191,7 +191,7 @@ class Planning:
             PlannerError: a hook refused, or the planner did.
         """
         hooks = self._hooks
-        left = await hooks.before(plan_input)
+        left = await hooks.begin(plan_input) or await hooks.before(plan_input)
         if isinstance(left, Stop):
             return left.result
         try:

@@ -80,7 +80,9 @@ def dispatch(frame: Frame) -> Coroutine[Any, Any, ToolResult]:
     if frame.trace is not None:
         frame.trace.require_unused()
         frame.trace.mark("lookup", frame.spec.id)
-    is_observed = services.is_measured or frame.tool.after != () or not (reports is SILENT or reports.is_idle)
+    is_observed = (
+        services.is_measured or frame.tool.has_hooks_after or not (reports is SILENT or reports.is_idle)
+    )
     work = _dispatch_observed(frame) if is_observed else _run_steps(frame, False)
     if frame.secrets is not None:
         work = _redacted(frame, work)
@@ -102,7 +104,7 @@ async def _dispatch_observed(frame: Frame) -> ToolResult:
     if is_reported:
         frame.context.report = services.reports.progress_callback(frame.spec, frame.meta)
     work = _run_steps(frame, is_reported)
-    if tool.after:
+    if tool.has_hooks_after:
         work = _hooks.run_after_hooks(frame, work)
     if services.spans is not None:
         work = _run_in_span(services.spans, frame, work)
@@ -111,7 +113,7 @@ async def _dispatch_observed(frame: Frame) -> ToolResult:
     except asyncio.CancelledError:
         emit_end(frame, _cancelled_result(frame))
         raise
-    if tool.after:
+    if tool.has_hooks_after:
         result = copied(result)  # a hook may keep its own
     telemetry: Any = object.__new__(Telemetry)
     result.telemetry = telemetry  # it is of this call alone
@@ -244,14 +246,13 @@ async def _prepare(frame: Frame, payload: ToolModel) -> object:
     tool = frame.tool
     call = frame.call = frame.tool_call(arguments_json(frame.arguments), payload)
     if tool.has_checks_before:
-        if tool.before and frame.resumption is None:
-            for hook in tool.before:
-                verdict: Any = run_first_step(hook(call, call.payload, frame.context))
-                if verdict.__class__ is not _hooks.Continue or verdict.payload is not None:
-                    left = await _hooks.apply(_hooks.BEFORE, frame, hook, verdict, call)
-                    if not isinstance(left, ToolCall):
-                        return left.result
-                    call = left
+        for hook in tool.before if frame.resumption is None else tool.on_resume:
+            verdict: Any = run_first_step(hook(call, call.payload, frame.context))
+            if verdict.__class__ is not _hooks.Continue or verdict.payload is not None:
+                left = await _hooks.apply(_hooks.BEFORE, frame, hook, verdict, call)
+                if not isinstance(left, ToolCall):
+                    return left.result
+                call = left
         if tool.has_fixed_payload is None:
             tool.has_fixed_payload = _scalars.holds_scalars(frame.spec.payload.type)
         # The JSON of a fixed payload is read only where the call is suspended, which encodes it then.
@@ -353,7 +354,7 @@ async def end_without_executor(frame: Frame, result: ToolResult) -> ToolResult:
         try:
             if result.status == "ok":
                 result = await storing.store_and_truncate(frame, result)
-            if frame.tool.after:
+            if frame.tool.has_hooks_after:
                 result = await _hooks.run_after_hooks(frame, result)
         except asyncio.CancelledError:
             emit_end(frame, _cancelled_result(frame))

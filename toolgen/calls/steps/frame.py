@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from ..results import Pending, ToolResult, Unfinished
     from ..resumption import Resumption
     from .execution import Execution
+    from .hooks import HookMethod
     from .policy import Policy
     from .registered_tool import RegisteredTool
     from .scheduler import Scheduler
@@ -116,6 +117,8 @@ class RuntimeServices:
     is_interactive: bool = True
     """Whether there is somebody to ask."""
     limits: Limits = DEFAULT_LIMITS
+    unknown_tool_hooks: tuple[HookMethod, ...] = ()
+    """Methods of hooks for calls of tools that do not exist."""
     stage_timeout: float | None = None
     """Seconds for one step of the host's own code."""
     retry_step: RetryStep = once

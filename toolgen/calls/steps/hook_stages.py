@@ -1,4 +1,4 @@
-"""The three stages of tool hooks: before the tool, after it, and after its failure."""
+"""The stages of tool hooks: before the tool, after it, after its failure, and where no tool is there."""
 
 from __future__ import annotations
 
@@ -7,18 +7,21 @@ from collections.abc import Awaitable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from toolgen.contract.boundary import SuspendedWork, as_task_exception, run_first_step, run_with_timeout
+from pydantic_core import to_json
 
-from ..call import ToolCall, arguments_json_or_empty
+from toolgen.contract.boundary import SuspendedWork, as_task_exception, run_first_step, run_with_timeout
+from toolgen.contract.logs import log_failure
+
+from ..call import CallMeta, FrozenCall, ToolCall, arguments_json_or_empty
 from ..errors import ToolError
-from ..results import ToolResult
-from .failures import internal_error, tool_error_of, unreadable_result
-from .hooks import Continue, HookMethod, Stage, Stop, Verdict
-from .result_encoding import encode_result
+from ..results import Suspended, ToolResult
+from .failures import error_result, internal_error, log, tool_error_of, unreadable_result
+from .hooks import Continue, HookMethod, Stage, Stop, Verdict, notify
+from .result_encoding import encode_result, error_document, truncation_marker
 from .result_storing import store_and_truncate
 
 if TYPE_CHECKING:
-    from .frame import Frame
+    from .frame import Frame, RuntimeServices
 
 S = TypeVar("S")
 
@@ -43,9 +46,10 @@ async def run_after_hooks(frame: Frame, returned: ToolResult | Awaitable[ToolRes
     suspended has its hooks when it has its result.
     """
     result = returned if isinstance(returned, ToolResult) else await returned
-    if result.status == "suspended":
-        return result
     call = frame.tool_call(arguments_json_or_empty(frame.arguments))
+    if result.status == "suspended":
+        await _notify_suspended(frame, call, result.frozen)
+        return result
     for hook in frame.tool.after:  # the failure of one is the result that the next one sees
         try:
             verdict: Any = run_first_step(hook(call, result, frame.context))
@@ -61,6 +65,50 @@ async def run_after_hooks(frame: Frame, returned: ToolResult | Awaitable[ToolRes
             else:
                 result = frame.error_result(tool_error_of(frame.spec, exception))
     return result
+
+
+async def _notify_suspended(frame: Frame, call: ToolCall, frozen: FrozenCall | None) -> None:
+    """Run the hooks of a call that waits for an answer; the log has their failures."""
+    if frozen is None:  # an agent answers it
+        return
+    asked = Suspended(**frozen.shown(), token="", run_id=frame.meta.run_id)
+    for hook in frame.tool.on_suspend:
+        try:
+            await notify(hook, hook(call, asked, frame.context), frame.services.stage_timeout)
+        except BaseException as error:  # noqa: BLE001 - author code; the call waits all the same
+            internal_error(frame.spec, as_task_exception(error))
+
+
+async def run_unknown_hooks(call: ToolCall, result: ToolResult, services: RuntimeServices) -> ToolResult:
+    """Run the hooks of a call whose tool does not exist and return its result, an error without them."""
+
+    def ask(hook: HookMethod, result: ToolResult) -> Awaitable[Verdict]:
+        return run_with_timeout(services.stage_timeout, hook(call))
+
+    try:
+        left = await _UNKNOWN.run(services.unknown_tool_hooks, ask, services, result)
+        return left.result if isinstance(left, Stop) else left
+    except BaseException as error:  # noqa: BLE001 - author code; the call has failed all the same
+        log_failure(log, as_task_exception(error), "a hook for unknown tools failed")
+        return result
+
+
+async def _answer_unknown(services: RuntimeServices, result: ToolResult, answer: object) -> Stop[ToolResult]:
+    document, limit = to_json(answer), services.limits.result_bytes
+    shown = document if len(document) <= limit else truncation_marker(document, limit)
+    return Stop(
+        result=ToolResult(tool=result.tool, status="ok", json=shown, tool_call_id=result.tool_call_id)
+    )
+
+
+def _deny_unknown(services: RuntimeServices, result: ToolResult, message: str) -> ToolResult:
+    document = error_document(message, services.limits.result_bytes, code="denied")
+    return replace(result, status="denied", json=document, error=ToolError(message), retry_hint=None)
+
+
+def _fail_unknown(services: RuntimeServices, result: ToolResult, error: ToolError) -> ToolResult:
+    meta = CallMeta(tool_call_id=result.tool_call_id)
+    return error_result(result.tool, error, meta, services.limits.result_bytes)
 
 
 async def _encode_answer(frame: Frame, returned: object) -> ToolResult:
@@ -90,7 +138,10 @@ def _replace_payload(frame: Frame, call: ToolCall, payload: object) -> ToolCall:
     Raises:
         MalformedResultError: it is of another class.
         ToolValidationError: it does not fit.
+        TypeError: a person has seen the arguments.
     """
+    if frame.resumption is not None:
+        raise TypeError("a hook cannot replace the arguments of a call that was answered")
     codec = frame.spec.payload
     document = codec.encode(payload)
     return replace(
@@ -158,4 +209,7 @@ _ON_ERROR: Final[Stage[Frame, ToolError, ToolResult]] = Stage(
 )
 _AFTER: Final[Stage[Frame, ToolResult, ToolResult]] = Stage(
     on_answer=_replace_result, on_deny=_deny_result, on_abort=_fail_result
+)
+_UNKNOWN: Final[Stage[RuntimeServices, ToolResult, ToolResult]] = Stage(
+    on_answer=_answer_unknown, on_deny=_deny_unknown, on_abort=_fail_unknown
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Set
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeAlias, TypeVar
 
+from toolgen.contract.boundary import run_with_timeout
 from toolgen.contract.record import frozen_record, record
 
 from ..errors import RegistrationError, ToolError
@@ -16,7 +17,7 @@ from ..errors import RegistrationError, ToolError
 if TYPE_CHECKING:
     from ..call import ToolCall
     from ..context import ToolContext
-    from ..results import ToolResult
+    from ..results import Suspended, ToolResult
 
 C = TypeVar("C")
 S = TypeVar("S")
@@ -58,13 +59,13 @@ _VERDICTS: Final = (Continue, Answer, Deny, Abort)
 
 
 class Hook:
-    """Code of the host around calls. Override methods as needed; the default methods change nothing.
+    """Code of the host around calls, plannings and runs. Override methods as needed; the others do nothing.
 
-    The methods of models take and give the host's own requests and responses.
+    The methods of models and runs take and give the host's own requests and responses.
     """
 
     tools: ClassVar[frozenset[str] | None] = None
-    """Ids of the tools that it is for, such as those of a generated `ToolId`; None for all.
+    """Ids of the tools that its methods of calls are for, such as those of a `ToolId`; None for all.
 
     The runtime refuses to serve with an id that no tool has.
     """
@@ -83,6 +84,29 @@ class Hook:
 
     async def on_tool_error(self, call: ToolCall, error: ToolError, ctx: ToolContext) -> Verdict:
         """Inspect a failure of the tool, or recover from it with `Answer`."""
+        return Continue()
+
+    async def on_suspend(self, call: ToolCall, asked: Suspended, ctx: ToolContext) -> Verdict:
+        """Hear that a call waits for an answer. `asked` has no token, and a verdict changes nothing."""
+        return Continue()
+
+    async def on_resume(self, call: ToolCall, payload: Any, ctx: ToolContext) -> Verdict:
+        """Decide as `before_tool`, after an answer with which the call would go on.
+
+        The arguments stay as a person has seen them.
+        """
+        return Continue()
+
+    async def on_unknown_tool(self, call: ToolCall) -> Verdict:
+        """Inspect a call of a tool that does not exist, or give it a result, which is any JSON."""
+        return Continue()
+
+    async def before_run(self, request: Any) -> Verdict:
+        """Decide before the first planning of an agent's run; `Continue` cannot replace its request."""
+        return Continue()
+
+    async def after_run(self, output: Any) -> Verdict:
+        """Hear how an agent's run ended, by its `RunOutput`. A verdict changes nothing."""
         return Continue()
 
     async def before_model(self, request: Any) -> Verdict:
@@ -212,6 +236,17 @@ def checked_verdict(hook: HookMethod, verdict: object) -> Verdict:
             f"{_name(hook)} denies with a {type(verdict.message).__name__}; a message must be a string"
         )
     return verdict
+
+
+async def notify(hook: HookMethod, told: Awaitable[Verdict], limit_s: float | None) -> None:
+    """Run a hook that decides nothing.
+
+    Raises:
+        BaseException: what it raises; a TypeError where it returned something else than `Continue()`.
+    """
+    verdict = checked_verdict(hook, await run_with_timeout(limit_s, told))
+    if verdict != Continue():
+        raise TypeError(f"{_name(hook)} returned {verdict!r}, which changes nothing; return Continue()")
 
 
 def _name(hook: Callable[..., object]) -> str:

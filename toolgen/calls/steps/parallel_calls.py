@@ -36,7 +36,7 @@ async def gather_results(
     async def make(call: ToolCall, place: int) -> ToolResult:
         tool = directory.by_name.get(call.tool)
         if tool is None:
-            return directory.unknown_tool_result(call.tool, call.meta, services)
+            return await directory.unknown_call_result(call, services)
         frame = frames[place] = Frame(tool, call.payload_json, call.meta, batch, services)
         frame.context.place = place
         result = await dispatch(frame)

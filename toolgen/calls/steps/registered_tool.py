@@ -46,6 +46,8 @@ class RuntimeOptions:
 
     interceptors: tuple[Interceptor, ...] = ()
     hooks: tuple[Hook, ...] = ()
+    unknown_tool_hooks: tuple[HookMethod, ...] = ()
+    """Their methods for calls of tools that do not exist."""
     hook_tools: HookTools = field(default_factory=lambda: HookTools(()))
     """The tools that the hooks name; shared by all toolsets of the runtime."""
     capabilities: Mapping[str, Capability] = field(default_factory=dict)
@@ -121,18 +123,24 @@ class RegisteredTool:
         self.before: tuple[HookMethod, ...] = ()
         self.after: tuple[HookMethod, ...] = ()
         self.on_error: tuple[HookMethod, ...] = ()
+        self.on_suspend: tuple[HookMethod, ...] = ()
+        self.on_resume: tuple[HookMethod, ...] = ()
         if options.hooks:
             from .hooks import overridden_methods
 
             self.before = overridden_methods(options.hooks, "before_tool", self.spec.id)
             self.after = overridden_methods(options.hooks, "after_tool", self.spec.id)
             self.on_error = overridden_methods(options.hooks, "on_tool_error", self.spec.id)
+            self.on_suspend = overridden_methods(options.hooks, "on_suspend", self.spec.id)
+            self.on_resume = overridden_methods(options.hooks, "on_resume", self.spec.id)
+        self.has_hooks_after = bool(self.after or self.on_suspend)
+        """Whether hooks see the results of its calls, or that they are suspended."""
 
     def _set_surroundings(self, options: RuntimeOptions) -> None:
         """Set what stands around the executor, beside its hooks."""
         spec = self.spec
         self.may_need_approval = options.has_policy or spec.confirm is not None
-        self.has_checks_before = bool(self.before) or self.may_need_approval
+        self.has_checks_before = bool(self.before or self.on_resume) or self.may_need_approval
         """Whether anything stands between the arguments and the executor."""
         reads_call = self.may_need_approval or self.raw or bool(self.interceptors or self.on_error)
         self.has_fixed_payload = False if reads_call else None
@@ -142,7 +150,7 @@ class RegisteredTool:
         self.is_sensitive = spec.is_sensitive or CREDENTIALS_CAPABILITY in options.capabilities
         """Whether its calls have sensitive values: its arguments, its results, or what its executor sends."""
         has_more_around = (
-            self.needs_call or self.after or self.is_sensitive or options.list_disabled is not None
+            self.needs_call or self.has_hooks_after or self.is_sensitive or options.list_disabled is not None
         )
         has_more_result = spec.result_hint or spec.reminder or spec.is_terminal
         self.goes_straight = not (has_more_around or has_more_result)

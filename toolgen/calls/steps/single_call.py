@@ -7,9 +7,10 @@ their time for a small call. It makes a frame only of a call that ends otherwise
 from __future__ import annotations
 
 from asyncio import get_running_loop
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from ..call import NO_META, Arguments, CallMeta, is_blank
+from ..call import NO_META, Arguments, CallMeta, ToolCall, arguments_json_or_empty, is_blank
 from ..context import Batch, ToolContext, batch_of
 from ..errors import ToolError, ToolValidationError
 from ..reports import SILENT
@@ -72,7 +73,7 @@ class SingleCalls:
         registered = directory.by_name.get(name)
         services = self._services
         if registered is None:
-            return _unknown_result(name, directory, meta, services, trace)
+            return await _unknown_result(name, directory, arguments, meta, services, trace)
         spec, scheduler, execution = registered.spec, services.scheduler, services.execution
         reports = services.reports
         received: Arguments = (
@@ -174,8 +175,13 @@ class SingleCalls:
         raise NotImplementedError
 
 
-def _unknown_result(
-    tool: str, directory: Directory, meta: CallMeta, services: RuntimeServices, trace: Trace | None
+async def _unknown_result(
+    tool: str,
+    directory: Directory,
+    arguments: HostArguments,
+    meta: CallMeta,
+    services: RuntimeServices,
+    trace: Trace | None,
 ) -> ToolResult:
     """Return and emit the error result of a call whose tool does not exist.
 
@@ -184,7 +190,11 @@ def _unknown_result(
     """
     if trace is not None:
         trace.require_unused()
-    result = directory.unknown_tool_result(tool, meta, services)
+    document = b""
+    if isinstance(arguments, bytes | str | Mapping):  # and no payload of another tool
+        document = arguments_json_or_empty(arguments)
+    call = ToolCall(tool=tool, payload_json=document, meta=meta)
+    result = await directory.unknown_call_result(call, services)
     if trace is not None and result.error is not None:
         trace.fail(result.error)
     return result

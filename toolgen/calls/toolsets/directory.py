@@ -14,7 +14,7 @@ from ..results import RetryHint, ToolResult
 from ..steps.failures import error_result
 
 if TYPE_CHECKING:
-    from ..call import CallMeta
+    from ..call import CallMeta, ToolCall
     from ..specs import ToolSpec
     from ..steps.frame import RuntimeServices
     from ..steps.registered_tool import RegisteredTool
@@ -74,10 +74,18 @@ class Directory:
         return f"there is no tool {asked!r}" + (f"; close names are {', '.join(near)}" if near else "")
 
     def unknown_tool_result(self, tool: str, meta: CallMeta, services: RuntimeServices) -> ToolResult:
-        """Return and emit the error result of a call whose tool does not exist."""
+        """Return the error result of a call whose tool does not exist."""
         message, limit = self.unknown_tool_message(tool), services.limits.result_bytes
         asked = truncate_text(tool, limit)
         hint = RetryHint(reason="tool_unavailable", tool=asked, message=message)
-        result = error_result(asked, ToolError(message, retry_hint=hint), meta, limit)
-        services.reports.emit_tool_end(result, meta)
+        return error_result(asked, ToolError(message, retry_hint=hint), meta, limit)
+
+    async def unknown_call_result(self, call: ToolCall, services: RuntimeServices) -> ToolResult:
+        """Return and emit the result of a call whose tool does not exist: an error, or that of a hook."""
+        result = self.unknown_tool_result(call.tool, call.meta, services)
+        if services.unknown_tool_hooks:
+            from ..steps.hook_stages import run_unknown_hooks
+
+            result = await run_unknown_hooks(call, result, services)
+        services.reports.emit_tool_end(result, call.meta)
         return result

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from ..capability import Capability
     from ..specs import NativeTool, ToolSpec
-    from ..steps.hooks import Hook
+    from ..steps.hooks import Hook, HookMethod
     from ..steps.policy import Policy
     from ..sync_context import ToolMethod
 
@@ -114,13 +114,16 @@ def runtime_options(
     """
     by_name = _by_unique_name(_listed("capabilities", capabilities))
     checked_hooks: tuple[Hook, ...] = tuple(_listed("hooks", hooks))
+    unknown_tool_hooks: tuple[HookMethod, ...] = ()
     if checked_hooks:
-        from ..steps.hooks import checked_hook
+        from ..steps.hooks import checked_hook, overridden_methods
 
         checked_hooks = tuple(map(checked_hook, checked_hooks))
+        unknown_tool_hooks = overridden_methods(checked_hooks, "on_unknown_tool")
     return RuntimeOptions(
         interceptors=tuple(map(_checked, _listed("interceptors", interceptors))),
         hooks=checked_hooks,
+        unknown_tool_hooks=unknown_tool_hooks,
         hook_tools=HookTools(checked_hooks, getattr(policy, "named_tools", ())),
         capabilities=by_name,
         has_policy=policy is not None,
