@@ -19,6 +19,9 @@ Part: TypeAlias = tuple[Any, str]
 """A schema with its place."""
 
 _TYPES: Final = frozenset("null boolean string integer number array object".split())
+_NAMES: Final = tuple(_TYPES)
+_HARMLESS: Final = frozenset(["type", "items", "properties", "additionalProperties"])
+"""Keywords beside which a value fits, whatever the parts say that they hold."""
 _HOLDERS: Final[tuple[tuple[Holder, frozenset[str]], ...]] = (
     ("string", frozenset(["string"])),
     ("number", frozenset(["number", "integer"])),
@@ -98,7 +101,8 @@ class _Rules:
         """Return why no value fits a schema; "" where one may, or where a part of it says why itself."""
         if self._is_nullable(schema) or self._is_reference(schema):
             return ""
-        if CONSTRAINTS.intersection(schema) <= {"$ref"}:
+        words = CONSTRAINTS.intersection(schema)
+        if words <= {"$ref"} or (words <= _HARMLESS and schema.get("type", "null") in _NAMES):
             return ""
         joined = [part for part in self._joined(schema, place) if isinstance(part[0], dict)]
         if any(self._refusal(self._parts([part]), _DEEPEST) for part in joined):

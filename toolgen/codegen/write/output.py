@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import field, replace
 from pathlib import Path, PurePosixPath
@@ -16,7 +16,7 @@ from .atomic_write import AtomicWrite, Edit, remove_empty
 from .comparison import Comparison, compared
 from .disk_errors import disk_error
 from .safe_paths import SafePath
-from .staging import stage, stage_edits, staging, sweep
+from .staging import room_of, stage, stage_edits, staging, sweep
 
 
 @frozen_record
@@ -129,11 +129,14 @@ def replacing(edits: Mapping[Path, Edit]) -> Iterator[ExitStack]:
     """
     with ExitStack() as staged, ExitStack() as undo:
         try:
-            folders = {target: staged.enter_context(_staged(target, edit)) for target, edit in edits.items()}
-            for target, folder in folders.items():
+            files: dict[Path, tuple[AtomicWrite, Path]] = {}
+            for held in _by_room(edits):
+                folder = staged.enter_context(_staged(held))
                 moves = AtomicWrite(backup=folder / "attic")
                 undo.callback(moves.undo)
-                moves.put_edit(folder / "edits/0", target, edits[target])
+                files |= {target: (moves, folder / f"edits/{at}") for at, target in enumerate(held)}
+            for target, (moves, file) in ((target, files[target]) for target in edits):
+                moves.put_edit(file, target, edits[target])
         except OSError as error:
             raise disk_error("write", error, Path()) from error
         yield undo
@@ -145,12 +148,21 @@ def replace_files(edits: Mapping[Path, Edit]) -> None:
         undo.pop_all()
 
 
+def _by_room(edits: Mapping[Path, Edit]) -> Iterable[dict[Path, Edit]]:
+    """Return edits together whose files are prepared in one folder."""
+    rooms: dict[Path, dict[Path, Edit]] = {}
+    for target, edit in edits.items():
+        rooms.setdefault(room_of(target), {})[target] = edit
+    return rooms.values()
+
+
 @contextmanager
-def _staged(target: Path, edit: Edit) -> Iterator[Path]:
-    """Yield a folder on the file system of a file, with what the file becomes."""
-    sweep(target, target.parent)
-    with staging(target) as folder:
-        stage_edits(folder, {target: edit})
+def _staged(edits: Mapping[Path, Edit]) -> Iterator[Path]:
+    """Yield a folder on the file system of some files, with what they become."""
+    for parent, target in {target.parent: target for target in edits}.items():
+        sweep(target, parent)
+    with staging(next(iter(edits))) as folder:
+        stage_edits(folder, edits)
         yield folder
 
 

@@ -33,11 +33,15 @@ _RUFF_ARGUMENTS: Final = (
 ).split()
 
 
+def room_of(out: Path) -> Path:
+    """Return the folder above `out` in which its staging folder stands."""
+    return next(parent for parent in Path(os.path.realpath(out)).parents if parent.is_dir())
+
+
 @contextmanager
 def staging(out: Path) -> Iterator[Path]:
     """Yield an empty folder on the file system of `out`, above it and so not in the way of its readers."""
-    real = Path(os.path.realpath(out))
-    room = next(parent for parent in real.parents if parent.is_dir())
+    room = room_of(out)
     with ExitStack() as held:
         folder = None
         while folder is None:

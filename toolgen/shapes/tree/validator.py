@@ -63,7 +63,7 @@ class Validator:
             schema = cs.definitions_schema(schema, list(builder.definitions.values()))
         self._schema = schema
         self._validator = SchemaValidator(schema, _CONFIG)
-        self._reader = IssueReader(type_schema(type_, objects))
+        self._type, self._objects = type_, objects
 
     def parse(self, value: Json) -> Any:
         """Return the Python value; an object is a dict by JSON key.
@@ -80,7 +80,8 @@ class Validator:
         except ValidationError as error:
             hidden = hidden_errors(self._schema, _CONFIG, is_literal=False)
             every = hidden(error, json.dumps(value)) if hidden else error
-            return self._reader.issues(every.errors(include_url=False))
+            reader = IssueReader(type_schema(self._type, self._objects))
+            return reader.issues(every.errors(include_url=False))
         return ()
 
 

@@ -29,6 +29,8 @@ Python has a thousand for everything."""
 
 _UNTYPED: Final = ("not", "if", "$dynamicRef", "$recursiveRef")
 """Keywords of values of any type that no type holds."""
+_PLAIN: Final = frozenset(("type", *ANNOTATIONS))
+_SCALARS: Final = ("string", "integer", "number", "boolean")
 _FLAGS: Final = tuple(row.keyword for row in FLAGS)
 _LEAST, _MOST = lengths_of("array")
 
@@ -145,6 +147,8 @@ class SchemaNormalizer:
         )
 
     def _shape(self, schema: Schema, flat: Schema, name: str) -> Node:
+        if flat.keys() <= _PLAIN and flat.get("type") in _SCALARS:
+            return {"type": flat["type"]}
         self.unsupported.update(effective(flat, *_UNTYPED))
         union = effective(flat, "anyOf", "oneOf")
         if "enum" in flat or "const" in flat:
