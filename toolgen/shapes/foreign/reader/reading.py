@@ -66,7 +66,9 @@ def read(schema: object, *, name: str, arguments: bool = False) -> Reading:
     if arguments and not problems:
         survey, problems = _require_object(survey)
     if not problems:
-        unbuildable = validator.contract_problem(survey.root)
+        unbuildable = validator.contract_problem(
+            survey.root, (schema for _, schema in survey.places.values())
+        )
         problems = [unbuildable] if unbuildable else []
     if problems:
         return _failed(problems)

@@ -5,7 +5,8 @@ The only file of this package that knows the library.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
 from functools import cache, lru_cache
 from typing import Any, Final
 from urllib.parse import quote
@@ -15,6 +16,7 @@ import jsonschema_rs as rs
 from toolgen.contract.json_pointer import pointer_of
 from toolgen.contract.json_value import Json
 
+from ...constraints import LIMITS
 from .keywords import NUMBER_KEYWORDS, STRING_KEYWORDS, Schema
 from .problems import SchemaProblem
 
@@ -24,6 +26,14 @@ _VALIDATORS: Final = {
     "http://json-schema.org/draft-07/schema#": rs.Draft7Validator,
     "http://json-schema.org/draft-06/schema#": rs.Draft6Validator,
 }
+_DECIDED: Final = frozenset(
+    "type properties required additionalProperties items enum const allOf anyOf oneOf $defs "
+    "title description default examples deprecated readOnly writeOnly format".split()
+)
+"""Keywords of which a validator refuses nothing that the metaschema accepts."""
+_LIMITS: Final = frozenset(row.keyword for row in LIMITS if row.takes in ("length", "bound"))
+_SMALL: Final = 2**31
+_PLAIN_POINTER: Final = re.compile(r"#(/[A-Za-z0-9_$.-]+)+")
 _CONTRACT: Final = "https://toolgen.invalid/contract"
 _TYPES: Final = "'array', 'boolean', 'integer', 'null', 'number', 'object' and 'string'"
 
@@ -37,8 +47,14 @@ def metaschema_problems(schema: Schema, metaschema: str, *, within: str = "") ->
     return list(by_pointer.values())
 
 
-def contract_problem(contract: Schema) -> SchemaProblem | None:
-    """Return why no validator can be built from the contract, or None."""
+def contract_problem(contract: Schema, schemas: Iterable[Schema]) -> SchemaProblem | None:
+    """Return why no validator can be built from the contract, or None.
+
+    `schemas` are all in it; their metaschema accepts them, and what they refer to is there. It is asked only
+    where something in them is left to a validator.
+    """
+    if all(map(_is_decided, schemas)):
+        return None
     keywords: Any = {"pattern": _Pattern}
     try:
         rs.Draft202012Validator(contract, offline=True, validate_formats=False, keywords=keywords)
@@ -47,6 +63,17 @@ def contract_problem(contract: Schema) -> SchemaProblem | None:
     except Exception as error:  # noqa: BLE001 - the library raises several kinds, and a schema must not end the run
         return SchemaProblem(pointer="", message=f"cannot be checked: {error!s:.200}", hint="simplify it")
     return None
+
+
+def _is_decided(schema: Schema) -> bool:
+    """Return whether the metaschema and the places of references say all that a validator could refuse."""
+    for word, value in schema.items():
+        if word in _DECIDED or word[:2] == "x-":
+            continue
+        is_size = word in _LIMITS and isinstance(value, int) and abs(value) < _SMALL
+        if not is_size and not (word == "$ref" and _PLAIN_POINTER.fullmatch(value)):
+            return False
+    return True
 
 
 class _Pattern:
