@@ -80,6 +80,8 @@ class KeptSchemas:
         self._called: dict[str, str] = {}
         self._defined: dict[str, str] = {}
         self._parts: dict[tuple[str, Direction], _Part] = {}
+        self._read: dict[tuple[str, Direction], tuple[object, tuple[Json, list[str]]]] = {}
+        """The schemas at places with what they were translated to, and what that refers to."""
         self._examples: dict[tuple[str, Direction], list[ClauseCall]] = {}
         self._spent = 0
         """Values that all schemas carry so far."""
@@ -215,11 +217,16 @@ class KeptSchemas:
 
     def _readable(self, schema: object, place: str, direction: Direction) -> tuple[Json, list[str]]:
         """Return a translated schema and what it refers to; any JSON for one that cannot be read."""
+        known = self._read.get((place, direction))
+        if known is not None and known[0] is schema:
+            return known[1]
         try:
-            return self._translated(schema, place, direction)
+            result = self._translated(schema, place, direction)
         except UnreadableError as error:
             self._find(codes.LEFT_OUT, error.pointer, f"{error.message}; any JSON is taken", error.hint)
-            return {}, []
+            result = {}, []
+        self._read[place, direction] = schema, result
+        return result
 
     def _carrying(self, schema: Any, used: list[str], direction: Direction) -> Any:
         """Return a schema with what it refers to in its `$defs`.

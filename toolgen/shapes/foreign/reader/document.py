@@ -42,12 +42,6 @@ def copied(document: object) -> tuple[Json, list[SchemaProblem]]:
         return None, reader.problems
 
 
-def _is_plain(value: Any) -> bool:
-    """Return whether a value is JSON that needs no further look: most are."""
-    kind = type(value)
-    return (kind is str and value.isascii()) or kind is bool or value is None
-
-
 class _Reader:
     def __init__(self) -> None:
         self.problems: list[SchemaProblem] = []
@@ -69,18 +63,23 @@ class _Reader:
             is_object = isinstance(value, dict)
             parent[key] = new = dict[Any, Any]() if is_object else [None] * len(value)
             parts: Iterable[tuple[Any, Any]] = value.items() if isinstance(value, dict) else enumerate(value)
+            is_flat = depth < DEEPEST
             for name, inner in parts:
                 size = 2
                 if is_object:
-                    if not self._is_text(name, trail):
+                    if type(name) is str and name.isascii():
+                        self._characters += len(name)
+                    elif self._is_text(name, trail):
+                        name = str.__str__(name)
+                    else:
                         continue
-                    name = str.__str__(name)
                     size = len(name) + 1
                     self._characters += len(name)
-                if depth < DEEPEST and _is_plain(inner):
+                kind = type(inner)
+                if is_flat and (kind is bool or inner is None or (kind is str and inner.isascii())):
                     new[name] = inner
                     self._values += 1
-                    self._characters += len(inner) if isinstance(inner, str) else 0
+                    self._characters += len(inner) if kind is str else 0
                 else:
                     new[name] = None
                     waiting.append((inner, new, name, (trail, name), depth + 1, length + size))
@@ -102,10 +101,7 @@ class _Reader:
                 None, f"has more than {limit}", "split it, or leave out what no tool uses", stop=True
             )
 
-    def _is_text(self, name: Any, trail: _Trail) -> bool:
-        if type(name) is str and name.isascii():
-            self._characters += len(name)
-            return True
+    def _is_text(self, name: object, trail: _Trail) -> bool:
         if isinstance(name, str):
             self._scalar(name, trail)
             return True
