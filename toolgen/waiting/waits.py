@@ -14,14 +14,14 @@ from toolgen.calls.steps.hook_tools import HookTools
 from toolgen.calls.toolsets.snapshot import Snapshot
 from toolgen.contract.credentials import Credential
 from toolgen.contract.json_value import Json
-from toolgen.engines import RunWait, WaitStatus
+from toolgen.engines import RunWait
 
+from .answer_checks import AnswerChecks
 from .answers import (
     answer_key,
     cancel_answer,
     cancel_reason,
     failure_answer,
-    validate_answer,
     without_nulls,
 )
 from .asking import answer_question, suspended_at, suspended_calls
@@ -32,19 +32,17 @@ from .checking import CheckedCall, adopt_calls, checked_calls
 from .credentials import keeper_for
 from .errors import (
     ConflictingAnswerError,
-    MissingToolError,
     NoEngineError,
-    NotAllowedAnswerError,
     SuspensionError,
     TamperedSuspensionError,
 )
 from .frozen import SealedCall
 from .grant_uses import open_grants, revoke_grant
-from .grants import Grant, refuse_grant_of_peer, require_grant
+from .grants import Grant, refuse_grant_of_peer
 from .named_calls import NamedCalls
 from .reporting import IntermediateSender, report_progress
 from .resuming import WaitingTools
-from .sending import late_answer, require_session, send_answer
+from .sending import require_session, send_answer
 from .subjects import top_run
 from .wait_registry import OpenedToken, WaitRegistry
 
@@ -182,7 +180,7 @@ class Waits:
         answer: Json = {"available": True}
         if opened.record is not None and opened.status.answer is None:
             keeper = keeper_for(self._services.capabilities, opened.record.call)
-            await self._check(waits, opened.status, opened.record, answer, by)
+            await self._checks(waits).check(opened.status, opened.record, answer, by)
             await require_session(waits, opened.record.claims.session_id, opened.run_id, opened.op)
             await keeper(credential, scope)
         return await self.answer(token, answer, session_id=session_id, by=by, wait_s=wait_s)
@@ -362,7 +360,7 @@ class Waits:
         answer = without_nulls(record.call, answer)
         key = answer_key(answer)
         if opened.status.answer is None:
-            await self._check(waits, opened.status, record, answer, by)
+            await self._checks(waits).check(opened.status, record, answer, by)
         try:
             async with expected_results(waits, opened) as expected:
                 sealed = waits.sealer.seal(record.claims, answer, by)
@@ -381,39 +379,6 @@ class Waits:
             self._tools.take_back(record.call)
             raise
 
-    async def _check(
-        self,
-        waits: WaitRegistry,
-        status: WaitStatus,
-        record: SealedCall,
-        answer: Json,
-        by: str,
-    ) -> None:
-        """Raise where the answer to a call that still waits cannot be taken.
-
-        Raises:
-            SuspensionError: as said.
-        """
-        frozen = record.call
-        if not status.is_open or frozen.expires_at <= waits.options.clock():
-            raise await late_answer(waits, record.run_id, "the time to answer is over")
-        within = None if "/" in record.run_id else self._snapshot  # what a run asks is of its own agent
-        tool = await self._tools.find(frozen.tool, frozen.meta, record.run_id, within)
-        if tool is None and not self._tools.is_empty and cancel_reason(answer) is None:
-            raise MissingToolError(
-                f"{frozen.tool} is not registered here now; the call still waits",
-                hint="register its toolset, answer in the process that has it, or cancel the call",
-            )
-        spec = None if tool is None else tool.spec
-        await require_grant(waits, spec, frozen, answer, by)
-        validate_answer(spec, frozen, answer, self._services.limits)
-        if cancel_reason(answer) is None and (why := await waits.refusal(record, answer, by)):
-            raise NotAllowedAnswerError(
-                f"this answer was rejected by the host's rule: {why}", hint="let somebody else answer"
-            )
-        if within is not None and tool is not None and waits.engine.is_worker:
-            self._tools.give(frozen, tool)
-
     def _require(self) -> WaitRegistry:
         if self._registry is None:
             raise NoEngineError
@@ -421,3 +386,6 @@ class Waits:
 
     def _reader(self, waits: WaitRegistry) -> CallReader:
         return CallReader(waits=waits, tools=self._tools, services=self._services)
+
+    def _checks(self, waits: WaitRegistry) -> AnswerChecks:
+        return AnswerChecks(waits, self._tools, self._services.limits, self._snapshot)

@@ -154,8 +154,8 @@ def _message(message: Message, spec: Any) -> dict[str, object]:
                 {"id": call.id, "name": call.name, "arguments": _arguments(call.arguments, spec(call.name))}
                 for call in message.calls
             ]
-            said = message.provider and facts_document(message.provider, message.text)
-            facts = {"text": message.text, "calls": calls, "provider": said}
+            provider = message.provider and facts_document(message.provider, message.text)
+            facts = {"text": message.text, "calls": calls, "provider": provider}
             return {"type": "assistant", **{key: value for key, value in facts.items() if value}}
         case _:
             answers = [_answer(answer, spec(answer.name)) for answer in message.answers]
