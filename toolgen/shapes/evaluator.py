@@ -7,7 +7,7 @@ what they count as. What is surely a misfit is one under every policy.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from enum import Enum, auto
@@ -81,7 +81,7 @@ _UNREADABLE: Final = (
 """What is raised where the steps do not suffice, and where a schema is none."""
 
 
-def may_fit(root: Mapping[str, Any], schema: Any, value: Json, steps: Steps | None = None) -> bool:
+def may_fit(root: Mapping[str, object], schema: object, value: Json, steps: Steps | None = None) -> bool:
     """Return whether a value may fit a part of a schema.
 
     It takes at most the steps that are left; many choices of one document share them.
@@ -95,7 +95,7 @@ class Evaluator:
     __slots__ = ("_decided", "_doubt", "_is_of_tool", "_most", "_root", "_steps")
 
     def __init__(
-        self, root: Mapping[str, Any], undecided: Undecided, *, steps: Steps | None = None, most: int = 1
+        self, root: Mapping[str, object], undecided: Undecided, *, steps: Steps | None = None, most: int = 1
     ) -> None:
         self._root = root
         self._is_of_tool = undecided is Undecided.LEFT_TO_TOOL
@@ -121,7 +121,7 @@ class Evaluator:
             for keys, issue, facts in self._doubt:
                 yield issue(keys, *facts)
 
-    def _faults(self, schema: Any, value: Any, depth: int) -> Iterator[_Fault]:
+    def _faults(self, schema: Any, value: Json, depth: int) -> Iterator[_Fault]:
         """Yield the faults of a value by a part of the schema."""
         self._steps.take(1)
         if schema is True or schema is False:
@@ -164,7 +164,7 @@ class Evaluator:
         return self._decided[key]
 
     def _of_branches(
-        self, branches: Any, value: Json, depth: int, *, is_one: bool = False
+        self, branches: Iterable[object], value: Json, depth: int, *, is_one: bool = False
     ) -> Iterator[_Fault]:
         """Yield the faults by the branch that fits best, or that several fit where one has to."""
         fitting: list[object] = []
@@ -218,7 +218,7 @@ class Evaluator:
                 for keys, issue, facts in self._faults(part, item, depth):
                     yield (place, *keys), issue, facts
 
-    def _value_fault(self, schema: Mapping[str, Any], value: Any) -> _Fault | None:
+    def _value_fault(self, schema: Mapping[str, Any], value: Json) -> _Fault | None:
         """Return the fault of a value as a whole."""
         if "type" in schema:
             named, own = schema["type"], types_of(value)
@@ -243,7 +243,7 @@ class Evaluator:
             case _:
                 return self._limit_fault(schema, "map", len(value))
 
-    def _is_among(self, choices: Any, value: Json) -> bool:
+    def _is_among(self, choices: Sequence[Json], value: Json) -> bool:
         self._steps.take(len(choices) - 1)
         return value in choices if isinstance(value, str) else identity(value) in map(identity, choices)
 
@@ -290,11 +290,11 @@ def _wrong_type(keys: Keys, named: Any, value: object) -> FieldIssue:
     return _issue(keys, "invalid_type", f"must be {words}, not {json_type(value)}")
 
 
-def _not_among(keys: Keys, choices: Any) -> FieldIssue:
+def _not_among(keys: Keys, choices: Iterable[object]) -> FieldIssue:
     return _issue(keys, "invalid_enum_value", f"must be one of {', '.join(map(str, choices))}")
 
 
-def _of_name(keys: Keys, issue: Callable[..., FieldIssue], facts: tuple[Any, ...]) -> FieldIssue:
+def _of_name(keys: Keys, issue: Callable[..., FieldIssue], facts: tuple[object, ...]) -> FieldIssue:
     found = issue(keys, *facts)
     return replace(found, message=f"has a name that {found.message}")
 
