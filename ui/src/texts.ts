@@ -53,7 +53,7 @@ export const texts = {
     notNumber: (text: string) => `“${text}” is not a number.`, rounded: (text: string) => `${text} cannot be sent as it is: JavaScript would round it.`,
     keyTwice: (key: string) => `The key “${key}” is there twice.`, emptyItem: "It is empty: fill it in, or remove it.",
     wrong: (count: number) => `Nothing is sent: ${count} ${count === 1 ? "field is" : "fields are"} to correct.` },
-  talk: { title: "Conversation", fresh: "new session", said: "What was said", starting: "starting", message: (agent: string) => `Message ${agent}`, send: "Send",
+  talk: { title: "Conversation", fresh: "new session", said: "What was said", starting: "starting", attach: "Attach files", leaveOut: (name: string) => `Leave out ${name}`, unread: (name: string) => `${name} cannot be read`, message: (agent: string) => `Message ${agent}`, send: "Send",
     begins: "It begins with your first message.", noResult: "no result yet", read: "What the model read", sessions: "Sessions", open: "open", ended: "ended",
     none: "None with this agent: say something." },
   run: { title: "Run", live: "live", counts: (calls: number, tokens: number) => `${calls} calls · ${tokens.toLocaleString("en")} tokens`, session: "session", status: "Status",

@@ -16,6 +16,7 @@ import type { Timeline } from "../runs/timeline";
 import { useRun } from "../runs/useRun";
 import { texts } from "../texts";
 import { WaitPanel } from "../waits/WaitPanel";
+import { FilePicker, pastedFiles, SaidFile, uploadOf } from "./files";
 
 export function Conversation({ agent, session, catalogue, again }: { agent: string; session: string; catalogue: Catalogue; again: () => void }) {
   const [started, setStarted] = useState("");
@@ -24,6 +25,7 @@ export function Conversation({ agent, session, catalogue, again }: { agent: stri
   const named = useKeptText(`session ${agent}`, "session");
   const isSending = useRef(false); // before the form is drawn again
   const [failed, setFailed] = useState("");
+  const [files, setFiles] = useState<readonly File[]>([]);
   const messages = useLoaded(`messages ${session}`, () => saidIn(session));
   const turns = messages.value ?? [];
   const run = started || (turns.at(-1)?.run_id ?? "");
@@ -43,7 +45,9 @@ export function Conversation({ agent, session, catalogue, again }: { agent: stri
     text.set(null);
     setSaid(message);
     try {
-      const begun: Run = session === "" ? await surface.runs.start({ agent, message, ...own }) : await surface.sessions.send(session, message, turns.length === 0 ? { agent } : {});
+      const attached = files.length === 0 ? {} : { files: await Promise.all(files.map(uploadOf)) };
+      const begun: Run = session === "" ? await surface.runs.start({ agent, message, ...own, ...attached }) : await surface.sessions.send(session, message, turns.length === 0 ? { agent, ...attached } : attached);
+      setFiles([]);
       setStarted(begun.id);
       again();
       if (session === "" && begun.session_id !== undefined) go(addressOf("agents", [agent, begun.session_id]), true);
@@ -70,12 +74,13 @@ export function Conversation({ agent, session, catalogue, again }: { agent: stri
         {open.map((wait) => <WaitPanel key={wait.id} wait={wait} catalogue={catalogue} isOpen again={waits.again} />)}
         {ended !== "" && <Banner tone="bad">{shownLines(ended)}</Banner>}
         {(failed || broken || messages.error !== undefined) && <Banner tone="bad">{failed || broken || (messages.error !== undefined && wordsOf(messages.error))}</Banner>}
-        <form onSubmit={(event) => { event.preventDefault(); void send(); }}>
+        <form onSubmit={(event) => { event.preventDefault(); void send(); }} onPaste={(event) => { setFiles([...files, ...pastedFiles(event)]); }}>
           {session === "" && <TextEntry state={named} label={texts.call.as} name={texts.call.as} isOptional><p className="help">{texts.newSessionHelp}</p></TextEntry>}
           <div className="row">
             <div className="grow"><TextEntry state={text} name={texts.talk.message(shown(agent))} placeholder={texts.talk.message(shown(agent))} /></div>
             <button className="primary" disabled={isBlank || faults.size > 0}>{texts.talk.send}</button>
           </div>
+          <FilePicker files={files} set={setFiles} />
           <Wrong faults={faults} />
         </form>
         <div ref={end} />
@@ -109,7 +114,9 @@ function Said({ turn }: { turn: Turn }) {
   return (
     <>
       {turn.messages.map((message, index) => {
-        if (message.type === "user") return <div key={index} className="said user">{shownLines(message.text)}</div>;
+        if (message.type === "user") return (
+          <div key={index} className="said user">{shownLines(message.text)}{(message.files ?? []).map((file) => <SaidFile key={file.uri} file={file} />)}</div>
+        );
         if (message.type === "tools") return null;
         return (
           <Fragment key={index}>

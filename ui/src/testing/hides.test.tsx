@@ -47,7 +47,7 @@ function saying(text: string) {
   const waits = { value: { suspensions: [wait] }, error: undefined, again: nothing };
   const lost = { value: [run], error: undefined, again: nothing, pages: 1, older: undefined };
   const session = { id: text, agent: text, created_at: 1, message: text };
-  const turn = { run_id: run.id, turn_id: "t", agent: text, started_at: 1, messages: [{ type: "user", text }, { type: "assistant", text, calls: [{ id: "c", name: text, arguments: { [text]: text } }] }, { type: "tools", answers: [{ id: "c", name: text, status: "ok", result: { [text]: text } }] }] };
+  const turn = { run_id: run.id, turn_id: "t", agent: text, started_at: 1, messages: [{ type: "user", text, files: [{ name: text, media_type: text, size: 1, uri: "u", href: "h" }] }, { type: "assistant", text, calls: [{ id: "c", name: text, arguments: { [text]: text } }] }, { type: "tools", answers: [{ id: "c", name: text, status: "ok", result: { [text]: text } }] }] };
   const answers: Record<string, unknown> = { suspensions: { suspensions: [wait] }, runs: { runs: [run] }, sessions: { sessions: [session] }, messages: { session, turns: [turn] }, run, wait };
   const address = (place: string, parts: readonly string[] = [], query: Readonly<Record<string, string>> = {}) => ({ place, parts, query });
   const places: Readonly<Record<string, ReactNode>> = {

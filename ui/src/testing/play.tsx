@@ -142,7 +142,7 @@ function seenIn(field: Element): Displayed {
 
 /** Change something that a person can change; return what. */
 function change(place: Element, random: Random): string {
-  const inputs = [...place.querySelectorAll<HTMLInputElement>("input:not([type=radio]):not([type=checkbox]), textarea")];
+  const inputs = [...place.querySelectorAll<HTMLInputElement>("input:not([type=radio]):not([type=checkbox]):not([type=file]), textarea")];
   const others = [...place.querySelectorAll<HTMLElement>(".form input[type=radio], .form input[type=checkbox], .form select, .form button, .field button, .field input[type=checkbox], .choice input, [aria-label=Arguments] > .row button:not(.primary), p button")].filter((one) => !one.hasAttribute("disabled"));
   if (inputs.length + others.length === 0) return "nothing";
   const element = pick<HTMLElement>(random, random() < 0.6 || others.length === 0 ? (inputs.length > 0 ? inputs : others) : others);
