@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import mimetypes
-import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from toolgen.calls.content import ResourceContent
 from toolgen.calls.errors import ToolError
@@ -15,8 +12,8 @@ from toolgen.contract.record import frozen_record
 
 if TYPE_CHECKING:
     from toolgen.calls.steps.frame import RuntimeServices
+    from toolgen.contract.json_value import Json
 
-_BINARY: Final = "application/octet-stream"
 _SIGNATURES: Final[Mapping[str, tuple[bytes, ...]]] = {
     "image/png": (b"\x89PNG\r\n\x1a\n",),
     "image/jpeg": (b"\xff\xd8\xff",),
@@ -41,20 +38,6 @@ class Upload:
     media_type: str
     """Type and subtype, such as `image/png`; the data has to be of it."""
 
-    @staticmethod
-    def of(path: str | Path) -> Upload:
-        """Return a file by its path, with the media type of its name; `~` is the folder of the user.
-
-        Raises:
-            BadFileError: it cannot be read.
-        """
-        path = Path(os.path.expanduser(path))
-        try:
-            data = path.read_bytes()
-        except OSError as error:
-            raise BadFileError(f"{path} cannot be read: {error.strerror}") from error
-        return Upload(name=path.name, data=data, media_type=mimetypes.guess_type(path.name)[0] or _BINARY)
-
 
 def is_text(media_type: str) -> bool:
     """Return whether files of a media type are text, which every model reads."""
@@ -63,7 +46,7 @@ def is_text(media_type: str) -> bool:
 
 async def stored_files(
     files: Sequence[Upload], services: RuntimeServices, session_id: str, run_id: str
-) -> tuple[dict[str, Any], ...]:
+) -> tuple[dict[str, Json], ...]:
     """Store the files of a message, and return the links to them.
 
     Raises:

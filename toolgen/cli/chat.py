@@ -18,6 +18,7 @@ from toolgen.runtime.public_views import hiding_waiting
 from toolgen.waiting import SuspensionError
 
 from .artifact_text import artifact_text
+from .attached import attached_file
 from .call import describe_suspended
 from .config import Project
 from .conversing import OpenAgent, TurnView, following, open_agent
@@ -170,7 +171,7 @@ class _Chat:
 
     async def _attach(self, path: str) -> None:
         try:
-            file = Upload.of(path)
+            file = attached_file(path)
         except ToolgenError as error:
             _say(f"error: {printable(str(error))}")
             return

@@ -21,6 +21,7 @@ from toolgen.engines import UnknownRunError
 from toolgen.events import Event
 from toolgen.runtime import Runtime, Suspended
 
+from .attached import attached_file
 from .config import Project
 from .models import agent_named, require_server
 from .runtime import NOT_OVER, UNANSWERABLE, denial_hint, is_durable, project_runtime
@@ -220,7 +221,7 @@ async def run_agent(
     Raises:
         ToolgenError: as `open_agent`, the session has another turn that is not over, or a file does not fit.
     """
-    uploads = [Upload.of(path) for path in files]
+    uploads = [attached_file(path) for path in files]
     session = session or f"session_{uuid.uuid4().hex[:12]}"
     async with open_agent(project, agent, model) as opened:
         runtime = opened.runtime

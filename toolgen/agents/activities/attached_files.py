@@ -22,6 +22,7 @@ from toolgen.calls.provided import StoredArtifact
 from toolgen.calls.sensitive import is_for_model
 from toolgen.calls.steps.registered_tool import RegisteredTool
 from toolgen.calls.toolsets.directory import Directory
+from toolgen.contract.json_value import Json
 from toolgen.contract.record import frozen_record
 
 from ..host import AgentHost
@@ -149,7 +150,7 @@ class AttachedFiles:
             answers.append(replace(answer, content=(*answer.content, *blocks)) if blocks else answer)
         return replace(message, answers=tuple(answers))
 
-    async def _block(self, link: _Link, run_id: str, facts: RunFacts, left: _Budget) -> dict[str, Any]:
+    async def _block(self, link: _Link, run_id: str, facts: RunFacts, left: _Budget) -> dict[str, Json]:
         """Return a file with its data; the link with the reason where it has none."""
         if not left.has_room(link.get("size", 0)):
             return {**link, "description": _NOT_ATTACHED}
@@ -220,7 +221,7 @@ def _links_of(message: Message) -> Iterator[_Link]:
             yield from filter(_is_model_artifact, answer.content)
 
 
-def _is_model_artifact(block: Any) -> bool:
+def _is_model_artifact(block: object) -> bool:
     """Return whether a block is the link to an artifact for models, which the record of its call has."""
     return isinstance(block, Mapping) and block.get("annotations") == FOR_MODEL
 

@@ -40,9 +40,9 @@ def call_record(
     return done
 
 
-def _links(artifacts: Sequence[Artifact], spec: ToolSpec, call: str) -> list[dict[str, Any]]:
+def _links(artifacts: Sequence[Artifact], spec: ToolSpec, call: str) -> list[dict[str, Json]]:
     """Return links to the stored artifacts that are for models."""
-    links: list[dict[str, Any]] = []
+    links: list[dict[str, Json]] = []
     for number, artifact in enumerate(artifacts):
         ref = artifact.ref
         if ref is not None and ref.uri and is_for_model(spec, artifact.kind):

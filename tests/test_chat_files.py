@@ -1,0 +1,56 @@
+"""Files that go with a message of `toolgen chat` and `toolgen run`."""
+
+from __future__ import annotations
+
+from .conftest import ProjectFolder
+from .test_chat_command import MAIN
+from .test_chat_command import desk as desk
+
+STORED = (
+    "from toolgen.capabilities import ArtifactsCapability, SqliteArtifactStore\n"
+    + MAIN.replace(
+        "Runtime(engine",
+        'Runtime(capabilities=[ArtifactsCapability(SqliteArtifactStore("files.db"))], engine',
+    ).replace("PLANNER", "Seeing()")
+    + '''
+
+class Seeing:
+    """Says what came with the newest message."""
+
+    async def plan_start(self, plan_input):
+        content = plan_input.messages[-1].content
+        names = [block["name"] for block in content if block["type"] == "resource"]
+        return FinalResponse(text=f"I see {names}.")
+
+    plan_resume = plan_start
+'''
+)
+SEEING = STORED.replace("import AgentRegistration,", "import FinalResponse, AgentRegistration,")
+
+
+def test_a_file_goes_with_the_next_message(desk: ProjectFolder) -> None:
+    desk.write("app/main.py", SEEING)
+    desk.write("note.txt", "Buy milk.")
+    lines = "/attach note.txt\nWhat is it?\nAnd now?\n/attach none.txt\n/attach bad.png\nLook.\n/quit\n"
+    desk.write("bad.png", "no picture")
+    done = desk.run("chat", "clerk", piped=lines)
+    assert done.code == 0, done.err
+    assert "note.txt (text/plain, 9 bytes) goes with your next message\n" in done.out
+    assert "I see ['note.txt'].\nI see [].\n" in done.out
+    assert "error: none.txt cannot be read: No such file or directory\n" in done.out
+    assert "error: bad.png is not of the media type image/png" in done.out
+
+
+def test_a_turn_takes_files(desk: ProjectFolder) -> None:
+    desk.write("app/main.py", SEEING)
+    desk.write("note.txt", "Buy milk.")
+    done = desk.run("run", "clerk", "What is it?", "--file", "note.txt")
+    assert (done.code, done.out) == (0, "I see ['note.txt'].\n")
+
+
+def test_a_project_without_a_store_says_how_it_takes_files(desk: ProjectFolder) -> None:
+    desk.write("note.txt", "Buy milk.")
+    done = desk.run("run", "clerk", "What is it?", "--file", "note.txt", "--model", "demo")
+    assert done.code == 2
+    assert "note.txt cannot be taken: this runtime keeps no files" in done.err
+    assert "ArtifactsCapability" in done.err
