@@ -54,6 +54,19 @@ CASES = {
         replace(GOOD, payload=arguments(person_id=of_type("string", "The person's id, from list_people."))),
     ),
     "generic-name": (replace(GOOD, name="run"), replace(GOOD, name="run_report")),
+    "filter-as-order": (
+        replace(GOOD, payload=arguments(state=of_type("string", "Keep the notes in this state."))),
+        replace(GOOD, payload=arguments(state=of_type("string", "Only notes in this state."))),
+    ),
+    "vague-words": (
+        replace(GOOD, description="Do something with the notes of a person."),
+        replace(GOOD, description="Archive the notes of a person."),
+    ),
+    "missing-unit": (
+        replace(GOOD, payload=arguments(timeout=of_type("integer", "Time to wait for an answer."))),
+        replace(GOOD, payload=arguments(timeout=of_type("integer", "Seconds to wait for an answer."))),
+    ),
+    "repeated-toolset": (replace(GOOD, name="notes_list"), replace(GOOD, name="list_notes")),
     "many-arguments": (
         replace(GOOD, payload=arguments(**{f"place_{n}": of_type("string") for n in range(16)})),
         replace(GOOD, payload=arguments(**{f"place_{n}": of_type("string") for n in range(15)})),

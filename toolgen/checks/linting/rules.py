@@ -7,49 +7,19 @@ the public tools is off until a project turns it on.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final
 
 from toolgen.catalog.providers import project
-from toolgen.contract.json_value import Json
 from toolgen.contract.printable import printable
-from toolgen.contract.record import frozen_record
 from toolgen.shapes.constraints import LIMITS
 
-from .tool import LintedSchema, LintedTool
-
-
-class LintProblem(NamedTuple):
-    """What a rule finds at a tool."""
-
-    message: str
-    hint: str
-    pointer: str = ""
-    """Where in the schema of the arguments, or of the result."""
-
-
-Check: TypeAlias = Callable[[LintedTool, int], Iterator[LintProblem]]
-"""Yields the problems of a tool; the number is the limit of the rule."""
-
-
-@frozen_record
-class LintRule:
-    """One rule."""
-
-    code: str
-    """Stable, kebab-case."""
-    explanation: str
-    check: Check
-    is_on: bool = True
-    """Whether a project that says nothing has it."""
-    limit: int = 0
-    """The most that it lets through; 0 for a rule that counts nothing."""
-
+from .rule import LintProblem, LintRule, description_of, has, listed, types_of, words
+from .tool import LintedTool
+from .wording import RULES_OF_WORDING
 
 _LIMITS_OF_ARRAYS: Final = {row.keyword for row in LIMITS if "array" in row.holders and row.side == "high"}
-_WORDS: Final = re.compile(r"[^\W\d_]+|\d+")
-_CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _FILLERS: Final = frozenset("a an and by for in is it its of on or that the this to value with".split())
 _GENERIC_TOOLS: Final = frozenset(
     "action call command do execute function get handle invoke main operation perform process query request "
@@ -71,11 +41,11 @@ def _no_description(tool: LintedTool, _: int) -> Iterator[LintProblem]:
         yield LintProblem(
             "the tool has no description", "say in one sentence what it does and when to use it"
         )
-    bare = [node for node in tool.arguments if node.depth == 1 and not _description(node)]
+    bare = [node for node in tool.arguments if node.depth == 1 and not description_of(node)]
     if bare:
-        names = _listed(bare)
+        names = listed(bare)
         yield LintProblem(
-            f"{names} {_has(bare)} no description",
+            f"{names} {has(bare)} no description",
             "say what it is, its unit, and where a model finds its value",
             bare[0].pointer,
         )
@@ -90,11 +60,11 @@ def _unhelpful_description(tool: LintedTool, _: int) -> Iterator[LintProblem]:
     idle = [
         node
         for node in tool.arguments
-        if (text := _description(node)) and not _new_words(text, f"{node.name} {_kinds(node.schema)}")
+        if (text := description_of(node)) and not _new_words(text, f"{node.name} {_kinds(node.schema)}")
     ]
     if idle:
         yield LintProblem(
-            f"the description of {_listed(idle)} says no more than the name",
+            f"the description of {listed(idle)} says no more than the name",
             "say what it is, its unit, and where a model finds its value",
             idle[0].pointer,
         )
@@ -108,7 +78,7 @@ def _generic_name(tool: LintedTool, _: int) -> Iterator[LintProblem]:
     vague = [node for node in tool.arguments if node.depth == 1 and node.name.lower() in _GENERIC_ARGUMENTS]
     if vague and len([node for node in tool.arguments if node.depth == 1]) > 1:
         yield LintProblem(
-            f"{_listed(vague)} {'is a name' if len(vague) == 1 else 'are names'} that would fit any argument",
+            f"{listed(vague)} {'is a name' if len(vague) == 1 else 'are names'} that would fit any argument",
             "name what it holds: device_id, reading",
             vague[0].pointer,
         )
@@ -137,7 +107,11 @@ def _unbounded_list(tool: LintedTool, _: int) -> Iterator[LintProblem]:
     if tool.is_bounded:
         return
     for node in tool.result_nodes:
-        if node.depth <= 1 and "array" in _types(node.schema) and not node.schema.keys() & _LIMITS_OF_ARRAYS:
+        if (
+            node.depth <= 1
+            and "array" in types_of(node.schema)
+            and not node.schema.keys() & _LIMITS_OF_ARRAYS
+        ):
             name = f"the list {node.name!r} of its result" if node.name else "the list that it returns"
             yield LintProblem(
                 f"{name} may be of any length",
@@ -161,7 +135,7 @@ def _opaque_enum(tool: LintedTool, _: int) -> Iterator[LintProblem]:
         if not isinstance(values, list) or len(values) < 2:
             continue
         opaque = [value for value in values if value is not None and _OPAQUE.fullmatch(str(value))]
-        text = _description(node)
+        text = description_of(node)
         unsaid = [value for value in opaque if not isinstance(value, bool) and not _says(text, str(value))]
         if len(unsaid) * 2 > len(values):
             of = f" of {node.key!r}" if node.key else ""
@@ -274,20 +248,11 @@ _RULES: Final = (
         "Schemas beyond its dialect are sent without it, and the model's mistakes come back as "
         "issues.",
     ),
+    *RULES_OF_WORDING,
 )
 
 RULES: Final[Mapping[str, LintRule]] = MappingProxyType({rule.code: rule for rule in _RULES})
 """The rules of one tool by code; `similar-tools`, which compares, is in `linter`."""
-
-
-def _description(node: LintedSchema) -> str:
-    text = node.schema.get("description")
-    return text.strip() if isinstance(text, str) else ""
-
-
-def _types(schema: Mapping[str, Json]) -> list[Any]:
-    type_ = schema.get("type")
-    return type_ if isinstance(type_, list) else [type_]
 
 
 def _says(text: str, value: str) -> bool:
@@ -297,27 +262,13 @@ def _says(text: str, value: str) -> bool:
 
 def _kinds(schema: Mapping[str, Any]) -> str:
     """Return the words for what a schema is."""
-    types = [str(type_) for type_ in _types(schema)]
+    types = [str(type_) for type_ in types_of(schema)]
     return " ".join([*types, *(["list"] if "array" in types else [])])
-
-
-def words(text: str) -> list[str]:
-    """Return the words of a text or a name, in lower case and without endings of the plural."""
-    return [word.lower().removesuffix("s") for word in _WORDS.findall(_CAMEL.sub(" ", text))]
 
 
 def _new_words(text: str, name: str) -> bool:
     """Return whether a text has a word that its name does not have."""
     return not set(words(text)) <= {"", *words(name), *(word.removesuffix("s") for word in _FILLERS)}
-
-
-def _listed(nodes: list[LintedSchema], most: int = 3) -> str:
-    names = ", ".join(repr(node.name) for node in nodes[:most])
-    return names if len(nodes) <= most else f"{names} and {len(nodes) - most} more"
-
-
-def _has(nodes: list[LintedSchema]) -> str:
-    return "has" if len(nodes) == 1 else "have"
 
 
 def _short(text: str, most: int = 60) -> str:
